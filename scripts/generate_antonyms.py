@@ -28,6 +28,9 @@ _WORD = re.compile(r"[a-z]{2,}")
 _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "mis")
 """What the reading of a sentence knows by itself; see judge/citations/contradiction.py."""
 
+_LIGHT = frozenset(stems("come get give go have hold leave make put run say see set take".split()))
+"""Verbs that mean little by themselves: "takes your case" is not the opposite of "give us time"."""
+
 Key = tuple[str, str]
 """A synset: its part of speech and its place in the file."""
 
@@ -124,7 +127,8 @@ def _is_told(one: str, two: str) -> bool:
     """Whether the pair tells something that its words do not tell by themselves."""
     ours, theirs = stems([one, two])
     is_prefixed = any(ours == p + theirs or theirs == p + ours for p in _PREFIXES)
-    return ours != theirs and not is_prefixed and STOP_WORDS.isdisjoint((one, two))
+    is_light = not _LIGHT.isdisjoint((ours, theirs)) or not STOP_WORDS.isdisjoint((one, two))
+    return ours != theirs and not is_prefixed and not is_light
 
 
 def _notice(folder: Path) -> str:

@@ -11,7 +11,7 @@ from functools import cached_property
 from judge.citations.facts import differ, is_reversed
 from judge.citations.reading import Statement
 from judge.citations.relations import ActorRole, compared, owned, role_of, sides
-from judge.citations.stance import FACT, Word
+from judge.citations.stance import DENIED, FACT, LEAVE, Word
 from judge.citations.vocabulary import PREFIXES, KnownWord, vocabulary
 
 MIN_OVERLAP = 0.65
@@ -102,7 +102,19 @@ class Pairing:
     def is_bound_otherwise(self) -> bool:
         """Whether one tells of a duty and the other of a leave, whatever it is to do."""
         theirs = self.source.force
+        if "only" in self.claim.tokens or "only" in self.source.tokens:
+            return False  # "can only appeal on a point of law" is a duty
         return theirs != "fact" and {self.claim.force, theirs} in _DUTY_AND_LEAVE
+
+    def is_said_otherwise(self, *, is_far: bool) -> bool:
+        """Whether one gives leave to what the other denies; *is_far*, if the claim alone does."""
+        stances = (self.source.main, self.claim.main)
+        is_allowed = stances == (DENIED, LEAVE) and not self.claim.denials
+        return is_allowed or stances == (LEAVE, DENIED) or (is_far and stances == (FACT, LEAVE))
+
+    def is_denial_dropped(self) -> bool:
+        """Whether the sentence denies something and the claim states a fact."""
+        return self.source.main.sign < 0 and self.claim.main == FACT
 
     @cached_property
     def disagreements(self) -> Sequence[str]:
@@ -117,21 +129,29 @@ class Pairing:
         is_turned_in_time = _is_turned_in_time(claim, source)
         stances = list(self._stances()) if self.known or self.opposed else []
         is_undone = self._is_denial_undone(stances, is_turned_in_time=is_turned_in_time)
-        for kind in stances:
-            if not kind.startswith("sign"):
-                yield kind
-            elif is_compared_otherwise is None and not is_undone:
-                yield kind if self.is_turned else DOUBT
+        yield from (kind for kind in stances if not kind.startswith("sign"))
+        if is_compared_otherwise is None and not is_undone:
+            yield from self._reversed(stances)
         if source.reach and {claim.reach, source.reach} == {"only", "any"}:
             yield "share"
-        if self.contrary and self._has_contraries():
+        if self.contrary and not self.is_turned and self._has_contraries():
             yield "contrary"
-        if is_turned_in_time and not is_undone:
+        if is_turned_in_time and not is_undone and not self.is_bound_otherwise():
             yield "order"
         if claim.people and source.people:
             yield from self._roles()
         if source.facts and not is_undone and differ(claim.facts, source.facts):
             yield "number"
+
+    def _reversed(self, stances: Sequence[str]) -> Iterator[str]:
+        """What one holds and the other denies, or that the one's duty is the other's leave."""
+        forces = {self.claim.force, self.source.force}
+        is_bound = forces == {"must", "can"} and self.is_bound_otherwise()
+        for kind in stances:
+            if kind.startswith("sign"):
+                yield kind if self.is_turned or is_bound else DOUBT
+        if is_bound and self.is_turned and not stances:
+            yield "force"
 
     def _is_denial_undone(self, stances: Sequence[str], *, is_turned_in_time: bool) -> bool:
         """Whether an order or a bound that is turned too says as much as the denial.
@@ -163,34 +183,45 @@ class Pairing:
         return next(other for other in known if other.stem in word.opposites)
 
     def _stances(self) -> Iterator[str]:
-        turned: set[bool] = set()
+        turned, flips = set[bool](), set[int]()
         kinds: list[str] = []
         is_head_held = False
         for word in self.claim.words:
-            others, turn = self._counterparts(word)
-            if not others:
-                continue
-            alike = [other for other in others if bool(other.condition) == bool(word.condition)]
-            others = alike or others
-            if word.is_head:
-                others = [other for other in others if other.is_head] or others
-            is_alike = alike or self._is_limit_lost(word, others)
-            found = [_clash(word, other, turn, is_alike=bool(is_alike)) for other in others]
-            if all(found) and not self._is_told(word.clause):
+            kind, is_condition, turn = self._stance(word)
+            if kind and not self._is_told(word.clause):
                 kinds.append(DOUBT)
-            elif all(found):
-                kinds.append(found[0])
-                if found[0].startswith(_TURNING):
-                    turned.add(bool(word.condition) or any(o.condition for o in others))
-            elif word.is_head and word.stance != FACT:
+            elif kind:
+                kinds.append(kind)
+                if kind.startswith(_TURNING):
+                    turned.add(is_condition)
+                if kind == "sign" and turn > 0 and not is_condition:
+                    flips.add(word.stance.sign)
+            elif turn and word.is_head and word.stance != FACT:
                 is_head_held = True
         if is_head_held:
             kinds = [kind for kind in kinds if kind != "sign beyond"]
+        if len(flips) == 2:  # "this rather than that" and "that rather than this"
+            yield "swap"
         # "not without a reason" says as much as "with a reason": both sides of a condition turned.
         is_both = len(turned) == 2
         if "few" in kinds and turned:  # "few never argue" is "most argue"
             kinds, is_both = [kind for kind in kinds if kind != "few"], True
         yield from (k for k in kinds if k != _OPEN and not (is_both and k.startswith("sign")))
+
+    def _stance(self, word: Word) -> tuple[str, bool, int]:
+        """How all that the sentence says of *word* disagrees, "" if not; whether in a condition.
+
+        Then -1 where it has the opposite of *word*, and 0 where it says nothing of it.
+        """
+        others, turn = self._counterparts(word)
+        if not others:
+            return "", False, 0
+        alike = [other for other in others if bool(other.condition) == bool(word.condition)]
+        others = alike or others
+        is_alike = bool(alike or self._is_limit_lost(word, others))
+        found = [_clash(word, other, turn, is_alike=is_alike) for other in others]
+        is_condition = bool(word.condition) or any(other.condition for other in others)
+        return found[0] if all(found) else "", is_condition, turn
 
     def _is_told(self, clause: int) -> bool:
         """Whether the sentence holds more than half of the words of *clause*.
@@ -227,9 +258,11 @@ class Pairing:
         # "Your landlord must tell you": the tenant is there, as "you".
         ours = self.claim.stems - owned(self.claim)
         theirs = self.source.stems - owned(self.source)
+        if _is_addressed(self.source) and not _is_addressed(self.claim):
+            ours -= vocabulary().people  # they may be who "you" are
         return any(
             contraries[stem] & (theirs - ours) and not contraries[stem] & ours
-            for stem in self.contrary & (ours - theirs)
+            for stem in self.contrary & (ours - self.source.stems)
         )
 
     def _roles(self) -> Iterator[str]:
@@ -326,6 +359,10 @@ def _is_turned_in_time(claim: Statement, source: Statement) -> bool:
     straight = len(first & earlier) + len(then & later)
     crossed = len(first & later) + len(then & earlier)
     return crossed > straight
+
+
+def _is_addressed(statement: Statement) -> bool:
+    return any(person.name == "you" for person in statement.people)
 
 
 def _is_swapped(ours: ActorRole, theirs: ActorRole) -> bool:

@@ -60,11 +60,21 @@ _RATE = re.compile(
     rf"\b(?:every|each) (?:(?P<number>\d+|{_WORD}) )?(?P<unit>{'|'.join(_DAYS)})s?\b"
     rf"|\b(?P<rate>{'|'.join(_RATES)})\b"
 )
+
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_ORDINAL = re.compile(
+    rf"\b(?P<nth>{'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th)) (?P<unit>day|week|month|year)\b"
+    rf"|\b(?P<unit2>day|week|month|year) (?P<number>\d+|{_WORD})\b"
+)
+_SOON_AS = r" (?:the|your|their|his|her|its|you|they|he|she|it|we|i|that|there|this|all|both)\b"
+"""After "once" where it is "as soon as"."""
+
 _AMOUNT = re.compile(
     rf"(?:(?P<sign>[£$€]) ?)?(?<![\w.])(?P<digits>\d[\d,]*(?:\.\d+)?)(?P<suffix>[a-z]+\b|%)?"
     rf"|(?!(?<=\d[ -])(?:{'|'.join(_MULTIPLES)})\b)\b"
     rf"(?P<spelt>(?:{_WORD})(?:(?:[ -]|(?<=hundred) and |(?<=thousand) and )(?:{_WORD}))*)\b"
-    rf"|\b(?P<part>{'|'.join(_PARTS)})\b|\b(?P<times>{'|'.join(_TIMES)})\b|\b(?P<a>an?)\b"
+    rf"|\b(?P<part>{'|'.join(_PARTS)})\b"
+    rf"|(?<!\bat )\b(?P<times>{'|'.join(_TIMES)})\b(?!{_SOON_AS})|\b(?P<a>an?)\b"
 )
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _OR_TWO = re.compile(rf"\b(?:an?|one) (?P<unit>{_UNIT}) or (?P<more>two|so)\b")
@@ -78,10 +88,11 @@ _NOUN = re.compile(
     rf"(?P<large>{'|'.join(_LARGE)})?[ -]?(?P<noun>per cent|[a-z]+)?"
 )
 _BEFORE = re.compile(
-    r"\b(?:(?P<most>at most|up to|(?:no|not|never) (?:more|longer|later) than|not exceed(?:ing)?"
+    r"\b(?:(?P<most>at most|up to|not exceed(?:ing)?"
+    r"|(?:no|not|never) (?:more|longer|later|higher|older|larger|greater) than"
     r"|(?:less|fewer|younger|shorter|lower) than|maximum(?: of)?|under|below|within|inside|before"
     r"|prior to|by|until|only|not after|just|down to)"
-    r"|(?P<least>at least|(?:no|not|never) (?:less|fewer|earlier|sooner|lower|shorter) than"
+    r"|(?P<least>at least|(?:no|not|never) (?:less|fewer|earlier|sooner|lower|shorter|younger) than"
     r"|not (?:before|until)|(?:more|longer|older|greater|higher|later) than|minimum(?: of)?|over"
     r"|above|after|exceed(?:s|ing)?|from|since|aged|beyond|outside))"
     r"(?: the)?(?: age of)? ?$"
@@ -91,13 +102,19 @@ _AFTER = re.compile(
     r"(?:(?P<most>or (?:less|fewer|under|younger|below|sooner|earlier)|and under|maximum|at most)"
     r"|(?P<least>or (?:more|over|older|above|longer|later)|and (?:over|above|older)|minimum))\b"
 )
-_DENIED = re.compile(r"\b(?:not|never|refuse|nobody|no one)\b[^,.;:]*$")
+_DENIED = re.compile(
+    r"\b(?:not|never|refuse|nobody|no one)\b"
+    r"(?:(?! (?:if|unless|when|until|where|who|which|that|because|after) )[^,.;:])*$"
+)
 """A negation some words before the comparison: "cannot work more than 48"."""
+
+_NOUN_BEFORE = re.compile(r"\b(?:an?|the|your|for) [a-z]+ $")
+"""What a bound tells more of is not denied: "no permission for a fence under two metres"."""
 
 _FIGURE = re.compile(r"\d")
 _LETTERS = re.compile(r"[a-z]+")
 _COUNTING = frozenset(
-    {*_WORDS, *_RATES, *_PARTS, *_TIMES, *_UNITS, *(f"{u}s" for u in _UNITS), "cent"}
+    {*_ORDINALS, *_WORDS, *_RATES, *_PARTS, *_TIMES, *_UNITS, *(f"{u}s" for u in _UNITS), "cent"}
 )
 
 _REACH = 60
@@ -147,6 +164,8 @@ def quantities(sentence: str) -> list[Fact]:
         text = _HALF.sub(lambda found: f"1.5 {found['unit']}" if found["unit"] else "0.5 ", text)
     facts: list[Fact] = [_date(found, text) for found in _DATE.finditer(text)]
     text = _DATE.sub(_blank, text) if facts else text
+    facts += [_ordinal(found) for found in _ORDINAL.finditer(text)]
+    text = _ORDINAL.sub(_blank, text)
     facts += [_rate(found) for found in _RATE.finditer(text)]
     text = _OR_TWO.sub(_span_in_figures, _RATE.sub(_blank, text))
     for found in _SPAN.finditer(text):
@@ -236,6 +255,15 @@ def _rate(found: re.Match[str]) -> Quantity:
     return Quantity(_figure(found["number"] or "one") * _DAYS[found["unit"]], "every")
 
 
+def _ordinal(found: re.Match[str]) -> Quantity:
+    """The sixth day, or day six."""
+    if found["number"]:
+        return Quantity(_figure(found["number"]), f"{found['unit2']} number")
+    nth = found["nth"]
+    number = _ORDINALS.index(nth) + 1.0 if nth in _ORDINALS else float(nth[:-2])
+    return Quantity(number, f"{found['unit']} number")
+
+
 def _span_in_figures(found: re.Match[str]) -> str:
     """The span in figures: 1-2 day for a day or two; a week or so is nothing to hold against it."""
     return f"1-2 {found['unit']}" if found["more"] == "two" else "about then"
@@ -262,7 +290,8 @@ def _amounts(text: str) -> Iterator[Quantity]:
             continue  # "28 days a year"
         quantity = _quantity(found, before, after)
         if quantity is not None:
-            is_denied = _BEFORE.search(before) and _DENIED.search(before)
+            bound = _BEFORE.search(before)
+            is_denied = bound and _is_bound_denied(before[: bound.start()])
             yield replace(quantity, is_denied=True) if is_denied else quantity
 
 
@@ -312,8 +341,13 @@ def _bound(before: str, after: str) -> Bound:
     found = _BEFORE.search(before) or _AFTER.match(after)
     if found is None:
         return ""
-    is_least = bool(found["least"]) != bool(_DENIED.search(before[: found.start()]))
+    is_least = bool(found["least"]) != _is_bound_denied(before[: found.start()])
     return "least" if is_least else "most"
+
+
+def _is_bound_denied(before: str) -> bool:
+    denied = _DENIED.search(before)
+    return denied is not None and not _NOUN_BEFORE.search(denied[0])
 
 
 def _comparable(one: Fact, other: Fact) -> bool:

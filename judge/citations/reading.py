@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from judge.citations.facts import Fact, quantities
-from judge.citations.stance import FACT, Force, Person, Stance, Word, composed, opposite
+from judge.citations.stance import DENIED, FACT, Force, Person, Stance, Word, composed, opposite
 from judge.citations.vocabulary import FIGURES, KnownWord, known_word, statement_tokens, vocabulary
 from judge.text.english import STOP_WORDS, stems
 
@@ -33,8 +33,11 @@ _STOPPING = frozenset(
 )
 _NOBODY = frozenset({"nobody", "no one", "none", "nothing"})
 _SUBJECTS = {"me": "i", "him": "he", "her": "she", "us": "we", "them": "they"}
-_BOUNDS = frozenset(stems("more maximum above".split()))
+_BOUNDS = frozenset(stems("more maximum above leastof mostof".split()))
 """What stands before a number, whose bound is compared with it."""
+
+[_OVER] = stems(["above"])
+"""The concept of `over` and `under`, which are small words where no number is near."""
 
 _BOUND = KnownWord("bound", "bound", 1, False, True, False, (), frozenset(), frozenset())
 """What stands for them there: `facts.py` tells one bound from the other."""
@@ -46,8 +49,22 @@ _ONLY = re.compile(
     r"^only (?!if|when|where)|\b(?:solely|exclusively|only (?:the|an?|people|those|to|for))\b"
     r"|\b(?:nobody|no one|none|nothing) (?:but|except|other than)\b"
 )
-_ANY = re.compile(r"\b(?:any(?:one|body)|every(?:one|body)|whoever)\b|\b(?:too|as well)$")
-_DENIED = Stance("fact", -1)
+_ANY = re.compile(
+    r"^any (?!of\b)|\b(?:any(?:one|body)|every(?:one|body)|whoever)\b|\b(?:too|as well)$"
+)
+_SWEEPING = frozenset(
+    "even whatever whichever regardless irrespective always still any anything everything "
+    "whatsoever".split()
+)
+_GIVING = frozenset(stems("give grant confer offer mean make create impose place carry".split()))
+"""What says of a right or a duty that it is there: "does not give you the right to"."""
+_GIVEN = frozenset(
+    "right rights power reason reasons ground grounds excuse claim duty obligation "
+    "requirement".split()
+)
+"""What such a right is called, where it is denied after another word: "no lawful ground for"."""
+_HAVING = frozenset("have has had with get gets got give gives gave".split())
+"""Before a `no` that denies what somebody has, and nothing of what comes after it."""
 _NEED_NOT = Stance("can", -1)
 _AUXILIARIES = frozenset("is are was were be been will would do does did has have had".split())
 POSSESSIVES = frozenset("your my his their our its her".split())
@@ -96,13 +113,21 @@ class Statement:
 
     @cached_property
     def force(self) -> Force:
-        """The force of the first duty or leave that it tells of, outside of conditions."""
-        forces = (
-            word.stance.force
-            for word in self.words
-            if word.is_head and word.stance.force != "fact" and word.condition in {"", "without"}
-        )
-        return next(forces, "fact")
+        """That of its `main`."""
+        return self.main.force
+
+    @cached_property
+    def main(self) -> Stance:
+        """The first duty or leave that it tells of, outside of conditions, or else a fact."""
+        heads = [w for w in self.words if w.is_head and w.condition in {"", "without"}]
+        is_denied = any(w.stance.sign < 0 and not w.condition for w in heads)
+        told = (w.stance for w in heads if w.stance.force != "fact")
+        return next(told, DENIED if is_denied else FACT)
+
+    @cached_property
+    def is_sweeping(self) -> bool:
+        """Whether it leaves no exception."""
+        return not _SWEEPING.isdisjoint(self.tokens)
 
     @cached_property
     def reach(self) -> str:
@@ -133,8 +158,8 @@ def read(sentence: str, *, turned: bool = False) -> Statement:
         words,
         reader.people,
         by_concept,
-        denied + [word.clause for word in counted if word.known.sign < 0],
-        len(denied) + sum(w.known.sign < 0 and w.known.concept not in _BOUNDS for w in counted),
+        denied + [word.clause for word in words if word.known.sign < 0],
+        len(denied) + sum(w.known.sign < 0 and w.known.concept not in _BOUNDS for w in words),
     )
 
 
@@ -157,6 +182,8 @@ class _StatementReader:
     """Whether no word has been read since the last cue."""
     has_cue: bool = False
     denies_word: bool = False
+    is_subject: bool = False
+    """Whether a `no` may deny all that follows: "no tenant can", but not "having no key"."""
     is_untrue: bool = False
     """Whether the clause is said to be untrue, and its verb is still to come."""
     denied: Word | None = None
@@ -186,11 +213,34 @@ class _StatementReader:
             self.is_fresh = self.has_cue = True
         elif text in {"to", "for"} and not self.is_fresh and self.stance == _NEED_NOT:
             self.stance = FACT  # "you need no receipt to return it"
-        elif text == "from" and not _STOPPING.isdisjoint(self.tokens[max(0, at - 5) : at]):
-            for word in self.words:
-                word.is_counted &= word.at < at - 5 or self.tokens[word.at] not in _STOPPING
+        elif text == "from" and self._is_stopped(at):
+            self.words = [
+                w for w in self.words if w.at < at - 5 or self.tokens[w.at] not in _STOPPING
+            ]
             self.is_fresh = self.has_cue
-            self._take("cannot")
+            self._take("cannot", at)
+
+    def _is_stopped(self, at: int) -> bool:
+        """Whether `from` says what somebody is kept from doing: "stops your ex from entering"."""
+        after = self.tokens[at + 1 : at + 2]
+        is_somebody = any(at - 4 < person.at < at for person in self.people)
+        is_done = bool(after) and (after[0].endswith("ing") or is_somebody)
+        return is_done and not _STOPPING.isdisjoint(self.tokens[max(0, at - 5) : at])
+
+    def _is_after_condition(self) -> bool:
+        """Whether a condition at the start ends without a comma: "where it is late you must"."""
+        is_first = self.tokens[0] in {"if", "when", "where", "until"} and self.clause == 1
+        if not is_first or self.is_fresh or "," in self.tokens:
+            return False
+        return not _AUXILIARIES.isdisjoint(self.tokens[: self.words[-1].at])
+
+    def _is_given(self, at: int) -> bool:
+        """Whether the last denied verb only says that a right or a duty is there or not."""
+        last = [w for w in self.words[-2:] if w.clause == self.clause and w.is_head]
+        if not last or last[-1].stance != DENIED:
+            return False
+        is_noun = self.tokens[at] in _GIVEN and last[-1].at == at - 1
+        return is_noun or last[-1].known.stem in _GIVING
 
     def turn_limits(self) -> None:
         """Take "not this without that", "not unless" and "not until" for "this only with that"."""
@@ -232,17 +282,23 @@ class _StatementReader:
         known = vocabulary()
         for size, phrase in reversed(found):
             end, kind = at + size, known.cues.get(phrase)
-            if kind is not None and (not kind.endswith("_before") or self._is_last(at, end)):
+            if kind is not None and self._is_cue(phrase, kind, at, end):
                 if phrase in _NOBODY and self._is_object(at, end):
                     self._deny_last()
                 else:
-                    self._cue(kind)
+                    self._cue(kind, at)
                 return end
             if phrase in known.phrases:
-                if (self.tokens[end : end + 1] or [""])[0].isalpha():
-                    self._word(known_word(known.phrases[phrase]), at)
+                self._word(known_word(known.phrases[phrase]), at)
                 return end
         return 0
+
+    def _is_cue(self, phrase: str, kind: str, at: int, end: int) -> bool:
+        """Whether *phrase*, from *at* to *end*, is the cue that it may be."""
+        if phrase == "needs":  # "needs permission", but not "special needs are"
+            after = self.tokens[end : end + 1]
+            return bool(after) and after[0].isalpha() and after[0] not in STOP_WORDS | _BREAKS
+        return not kind.endswith("_before") or self._is_last(at, end)
 
     def _is_last(self, at: int, end: int) -> bool:
         """Whether it is said of what stands before: "is illegal", but not "legal aid"."""
@@ -268,7 +324,7 @@ class _StatementReader:
         """Deny what an untrue clause without a cue says, and what a last `not` stands after."""
         words = [word for word in self.words if word.clause == self.clause]
         if self.is_untrue and words:
-            words[0].stance, words[0].is_head = _DENIED, True
+            words[0].stance, words[0].is_head = DENIED, True
         is_denied = self.has_cue and self.is_fresh and self.stance.sign < 0
         if is_denied and all(word.stance == FACT for word in words):
             for word in words:  # "the debts are not yours"
@@ -292,10 +348,12 @@ class _StatementReader:
             self.condition = "if" if mark in {"if", "when", "where"} else ""
         self.limit = mark if mark == "until" else ""
 
-    def _cue(self, kind: str) -> None:
+    def _cue(self, kind: str, at: int) -> None:
         if kind == "nothing":
             return
-        if kind.startswith("how_often"):
+        if kind == "how_often_not_all":
+            self.share, self.is_untrue = "some", True
+        elif kind.startswith("how_often"):
             self.share = kind.removeprefix("how_often_")
         elif kind in {"unless", "even_if", "only_if"}:
             self._break("if")
@@ -303,22 +361,36 @@ class _StatementReader:
             self.limit = kind if kind == "unless" else ""
             self.stance = Stance("fact", -1 if kind == "unless" else 1)
             self.has_cue = kind == "unless"
+        elif kind == "not_this":
+            self._break(",")
+            self.stance, self.has_cue = DENIED, True
         elif kind == "verdict":
             self.stance, self.has_cue = FACT, False
         elif kind == "no":
             self.denies_word = True
+            before = self.tokens[at - 1] if at else ""
+            self.is_subject = before not in _HAVING and not before.endswith("ing")
         elif kind == "untrue":
             self.is_untrue = not (self.has_cue and self.stance.sign < 0)  # "not untrue that"
             self.stance, self.has_cue = FACT, False
         elif kind.endswith("_before"):
             self._said_after(kind.removesuffix("_before"))
         else:
-            self._take(kind)
+            self._take(kind, at)
 
-    def _take(self, kind: str) -> None:
+    def _take(self, kind: str, at: int) -> None:
         held = self.stance if self.is_fresh and self.has_cue else FACT
         if self.denied is not None:  # what it can, has a right to, or on which it may
-            held, self.denied.stance, self.denied = _DENIED, FACT, None
+            held, self.denied.stance, self.denied = DENIED, FACT, None
+        elif self.denies_word and kind not in {"without", "lacks"}:  # "nobody may", "no right to"
+            held, self.denies_word = DENIED, False
+        elif self._is_after_condition():
+            self.condition, self.limit, self.clause = "", "", self.clause + 1
+        elif self._is_given(at):  # "does not give you the right to"
+            held = DENIED
+            for word in self.words[-2:]:
+                if word.clause == self.clause:
+                    word.stance, word.is_head = FACT, False
         self.stance = composed(held, "lacks" if kind == "without" else kind)
         if kind == "without" and self.denies_word:  # "nobody without a licence may"
             self.denies_word, self.is_untrue = False, True
@@ -331,6 +403,8 @@ class _StatementReader:
     def _said_after(self, kind: str) -> None:
         """A cue that follows what it holds for: "smoking is not allowed"."""
         held = self.stance if self.is_fresh and self.has_cue else FACT
+        if self.denied is not None:  # "no licence is needed"
+            held, self.denied.stance, self.denied = DENIED, FACT, None
         stance = composed(held, kind)
         if self.is_untrue:
             stance, self.is_untrue = opposite(stance), False
@@ -351,9 +425,12 @@ class _StatementReader:
         if known.is_person and not (is_head and self.tokens[at - 1] not in DETERMINERS):
             name = _SUBJECTS.get(known.stem, known.stem)
             self.people.append(Person(at, name, self.clause))
-        if not known.is_content:
+        if not known.is_content or (
+            known.concept == _OVER and not self._has_number(at - 2, at + 3)
+        ):
             return
-        if known.concept in _BOUNDS and self._is_before_number(at):
+        is_bound = known.concept in _BOUNDS or self.tokens[at + 1 : at + 2] == ["than"]
+        if is_bound and self._has_number(at + 1, at + 5):
             known = _BOUND
         if is_head and self.is_untrue and self.condition != "without":
             self.stance, self.is_untrue = opposite(self.stance), False
@@ -362,11 +439,11 @@ class _StatementReader:
             self.condition, self.share, self.clause, at, self.limit,
         )  # fmt: skip
         if self.denies_word:
-            word.stance, word.is_head, word.is_verb, self.denies_word = _DENIED, True, True, False
-            self.denied = None if self.has_cue else word
+            word.stance, word.is_head, word.is_verb, self.denies_word = DENIED, True, True, False
+            self.denied = word if not self.has_cue and self.is_subject else None
         self.words.append(word)
         self.share, self.is_fresh = "", False
 
-    def _is_before_number(self, at: int) -> bool:
-        following = self.tokens[at + 1 : at + 4]
-        return any(text in _NUMBERS or _FIGURE.search(text) for text in following)
+    def _has_number(self, start: int, end: int) -> bool:
+        beside = self.tokens[max(0, start) : end]
+        return any(text in _NUMBERS or _FIGURE.search(text) for text in beside)

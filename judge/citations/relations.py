@@ -17,6 +17,9 @@ _REACH = 8
 
 _PREPOSITIONS = frozenset("to from by of with for against on about in at".split())
 
+_CARING = frozenset("up look looks looked looking".split())
+"""Before `after` where it tells no time: "clean up after a dog", "look after a child"."""
+
 
 @dataclass(frozen=True, slots=True)
 class ActorRole:
@@ -51,20 +54,29 @@ def sides(statement: Statement) -> tuple[frozenset[str], frozenset[str]]:
     places = [
         at
         for at, text in enumerate(tokens)
-        if text in {"before", "after"} or list(tokens[at : at + 2]) == ["prior", "to"]
+        if (text in {"before", "after"} and (not at or tokens[at - 1] not in _CARING))
+        or list(tokens[at : at + 2]) == ["prior", "to"]
     ]
+    places = places or [at for at, text in enumerate(tokens) if text == "until"]
     if len(places) != 1:
         return frozenset(), frozenset()
     at = places[0]
-    following = tokens[at + 1 : at + 2]
-    if not following or not following[0].isalpha():
+    if not tokens[at + 1 : at + 2] or not tokens[at + 1][0].isalpha():
         return frozenset(), frozenset()
     end = next((n for n in range(at + 1, len(tokens)) if tokens[n] == ","), len(tokens))
     if at == 0 and end == len(tokens):
         return frozenset(), frozenset()
-    beside = frozenset(w.known.concept for w in words if at < w.at < end)
-    rest = frozenset(w.known.concept for w in words if w.at < at or (at == 0 and w.at > end))
-    return (beside, rest) if tokens[at] == "after" else (rest, beside)
+    following = next((word.condition for word in words if word.at > at), "")
+    words = [word for word in words if (word.condition == "if") == (following == "if")]
+    beside = _from_head([w for w in words if at < w.at < end])
+    rest = _from_head([w for w in words if w.at < at or (at == 0 and w.at > end)])
+    return (beside, rest) if tokens[at] in {"after", "until"} else (rest, beside)
+
+
+def _from_head(words: Sequence[Word]) -> frozenset[str]:
+    """Their concepts, without those of what stands before the first verb that a cue holds for."""
+    start = next((at for at, word in enumerate(words) if word.is_head), 0)
+    return frozenset(word.known.concept for word in words[start:])
 
 
 def compared(statement: Statement) -> Comparison | None:

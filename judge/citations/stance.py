@@ -22,6 +22,8 @@ class Stance(NamedTuple):
 
 
 FACT = Stance()
+DENIED = Stance("fact", -1)
+LEAVE = Stance("can")
 
 
 def opposite(stance: Stance) -> Stance:
@@ -78,6 +80,8 @@ def composed(held: Stance, kind: str) -> Stance:  # noqa: PLR0911 - a table of e
             return Stance("must", 1)
         case "must":
             return Stance("should", 1) if is_said else Stance("can", -1)
+        case "can" if held == Stance("can", -1) or (is_said and held.force in {"must", "should"}):
+            return held  # "must be allowed in", "does not have to let you"
         case "can":
             return Stance("can", 1) if is_said else Stance("must", -1)
         case "should_not":

@@ -44,6 +44,12 @@ one of the two has an odd number of reversals. It is no contradiction yet, only 
 OTHERWISE_BOUND = 0.4
 """What is left of it where one tells of a duty and the other of a leave."""
 
+SWEEPING = 0.7
+"""What is left of it where the claim alone leaves no exception: "whatever the contract says"."""
+
+SAID_OTHERWISE = 0.6
+"""What is left of it where one gives leave to what the other denies."""
+
 HINTED = 0.9
 """What is left of it where they share little, and the sentence denies what the claim does not."""
 
@@ -61,6 +67,9 @@ CONTRADICTED = 0.2
 ORDER = 0.05
 """The part of the share that pairs of neighbouring words have, small ones included: of two claims
 of the same words the one that keeps their order is carried further."""
+
+_OF_MORE = {"sign", "force", "contrary"}
+"""What takes more than one word that both have."""
 
 _COMPARED = 3
 """Sentences read for what they say, those that share most words; reading costs the time."""
@@ -202,7 +211,8 @@ class SourceReading:
         """Whether the claim says otherwise; a number that another sentence has is no matter."""
         kinds = [kind for kind in pairing.disagreements if kind != DOUBT]
         is_elsewhere = kinds == ["number"] and self._holds_amounts(pairing.claim.facts)
-        return bool(kinds) and not is_elsewhere
+        is_told = len(pairing.known) + len(pairing.opposed) > 1 or not _OF_MORE.issuperset(kinds)
+        return bool(kinds) and not is_elsewhere and is_told
 
     def _statement(self, at: int) -> Statement:
         if at not in self._statements:
@@ -243,9 +253,13 @@ def _trust(pairing: Pairing) -> float:
 
 def _trust_if_short(pairing: Pairing) -> float:
     share = pairing.overlap
+    is_far = share < LEAST_OVERLAP
     trust = OTHERWISE_BOUND if pairing.is_bound_otherwise() else 1.0
-    if share < LEAST_OVERLAP:
-        is_hinted = pairing.may_be_turned() or pairing.disagreements
+    trust *= SAID_OTHERWISE if pairing.is_said_otherwise(is_far=is_far) else 1.0
+    if pairing.claim.is_sweeping and not pairing.source.is_sweeping:
+        trust *= SWEEPING
+    if is_far:
+        is_hinted = pairing.may_be_turned() or pairing.disagreements or pairing.is_denial_dropped()
         return trust * (HINTED if is_hinted else 1.0)
     kinds = pairing.disagreements
     is_doubted = DOUBT in kinds or (kinds and share < MIN_OVERLAP)

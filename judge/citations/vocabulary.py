@@ -101,9 +101,8 @@ def _inflected(phrases: Mapping[str, str]) -> dict[str, str]:
 @functools.cache
 def vocabulary() -> ContrastWords:
     """The vocabulary that comes with the package."""
-    folder = files("judge").joinpath("vocabulary")
-    lists = tomllib.loads(folder.joinpath("contrasts.toml").read_text(encoding="utf-8"))
-    antonyms = _NOTICE.sub("", folder.joinpath("antonyms.txt").read_text(encoding="utf-8"))
+    lists = _lists()
+    antonyms = _NOTICE.sub("", _read("antonyms.txt"))
     cues, phrases = _by_phrase(lists["cues"]), _inflected(_by_phrase(lists["phrases"]))
     concepts = _concepts(lists["words"]["same"], lists["words"]["opposites"])
     contraries = _across(lists["words"]["contraries"].split("\n"))
@@ -117,22 +116,44 @@ def vocabulary() -> ContrastWords:
             stem: others - contraries.get(stem, frozenset()) for stem, others in opposites.items()
         },
         contraries=contraries,
-        people=frozenset(stems(lists["parties"]["people"].split())),
+        people=frozenset(base_stems(lists["parties"]["people"].split())),
         pronouns=frozenset(lists["parties"]["pronouns"].split()),
     )
+
+
+def _read(name: str) -> str:
+    return files("judge").joinpath("vocabulary", name).read_text(encoding="utf-8")
+
+
+@functools.cache
+def _lists() -> dict[str, dict[str, str]]:
+    return tomllib.loads(_read("contrasts.toml"))
+
+
+@functools.cache
+def _forms() -> Mapping[str, str]:
+    """The word that each irregular form belongs to, or that another word is derived from."""
+    groups = [group.split() for group in _lists()["words"]["forms"].split(";")]
+    return {form + s: group[0] for group in groups for form in group[1:] for s in ("", "s")}
+
+
+def base_stems(tokens: Iterable[str]) -> list[str]:
+    """Their stems, those of irregular forms as that of the word they are forms of."""
+    forms = _forms()
+    return stems(forms.get(token, token) for token in tokens)
 
 
 def _concepts(same: str, opposites: str) -> dict[str, tuple[str, int]]:
     """The first word of a line names the concept; a word keeps the first line it stands in."""
     concepts: dict[str, tuple[str, int]] = {}
     for line in opposites.split("\n"):
-        sides = [stems(side.split()) for side in line.split("|")]
+        sides = [base_stems(side.split()) for side in line.split("|")]
         if len(sides) == 2:
             for sign, side in zip((1, -1), sides):
                 for stem in side:
                     concepts.setdefault(stem, (sides[0][0], sign))
     for line in same.split("\n"):
-        group = stems(line.split())
+        group = base_stems(line.split())
         known = next((concepts[stem] for stem in group if stem in concepts), None)
         for stem in group:
             concepts.setdefault(stem, known or (group[0], 1))
@@ -143,7 +164,7 @@ def _across(lines: Iterable[str]) -> dict[str, frozenset[str]]:
     """Of each stem the stems on the other sides of its lines."""
     across: dict[str, set[str]] = {}
     for line in lines:
-        sides = [stems(side.split()) for side in line.split("|")]
+        sides = [base_stems(side.split()) for side in line.split("|")]
         for side in sides:
             others = {stem for other in sides if other is not side for stem in other}
             for stem in side:
@@ -155,7 +176,7 @@ def _across(lines: Iterable[str]) -> dict[str, frozenset[str]]:
 def known_word(text: str) -> KnownWord:
     """What the word *text* is. Remembered: most words of any text are the same few thousand."""
     known = vocabulary()
-    stem = stems([text.removesuffix("'s").removesuffix("'")])[0]
+    stem = base_stems([text.removesuffix("'s").removesuffix("'")])[0]
     concept = known.concepts.get(stem)
     is_owner = text.endswith(("'s", "s'"))
     is_small = text in STOP_WORDS

@@ -25,7 +25,7 @@ The airline owes you compensation for delays. | The airline owes you nothing for
 The order stops your ex from entering the home. | The order does not stop your ex from entering the home.
 Your ex is prevented from entering the home. | Your ex may enter the home.
 A court can stop a parent from taking the child abroad. | A court can let a parent take the child abroad.
-Nobody has to sign. | Everybody has to sign.
+Nobody has to sign the lease. | Everybody has to sign the lease.
 The council is required not to charge you. | The council is required to charge you.
 The tenant's deposit must be protected by the landlord. | The landlord's deposit must be protected by the tenant.
 No tenant under 18 can sign the lease. | Tenants under 18 can sign the lease.
@@ -110,6 +110,21 @@ Landlords cannot charge more than the open market rate. | Landlords can charge m
 You can get the allowance if you are getting a pension. | You can get the allowance if you are not getting a pension.
 If posters are not removed, the council will remove them. | If posters are not removed, the council will not remove them.
 The landlord can end the tenancy, as allowed under the rules. | The landlord can end the tenancy, as forbidden under the rules.
+The letter does not give the owner the right to enter the cellar. | The letter gives the owner the right to enter the cellar.
+There is no lawful ground for a search of the locker. | There is a lawful ground for a search of the locker.
+No receipt is needed for the parcel. | A receipt is needed for the parcel.
+It is not unusual for a cat to stray. | It is unusual for a cat to stray.
+Where tiles were broken the owner must replace the roof. | Where tiles were broken the owner need not replace the roof.
+Keeping a goat needs permission. | Keeping a goat does not need permission.
+The owner has to pay at least the market rate. | The owner has to pay at most the market rate.
+The lodger kept the spare key. | The lodger lost the spare key.
+# a duty for a leave, and the one thing for the other
+The ferry must carry a lifeboat for the crew. | The ferry may leave out the lifeboat for the crew.
+Write to the tenant rather than phoning him. | Phone the tenant rather than writing to him.
+Any guest may use the pool. | Only a guest may use the pool.
+# order and ordinals
+You must not swim until the guard says it is safe. | You may swim before the guard says it is safe.
+The benefit is paid from the first day of the leave. | The benefit is paid from the third day of the leave.
 """.strip().splitlines()
 
 SAME = """
@@ -196,6 +211,16 @@ Neighbours cannot object to a plan just because it spoils their view. | Losing a
 You are not allowed to burn household waste that causes pollution. | Burning household waste that pollutes is prohibited.
 The landlord must ask the tenant for permission before entering. | Your landlord needs your permission before coming in.
 Workers under 18 cannot work more than 8 hours a day. | Workers under 18 may work no longer than eight hours a day.
+A bonus is not something that the firm has to pay. | The firm does not have to pay a bonus.
+Not every tree is protected. | Some trees are not protected.
+A late fee is no reason for the bank to close the account. | The bank may not close the account because of a late fee.
+The bus has to let prams in. | Prams must be allowed on the bus.
+The owner must pay at least the market rate. | The owner may not pay less than the market rate.
+You need no permit for a shed under 3 metres. | Sheds lower than 3 metres need no permit.
+You need not go to court if you can agree about the child. | Parents who agree can stay out of court.
+The seller bears the cost of the van. | The van is not at the buyer's cost.
+Bailiffs must not enter if only children under 16 are at home. | When only children under 16 are at home, bailiffs cannot enter.
+Smoking is banned. | You have to smoke outside.
 # a duty in a condition, and whose it is
 Give written notice if you think you'll need to refer to it later. | Put it in writing so you can refer to it later.
 Employers must keep their employees’ personal data safe, secure and up to date. | Employers have to keep their staff's personal data safe and secure.
@@ -287,6 +312,28 @@ def test_what_may_be_turned_round_has_less_support_without_being_called_so() -> 
 def test_of_other_words_a_duty_is_told_from_a_leave(source: str, said: str, turned: str) -> None:
     assert support(turned, [source]).score < support(said, [source]).score
     assert not contradicts(turned, [source])
+
+
+@pytest.mark.parametrize(
+    ("source", "said", "turned"),
+    [
+        (
+            "A lodger may keep the key.",
+            "The key can stay with whoever lodges.",
+            "The key never stays with whoever lodges.",
+        ),
+        (
+            "Sellers pay the tax.",
+            "The tax is paid by those who sell.",
+            "The tax is paid by those who sell, whatever they sell.",
+        ),
+    ],
+    ids=["leave and denied", "no exception"],
+)
+def test_what_says_more_or_less_than_its_source_is_carried_less(
+    source: str, said: str, turned: str
+) -> None:
+    assert support(turned, [source]).score < support(said, [source]).score
 
 
 def test_a_negation_without_its_apostrophe_is_one() -> None:

@@ -34,7 +34,7 @@ leave, must: advice
 no fact, must: leave not to
 a ban, must: leave not to
 a fact, can: leave
-a duty, can: leave
+a duty, can: a duty
 no fact, can: a ban
 a fact, should_not: advice against
 no fact, should_not: advice
