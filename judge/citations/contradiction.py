@@ -101,10 +101,10 @@ class Pairing:
 
     def is_bound_otherwise(self) -> bool:
         """Whether one tells of a duty and the other of a leave, whatever it is to do."""
-        theirs = self.source.force
+        theirs = self.source.main.force
         if "only" in self.claim.tokens or "only" in self.source.tokens:
             return False  # "can only appeal on a point of law" is a duty
-        return theirs != "fact" and {self.claim.force, theirs} in _DUTY_AND_LEAVE
+        return theirs != "fact" and {self.claim.main.force, theirs} in _DUTY_AND_LEAVE
 
     def is_said_otherwise(self, *, is_far: bool) -> bool:
         """Whether one gives leave to what the other denies; *is_far*, if the claim alone does."""
@@ -145,7 +145,7 @@ class Pairing:
 
     def _reversed(self, stances: Sequence[str]) -> Iterator[str]:
         """What one holds and the other denies, or that the one's duty is the other's leave."""
-        forces = {self.claim.force, self.source.force}
+        forces = {self.claim.main.force, self.source.main.force}
         is_bound = forces == {"must", "can"} and self.is_bound_otherwise()
         for kind in stances:
             if kind.startswith("sign"):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from judge.citations.facts import Fact, quantities
-from judge.citations.stance import DENIED, FACT, Force, Person, Stance, Word, composed, opposite
+from judge.citations.stance import DENIED, FACT, Person, Stance, Word, composed, opposite
 from judge.citations.vocabulary import FIGURES, KnownWord, known_word, statement_tokens, vocabulary
 from judge.text.english import STOP_WORDS, stems
 
@@ -67,6 +67,9 @@ _HAVING = frozenset("have has had with get gets got give gives gave".split())
 """Before a `no` that denies what somebody has, and nothing of what comes after it."""
 _NEED_NOT = Stance("can", -1)
 _AUXILIARIES = frozenset("is are was were be been will would do does did has have had".split())
+_TELLING = _AUXILIARIES | {"to", "for", "from"}
+"""The small words that change what is said of others."""
+
 POSSESSIVES = frozenset("your my his their our its her".split())
 DETERMINERS = POSSESSIVES | {"the", "a", "an", "any"}
 PASSIVE = frozenset("is are was were be been being get gets".split())
@@ -85,11 +88,10 @@ class Statement:
     """The clause of each reversal: that a head is denied, that a word is the opposite of others."""
     denials: int
     """How many of them are none of a bound: "less than a"."""
-
-    @cached_property
-    def limits(self) -> frozenset[str]:
-        """`without`, `unless` and `until`, where it has a clause of that kind."""
-        return frozenset(word.limit for word in self.words if word.limit)
+    limits: frozenset[str]
+    """`without`, `unless` and `until`, where it has a clause of that kind."""
+    main: Stance
+    """The first duty or leave that it tells of, outside of conditions, or else a fact."""
 
     @cached_property
     def turned(self) -> "Statement":
@@ -111,20 +113,7 @@ class Statement:
         """Its numbers; most sentences have none."""
         return quantities(self.sentence)
 
-    @cached_property
-    def force(self) -> Force:
-        """That of its `main`."""
-        return self.main.force
-
-    @cached_property
-    def main(self) -> Stance:
-        """The first duty or leave that it tells of, outside of conditions, or else a fact."""
-        heads = [w for w in self.words if w.is_head and w.condition in {"", "without"}]
-        is_denied = any(w.stance.sign < 0 and not w.condition for w in heads)
-        told = (w.stance for w in heads if w.stance.force != "fact")
-        return next(told, DENIED if is_denied else FACT)
-
-    @cached_property
+    @property
     def is_sweeping(self) -> bool:
         """Whether it leaves no exception."""
         return not _SWEEPING.isdisjoint(self.tokens)
@@ -150,17 +139,26 @@ def read(sentence: str, *, turned: bool = False) -> Statement:
     by_concept: dict[str, list[Word]] = {}
     for word in words:
         by_concept.setdefault(word.known.concept, []).append(word)
-    counted = [word for word in words if word.is_counted]
-    denied = [word.clause for word in counted if word.is_head and word.stance.sign < 0]
+    heads = [word for word in words if word.is_head]
+    denied = [word.clause for word in heads if word.stance.sign < 0 and word.is_counted]
+    negative = [word for word in words if word.known.sign < 0]
     return Statement(
         sentence,
         reader.tokens,
         words,
         reader.people,
         by_concept,
-        denied + [word.clause for word in words if word.known.sign < 0],
-        len(denied) + sum(w.known.sign < 0 and w.known.concept not in _BOUNDS for w in words),
+        denied + [word.clause for word in negative],
+        len(denied) + sum(word.known.concept not in _BOUNDS for word in negative),
+        frozenset([word.limit for word in words if word.limit]),
+        _main([word for word in heads if word.condition in {"", "without"}]),
     )
+
+
+def _main(heads: Sequence[Word]) -> Stance:
+    is_denied = any(word.stance.sign < 0 and not word.condition for word in heads)
+    told = [word.stance for word in heads if word.stance.force != "fact"]
+    return told[0] if told else DENIED if is_denied else FACT
 
 
 @dataclass(slots=True)
@@ -203,7 +201,7 @@ class _StatementReader:
                     self.relatives.add(self.clause)
             elif (known := known_word(text)).is_content or known.is_person:
                 self._word(known, at)
-            else:
+            elif text in _TELLING:
                 self._small_word(text, at)
         self._end_clause()
         self._mark_mixed_clauses()

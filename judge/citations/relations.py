@@ -17,6 +17,7 @@ _REACH = 8
 
 _PREPOSITIONS = frozenset("to from by of with for against on about in at".split())
 
+_ORDERING = frozenset({"before", "after", "prior", "until"})
 _CARING = frozenset("up look looks looked looking".split())
 """Before `after` where it tells no time: "clean up after a dog", "look after a child"."""
 
@@ -51,12 +52,9 @@ def owned(statement: Statement) -> frozenset[str]:
 def sides(statement: Statement) -> tuple[frozenset[str], frozenset[str]]:
     """The words of what is said to come first, and of what comes later."""
     tokens, words = statement.tokens, statement.words
-    places = [
-        at
-        for at, text in enumerate(tokens)
-        if (text in {"before", "after"} and (not at or tokens[at - 1] not in _CARING))
-        or list(tokens[at : at + 2]) == ["prior", "to"]
-    ]
+    if _ORDERING.isdisjoint(tokens):
+        return frozenset(), frozenset()  # as in most sentences
+    places = [at for at, text in enumerate(tokens) if text in _ORDERING and _tells_time(tokens, at)]
     places = places or [at for at, text in enumerate(tokens) if text == "until"]
     if len(places) != 1:
         return frozenset(), frozenset()
@@ -71,6 +69,12 @@ def sides(statement: Statement) -> tuple[frozenset[str], frozenset[str]]:
     beside = _from_head([w for w in words if at < w.at < end])
     rest = _from_head([w for w in words if w.at < at or (at == 0 and w.at > end)])
     return (beside, rest) if tokens[at] in {"after", "until"} else (rest, beside)
+
+
+def _tells_time(tokens: Sequence[str], at: int) -> bool:
+    if tokens[at] == "prior":
+        return tokens[at + 1 : at + 2] == ["to"]
+    return tokens[at] != "until" and not (at and tokens[at - 1] in _CARING)
 
 
 def _from_head(words: Sequence[Word]) -> frozenset[str]:

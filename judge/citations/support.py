@@ -259,7 +259,7 @@ def _trust_if_short(pairing: Pairing) -> float:
     if pairing.claim.is_sweeping and not pairing.source.is_sweeping:
         trust *= SWEEPING
     if is_far:
-        is_hinted = pairing.may_be_turned() or pairing.disagreements or pairing.is_denial_dropped()
+        is_hinted = pairing.may_be_turned() or pairing.is_denial_dropped() or pairing.disagreements
         return trust * (HINTED if is_hinted else 1.0)
     kinds = pairing.disagreements
     is_doubted = DOUBT in kinds or (kinds and share < MIN_OVERLAP)
