@@ -24,6 +24,14 @@ LONGEST_REPLY = 200_000
 """Characters; ten times what the limits allow in all, so that nothing hostile is parsed."""
 LONGEST_VALUE = 80
 """Characters of a defective value that are repeated to the model and the caller."""
+_EXPECTED = {
+    "missing": "a value", "string_type": "a text", "bool_type": "true or false",
+    "int_type": "a whole number", "tuple_type": "a list", "model_type": "an object",
+    "literal_error": "{expected}", "too_short Value": "a text that is not empty",
+    "too_long Value": "at most {max_length} characters",
+    "too_short Tuple": "{min_length} entries", "too_long Tuple": "{max_length} entries",
+}  # fmt: skip
+"""What a model is told of a wrong shape, by the kind that pydantic gives it."""
 _OPENING_FENCE = re.compile(r"\A\s*\ufeff*(?:```[^{\n]*)?")
 TEXT, INTEGER = {"type": "string"}, {"type": "integer"}
 VERDICT = {"type": "string", "enum": list(get_args(VerdictWord))}
@@ -237,7 +245,10 @@ def _shape_defect(detail: ErrorDetails) -> Defect:
     field = ".".join(str(part) for part in detail["loc"]) or "reply"
     value = detail.get("input")
     found = repr(value) if isinstance(value, str | int | float | bool | None) else detail["type"]
-    return _hard("shape", field, found, detail["msg"])
+    context = detail.get("ctx", {})
+    kind = f"{detail['type']} {context.get('field_type', '')}".strip()
+    expected = _EXPECTED.get(kind, detail["msg"]).format(**context)
+    return _hard("shape", field, found, expected)
 
 
 def is_said_by(persona: Persona, said: PersonaBody, *, needs_verdict: bool) -> bool:

@@ -73,6 +73,7 @@ The tenant must pay the landlord for the damage. | The tenant must be paid by th
 The tenant must pay the landlord, whatever it is for. | The landlord must pay the tenant, whatever it is for.
 You must give your landlord notice. | Your landlord must give you notice.
 Your landlord is responsible for repairs. | The tenant is responsible for repairs.
+The employer must give the employee a written statement. | The employee must give the employer a written statement.
 The school must consult parents about uniform. | Parents must consult the school about uniform.
 # opposites, shares, conditions, order
 You will keep your deposit if you cancel. | You will lose your deposit if you cancel.
@@ -118,6 +119,7 @@ Where tiles were broken the owner must replace the roof. | Where tiles were brok
 Keeping a goat needs permission. | Keeping a goat does not need permission.
 The owner has to pay at least the market rate. | The owner has to pay at most the market rate.
 The lodger kept the spare key. | The lodger lost the spare key.
+The upper flat pays for the roof. | The lower flat pays for the roof.
 # a duty for a leave, and the one thing for the other
 The ferry must carry a lifeboat for the crew. | The ferry may leave out the lifeboat for the crew.
 Write to the tenant rather than phoning him. | Phone the tenant rather than writing to him.

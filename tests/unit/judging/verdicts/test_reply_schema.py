@@ -185,7 +185,28 @@ def test_a_missing_field_is_named(field: str) -> None:
     del document[field]
     checked = check(document)
     assert rules(checked) == [("shape", field, True)]
-    assert checked.defects[0].expected == "Field required"
+    assert checked.defects[0].expected == "a value"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"paraphrase": 1}, "a text"),
+        ({"paraphrase": " "}, "a text that is not empty"),
+        ({"summary": "x" * 1921}, "at most 1920 characters"),
+        ({"references_help": "yes"}, "true or false"),
+        ({"quotes": [{"number": "1"}]}, "a whole number"),
+        ({"quotes": 1}, "a list"),
+        ({"quotes": [1]}, "an object"),
+        ({"personas": personas(verdict="Maybe")}, "'Yes', 'No' or 'Partially'"),
+        ({"personas": personas(key_points=["One."])}, "3 entries"),
+        ({"personas": personas(key_points=["One."] * 4)}, "3 entries"),
+    ],
+)
+def test_a_model_is_told_in_plain_words_what_is_expected(
+    changes: dict[str, Any], expected: str
+) -> None:
+    assert check(good_reply(**changes)).defects[0].expected == expected
 
 
 @pytest.mark.parametrize("field", ["references_help", "quotes"])
