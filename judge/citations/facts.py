@@ -66,19 +66,15 @@ _ORDINAL = re.compile(
     rf"\b(?P<nth>{'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th)) (?P<unit>day|week|month|year)\b"
     rf"|\b(?P<unit2>day|week|month|year) (?P<number>\d+|{_WORD})\b"
 )
-_SOON_AS = r" (?:the|your|their|his|her|its|you|they|he|she|it|we|i|that|there|this|all|both)\b"
-"""After "once" where it is "as soon as"."""
-
 _AMOUNT = re.compile(
     rf"(?:(?P<sign>[£$€]) ?)?(?<![\w.])(?P<digits>\d[\d,]*(?:\.\d+)?)(?P<suffix>[a-z]+\b|%)?"
     rf"|(?!(?<=\d[ -])(?:{'|'.join(_MULTIPLES)})\b)\b"
     rf"(?P<spelt>(?:{_WORD})(?:(?:[ -]|(?<=hundred) and |(?<=thousand) and )(?:{_WORD}))*)\b"
     rf"|\b(?P<part>{'|'.join(_PARTS)})\b"
-    rf"|(?<!\bat )\b(?P<times>{'|'.join(_TIMES)})\b(?!{_SOON_AS})|\b(?P<a>an?)\b"
+    rf"|(?<!\bat )\b(?P<times>{'|'.join(_TIMES)})\b|\b(?P<a>an?)\b"
 )
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _OR_TWO = re.compile(rf"\b(?:an?|one) (?P<unit>{_UNIT}) or (?P<more>two|so)\b")
-_HALF = re.compile(rf"\bhalf an? (?={_UNIT})|\b(?:an?|one) (?P<unit>{_UNIT}) and a half\b")
 _SPAN = re.compile(
     rf"(?P<sign>[£$€] ?)?\b(?P<low>\d[\d.,]*|{_WORD})(?: to | or | and |[ ]?[-–][ ]?)(?:[£$€] ?)?"
     rf"(?P<high>\d[\d.,]*|{_WORD})(?:[ -]?(?P<unit>{_UNIT})s?\b)?"
@@ -160,8 +156,6 @@ def quantities(sentence: str) -> list[Fact]:
     text = plain(sentence[:_LONGEST])
     if not _FIGURE.search(text) and _COUNTING.isdisjoint(_LETTERS.findall(text)):
         return []  # As in most sentences; each pattern takes 10 µs and more.
-    if "half" in text:
-        text = _HALF.sub(lambda found: f"1.5 {found['unit']}" if found["unit"] else "0.5 ", text)
     facts: list[Fact] = [_date(found, text) for found in _DATE.finditer(text)]
     text = _DATE.sub(_blank, text) if facts else text
     facts += [_ordinal(found) for found in _ORDINAL.finditer(text)]
@@ -376,8 +370,7 @@ def _agree(one: Fact, other: Fact) -> bool:
         days, months = sorted((one, other), key=lambda fact: fact.kind == "month")
         return 28 * _DAY * months.amount <= days.amount <= 31 * _DAY * months.amount
     is_same = abs(one.amount - other.amount) < 1e-6 * max(1.0, one.amount)
-    is_within = not (one.kind or one.bound) and _is_within(one, other)  # 17 is under 18
-    return one.kind == other.kind and (is_same or is_within)
+    return one.kind == other.kind and is_same
 
 
 def _is_within(one: Quantity, other: Quantity) -> bool:

@@ -419,8 +419,7 @@ class _StatementReader:
 
     def _word(self, known: KnownWord, at: int) -> None:
         is_head = self.has_cue and self.is_fresh
-        # Who is in "must provide", "should shop around"?
-        if known.is_person and not (is_head and self.tokens[at - 1] not in DETERMINERS):
+        if known.is_person:
             name = _SUBJECTS.get(known.stem, known.stem)
             self.people.append(Person(at, name, self.clause))
         if not known.is_content or (
