@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from judge.citations.facts import differ, is_reversed
-from judge.citations.reading import Statement
+from judge.citations.reading import turned
 from judge.citations.relations import ActorRole, compared, owned, role_of, sides
 from judge.citations.stance import DENIED, FACT, LEAVE, Word
+from judge.citations.statement import Statement
 from judge.citations.vocabulary import PREFIXES, KnownWord, vocabulary
 
 MIN_OVERLAP = 0.65
@@ -61,7 +62,7 @@ class Pairing:
     def of(cls, claim: Statement, source: Statement) -> "Pairing":
         """Look for the words of *claim* in *source*."""
         if claim.limits != source.limits:
-            claim, source = claim.turned, source.turned
+            claim, source = turned(claim), turned(source)
         ours, stems = claim.by_concept, source.stems
         known = {
             one: found for one, said in ours.items() if (found := _known_as(said[0].known, source))

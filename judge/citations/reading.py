@@ -5,12 +5,11 @@ A shallow reading, in one pass from left to right and without a parser: a cue (`
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
-from judge.citations.facts import Fact, quantities
 from judge.citations.stance import DENIED, FACT, Person, Stance, Word, composed, opposite
+from judge.citations.statement import Statement
 from judge.citations.vocabulary import FIGURES, KnownWord, known_word, statement_tokens, vocabulary
 from judge.text.english import STOP_WORDS, stems
 
@@ -45,17 +44,6 @@ _BOUND = KnownWord("bound", "bound", 1, False, True, False, (), frozenset(), fro
 _NUMBERS = FIGURES - {"one"}
 _FIGURE = re.compile(r"\d")
 
-_ONLY = re.compile(
-    r"^only (?!if|when|where)|\b(?:solely|exclusively|only (?:the|an?|people|those|to|for))\b"
-    r"|\b(?:nobody|no one|none|nothing) (?:but|except|other than)\b"
-)
-_ANY = re.compile(
-    r"^any (?!of\b)|\b(?:any(?:one|body)|every(?:one|body)|whoever)\b|\b(?:too|as well)$"
-)
-_SWEEPING = frozenset(
-    "even whatever whichever regardless irrespective always still any anything everything "
-    "whatsoever".split()
-)
 _GIVING = frozenset(stems("give grant confer offer mean make create impose place carry".split()))
 """What says of a right or a duty that it is there: "does not give you the right to"."""
 _GIVEN = frozenset(
@@ -75,66 +63,24 @@ DETERMINERS = POSSESSIVES | {"the", "a", "an", "any"}
 PASSIVE = frozenset("is are was were be been being get gets".split())
 
 
-@dataclass(eq=False)
-class Statement:
-    """A sentence read. What few comparisons need is looked for when one first asks for it."""
-
-    sentence: str
-    tokens: Sequence[str]
-    words: Sequence[Word]
-    people: Sequence[Person]
-    by_concept: Mapping[str, Sequence[Word]]
-    turns: Sequence[int]
-    """The clause of each reversal: that a head is denied, that a word is the opposite of others."""
-    denials: int
-    """How many of them are none of a bound: "less than a"."""
-    limits: frozenset[str]
-    """`without`, `unless` and `until`, where it has a clause of that kind."""
-    main: Stance
-    """The first duty or leave that it tells of, outside of conditions, or else a fact."""
-
-    @cached_property
-    def turned(self) -> "Statement":
-        """The same with its limits turned to "only"."""
-        return read(self.sentence, turned=True) if self.limits else self
-
-    @cached_property
-    def stems(self) -> frozenset[str]:
-        """Of its words."""
-        return frozenset(word.known.stem for word in self.words)
-
-    @cached_property
-    def bare(self) -> frozenset[str]:
-        """What its words are the opposites of by a prefix."""
-        return frozenset(form for word in self.words for form in word.known.bare)
-
-    @cached_property
-    def facts(self) -> list[Fact]:
-        """Its numbers; most sentences have none."""
-        return quantities(self.sentence)
-
-    @property
-    def is_sweeping(self) -> bool:
-        """Whether it leaves no exception."""
-        return not _SWEEPING.isdisjoint(self.tokens)
-
-    @cached_property
-    def reach(self) -> str:
-        """`only` where nobody else is meant, `any` where everyone is."""
-        text = " ".join(self.tokens)
-        is_only, is_any = _ONLY.search(text), _ANY.search(text)
-        return "" if bool(is_only) == bool(is_any) else "only" if is_only else "any"
-
-
-def read(sentence: str, *, turned: bool = False) -> Statement:
-    """Read *sentence*; any text will do.
-
-    *turned* takes "not without", "not unless" and "not until" for "only with".
-    """
+def read(sentence: str) -> Statement:
+    """Read *sentence*; any text will do."""
     reader = _StatementReader(statement_tokens(sentence))
     reader.run()
-    if turned:
-        reader.turn_limits()
+    return _as_read(sentence, reader)
+
+
+def turned(statement: Statement) -> Statement:
+    """The same with "not without", "not unless" and "not until" taken for "only with"."""
+    if not statement.limits:
+        return statement
+    reader = _StatementReader(statement.tokens)
+    reader.run()
+    reader.turn_limits()
+    return _as_read(statement.sentence, reader)
+
+
+def _as_read(sentence: str, reader: "_StatementReader") -> Statement:
     words = reader.words
     by_concept: dict[str, list[Word]] = {}
     for word in words:

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from judge.citations.reading import DETERMINERS, PASSIVE, POSSESSIVES, Statement
+from judge.citations.reading import DETERMINERS, PASSIVE, POSSESSIVES
 from judge.citations.stance import Stance, Word
+from judge.citations.statement import Statement
 from judge.citations.vocabulary import FIGURES, vocabulary
 from judge.text.english import stems
 

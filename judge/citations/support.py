@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from judge.citations.contradiction import DOUBT, MIN_OVERLAP, Pairing
 from judge.citations.facts import Fact, Quantity, has_all, quantities
-from judge.citations.reading import Statement, read
+from judge.citations.reading import read
+from judge.citations.statement import Statement
 from judge.citations.vocabulary import SMALL_NUMBERS
 from judge.text.english import STOP_WORDS, find_words, stems, strip_accents
 
