@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Literal, TypeVar, cast
 
 import tantivy
-from tantivy import Query
+from tantivy import Occur, Query
 
 from judge.adapters.tantivy.queries import (
+    Proof,
     QueryBuilder,
     QueryPlan,
+    all_of,
     any_of,
     count_of,
     label_query,
@@ -209,7 +211,7 @@ def translated_errors(doing: Literal["read", "written"] = "read") -> Iterator[No
 
 
 def run_plan(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -> SearchResults:
-    """What *plan* finds from *offset* on, the best of it ranked anew; nothing below its minimum."""
+    """What *plan* finds from *offset* on, the best of it ranked anew; nothing without its proof."""
     # Tantivy makes room for all that it skips: what is past the end must not ask for more.
     most = max(1, snapshot.searcher.num_docs)
     if plan.neighbours and offset < RERANKED:
@@ -220,7 +222,7 @@ def run_plan(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -
     else:
         found = snapshot.searcher.search(plan.found, min(limit, most), offset=min(offset, most))
         hits = found.hits
-    if plan.minimum is None or _reaches(snapshot, plan.minimum, hits):
+    if plan.proof is None or _is_proved(snapshot, plan.proof, hits):
         return SearchResults(_read(snapshot, hits), count_of(found))
     return SearchResults()
 
@@ -267,12 +269,22 @@ def place(address: tantivy.DocAddress) -> tuple[int, int]:
     return address.segment_ord, address.doc
 
 
-def _reaches(snapshot: Snapshot, minimum: Query, hits: _Ranking) -> bool:
-    """Whether any passage has the *minimum*; to ask of the best of *hits* alone costs a tenth."""
-    best = [address for _, address in hits[:1]]
-    asked = [minimum.and_must_match(passages_at(snapshot, best))] if best else []
-    return any(
-        snapshot.searcher.search(query, limit=1, count=False).hits for query in (*asked, minimum)
+def _is_proved(snapshot: Snapshot, proof: Proof, hits: _Ranking) -> bool:
+    """Whether any passage is the *proof*; to ask the best of *hits* alone costs next to nothing."""
+    if hits:
+        best = passages_at(snapshot, [address for _, address in hits[:1]])
+        # Each word with the filter of its own, as in `_rescored`.
+        alone = any_of([word.and_must_match(best) for word in proof.words])
+        if _most(snapshot, alone) >= proof.needed:
+            return True
+    everywhere = all_of([(Occur.Must, any_of(proof.words)), *proof.limits])
+    return _most(snapshot, everywhere) >= proof.needed
+
+
+def _most(snapshot: Snapshot, query: Query) -> float:
+    """The best score for *query*, 0 when it finds nothing."""
+    return max(
+        (score for score, _ in snapshot.searcher.search(query, 1, count=False).hits), default=0
     )
 
 

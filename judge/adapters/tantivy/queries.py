@@ -41,15 +41,27 @@ Parts = list[tuple[Occur, Query]]
 
 
 @dataclass(frozen=True, slots=True)
+class Proof:
+    """That a passage within `limits` holds words which weigh `needed` together.
+
+    Each of `words` scores what it weighs.
+    """
+
+    words: tuple[Query, ...]
+    needed: int
+    limits: Parts
+
+
+@dataclass(frozen=True, slots=True)
 class QueryPlan:
     """What finds and ranks passages, and what adds to the scores of the best of them.
 
-    Unless `minimum` finds one of them, none is relevant.
+    Without the `proof`, where one is asked for, none is relevant.
     """
 
     found: Query
     neighbours: tuple[Query, ...] = ()
-    minimum: Query | None = None
+    proof: Proof | None = None
 
 
 class QueryBuilder:
@@ -80,9 +92,8 @@ class QueryBuilder:
         if required is None:
             return QueryPlan(Query.empty_query())
         found = [*self._found(required, times), *self._wished(query)]
-        enough = self._minimum_weight(required.present, required.needed)
-        minimum = _all(enough + limits) if enough else None
-        return QueryPlan(_all(found + limits), self._neighbours(query), minimum)
+        proof = self._proof(required, limits)
+        return QueryPlan(all_of(found + limits), self._neighbours(query), proof)
 
     def scope_filter(self, query: SearchQuery, scope: Scope) -> Query | None:
         """The filter for a search by meaning; None where nothing limits it.
@@ -96,6 +107,17 @@ class QueryBuilder:
 
     def _phrases(self, query: SearchQuery) -> Parts:
         return [(Occur.Must, self._scored(self._stems(p))) for p in query.phrases]
+
+    def _proof(self, required: Requirement, limits: Parts) -> Proof | None:
+        """What proves that something is relevant; None when any word that is held does."""
+        if required.present[-1][0] >= required.needed:
+            return None
+        words = tuple(
+            Query.const_score_query(self._term_or_phrase([stem]), weight)
+            for weight, stem in required.present
+            if weight
+        )
+        return Proof(words, required.needed, limits)
 
     def _found(self, required: Requirement, times: Mapping[str, int]) -> Parts:
         """What holds as much as is *required*, ranked by words said so many *times*."""
@@ -128,7 +150,7 @@ class QueryBuilder:
     def _disjunction(self, tree: Disjunction) -> Query:
         return any_of(
             [
-                _all(
+                all_of(
                     [
                         (Occur.Must, self._term_or_phrase([stem])),
                         *([] if rest is None else [(Occur.Must, self._disjunction(rest))]),
@@ -234,7 +256,7 @@ def scope_query(schema: tantivy.Schema, scope: Scope) -> Query:
     parts = list(_filters(schema, scope))
     if all(occur == Occur.MustNot for occur, _ in parts):
         parts.append((Occur.Must, Query.all_query()))
-    return _all(parts)
+    return all_of(parts)
 
 
 def _clause_query(schema: tantivy.Schema, clause: Clause | AnyOf) -> Query:
@@ -266,7 +288,8 @@ def _should(scores: Mapping[str, list[Query]]) -> Parts:
     return [(Occur.Should, query) for queries in scores.values() for query in queries]
 
 
-def _all(parts: Parts) -> Query:
+def all_of(parts: Parts) -> Query:
+    """What all of *parts*, one or more, allow."""
     return parts[0][1] if len(parts) == 1 else Query.boolean_query(parts)
 
 

@@ -120,3 +120,16 @@ async def test_document_that_answers_in_two_places_goes_before_one_that_does_in_
     )
 
     assert found[0] == "twice"
+
+
+@pytest.mark.parametrize("others", ["", " eagle fox golf hotel india"])
+async def test_a_passage_further_down_proves_what_the_best_does_not(ranked, others):
+    question = f"alpha bravo charlie delta{others}"
+    best = document("alpha " * 9, id="best", title="Alpha")
+    single = [document(word, id=f"{word}{n}") for word in question.split() for n in range(15)]
+    proof = document(f"alpha bravo {'padding ' * 900}", id="proof")
+
+    assert await ranked(question, best, *single) == []
+    found = await ranked(question, best, *single, proof, limit=200)
+    assert found[0] == "best"
+    assert "proof" in found
