@@ -9,8 +9,9 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from judge.errors import BadScope
+from judge.search.mentions import EVERYTHING
 from judge.search.periods import parse_moment
-from judge.search.scopes import folder_path
+from judge.search.scopes import HOLDS_EVERYTHING, folder_path
 from judge.types.request_fields import StrictModel
 from judge.types.requests import ScopeText
 from judge.types.search import Clause, Scope, ScopeKind
@@ -39,7 +40,7 @@ class SearchFilters(StrictModel):
 def scope_of(filters: SearchFilters) -> Scope:
     """The scope that *filters* ask for, all of it together; raises BadScope naming the field.
 
-    Times are ISO 8601, a date alone being its midnight UTC.
+    A star is everything, as in a mention. Times are ISO 8601, a date alone being its midnight UTC.
     """
     clauses = [
         *_named("collection", filters.collection_name, "collection_name"),
@@ -58,7 +59,9 @@ def _named(kind: ScopeKind, names: Names | None, field: str) -> list[Clause]:
     values = tuple(name.strip() for name in names)
     if not values or not all(values):
         raise BadScope(f"filters.{field}: a value is missing. Leave the field out to allow all.")
-    return [Clause(kind, values)]
+    if EVERYTHING in values and kind not in HOLDS_EVERYTHING:
+        raise BadScope(f"filters.{field}: a star names nothing. Leave the field out to allow all.")
+    return [] if EVERYTHING in values else [Clause(kind, values)]
 
 
 def _folder(filters: SearchFilters) -> list[Clause]:
@@ -66,6 +69,8 @@ def _folder(filters: SearchFilters) -> list[Clause]:
         return []
     if not filters.folder_path.strip():
         raise BadScope("filters.folder_path: a value is missing; the root is `/`.")
+    if filters.folder_path.strip() == EVERYTHING:
+        return []
     path = folder_path(filters.folder_path)
     return [Clause("folder", (path,), is_recursive=filters.recursive)]
 

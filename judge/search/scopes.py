@@ -20,7 +20,7 @@ from judge.types.search import EVERYWHERE, AnyOf, Clause, Scope, ScopeKind, fold
 
 KINDS: tuple[ScopeKind, ...] = get_args(ScopeKind)
 
-_HOLDS_EVERYTHING = frozenset({"collection", "document", "folder"})
+HOLDS_EVERYTHING = frozenset({"collection", "document", "folder"})
 """Kinds that every passage has, so that their `*` is everything."""
 
 _LEAST_SIMILARITY = 0.6
@@ -160,7 +160,7 @@ def _scope(asked: Mention | Group, now: datetime) -> Scope:
 def _clause(mention: Mention, now: datetime) -> Clause | None:
     """What *mention* asks for, None if everything is as well."""
     if mention.kind == EVERYTHING or (
-        EVERYTHING in mention.values and mention.kind in _HOLDS_EVERYTHING
+        EVERYTHING in mention.values and mention.kind in HOLDS_EVERYTHING
     ):
         if mention.is_excluded:
             raise BadScope(f"{mention.text} leaves nothing to search ({mention.place}).", KINDS)

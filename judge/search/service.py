@@ -3,6 +3,7 @@
 mentions and filters -> scope -> do its collections exist? -> question -> index -> hint if empty
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import get_args
@@ -177,7 +178,9 @@ class DocumentSearch:
             for name in _named(scope, kind):
                 if name and count < MAX_HINTED and not await self._has(kind, name):
                     count += 1
-                    guess = nearest(name, await self.catalogue.names(kind))
+                    # Of 57,000 names the nearest takes 0.4 s to find.
+                    names = await self.catalogue.names(kind)
+                    guess = await asyncio.to_thread(nearest, name, names)
                     meant = f" Did you mean {guess!r}?" if guess else ""
                     yield f"No {kind} is called {name!r}.{meant}"
 

@@ -45,10 +45,10 @@ class FakeIndex:
 
     async def around(self, passage_id: str, *, before: int = 0, after: int = 0):
         self._expect_up()
-        document, _, position = passage_id.rpartition(":")
+        document, _, position = passage_id.casefold().rpartition(":")
         ids = {f"{document}:{n}" for n in range(int(position) - before, int(position) + after + 1)}
         passages = [p for item in self.documents_by_key.values() for p in item.passages]
-        return tuple(p for p in passages if p.id in ids)
+        return tuple(p for p in passages if p.id.casefold() in ids)
 
     async def ping(self) -> None:
         self._expect_up()

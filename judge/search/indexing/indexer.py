@@ -40,7 +40,13 @@ from judge.search.indexing.plan import (
 )
 from judge.search.indexing.readers.file_kinds import is_binary
 from judge.search.indexing.web_pages import fetch_page, is_url
-from judge.types.search import DocumentWithPassages, FileScan, IndexedDocument, fold_name
+from judge.types.search import (
+    DocumentWithPassages,
+    FileScan,
+    IndexedDocument,
+    fold_name,
+    passage_id,
+)
 
 BATCH_FILES = 32
 BATCH_BYTES = 2_000_000
@@ -207,14 +213,25 @@ class DocumentIndexer:
 
         Raises IndexLocked and IndexUnavailable.
         """
-        ids = {fold_name(d.id): d.id for d in await self.catalogue.documents(collection)}
-        wanted = list(ids.values()) if document_ids is None else document_ids
-        removed = [ids[fold_name(name)] for name in wanted if fold_name(name) in ids]
-        if removed:
+        if document_ids is None:
+            report = RemovalReport([d.id for d in await self.catalogue.documents(collection)], [])
+        else:
+            report = await self._find_documents(collection, document_ids)
+        if report.removed:
             async with self.store.writing() as writer:
-                await writer.remove(collection, None if document_ids is None else removed)
+                await writer.remove(collection, None if document_ids is None else report.removed)
                 await writer.commit()
-        return RemovalReport(removed, [name for name in wanted if fold_name(name) not in ids])
+        return report
+
+    async def _find_documents(self, collection: str, ids: Sequence[str]) -> RemovalReport:
+        """Which of *ids* are there, as they are spelled in the index; not all are listed for it."""
+        firsts = {
+            name: await self.catalogue.around(passage_id(collection, name, 0)) for name in ids
+        }
+        return RemovalReport(
+            [found[0].document_id for found in firsts.values() if found],
+            [name for name, found in firsts.items() if not found],
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import pytest
 
 from judge.errors import BadScope
 from judge.search.filters import SearchFilters, scope_of
-from judge.types.search import Clause
+from judge.types.search import EVERYWHERE, Clause
 
 
 def test_without_filters_it_is_everywhere():
@@ -41,10 +41,23 @@ def test_every_filter_is_a_clause():
 
 
 @pytest.mark.parametrize(
+    "filters",
+    [
+        SearchFilters(collection_name="*"),
+        SearchFilters(document_id=("a.md", "*")),
+        SearchFilters(folder_path="*"),
+    ],
+)
+def test_a_star_is_everything_as_it_is_in_a_mention(filters):
+    assert scope_of(filters) == EVERYWHERE
+
+
+@pytest.mark.parametrize(
     ("filters", "told"),
     [
         (SearchFilters(collection_name=" "), "collection_name"),
         (SearchFilters(tags=()), "tags"),
+        (SearchFilters(tags="*"), "tags"),
         (SearchFilters(document_id=("a", "")), "document_id"),
         (SearchFilters(folder_path=" "), "folder_path"),
         (SearchFilters(modified_after="2025-02-30"), "'2025-02-30' is no date"),

@@ -1,5 +1,7 @@
 """The story of a search: scopes from everywhere, names that exist, hints when nothing is left."""
 
+import threading
+
 import pytest
 
 from judge.errors import BadScope, IndexUnavailable
@@ -13,7 +15,7 @@ from judge.search.service import (
     EmptyQuery,
     SearchParameters,
 )
-from judge.types.search import Clause, Scope
+from judge.types.search import EVERYWHERE, Clause, Scope
 from tests.fakes.clock import FakeClock
 from tests.fakes.passages import document
 from tests.fakes.search_index import FakeIndex
@@ -71,6 +73,25 @@ async def test_scopes_from_all_places_hold_together():
         (Clause("document", ("manual.md",)), Clause("collection", ("manuals",)))
     )
     assert (len(found.results.hits), found.results.total) == (1, 2)
+
+
+async def test_names_are_compared_off_the_event_loop():
+    class Names(list):
+        def __iter__(self):
+            compared_in.append(threading.get_ident())
+            return super().__iter__()
+
+    class ManyNames(FakeIndex):
+        async def names(self, kind, scope=EVERYWHERE):
+            return Names(await super().names(kind, scope))
+
+    compared_in = []
+    index = ManyNames(*LEASES)
+    found = await DocumentSearch(index, index, FakeClock()).search(
+        SearchParameters("boiler @document:leas.md")
+    )
+    assert "Did you mean 'lease.md'?" in found.hint
+    assert threading.get_ident() not in compared_in
 
 
 async def test_an_excluded_collection_cannot_be_reached_by_naming_its_document():
