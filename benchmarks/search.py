@@ -396,7 +396,7 @@ def _gains(folder: Path, cleaned: dict[str, str], asked: Sequence[Known]) -> Ite
 
 
 def _everything(frequencies: Mapping[str, int], passages: int) -> Requirement:
-    return Requirement([(1, term) for term, f in frequencies.items() if f], 1, 1)
+    return Requirement([(1, term) for term, f in frequencies.items() if f], 1)
 
 
 def _gain(ids: Sequence[str], wanted: Passage) -> float:

@@ -6,8 +6,8 @@ A FOLDER holds a collection as BEIR or TREC lay it out: `corpus.jsonl` (`_id`, `
 `queries.jsonl` (`_id`, `text`), and `qrels/test.tsv` (question, document, grade) or `qrels.txt`
 (question, 0, document, grade). Without one, collections are made of what is at hand: labelled
 disputes and claims in ../shared, when they are there, the manual pages of this machine, where a
-page's own words have to find what it names under SEE ALSO, and what `debian_collections.py` and
-`python_collections.py` make.
+page's own words have to find what it names under SEE ALSO, and what `debian_collections.py`,
+`python_collections.py` and `abstract_collections.py` make.
 `--unseen` asks only what nothing was tuned on: of small collections half of the questions, of
 others as many again. `--in-sentences` asks the same the way people ask a librarian.
 
@@ -40,6 +40,7 @@ from pathlib import Path
 
 import tantivy
 
+from benchmarks.abstract_collections import abstracts
 from benchmarks.debian_collections import QUESTIONS, debian
 from benchmarks.judged import Judged, lines, load
 from benchmarks.python_collections import python_documentation
@@ -327,6 +328,7 @@ def at_hand(debian_root: Path, *, is_unseen: bool) -> Iterator[Judged]:
     yield from debian(debian_root, is_unseen=is_unseen)
     for collection in python_documentation(debian_root):
         yield collection.unseen() if is_unseen else collection
+    yield from abstracts(debian_root)  # Nothing was tuned on these.
 
 
 def main() -> None:

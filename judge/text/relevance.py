@@ -1,20 +1,20 @@
 """What is not relevant: what holds too little of the question, each word weighed by its rarity.
 
-The engines hand in how many passages hold each word and filter by the answer, so that the count
-of what was found is right and nothing irrelevant is ranked. docs/adr/0006-relevance.md has the
+The engines hand in how many passages hold each word, look for a passage that proves that there is
+an answer, and find what holds one of the words that tell. docs/adr/0006-relevance.md has the
 measurements behind the constants.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 SHARE = 0.4
 """How much of the question's weight the best passage must hold: one word of three, all as rare,
 is not enough."""
 
-FLOOR = 0.25
-"""How much every passage must hold once one holds enough. More than this costs ranking."""
+TELLING = 0.25
+"""A word of so much of the question's weight tells what it is about."""
 
 ENOUGH = 1.0
 """No question asks for more than this, in words that no passage holds: a long story is answered
@@ -34,37 +34,49 @@ STEPS = 12
 class Requirement:
     """What must hold of a query's terms for anything to be relevant.
 
-    `present` are the terms that passages hold at all, heaviest first; their weights are small whole
+    `present` are the terms that passages hold at all, rarest first; their weights are small whole
     numbers, 0 where a term decides nothing. Unless one passage in scope holds terms that weigh
-    `needed` together, nothing is relevant; if one does, all that hold `floor` are.
+    `needed` together, nothing is relevant; if one does, all that hold a term which is not `common`
+    are.
     """
 
     present: list[tuple[int, str]]
     needed: int
-    floor: int
+    common: tuple[str, ...] = ()
+
+    @property
+    def telling(self) -> list[str]:
+        """The terms by which passages are found; the common ones only rank."""
+        return [term for _, term in self.present if term not in self.common]
 
 
 def requirement(frequencies: Mapping[str, int], passages: int) -> Requirement | None:
-    """What a passage must hold of terms that *frequencies* of all *passages* hold.
+    """What one passage must hold of terms that *frequencies* of all *passages* hold.
 
     None when those that are held at all are too little together.
     """
     shares = {term: rarity(frequency, passages) for term, frequency in frequencies.items()}
-    present = {term: share for term, share in shares.items() if frequencies[term]}
-    found = sum(present.values())
+    present = sorted((term for term in shares if frequencies[term]), key=lambda t: -shares[t])
+    found = sum(shares[term] for term in present)
     needed = min(SHARE * sum(shares.values()), ENOUGH)
-    if len(present) > MOST_WEIGHED:
-        step, floor = found / len(present), 0.0
-        weighed = [(1, term) for term in present]
-    else:
-        step, floor = (max(found, needed) or 1.0) / STEPS, needed * FLOOR / SHARE
-        weighed = [(round(share / step), term) for term, share in present.items()]
-    rule = Requirement(sorted(weighed, reverse=True), _steps(needed, step), _steps(floor, step))
-    return rule if sum(weight for weight, _ in weighed) >= rule.needed else None
+    is_counted = len(present) > MOST_WEIGHED
+    step = found / len(present) if is_counted else (max(found, needed) or 1.0) / STEPS
+    weighed = [(1 if is_counted else round(shares[term] / step), term) for term in present]
+    least = max(1, round(needed / step))
+    if sum(weight for weight, _ in weighed) < least:
+        return None
+    common = () if is_counted else _common(weighed, least, needed * TELLING / SHARE / step)
+    return Requirement(weighed, least, tuple(common))
 
 
-def _steps(weight: float, step: float) -> int:
-    return max(1, round(weight / step))
+def _common(weighed: Sequence[tuple[int, str]], needed: int, telling: float) -> Iterator[str]:
+    """The lightest of *weighed*, none of them *telling*, and all together less than *needed*."""
+    together = 0
+    for weight, term in reversed(weighed):
+        together += weight
+        if weight >= max(1, round(telling)) or together >= needed:
+            return
+        yield term
 
 
 def rarity(frequency: int, passages: int) -> float:

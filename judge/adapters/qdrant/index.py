@@ -222,12 +222,10 @@ class QdrantIndex:
         required = requirement(frequencies, await self._count(counted))
         if required is None:
             return None
-        present = required.present
-        proof = points.holding(present, required.needed)
+        proof = points.holding(required.present, required.needed)
         if proof and not await self._count(_narrowed(scope_filter, proof)):
             return None
-        some = points.holds_any([term for _, term in present])
-        return _narrowed(scope_filter, [some, *points.holding(present, required.floor)])
+        return _narrowed(scope_filter, [points.holds_any(required.telling)])
 
     async def _frequencies(self, terms: Sequence[str], counted: Filter) -> dict[str, int]:
         async with asyncio.TaskGroup() as group:

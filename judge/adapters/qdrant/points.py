@@ -12,7 +12,6 @@ from pydantic import TypeAdapter
 from qdrant_client import models
 from qdrant_client.models import FieldCondition, Filter, MatchAny, MatchPhrase, MatchValue
 
-from judge.adapters.minimum_should_match import Disjunction, minimum_should_match
 from judge.types.search import (
     AnyOf,
     Clause,
@@ -101,16 +100,22 @@ def holding(present: Weighed, minimum: int) -> list[Condition]:
         conditions: list[Condition] = [equals("terms", term) for _, term in present]
         count = -(-minimum // min(weights))
         return [Filter(min_should=models.MinShould(conditions=conditions, min_count=count))]
-    return [_disjunction(minimum_should_match([pair for pair in present if pair[0]], minimum))]
+    return [_weighing([pair for pair in present if pair[0]], minimum)]
 
 
-def _disjunction(tree: Disjunction) -> Filter:
-    return Filter(
-        should=[
-            Filter(must=[equals("terms", term), *([] if rest is None else [_disjunction(rest)])])
-            for term, rest in tree
-        ]
-    )
+def _weighing(heaviest_first: Weighed, minimum: int) -> Filter:
+    """Where the first word stands with enough of the rest, or enough of the rest without it.
+
+    Its size doubles with each word: six are meant.
+    """
+    branches: list[Condition] = []
+    for position, (weight, term) in enumerate(heaviest_first):
+        if sum(w for w, _ in heaviest_first[position:]) < minimum:
+            break
+        rest = heaviest_first[position + 1 :]
+        more = [_weighing(rest, minimum - weight)] if weight < minimum else []
+        branches.append(Filter(must=[equals("terms", term), *more]))
+    return Filter(should=branches)
 
 
 def scope_filter(scope: Scope) -> Filter:

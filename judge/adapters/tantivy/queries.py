@@ -1,6 +1,5 @@
 """A scope and a query -> Tantivy's queries: what filters, what ranks, and what is relevant."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +7,6 @@ from dataclasses import dataclass
 import tantivy
 from tantivy import FieldType, Occur, Query
 
-from judge.adapters.minimum_should_match import Disjunction, minimum_should_match
 from judge.adapters.tantivy.schema import LabelKind, label, microseconds
 from judge.text.bm25 import query_term_weight
 from judge.text.relevance import Requirement, idf, requirement
@@ -91,9 +89,9 @@ class QueryBuilder:
         required = requirement({stem: self._frequency(stem) for stem in times}, self._total)
         if required is None:
             return QueryPlan(Query.empty_query())
-        found = [*self._found(required, times), *self._wished(query)]
-        proof = self._proof(required, limits)
-        return QueryPlan(all_of(found + limits), self._neighbours(query), proof)
+        ranked = (Occur.Must, self._ranked(required, times))
+        found = all_of([ranked, *self._wished(query), *limits])
+        return QueryPlan(found, self._neighbours(query), self._proof(required, limits))
 
     def scope_filter(self, query: SearchQuery, scope: Scope) -> Query | None:
         """The filter for a search by meaning; None where nothing limits it.
@@ -119,46 +117,14 @@ class QueryBuilder:
         )
         return Proof(words, required.needed, limits)
 
-    def _found(self, required: Requirement, times: Mapping[str, int]) -> Parts:
-        """What holds as much as is *required*, ranked by words said so many *times*."""
+    def _ranked(self, required: Requirement, times: Mapping[str, int]) -> Query:
+        """What holds a telling word, ranked by all words, each said so many *times*."""
         scores = self._scores({stem: times[stem] for _, stem in required.present})
-        light = {stem: weight for weight, stem in required.present if weight < required.floor}
-        if sum(light.values()) >= required.floor:
-            enough = self._minimum_weight(required.present, required.floor)
-            return [(Occur.Must, Query.boolean_query(_should(scores))), *enough]
-        ranked = Query.boolean_query(_should({s: scores[s] for s in scores if s not in light}))
-        # The common words, which are in most passages, score those alone that the others find.
-        for query in [query for stem in light for query in scores[stem]]:
+        ranked = Query.boolean_query(_should({stem: scores[stem] for stem in required.telling}))
+        # The common words are in most passages: scoring those that are found takes less time.
+        for query in [query for stem in required.common for query in scores[stem]]:
             ranked = Query.boolean_query([(Occur.Must, ranked), (Occur.Should, query)])
-        return [(Occur.Must, ranked)]
-
-    def _minimum_weight(self, present: list[tuple[int, str]], minimum: int) -> Parts:
-        """The filter for terms that weigh *minimum* together; none when any of them does."""
-        lightest, heaviest = present[-1][0], present[0][0]
-        if lightest >= minimum:
-            return []
-        if lightest == heaviest:
-            # Counting is cheaper than weighing, and here it is the same.
-            terms: Parts = [(Occur.Should, self._term_or_phrase([stem])) for _, stem in present]
-            enough = Query.boolean_query(terms, math.ceil(minimum / lightest))
-        else:
-            enough = self._disjunction(
-                minimum_should_match([pair for pair in present if pair[0]], minimum)
-            )
-        return [(Occur.Must, Query.const_score_query(enough, 0.0))]
-
-    def _disjunction(self, tree: Disjunction) -> Query:
-        return any_of(
-            [
-                all_of(
-                    [
-                        (Occur.Must, self._term_or_phrase([stem])),
-                        *([] if rest is None else [(Occur.Must, self._disjunction(rest))]),
-                    ]
-                )
-                for stem, rest in tree
-            ]
-        )
+        return ranked
 
     def _excluded(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
         for excluded in query.excluded:

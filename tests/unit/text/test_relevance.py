@@ -55,13 +55,24 @@ def test_long_story_is_answered_by_a_few_of_its_words():
 
     assert not reaches(rule, 0)
     assert reaches(rule, 0, 1, 2)
-    assert rule.floor == 1
 
 
 def test_words_are_counted_when_there_are_many():
     rule = required([3, 30, 300, 3, 30, 300, 3, 0], 1000)
 
     assert {weight for weight, _ in rule.present} == {1}
+
+
+def test_common_words_find_nothing_by_themselves():
+    rule = required([10, 20_000, 30_000], 100_000)
+
+    assert rule.telling == ["0"]
+    assert rule.common == ("2", "1")
+
+
+@pytest.mark.parametrize("frequencies", [[10, 10, 10, 10], [10, 100], [10] * 7, [90_000]])
+def test_word_that_weighs_a_quarter_tells_and_so_does_each_of_many(frequencies):
+    assert required(frequencies, 100_000).common == ()
 
 
 def test_rarity_falls_from_one_as_more_passages_hold_the_word():
@@ -77,11 +88,12 @@ def test_frequency_may_count_deleted_passages():
 
 
 @given(st.lists(st.integers(0, 2000), max_size=40), st.integers(0, 2000))
-def test_unknown_words_are_left_out_and_the_floor_is_below_what_is_needed(frequencies, passages):
+def test_unknown_words_are_left_out_and_the_others_can_prove_it(frequencies, passages):
     rule = required(frequencies, passages)
 
     if rule is None:
         assert not frequencies or 0 in frequencies
         return
     assert {int(term) for _, term in rule.present} == {at for at, f in enumerate(frequencies) if f}
-    assert 1 <= rule.floor <= rule.needed <= sum(weight for weight, _ in rule.present)
+    assert 1 <= rule.needed <= sum(weight for weight, _ in rule.present)
+    assert not reaches(rule, *map(int, rule.common))
