@@ -10,7 +10,7 @@ import msgspec
 from judge.codegraph import ir
 
 #: Goes up when facts change meaning, so that stored ones are read anew.
-FACTS_VERSION = 13
+FACTS_VERSION = 14
 
 ParameterKind = Literal["p", "k", "*", "**"]
 ScopeKind = Literal["module", "class", "function", "block"]

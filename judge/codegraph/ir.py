@@ -190,9 +190,10 @@ class ImportPackage(_Fact, frozen=True, tag="top"):
 
 
 class Alias(_Fact, frozen=True, tag="j"):
-    """Another name for what is bound elsewhere: `export { inner as outer }`."""
+    """Another name for what *name* means, seen from *scope*: `export { name as outer }`."""
 
-    bindings: tuple[int, ...]
+    scope: int
+    name: str
 
 
 class ParameterBinding(_Fact, frozen=True, tag="par"):

@@ -92,9 +92,9 @@ class NameResolver:
 
     def _step(self, path: str, expr: ir.Binding, hops: int) -> list[Declaration]:  # noqa: PLR0911 - a table
         match expr:
-            case ir.Variable(bindings=bindings) | ir.Alias(bindings=bindings):
+            case ir.Variable(bindings=bindings):
                 return self.variable(path, bindings)
-            case ir.Name(scope=scope, name=name):
+            case ir.Name(scope=scope, name=name) | ir.Alias(scope=scope, name=name):
                 return self.look_up(path, scope, name)
             case ir.Attribute(receiver=receiver, name=name):
                 owners = self.resolve(path, receiver, hops + 1)
@@ -142,8 +142,11 @@ class NameResolver:
         scopes = self.facts(path).scopes
         while place > 0:
             scope = scopes[place]
-            bindings = scope.names.get(name)
-            if bindings and scope.kind != "class":
+            bindings = scope.names.get(name, [])
+            if scope.kind == "class":
+                # Of its own names methods see just these.
+                bindings = [one for one in bindings if one in scope.type_params]
+            if bindings:
                 return declared(self.declarations(path, bindings))
             place = scope.parent
         return self.module_name(path, name) or [Declaration("", ty.External(f"builtins.{name}"))]

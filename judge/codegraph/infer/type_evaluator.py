@@ -52,12 +52,12 @@ class TypeEvaluator:
 
     def _types(self, path: str, expr: ir.Binding) -> ty.Types:  # noqa: C901, PLR0911, PLR0912 - a table
         match expr:
-            case ir.Variable(bindings=bindings) | ir.Alias(bindings=bindings):
+            case ir.Variable(bindings=bindings):
                 return ty.union(map(self.bound, self.resolver.variable(path, bindings)))
             case ir.Attribute(receiver=receiver, name=name):
                 types = self.types(path, receiver)
                 return ty.union(self.members.attribute(one, name) for one in types)
-            case ir.Name(scope=scope, name=name):
+            case ir.Name(scope=scope, name=name) | ir.Alias(scope=scope, name=name):
                 found = self.resolver.look_up(path, scope, name)
                 return ty.union(self.bound(declaration, outside=True) for declaration in found)
             case ir.Call():

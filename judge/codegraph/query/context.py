@@ -19,7 +19,7 @@ from judge.codegraph.query.graph import Graph
 from judge.codegraph.query.lineage import walk
 from judge.codegraph.query.snippets import snippet
 from judge.codegraph.query.symbol_lookup import Lines
-from judge.codegraph.query.tests_of import is_test
+from judge.codegraph.query.tests_of import is_test, is_test_function
 
 #: A token of source code is three to four characters for the usual vocabularies; to be safe: 3.
 _CHARACTERS_A_TOKEN = 3
@@ -114,7 +114,7 @@ def _tests(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]
     steps = islice(walk(graph, symbol, "downstream", depth=_TEST_STEPS), _TESTS_LOOKED_AT)
     for step in steps:
         node = graph.definitions(step.symbol)[0]
-        if is_test(node.file) and node.fqn.rpartition(".")[2].startswith("test"):
+        if is_test_function(node):
             yield _around(step.edge, "test", node.fqn, lines)
 
 

@@ -5,8 +5,6 @@ that are declared, `global` and `nonlocal`, imports, and the names in `__all__`.
 """
 
 import ast
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from judge.codegraph import ir
@@ -74,13 +72,6 @@ class BindingReader(ExpressionReader):
             owner.attributes.setdefault(target.attr, []).append(self.add_binding(value))
             self.add_variable(function.parent, target.attr)
 
-    @contextmanager
-    def _assigning(self, node: ast.stmt) -> Iterator[None]:
-        """Names bound in this block are variables that others may name."""
-        self._assigned_at = node.lineno, node.end_lineno or node.lineno
-        yield
-        self._assigned_at = None
-
     def visit_Assign(self, node: ast.Assign) -> None:
         value = self.visit(node.value)
         for target in node.targets:
@@ -88,7 +79,7 @@ class BindingReader(ExpressionReader):
                 self._export(node.value)
             if isinstance(target, ast.Name) and target.id == "__slots__":
                 self._note_slots(node.value)
-            with self._assigning(node):
+            with self.assigning(node.lineno, node.end_lineno or node.lineno):
                 self.assign(target, value)
 
     def _export(self, node: ast.expr) -> None:
@@ -142,16 +133,16 @@ class BindingReader(ExpressionReader):
             if node.target.id == "__all__" and node.value is not None:
                 self._export(node.value)
             self._declared.setdefault((self.scope, node.target.id), declared)
-            with self._assigning(node):
+            with self.assigning(node.lineno, node.end_lineno or node.lineno):
                 place = self.bind(node.target.id, ir.AnnotatedVariable(declared, value))
             self.add_occurrence(node.target.lineno, "references", ir.Variable((place,)))
         elif isinstance(node.target, ast.Attribute):
-            with self._assigning(node):
+            with self.assigning(node.lineno, node.end_lineno or node.lineno):
                 self.assign_attribute(node.target, ir.AnnotatedVariable(declared, value))
 
     def visit_TypeAlias(self, node: Any) -> None:
         value = self.annotation(node.value)
-        with self._assigning(node):
+        with self.assigning(node.lineno, node.end_lineno or node.lineno):
             self.bind(node.name.id, value)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ir.Expr:

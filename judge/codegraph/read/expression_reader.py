@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from judge.codegraph import ir
-from judge.codegraph.facts import FileFacts, Occurrence
+from judge.codegraph.facts import FileFacts
 from judge.codegraph.read.environment import Environment
+from judge.codegraph.read.fact_writer import FactWriter
 from judge.codegraph.read.syntax_trees import (
     chain_key,
     each_parameter,
@@ -29,7 +30,7 @@ _STRING = ir.Constant("str")
 _ELEMENTS = 4
 
 
-class ExpressionReader(ast.NodeVisitor):
+class ExpressionReader(FactWriter, ast.NodeVisitor):
     """Turn expressions into facts, within the scope and the variables of this moment.
 
     To visit an expression gives the fact for it; the names in it are noted.
@@ -37,18 +38,8 @@ class ExpressionReader(ast.NodeVisitor):
 
     def __init__(self, facts: FileFacts) -> None:
         """Add to *facts*."""
-        self.facts = facts
-        self.scopes, self.bindings = facts.scopes, facts.bindings
-        self.occurrences = facts.occurrences
-        self.scope = 0
-        self.source = 0
+        super().__init__(facts)
         self.environment = Environment()
-        #: Variables of the module and attributes of classes, with where they are first assigned.
-        self.variables: dict[tuple[int, str], tuple[int, int]] = {}
-        #: The lines of the assignment that is being read.
-        self._assigned_at: tuple[int, int] | None = None
-        #: Names of the module that the current statement binds, in order.
-        self._module_names: dict[str, None] = {}
         self._annotating = False
         self._visitors: dict[type[ast.AST], Any] = {}
 
@@ -73,34 +64,9 @@ class ExpressionReader(ast.NodeVisitor):
 
     def bind(self, name: str, value: ir.Binding) -> int:
         """Let *name* stand for *value* from here on in this scope."""
-        place = self.add_binding(value)
+        place = super().bind(name, value)
         self.environment[name] = (place,)
-        self.add_name(self.scope, name, place)
         return place
-
-    def add_name(self, scope: int, name: str, place: int) -> None:
-        """Note that *scope* binds *name* to the binding at *place*."""
-        self.scopes[scope].names.setdefault(name, []).append(place)
-        if scope == 0:
-            self._module_names[name] = None
-        if self.scopes[scope].kind != "function":
-            self.add_variable(scope, name)
-
-    def add_variable(self, scope: int, name: str) -> None:
-        """Note that an assignment gives *scope* the variable or attribute *name*."""
-        if self._assigned_at is not None:
-            # Bodies are read later and in no order; the first line is the definition.
-            known = self.variables.get((scope, name), self._assigned_at)
-            self.variables[scope, name] = min(known, self._assigned_at)
-
-    def add_binding(self, value: ir.Binding) -> int:
-        """Keep *value* and return its place among the bindings."""
-        self.bindings.append(value)
-        return len(self.bindings) - 1
-
-    def add_occurrence(self, line: int, kind: str, target: ir.Target) -> None:
-        """Note that *target* is named here; mere variables are left out later."""
-        self.occurrences.append(Occurrence(line, self.source, kind, target))
 
     def narrow(self, test: ast.expr, *, holds: bool) -> None:
         """Apply to the variables what *test* says about their types."""

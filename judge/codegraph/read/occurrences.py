@@ -23,8 +23,8 @@ class OccurrenceFilter:
         self._defined_beside = self._shared_names()
         self._variables = {
             place
-            for one in facts.variables
-            for place in facts.scopes[one.scope].names.get(one.name, ())
+            for scope, name in {(one.scope, one.name) for one in facts.variables}
+            for place in facts.scopes[scope].names.get(name, ())
         }
 
     def of_symbols(self) -> list[Occurrence]:

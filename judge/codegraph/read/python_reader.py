@@ -1,14 +1,12 @@
 """Python source -> the facts of one file, the way into the reader."""
 
 import ast
-import hashlib
 
-from judge.codegraph import ir
-from judge.codegraph.facts import FileFacts, VariableSymbol, new_facts
+from judge.codegraph.facts import FileFacts, new_facts
 from judge.codegraph.read.newer_syntax import downgraded
-from judge.codegraph.read.occurrences import OccurrenceFilter
 from judge.codegraph.read.statement_reader import StatementReader
 from judge.codegraph.read.syntax_trees import first_line
+from judge.codegraph.source_text import content_hash
 
 
 def read_python(text: str) -> FileFacts:
@@ -16,30 +14,15 @@ def read_python(text: str) -> FileFacts:
     tree, type_params = _parsed(text)
     # As the parser counts them: a form feed ends no line.
     lines = text.split("\n")
-    facts = new_facts(len(lines) - (not lines[-1]) or 1)
-    reader = StatementReader(facts, type_params)
-    bound_by: dict[str, list[str]] = {}
+    reader = StatementReader(new_facts(len(lines) - (not lines[-1]) or 1), type_params)
     place, digest = (0, 0), ""
     for statement in tree.body:
-        bound = reader.top_level(statement)
+        reader.top_level(statement)
         if place != (place := (first_line(statement), statement.end_lineno or 0)):
-            digest = _digest(lines[place[0] - 1 : place[1]])
-        for name in bound:
-            bound_by.setdefault(name, []).append(digest)
-    facts.variables = [
-        VariableSymbol(scope, name, span)
-        for (scope, name), span in reader.variables.items()
-        if name != "__all__" and not _is_defined(facts, scope, name)
-    ]
-    facts.occurrences = OccurrenceFilter(facts).of_symbols()
-    facts.fingerprints = {name: _digest(sources) for name, sources in bound_by.items()}
-    return facts
-
-
-def _is_defined(facts: FileFacts, scope: int, name: str) -> bool:
-    """Whether a definition or import of that name stands in the scope and is the symbol."""
-    places = facts.scopes[scope].names.get(name, ())
-    return any(isinstance(facts.bindings[place], ir.DEFINING_BINDINGS) for place in places)
+            source = "\n".join(lines[place[0] - 1 : place[1]])
+            digest = content_hash(source.encode("utf-8", "surrogatepass"))
+        reader.end_statement(digest)
+    return reader.end_file()
 
 
 def _parsed(text: str) -> tuple[ast.Module, dict[int, list[tuple[int, str]]]]:
@@ -51,8 +34,3 @@ def _parsed(text: str) -> tuple[ast.Module, dict[int, list[tuple[int, str]]]]:
         if newer.text == text:
             raise
         return ast.parse(newer.text), newer.type_params
-
-
-def _digest(sources: list[str]) -> str:
-    text = "\n".join(sources).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(text, digest_size=6).hexdigest()

@@ -9,10 +9,8 @@ their module-level statement, for they run later.
 import ast
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from judge.codegraph import ir
-from judge.codegraph.facts import FileFacts, LexicalScope, Parameter, ScopeKind
+from judge.codegraph.facts import FileFacts, Parameter, ScopeKind
 from judge.codegraph.read.binding_reader import BindingReader
 from judge.codegraph.read.environment import Changes, Environment
 from judge.codegraph.read.match_patterns import read_pattern
@@ -46,14 +44,12 @@ class StatementReader(BindingReader):
         self._type_params = type_params
         self._later: list[tuple[FunctionNode, int]] = []
 
-    def top_level(self, statement: ast.stmt) -> list[str]:
-        """Read one statement of the module, with the functions in it; the names that it binds."""
-        self._module_names.clear()
+    def top_level(self, statement: ast.stmt) -> None:
+        """Read one statement of the module, with the functions in it."""
         self._statement(statement)
         while self._later:
             node, scope = self._later.pop()
             self._function_body(node, scope)
-        return list(self._module_names)
 
     # --- blocks -----------------------------------------------------------------------------
 
@@ -193,8 +189,7 @@ class StatementReader(BindingReader):
 
     def _open(self, kind: ScopeKind, node: FunctionNode | ast.ClassDef) -> int:
         span = (first_line(node), node.end_lineno or node.lineno)
-        self.scopes.append(LexicalScope(kind, node.name, self.scope, node.lineno, span))
-        return len(self.scopes) - 1
+        return self.open_scope(kind, node.name, node.lineno, span)
 
     def visit_FunctionDef(self, node: FunctionNode) -> None:
         place = self._open("function", node)
@@ -271,9 +266,5 @@ class StatementReader(BindingReader):
         fact = self.annotation(node)
         outermost = node.value if isinstance(node, ast.Subscript) else node
         if isinstance(outermost, (ast.Name, ast.Attribute)):
-            base = fact.receiver if isinstance(fact, ir.Subscript) else fact
-            for place in range(len(self.occurrences) - 1, first - 1, -1):
-                if self.occurrences[place].target == base:
-                    self.occurrences[place] = replace(self.occurrences[place], kind="inherits")
-                    break
+            self.as_kind("inherits", fact, first)
         return fact
