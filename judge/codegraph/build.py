@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from judge.codegraph.errors import GraphMissing
-from judge.codegraph.facts import FileFacts, defined_names, variable_names
+from judge.codegraph.facts import MEMBERS, MODULES, FileFacts, defined_names
 from judge.codegraph.infer.linker import FileLinker
 from judge.codegraph.models import VARIABLE_KINDS, BuildReport, FileStat
 from judge.codegraph.module_index import ModuleIndex
@@ -62,10 +62,6 @@ def build_graph_for_repo(
             return _Builder(repository, progress, _last_build(repository)).run()
         except (DamagedCache, GraphMissing):
             return _Builder(repository, progress, _NOTHING).run()
-
-
-#: The names of all definitions and modules, and of all variables.
-_KnownNames = tuple[set[str], set[str]]
 
 
 class _LastBuild(NamedTuple):
@@ -188,24 +184,20 @@ class _Builder:
         if not changed and not has_new_aliases:
             return 0
         modules = ModuleIndex(new, PathAliases({path: self._text(path) for path in configs}))
-        names, variables = self._stored_names(new.keys() - changed)
-        unchanged = names, variables
-        for path in new.keys() & changed:
-            names = names | defined_names(self._facts[path]) | {modules.last_name(path)}
-            variables = variables | variable_names(self._facts[path])
+        unchanged = self._stored_names(new.keys() - changed)
+        facts = {path: self._facts[path] for path in new.keys() & changed}
+        names = _with_those_of(facts, unchanged, modules)
         if has_new_aliases or changed >= new.keys():
             stale = list(new)
         else:
-            stale = self._to_link(changed, modules, unchanged, (names, variables))
+            stale = self._to_link(changed, modules, unchanged, names)
         for done, path in enumerate(stale):
-            linked = FileLinker(path, modules, self._load, names, variables).link()
+            linked = FileLinker(path, modules, self._load, names).link()
             self._parts[path] = encode_part(linked.nodes, linked.edges)
             new[path] = replace(
                 new[path],
                 counts=(len(linked.nodes), len(linked.edges)),
-                looked_up={k: sorted(v) for k, v in linked.looked_up.items()},
-                asked_modules=sorted(linked.asked_modules),
-                asked_names=sorted(linked.asked_names),
+                asked={place: sorted(names) for place, names in linked.asked.items()},
             )
             self._on_progress(files + files * (done + 1) // len(stale), 2 * files)
         return len(stale)
@@ -213,18 +205,16 @@ class _Builder:
     def _text(self, path: str) -> str:
         return decoded(self._repository.read(path) or b"")
 
-    def _stored_names(self, paths: Iterable[str]) -> tuple[set[str], set[str]]:
-        """The names of all definitions and modules, and of all variables, in the last graph."""
-        names: set[str] = set()
-        variables: set[str] = set()
-        for path in paths:
-            for node in decode(self._last.parts[path].nodes, NODES):
-                found = variables if node.kind in VARIABLE_KINDS else names
-                found.add(node.name.rpartition(".")[2])
-        return names, variables
+    def _stored_names(self, paths: Iterable[str]) -> set[str]:
+        """The names of all modules and of what they define, in the last graph."""
+        return {
+            ("." if node.kind in VARIABLE_KINDS else "") + node.name.rpartition(".")[2]
+            for path in paths
+            for node in decode(self._last.parts[path].nodes, NODES)
+        }
 
     def _to_link(
-        self, changed: set[str], modules: ModuleIndex, unchanged: _KnownNames, known: _KnownNames
+        self, changed: set[str], modules: ModuleIndex, unchanged: set[str], known: set[str]
     ) -> list[str]:
         """The files that changed, and those that looked up something that did.
 
@@ -233,27 +223,25 @@ class _Builder:
         old, new = self._old, self._new
         before = ModuleIndex(old) if old.keys() != new.keys() else modules
         facts = {path: decode_facts(old[path].facts) for path in old.keys() & changed}
-        names, variables = unchanged
-        for path, one in facts.items():
-            names = names | defined_names(one) | {before.last_name(path)}
-            variables = variables | variable_names(one)
-        changed_names = (names ^ known[0]) | (variables ^ known[1])
-        changed_modules = _changed_modules(before, modules)
-        bindings = {
-            path: _changed_bindings(facts.get(path), self._facts.get(path)) for path in changed
-        }
+        differing = _with_those_of(facts, unchanged, before) ^ known
+        told = {path: _changed_bindings(facts.get(path), self._facts.get(path)) for path in changed}
+        told[MEMBERS] = {name.removeprefix(".") for name in differing}
+        told[MODULES] = _changed_modules(before, modules)
         return [
             path
             for path, part in new.items()
             if path in changed
             or before.names.get(path) != modules.names[path]
-            or not changed_modules.isdisjoint(part.asked_modules)
-            or not changed_names.isdisjoint(part.asked_names)
             or any(
-                "*" in bindings[other] or not bindings[other].isdisjoint(part.looked_up[other])
-                for other in bindings.keys() & part.looked_up.keys()
+                "*" in told[place] or not told[place].isdisjoint(part.asked[place])
+                for place in told.keys() & part.asked.keys()
             )
         ]
+
+
+def _with_those_of(facts: dict[str, FileFacts], names: set[str], modules: ModuleIndex) -> set[str]:
+    """*names* with those of the modules that these *facts* are of, and of what they define."""
+    return names.union(*(defined_names(one) | {modules.last_name(p)} for p, one in facts.items()))
 
 
 def _changed_modules(before: ModuleIndex, after: ModuleIndex) -> set[str]:

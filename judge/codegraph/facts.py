@@ -81,16 +81,16 @@ class FileFacts(msgspec.Struct, array_like=True):
     variables: list[VariableSymbol] = []
 
 
+#: What is asked of a repository besides the names that a file binds: its modules, and members.
+MODULES, MEMBERS = "", "."
+
+
 def new_facts(lines: int) -> FileFacts:
     """The facts of a file of which nothing is known but its *lines*."""
     return FileFacts([LexicalScope("module", "", -1, 1, (1, lines))], [], [], [], None, {})
 
 
 def defined_names(facts: FileFacts) -> set[str]:
-    """The names of all functions and classes that a file defines."""
-    return {scope.name for scope in facts.scopes[1:] if scope.kind != "block"}
-
-
-def variable_names(facts: FileFacts) -> set[str]:
-    """The names of all module variables and attributes that a file defines."""
-    return {variable.name for variable in facts.variables}
+    """The names of what a file defines; those of variables and attributes begin with a dot."""
+    scopes = {scope.name for scope in facts.scopes[1:] if scope.kind != "block"}
+    return scopes | {f".{variable.name}" for variable in facts.variables}

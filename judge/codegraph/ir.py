@@ -43,12 +43,6 @@ class Call(_Fact, frozen=True, tag="c"):
     arguments: tuple["Expr", ...] = ()
 
 
-class TypeBound(_Fact, frozen=True, tag="bound"):
-    """The bound of a `TypeVar`, among the arguments of its call."""
-
-    annotation: "Expr"
-
-
 class Subscript(_Fact, frozen=True, tag="s"):
     """A subscript, in a value or an annotation."""
 
@@ -79,24 +73,11 @@ class Display(_Fact, frozen=True, tag="l"):
     elements: tuple["Expr", ...]
 
 
-class Awaited(_Fact, frozen=True, tag="w"):
-    """`await value`."""
+class Taken(_Fact, frozen=True, tag="e"):
+    """What `for`, `with`, both with `async` before them, or `await` takes from *value*."""
 
     value: "Expr"
-
-
-class Element(_Fact, frozen=True, tag="e"):
-    """What `for`, or `async for`, takes from *iterable*."""
-
-    iterable: "Expr"
-    is_async: bool = False
-
-
-class Entered(_Fact, frozen=True, tag="x"):
-    """What `with`, or `async with`, binds."""
-
-    manager: "Expr"
-    is_async: bool
+    how: str = "for"
 
 
 class Unpacked(_Fact, frozen=True, tag="o"):
@@ -120,10 +101,6 @@ class SentValue(_Fact, frozen=True, tag="Y"):
     scope: int
 
 
-class Unknown(_Fact, frozen=True, tag="?"):
-    """An expression of which nothing is told."""
-
-
 class AnnotatedVariable(_Fact, frozen=True, tag="ann"):
     """A variable with a declared type, and what is assigned to it if anything is."""
 
@@ -136,22 +113,19 @@ Expr: TypeAlias = (
     | Name
     | Attribute
     | Call
-    | TypeBound
     | Subscript
     | Alternatives
     | Constant
     | Display
-    | Awaited
-    | Element
-    | Entered
+    | Taken
     | Unpacked
     | Narrowed
     | SentValue
-    | Unknown
     | AnnotatedVariable
 )
 
-UNKNOWN = Unknown()
+#: An expression of which nothing is told.
+UNKNOWN = Alternatives(())
 
 # --- what else a name may be bound to -------------------------------------------------------
 
@@ -169,24 +143,18 @@ class ClassBinding(_Fact, frozen=True, tag="cls"):
 
 
 class ImportFrom(_Fact, frozen=True, tag="imp"):
-    """`from module import name`; *level* counts the leading dots."""
+    """`from module import name`, which may be `*`; *level* counts the leading dots."""
 
     level: int
     module: str
     name: str
 
 
-class ImportAs(_Fact, frozen=True, tag="mod"):
-    """`import a.b as c`, which binds the module itself."""
+class ImportModule(_Fact, frozen=True, tag="mod"):
+    """`import a.b as c`, which binds *module* itself, or `import a.b`, which binds `a`."""
 
     module: str
-
-
-class ImportPackage(_Fact, frozen=True, tag="top"):
-    """`import a.b`, which binds the package `a` and loads *module*."""
-
-    package: str
-    module: str
+    bound: str
 
 
 class Alias(_Fact, frozen=True, tag="j"):
@@ -210,35 +178,22 @@ class TypeParameter(_Fact, frozen=True, tag="T"):
     bound: "Expr | None" = None
 
 
-Import: TypeAlias = ImportFrom | ImportAs | ImportPackage
+Import: TypeAlias = ImportFrom | ImportModule
 Binding: TypeAlias = (
     Expr | FunctionBinding | ClassBinding | Import | Alias | ParameterBinding | TypeParameter
 )
 
 #: Bindings that make a name a definition or an import, whatever else it is bound to.
-DEFINING_BINDINGS = (FunctionBinding, ClassBinding, ImportFrom, ImportAs, ImportPackage)
+DEFINING_BINDINGS = (FunctionBinding, ClassBinding, ImportFrom, ImportModule)
 
 
-class KeywordUse(_Fact, frozen=True, tag="kw"):
-    """`function(name=…)`, as an occurrence of the field that a generated constructor sets."""
+class FieldUse(_Fact, frozen=True, tag="field"):
+    """A field: `owner(name=…)` of a generated constructor, or the key `owner["name"]`."""
 
-    function: "Expr"
+    owner: "Expr"
     name: str
+    is_key: bool = False
 
 
-class KeyUse(_Fact, frozen=True, tag="key"):
-    """`receiver["name"]`, as an occurrence of a key of a `TypedDict`."""
-
-    receiver: "Expr"
-    name: str
-
-
-class StarImport(_Fact, frozen=True, tag="star"):
-    """`from module import *`, as an occurrence of the module."""
-
-    level: int
-    module: str
-
-
-#: What an occurrence names: what an expression or import does, or one of the three above.
-Target: TypeAlias = Binding | KeywordUse | KeyUse | StarImport
+#: What an occurrence names: what an expression or import does, or a field.
+Target: TypeAlias = Binding | FieldUse

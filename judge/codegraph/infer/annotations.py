@@ -97,8 +97,7 @@ class AnnotationEvaluator:
         names = [f.value.name for f in functions if isinstance(f.value, ty.External)]
         function = names[0].rpartition(".")[2] if names else ""
         if function == "TypeVar":
-            bounds = [part.annotation for part in call.arguments if isinstance(part, ir.TypeBound)]
-            bound = ty.union(self.types(path, part) for part in bounds)
+            bound = ty.union(self.types(path, part) for part in call.arguments[1:])
             return (ty.TypeVariable(f"{path}:{id(call)}", bound),)
         return ()
 

@@ -18,6 +18,13 @@ class ContainerTypes:
     def __init__(self, evaluator: "TypeEvaluator") -> None:
         self._evaluator = evaluator
 
+    def taken(self, types: ty.Types, how: str) -> ty.Types:
+        """What `for`, `with`, both with `async` before them, or `await` takes from *types*."""
+        if how == "await":
+            return self.awaited(types)
+        take = self._entered if how.endswith("with") else self._elements
+        return ty.union(take(one, is_async=how.startswith("async")) for one in types)
+
     def elements(self, types: ty.Types, *, is_async: bool = False) -> ty.Types:
         """What a `for` or `async for` over *types* meets."""
         return ty.union(self._elements(one, is_async=is_async) for one in types)
@@ -93,10 +100,6 @@ class ContainerTypes:
                 made = self._evaluator.calls.invoke(one, "__await__")
                 found += [m.argument(2) for m in made if isinstance(m, ty.Generic)]
         return ty.union(found)
-
-    def entered(self, types: ty.Types, *, is_async: bool) -> ty.Types:
-        """What `with` or `async with` binds."""
-        return ty.union(self._entered(one, is_async=is_async) for one in types)
 
     def _entered(self, one: ty.Type, *, is_async: bool) -> ty.Types:
         match one:

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from judge.codegraph import ir
-from judge.codegraph.facts import VariableSymbol
+from judge.codegraph.facts import MEMBERS, VariableSymbol
 from judge.codegraph.infer import types as ty
 from judge.codegraph.infer.name_resolver import Declaration, LoadFacts, NameResolver
 from judge.codegraph.infer.type_evaluator import TypeEvaluator
@@ -22,16 +22,13 @@ class LinkedFile(NamedTuple):
 
     nodes: list[Node]
     edges: list[Edge]
-    looked_up: dict[str, set[str]]
-    asked_modules: set[str]
-    asked_names: set[str]
+    asked: dict[str, set[str]]
 
 
 class FileLinker:
     """Links the file at *path*.
 
-    *known_names* are those of all definitions and modules, *known_variables* those of all module
-    variables and attributes.
+    *known_names* are those of all modules and of what they define, as `defined_names` gives them.
     """
 
     def __init__(
@@ -40,17 +37,14 @@ class FileLinker:
         modules: ModuleIndex,
         load: LoadFacts,
         known_names: Collection[str],
-        known_variables: Collection[str],
     ) -> None:
         self._path = path
         self._modules = modules
         self._known_names = known_names
-        self._known_variables = known_variables
         self._resolver = NameResolver(modules, load)
         self._evaluator = TypeEvaluator(self._resolver)
         self._declared = TypeEvaluator(self._resolver, declared_only=True)
         self._ids: dict[ty.Definition, str] = {}
-        self._asked_names: set[str] = set()
         self._scopes = self._resolver.facts(path).scopes
         self._own_ids = [self._id(ty.Definition(path, place)) for place in range(len(self._scopes))]
         self._own_variables = [
@@ -85,9 +79,7 @@ class FileLinker:
         return LinkedFile(
             self._definitions(),
             list(found),
-            self._resolver.looked_up,
-            self._resolver.asked_modules,
-            self._asked_names,
+            self._resolver.asked,
         )
 
     def _definitions(self) -> list[Node]:
@@ -144,21 +136,18 @@ class FileLinker:
         match target:
             case ir.Attribute():
                 return self._attribute_targets(target)
-            case ir.KeywordUse() | ir.KeyUse():
+            case ir.FieldUse():
                 return self._field_targets(target)
-            case ir.StarImport(level=level, module=module):
-                found = self._symbols(self._imported_module(level, module))
+            case ir.ImportFrom(name="*"):
+                found = []
             case _:
                 declarations = self._resolver.resolve(self._path, target)
                 found = [symbol for one in declarations for symbol in self._symbols(one)]
         if isinstance(target, ir.ImportFrom):
-            found += self._symbols(self._imported_module(target.level, target.module))
+            module = self._modules.absolute(self._path, target.level, target.module)
+            found += self._symbols(self._resolver.module(self._path, module))
         confidence = "text" if kind == "exports" else "exact"
         return [(symbol, confidence) for symbol in dict.fromkeys(found)]
-
-    def _imported_module(self, level: int, module: str) -> Declaration:
-        full = self._modules.absolute(self._path, level, module)
-        return self._resolver.module(self._path, full)
 
     def _attribute_targets(self, attribute: ir.Attribute) -> list[tuple[str, str]]:
         """The members that `receiver.name` may mean.
@@ -168,14 +157,15 @@ class FileLinker:
         unknown, or a class that lacks them.
         """
         name = attribute.name
-        self._asked_names.add(name)
-        if name not in self._known_names and name not in self._known_variables:
+        self._resolver.ask(MEMBERS, name)
+        is_defined = name in self._known_names
+        if not is_defined and f".{name}" not in self._known_names:
             return []
         types = self._evaluator.types(self._path, attribute.receiver)
         found = self._members(self._evaluator, types, name)
         if not found:
             # Attributes have common names: to note each that may be meant tells nobody anything.
-            is_possible = name in self._known_names and self._may_be_more(types)
+            is_possible = is_defined and self._may_be_more(types)
             return [(f"*.{name}", "possible")] if is_possible else []
         declared = self._declared.types(self._path, attribute.receiver)
         exact = self._members(self._declared, declared, name)
@@ -211,28 +201,28 @@ class FileLinker:
             return bool(called) and all(isinstance(d.value, ir.ClassBinding) for d in called)
         return isinstance(value, ir.ClassBinding)
 
-    def _field_targets(self, use: ir.KeywordUse | ir.KeyUse) -> list[tuple[str, str]]:
+    def _field_targets(self, use: ir.FieldUse) -> list[tuple[str, str]]:
         """The fields that a keyword of a generated constructor, or a key, means."""
-        self._asked_names.add(use.name)
-        if use.name not in self._known_variables:
+        self._resolver.ask(MEMBERS, use.name)
+        if f".{use.name}" not in self._known_names:
             return []
-        owner = use.function if isinstance(use, ir.KeywordUse) else use.receiver
         found: list[tuple[str, str]] = []
         for evaluator, confidence in ((self._declared, "exact"), (self._evaluator, "inferred")):
             types = tuple(
-                one for one in evaluator.types(self._path, owner) if self._has_fields(one, use)
+                one for one in evaluator.types(self._path, use.owner) if self._has_fields(one, use)
             )
             found += [(one, confidence) for one in self._members(evaluator, types, use.name)]
         return list({target: (target, sure) for target, sure in reversed(found)}.values())
 
-    def _has_fields(self, one: ty.Type, use: ir.KeywordUse | ir.KeyUse) -> bool:
+    def _has_fields(self, one: ty.Type, use: ir.FieldUse) -> bool:
         """Whether *use* means a field: of a class without a written constructor, or a key."""
         members = self._evaluator.members
-        match one, use:
-            case ty.ClassObject(), ir.KeywordUse(name=name):
-                written = (members.class_members(one, m) for m in ("__init__", "__new__", name))
+        match one, use.is_key:
+            case ty.ClassObject(), False:
+                names = ("__init__", "__new__", use.name)
+                written = (members.class_members(one, name) for name in names)
                 return not any(member.function for found in written for member in found)
-            case ty.Instance(cls=cls), ir.KeyUse():
+            case ty.Instance(cls=cls), True:
                 bases = self._evaluator.classes.external_base_names(cls)
                 return any(name.rpartition(".")[2] == "TypedDict" for name in bases)
         return False

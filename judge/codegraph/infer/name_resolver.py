@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeAlias
 
 from judge.codegraph import ir
-from judge.codegraph.facts import FileFacts, LexicalScope, VariableSymbol
+from judge.codegraph.facts import MODULES, FileFacts, LexicalScope, VariableSymbol
 from judge.codegraph.infer import types as ty
 from judge.codegraph.module_index import ModuleIndex, is_python
 
 LoadFacts: TypeAlias = Callable[[str], FileFacts | None]
 Module: TypeAlias = ty.ModuleObject | ty.NamespacePackage | ty.External
 
-_ALIASES = (ir.Alias, ir.ImportFrom, ir.ImportAs, ir.ImportPackage)
+_ALIASES = (ir.Alias, ir.ImportFrom, ir.ImportModule)
 #: Bindings that say what a name is, whatever is assigned to it.
 DECLARING = (ir.AnnotatedVariable, ir.FunctionBinding, ir.ClassBinding)
 
@@ -41,10 +41,14 @@ class NameResolver:
     def __init__(self, modules: ModuleIndex, load: LoadFacts) -> None:
         self.modules = modules
         self._load = load
-        self.looked_up: dict[str, set[str]] = {}
-        self.asked_modules: set[str] = set()
+        #: The names that were looked up, by the file that may bind them.
+        self.asked: dict[str, set[str]] = {}
         self._module_variables: dict[str, dict[int, str]] = {}
         self._variables: dict[str, dict[int, VariableSymbol]] = {}
+
+    def ask(self, place: str, name: str) -> None:
+        """Note that what is told depends on what *name* means in a file, MODULES or MEMBERS."""
+        self.asked.setdefault(place, set()).add(name)
 
     def facts(self, path: str) -> FileFacts:
         """The facts of a file that has some."""
@@ -90,7 +94,7 @@ class NameResolver:
             return self.resolve(declaration.path, value, hops + 1)
         return [declaration]
 
-    def _step(self, path: str, expr: ir.Binding, hops: int) -> list[Declaration]:  # noqa: PLR0911 - a table
+    def _step(self, path: str, expr: ir.Binding, hops: int) -> list[Declaration]:
         match expr:
             case ir.Variable(bindings=bindings):
                 return self.variable(path, bindings)
@@ -101,11 +105,9 @@ class NameResolver:
                 return [found for owner in owners for found in self._attribute(owner, name)]
             case ir.ImportFrom():
                 return self._imported_name(path, expr)
-            case ir.ImportAs(module=module):
-                return [self.module(path, module)]
-            case ir.ImportPackage(package=package, module=module):
+            case ir.ImportModule(module=module, bound=bound):
                 self.module(path, module)
-                return [self.module(path, package)]
+                return [self.module(path, bound)]
         return [Declaration(path, expr)]
 
     def variable(self, path: str, bindings: tuple[int, ...]) -> list[Declaration]:
@@ -117,7 +119,7 @@ class NameResolver:
             self._module_variables[path] = names
         for place in bindings:
             if place in names:
-                self.looked_up.setdefault(path, set()).add(names[place])
+                self.ask(path, names[place])
         return self.declarations(path, bindings)
 
     def _attribute(self, owner: Declaration, name: str) -> list[Declaration]:
@@ -156,7 +158,7 @@ class NameResolver:
         facts = self._load(path)
         if facts is None:
             return []
-        self.looked_up.setdefault(path, set()).add(name)
+        self.ask(path, name)
         bindings = facts.scopes[0].names.get(name)
         if bindings:
             return declared(self.declarations(path, bindings))
@@ -183,7 +185,7 @@ class NameResolver:
         return self.module(declaration.path, full).path == path
 
     def _exports(self, path: str, name: str) -> bool:
-        self.looked_up.setdefault(path, set()).add("__all__")
+        self.ask(path, "__all__")
         exports = self.facts(path).exports
         if exports is not None:
             return name in exports
@@ -210,7 +212,7 @@ class NameResolver:
     def module(self, importer: str, name: str) -> Declaration:
         """The module called *name*: a file, a namespace, or something outside."""
         for full in self.modules.full_names(name, importer):
-            self.asked_modules.add(full)
+            self.ask(MODULES, full)
             found = self.modules.find(full, importer)
             if found is not None and self._load(found) is not None:
                 return Declaration(found, ty.ModuleObject(found))

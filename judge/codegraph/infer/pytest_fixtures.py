@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from judge.codegraph import ir
+from judge.codegraph.facts import MODULES
 from judge.codegraph.infer import types as ty
 from judge.codegraph.infer.name_resolver import Declaration, NameResolver
 
@@ -40,7 +41,7 @@ def _candidates(resolver: NameResolver, path: str, owner: int, name: str) -> Ite
     # The files that pytest would read, nearest first.
     conftests = (str(folder / "conftest.py") for folder in PurePosixPath(path).parents)
     for found in (path, *conftests):
-        resolver.asked_modules.add(found.removesuffix(".py").replace("/", "."))
+        resolver.ask(MODULES, found.removesuffix(".py").replace("/", "."))
         for declaration in resolver.module_name(found, name):
             yield from resolver.resolve_alias(declaration)
 

@@ -68,12 +68,8 @@ class TypeEvaluator:
                 return ty.union(self.types(path, part) for part in options)
             case ir.Display(kind=kind, elements=elements):
                 return ty.generic(kind, *[self.types(path, part) for part in elements])
-            case ir.Awaited(value=value):
-                return self.containers.awaited(self.types(path, value))
-            case ir.Element(iterable=value, is_async=is_async):
-                return self.containers.elements(self.types(path, value), is_async=is_async)
-            case ir.Entered(manager=value, is_async=is_async):
-                return self.containers.entered(self.types(path, value), is_async=is_async)
+            case ir.Taken(value=value, how=how):
+                return self.containers.taken(self.types(path, value), how)
             case ir.Unpacked(index=index, value=value):
                 return self.containers.item(self.types(path, value), index)
             case ir.Subscript():
@@ -102,7 +98,7 @@ class TypeEvaluator:
                 return (ty.ClassObject(ty.Definition(path, scope)),)
             case ty.ModuleObject() | ty.NamespacePackage() | ty.External():
                 return (value,)
-            case ir.ImportFrom() | ir.ImportAs() | ir.ImportPackage():
+            case ir.ImportFrom() | ir.ImportModule():
                 found = self.resolver.resolve(path, value)
                 return ty.union(self.bound(one, outside=True) for one in found)
             case ir.ParameterBinding():

@@ -6,7 +6,7 @@ from judge.codegraph.models import Node
 
 
 def is_test(path: str) -> bool:
-    """Whether the file at *path* holds tests, as pytest, unittest, Jest and Vitest look for them."""
+    """Whether the file at *path* holds tests, as pytest, unittest, Jest and Vitest find them."""
     parts = PurePosixPath(path)
     named = parts.stem.startswith("test_") or parts.stem.endswith(("_test", ".test", ".spec"))
     return named or not {"tests", "test", "__tests__"}.isdisjoint(parts.parts[:-1])

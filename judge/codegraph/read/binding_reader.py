@@ -32,7 +32,7 @@ class BindingReader(ExpressionReader):
         elif isinstance(target, (ast.Tuple, ast.List)):
             for index, element in enumerate(target.elts):
                 if isinstance(element, ast.Starred):
-                    self.assign(element.value, ir.Display("list", (ir.Element(value),)))
+                    self.assign(element.value, ir.Display("list", (ir.Taken(value),)))
                 else:
                     self.assign(element, ir.Unpacked(index, value))
         elif isinstance(target, ast.Attribute):
@@ -162,13 +162,10 @@ class BindingReader(ExpressionReader):
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
-            module = ir.ImportAs(alias.name)
-            self.add_occurrence(alias.lineno, "imports", module)
-            if alias.asname:
-                self._bind_import(alias.asname, module)
-            else:
-                package = alias.name.split(".")[0]
-                self._bind_import(package, ir.ImportPackage(package, alias.name))
+            self.add_occurrence(alias.lineno, "imports", ir.ImportModule(alias.name, alias.name))
+            package = alias.name.split(".")[0]
+            bound = alias.name if alias.asname else package
+            self._bind_import(alias.asname or package, ir.ImportModule(alias.name, bound))
 
     def _bind_import(self, name: str, value: ir.Import) -> None:
         elsewhere = self._elsewhere.get((self.scope, name))
@@ -177,18 +174,17 @@ class BindingReader(ExpressionReader):
             return
         earlier = self.environment[name]
         self.bind(name, value)
-        if isinstance(value, ir.ImportPackage):
+        if isinstance(value, ir.ImportModule) and name == value.bound:
             # `import a.b` and `import a.c` bind one `a` that has both.
-            kept = [i for i in earlier if isinstance(self.bindings[i], ir.ImportPackage)]
+            kept = [i for i in earlier if isinstance(self.bindings[i], ir.ImportModule)]
             self.environment[name] = (*kept, *self.environment[name])
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         module = node.module or ""
         for alias in node.names:
-            if alias.name == "*":
-                self.facts.stars.append((node.level, module))
-                self.add_occurrence(alias.lineno, "imports", ir.StarImport(node.level, module))
-                continue
             value = ir.ImportFrom(node.level, module, alias.name)
             self.add_occurrence(alias.lineno, "imports", value)
-            self._bind_import(alias.asname or alias.name, value)
+            if alias.name == "*":
+                self.facts.stars.append((node.level, module))
+            else:
+                self._bind_import(alias.asname or alias.name, value)

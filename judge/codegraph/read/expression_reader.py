@@ -121,7 +121,7 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
         if is_named_like_a_class(function):
             for keyword in node.keywords:
                 if keyword.arg is not None:
-                    use = ir.KeywordUse(called, keyword.arg)
+                    use = ir.FieldUse(called, keyword.arg)
                     self.add_occurrence(keyword.lineno, "references", use)
         return ir.Call(called, tuple(self._arguments(node)))
 
@@ -130,8 +130,8 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
         read = self.annotation if name in _TYPE_CALLS else self.visit
         arguments = [read(argument) for argument in node.args]
         for keyword in node.keywords:
-            if keyword.arg == "bound":
-                arguments.append(ir.TypeBound(self.annotation(keyword.value)))
+            if keyword.arg == "bound" and name == "TypeVar":
+                arguments.append(self.annotation(keyword.value))
             else:
                 self.visit(keyword.value)
         return arguments
@@ -165,7 +165,7 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
             self.generic_visit(node.slice)
             return receiver
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-            use = ir.KeyUse(receiver, node.slice.value)
+            use = ir.FieldUse(receiver, node.slice.value, is_key=True)
             self.add_occurrence(node.slice.lineno, "references", use)
         read = self.annotation if name in _TYPE_FORMS else self.visit
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -202,7 +202,7 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
         return ir.Alternatives(tuple(facts))
 
     def visit_Await(self, node: ast.Await) -> ir.Expr:
-        return ir.Awaited(self.visit(node.value))
+        return ir.Taken(self.visit(node.value), "await")
 
     def visit_Tuple(self, node: ast.Tuple) -> ir.Expr:
         return ir.Display("tuple", tuple(map(self.visit, node.elts)))
@@ -223,7 +223,8 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
         self.environment.start_branch()
         for generator in node.generators:
             iterable = self.visit(generator.iter)
-            self._assign_inside(generator.target, ir.Element(iterable, bool(generator.is_async)))
+            taken = ir.Taken(iterable, "async for" if generator.is_async else "for")
+            self._assign_inside(generator.target, taken)
             for test in generator.ifs:
                 self.visit(test)
                 self.narrow(test, holds=True)
@@ -270,11 +271,11 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
         return ir.SentValue(self.scope)
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ir.Expr:
-        self.scopes[self.scope].yielded.append(ir.Element(self.visit(node.value)))
+        self.scopes[self.scope].yielded.append(ir.Taken(self.visit(node.value)))
         return ir.UNKNOWN
 
     def visit_Starred(self, node: ast.Starred) -> ir.Expr:
-        return ir.Element(self.visit(node.value))
+        return ir.Taken(self.visit(node.value))
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ir.Expr:
         for value in node.values:

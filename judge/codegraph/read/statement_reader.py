@@ -120,7 +120,8 @@ class StatementReader(BindingReader):
             self.visit(node.test)
             self.narrow(node.test, holds=True)
         elif iterated is not None:
-            self.assign(node.target, ir.Element(iterated, isinstance(node, ast.AsyncFor)))
+            how = "async for" if isinstance(node, ast.AsyncFor) else "for"
+            self.assign(node.target, ir.Taken(iterated, how))
         body = self._branch(node.body)
         self._join([_Branch({}), body])
         self._block(node.orelse)
@@ -130,9 +131,9 @@ class StatementReader(BindingReader):
     visit_While = visit_For
 
     def visit_With(self, node: ast.With | ast.AsyncWith) -> bool:
-        is_async = isinstance(node, ast.AsyncWith)
+        how = "async with" if isinstance(node, ast.AsyncWith) else "with"
         for item in node.items:
-            entered = ir.Entered(self.visit(item.context_expr), is_async)
+            entered = ir.Taken(self.visit(item.context_expr), how)
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, entered)
         return self._block(node.body)
@@ -161,7 +162,7 @@ class StatementReader(BindingReader):
             caught = self.visit(node.type)
             if node.name:
                 # A class, or one of a tuple of classes.
-                raised = ir.Alternatives((ir.Call(caught), ir.Call(ir.Element(caught))))
+                raised = ir.Alternatives((ir.Call(caught), ir.Call(ir.Taken(caught))))
                 self.bind(node.name, raised)
         return self._branch(node.body)
 

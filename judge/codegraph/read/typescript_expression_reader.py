@@ -94,7 +94,7 @@ class TypescriptExpressionReader(FactWriter):
     def visit_for_in_statement(self, node: "Node") -> None:
         iterated = self.visit(node.child_by_field_name("right"))
         with self.inside("block", "", node):
-            self.bind_pattern(node.child_by_field_name("left"), ir.Element(iterated))
+            self.bind_pattern(node.child_by_field_name("left"), ir.Taken(iterated))
             self.visit(node.child_by_field_name("body"))
 
     def visit_catch_clause(self, node: "Node") -> None:

@@ -274,7 +274,7 @@ class _TypescriptReader(TypescriptExpressionReader):
         elif source is not None:
             level, module = module_of(source)
             self.facts.stars.append((level, module))
-            self.note(node, ir.StarImport(level, module), "imports")
+            self.note(node, ir.ImportFrom(level, module, "*"), "imports")
 
     def _export_default(self, node: "Node") -> None:
         name = node.child_by_field_name("name") or node

@@ -25,9 +25,7 @@ class CachedFile(msgspec.Struct):
     hash: str
     facts: bytes
     counts: tuple[int, int] = (0, 0)
-    looked_up: dict[str, list[str]] = {}
-    asked_modules: list[str] = []
-    asked_names: list[str] = []
+    asked: dict[str, list[str]] = {}
 
 
 class BuildCache(msgspec.Struct):

@@ -825,6 +825,18 @@ class Box(Generic[T]):
 def unboxed(b: Box[T], plain: int, free=1) -> T: ...
 def g(b: Box[A]):
     unboxed(b, 1, 2).m()  # use
+=== a type variable that stands for one of several types | a.A.m
+--- a.py
+from typing import TypeVar
+class A:
+    def m(self): ...
+class B:
+    def m(self): ...
+Either = TypeVar("Either", A, "B")
+def f(x: Either) -> Either:
+    x.m()  # use
+    return x
+f(B()).m()
 === a TypeVar made by something that is none | a.A.m
 --- a.py
 def maker(name): ...
