@@ -4,7 +4,12 @@ from typing import TYPE_CHECKING
 
 from judge.codegraph import ir
 from judge.codegraph.infer import types as ty
-from judge.codegraph.infer.standard_library import CASTS, FUNCTION_RESULTS, METHOD_RESULTS
+from judge.codegraph.infer.standard_library import (
+    CASTS,
+    FUNCTION_RESULTS,
+    METHOD_RESULTS,
+    external_instance,
+)
 
 if TYPE_CHECKING:
     from judge.codegraph.infer.type_evaluator import TypeEvaluator
@@ -27,6 +32,9 @@ class CallEvaluator:
             return self._super(ty.Definition(path, function.scope))
         arguments = [(path, argument) for argument in call.arguments]
         functions = self._evaluator.types(path, function)
+        if any(isinstance(f, ty.External) and f.name.endswith(".TypeVar") for f in functions):
+            allowed = (self._evaluator.annotated(path, one) for one in call.arguments[1:])
+            return (ty.TypeVariable(f"{path}:{id(call)}", ty.union(allowed)),)
         return ty.union(self.result(one, arguments) for one in functions)
 
     def _super(self, inside: ty.Definition) -> ty.Types:
@@ -61,7 +69,10 @@ class CallEvaluator:
                 found = called.argument(0)
                 return tuple(one for one in found if not isinstance(one, ty.TypeVariable))
             case ty.ExternalMethod(receiver=ty.Generic() as receiver, name=name):
-                return METHOD_RESULTS[f"{receiver.kind}.{name}"](receiver)
+                rule = METHOD_RESULTS.get(f"{receiver.kind}.{name}")
+                return rule(receiver) if rule is not None else ()
+            case ty.External(arguments=given) if given:
+                return external_instance(called)
             case ty.External(name=name):
                 return self._external_result(name, arguments or [])
         return ()
@@ -81,7 +92,7 @@ class CallEvaluator:
         scope = self._evaluator.resolver.scope(function)
         if scope.returns is None:
             return () if self._evaluator.declared_only else self._inferred(called)
-        types = self._evaluator.annotations.types(function.path, scope.returns)
+        types = self._evaluator.annotated(function.path, scope.returns)
         if any(ty.type_variables(types)):
             types = ty.substitute(types, self._type_variables_of(called, arguments))
         if scope.is_async and not scope.yielded:
@@ -177,7 +188,7 @@ class CallEvaluator:
         params = self._evaluator.resolver.scope(function).params[skip:]
         for parameter, argument in zip(params, arguments, strict=False):
             if parameter.annotation is not None:
-                pattern = self._evaluator.annotations.types(function.path, parameter.annotation)
+                pattern = self._evaluator.annotated(function.path, parameter.annotation)
                 if any(ty.type_variables(pattern)):
                     self._unify(pattern, self._evaluator.types(*argument), mapping)
 
@@ -205,9 +216,9 @@ class CallEvaluator:
     def _external_result(self, name: str, arguments: list[Argument]) -> ty.Types:
         """The types of a call of something outside the repository."""
         if name in CASTS and arguments:
-            return ty.substitute(self._evaluator.annotations.types(*arguments[0]), {})
+            return ty.substitute(self._evaluator.annotated(*arguments[0]), {})
         rule = FUNCTION_RESULTS.get(name)
         if rule is None:
-            return (ty.ExternalInstance(name),)
+            return ty.generic(name)
         given = [self._evaluator.types(*argument) for argument in arguments]
         return rule(self._evaluator.containers, given[0] if given else (), given)

@@ -1,13 +1,14 @@
 """Classes: their bases, the order in which methods are looked up, what decorators make."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from judge.codegraph import ir
 from judge.codegraph.infer import types as ty
-from judge.codegraph.infer.annotations import AnnotationEvaluator
-from judge.codegraph.infer.name_resolver import NameResolver
 from judge.codegraph.infer.standard_library import CONTEXT_MANAGERS, ENUMS, PROPERTIES
+
+if TYPE_CHECKING:
+    from judge.codegraph.infer.type_evaluator import TypeEvaluator
 
 #: Of one base; merging takes the square of it, and no class that people write has half as many.
 _MOST_ANCESTORS = 100
@@ -31,11 +32,8 @@ class MethodResolutionOrder(NamedTuple):
 class ClassHierarchy:
     """Answer questions about the classes and functions of all files."""
 
-    def __init__(
-        self, resolver: NameResolver, annotations: AnnotationEvaluator, limit: ty.RecursionLimit
-    ) -> None:
-        self._resolver = resolver
-        self._annotations = annotations
+    def __init__(self, evaluator: "TypeEvaluator", limit: ty.RecursionLimit) -> None:
+        self._evaluator, self._resolver = evaluator, evaluator.resolver
         self._orders: dict[ty.Definition, MethodResolutionOrder] = {}
         self._flags: dict[ty.Definition, frozenset[str]] = {}
         self._limit = limit
@@ -72,7 +70,7 @@ class ClassHierarchy:
 
     def _bases(self, cls: ty.Definition) -> list[ty.Type]:
         bases = self._resolver.scope(cls).bases
-        return [one for base in bases for one in self._annotations.types(cls.path, base)]
+        return [one for base in bases for one in self._evaluator.annotated(cls.path, base)]
 
     def type_parameters(self, cls: ty.Definition) -> list[str]:
         """The names of a generic class's type variables, in order."""
@@ -82,7 +80,11 @@ class ClassHierarchy:
         found: list[str] = []
         for base in self._bases(cls):
             names = list(ty.type_variables((base,)))
-            if isinstance(base, ty.Generic) and _last(base.kind) in ("Generic", "Protocol"):
+            if (
+                isinstance(base, ty.Generic)
+                and _last(base.kind) in ("Generic", "Protocol")
+                and names
+            ):
                 return names
             found.extend(names)
         return list(dict.fromkeys(found))
@@ -119,11 +121,7 @@ class ClassHierarchy:
 
     def external_base_names(self, cls: ty.Definition) -> set[str]:
         """The full names of the bases from outside."""
-        return {
-            base.name if isinstance(base, ty.ExternalInstance) else base.kind
-            for base in self.mro(cls).external
-            if isinstance(base, (ty.ExternalInstance, ty.Generic))
-        }
+        return {base.kind for base in self.mro(cls).external if isinstance(base, ty.Generic)}
 
     def flags(self, function: ty.Definition) -> frozenset[str]:
         """What decorators make of a function: `property`, `static` and so on."""

@@ -86,10 +86,9 @@ class MemberAccess:
         match one:
             case ty.Generic(kind="raised") if name == "value":
                 return one.argument(0)
-            case ty.Generic(kind=kind):
-                return (ty.ExternalMethod(one, name),) if f"{kind}.{name}" in METHOD_RESULTS else ()
-            case ty.ExternalInstance():
-                return (ty.ExternalMethod(one, name),)
+            case ty.Generic(kind=kind, arguments=arguments):
+                is_known = f"{kind}.{name}" in METHOD_RESULTS
+                return (ty.ExternalMethod(one, name),) if is_known or not arguments else ()
         members = self.find(one, name)
         found = ty.union(self._member_types(member) for member in members)
         return found if members else self._implied(one, name)
@@ -111,7 +110,7 @@ class MemberAccess:
     def generic_bases(self, one: ty.Instance) -> ty.Types:
         """The generics from outside that the class of *one* derives from: `list[Row]`."""
         bases = self._evaluator.classes.mro(one.cls).external
-        generics = tuple(base for base in bases if isinstance(base, ty.Generic))
+        generics = tuple(one for one in bases if isinstance(one, ty.Generic) and one.arguments)
         return ty.substitute(generics, self._evaluator.classes.type_arguments(one))
 
     def _member_types(self, member: Member) -> ty.Types:
@@ -126,7 +125,7 @@ class MemberAccess:
                     return self._evaluator.calls.result(function)
                 return (function,)
             case ir.AnnotatedVariable(annotation=annotation, value=assigned):
-                types = self._evaluator.annotations.types(path, annotation)
+                types = self._evaluator.annotated(path, annotation)
                 found = ty.substitute(types, {**mapping, "Self": (ty.instance_of(receiver),)})
                 return found or (self._evaluator.types(path, assigned) if assigned else ())
             case ir.ClassBinding() | ir.ImportFrom():

@@ -43,6 +43,8 @@ class NameResolver:
         self._load = load
         #: The names that were looked up, by the file that may bind them.
         self.asked: dict[str, set[str]] = {}
+        #: A package that takes all names of a hundred modules is asked for the same ones often.
+        self._module_names: dict[tuple[str, str], list[Declaration]] = {}
         self._module_variables: dict[str, dict[int, str]] = {}
         self._variables: dict[str, dict[int, VariableSymbol]] = {}
 
@@ -153,8 +155,14 @@ class NameResolver:
             place = scope.parent
         return self.module_name(path, name) or [Declaration("", ty.External(f"builtins.{name}"))]
 
-    def module_name(self, path: str, name: str, hops: int = 0) -> list[Declaration]:
+    def module_name(self, path: str, name: str) -> list[Declaration]:
         """The bindings of *name* in the module at *path*, its star imports included."""
+        key = path, name
+        if key not in self._module_names:
+            self._module_names[key] = self._module_name(path, name, 0)
+        return self._module_names[key]
+
+    def _module_name(self, path: str, name: str, hops: int) -> list[Declaration]:
         facts = self._load(path)
         if facts is None:
             return []
@@ -167,7 +175,7 @@ class NameResolver:
         for level, module in reversed(facts.stars):
             source = self.module(path, self.modules.absolute(path, level, module))
             if isinstance(source.value, ty.ModuleObject) and self._exports(source.path, name):
-                found = self.module_name(source.path, name, hops + 1)
+                found = self._module_name(source.path, name, hops + 1)
                 if found and not any(self._comes_from(path, one, name) for one in found):
                     return found
         return []

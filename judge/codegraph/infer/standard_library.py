@@ -28,7 +28,7 @@ def _awaitable(types: ty.Types) -> ty.Types:
 
 
 #: Behaviours -> the generic names, by last part, that share them.
-CANONICAL_GENERICS = _by_word(
+_CANONICAL_GENERICS = _by_word(
     {
         "list List Sequence MutableSequence deque Deque": "list",
         "set Set frozenset FrozenSet AbstractSet MutableSet Collection Container WeakSet": "set",
@@ -50,10 +50,36 @@ CANONICAL_GENERICS = _by_word(
 )
 
 #: Wrappers that add nothing to the type inside; the last three are Litestar's, for `Annotated`.
-TRANSPARENT_GENERICS = frozenset(
+_TRANSPARENT_GENERICS = frozenset(
     "Optional Union Annotated ClassVar Final Required NotRequired ReadOnly InitVar TypeGuard "
     "Unpack NamedDependency FromPath FromQuery".split()
 )
+
+#: These tell nothing; an alias that is declared to be one is known by what it is assigned.
+_NOTHING_TOLD = frozenset(
+    "builtins.None typing.Any builtins.object typing.TypeAlias typing_extensions.TypeAlias".split()
+)
+
+
+def external_instance(one: ty.External) -> ty.Types:  # noqa: PLR0911 - a table
+    """The type that a name from outside the repository stands for in an annotation."""
+    name, arguments = one.name, one.arguments
+    short = name.rpartition(".")[2]
+    if name in _NOTHING_TOLD:
+        return ()
+    if short in _TRANSPARENT_GENERICS and name != short:
+        return ty.union(arguments if short in ("Optional", "Union") else arguments[:1])
+    if short == "Self":
+        return (ty.TypeVariable("Self"),)
+    kind = _CANONICAL_GENERICS.get(short, name)
+    if kind == "type":
+        return ty.classes_of(ty.union(arguments))
+    if kind in ("awaitable", "callable"):
+        return ty.generic(kind, arguments[-1] if arguments else ())
+    if kind == "tuple" and len(arguments) == 2 and arguments[1] == (ty.ELLIPSIS,):
+        return ty.generic("list", arguments[0])
+    return ty.generic(kind, *arguments)
+
 
 #: What methods of containers give, by behaviour and name.
 METHOD_RESULTS: dict[str, Callable[[ty.Generic], ty.Types]] = _by_word(

@@ -6,15 +6,17 @@ becomes a possible use, not an exact one. `member_access`, `calls` and `containe
 kind of expression and ask back here for the parts of it.
 """
 
+from msgspec.structs import replace
+
 from judge.codegraph import ir
 from judge.codegraph.infer import types as ty
-from judge.codegraph.infer.annotations import AnnotationEvaluator
 from judge.codegraph.infer.calls import CallEvaluator
 from judge.codegraph.infer.class_hierarchy import ClassHierarchy
 from judge.codegraph.infer.containers import ContainerTypes
 from judge.codegraph.infer.member_access import MemberAccess
 from judge.codegraph.infer.name_resolver import Declaration, NameResolver
 from judge.codegraph.infer.pytest_fixtures import fixture_types
+from judge.codegraph.infer.standard_library import external_instance
 
 _LITERALS = {"str", "int", "float", "bool", "bytes", "complex"}
 
@@ -27,13 +29,21 @@ class TypeEvaluator:
         self.resolver = resolver
         self.declared_only = declared_only
         self._limit = ty.RecursionLimit()
-        self.annotations = AnnotationEvaluator(resolver, self._limit)
-        self.classes = ClassHierarchy(resolver, self.annotations, self._limit)
+        self.classes = ClassHierarchy(self, self._limit)
         self.members = MemberAccess(self)
         self.calls = CallEvaluator(self)
         self.containers = ContainerTypes(self)
         # By identity: facts stay loaded while a file is linked, and comparing trees costs time.
         self._known: dict[int, ty.Types] = {}
+        self._allowed: dict[int, ty.Types] = {}
+
+    def annotated(self, path: str, expr: ir.Expr) -> ty.Types:
+        """The types that the annotation *expr* allows: instances of what it means as a value."""
+        key = id(expr)
+        if key not in self._allowed:
+            self._allowed[key] = ()
+            self._allowed[key] = ty.union(map(_instance, ty.unpacked(self.types(path, expr))))
+        return self._allowed[key]
 
     def types(self, path: str, expr: ir.Binding) -> ty.Types:
         """The types that *expr*, an expression of the file at *path*, may have."""
@@ -63,7 +73,7 @@ class TypeEvaluator:
             case ir.Call():
                 return self.calls.call(path, expr)
             case ir.Constant(type_name=name):
-                return (ty.ExternalInstance(f"builtins.{name}"),) if name in _LITERALS else ()
+                return ty.generic(f"builtins.{name}") if name in _LITERALS else ()
             case ir.Alternatives(options=options):
                 return ty.union(self.types(path, part) for part in options)
             case ir.Display(kind=kind, elements=elements):
@@ -81,6 +91,9 @@ class TypeEvaluator:
                 return self._annotated(path, expr, outside=False)
             case ir.SentValue(scope=scope):
                 return self._sent(ty.Definition(path, scope))
+            case ir.TypeParameter(binding=binding, bound=bound):
+                allowed = self.annotated(path, bound) if bound is not None else ()
+                return (ty.TypeVariable(f"{path}:T{binding}", allowed),)
         return ()
 
     def bound(  # noqa: PLR0911 - a table
@@ -108,7 +121,7 @@ class TypeEvaluator:
         return self.types(path, value)
 
     def _annotated(self, path: str, variable: ir.AnnotatedVariable, *, outside: bool) -> ty.Types:
-        allowed = ty.substitute(self.annotations.types(path, variable.annotation), {})
+        allowed = ty.substitute(self.annotated(path, variable.annotation), {})
         if variable.value is None or (outside and allowed):
             return allowed
         assigned = self.types(path, variable.value)
@@ -124,14 +137,14 @@ class TypeEvaluator:
         is_first = binding.index == 0 and parameter.kind == "p"
         receiver = (owner,) if owner is not None and is_first else ()
         if parameter.annotation is not None:
-            types = self.annotations.types(path, parameter.annotation)
+            types = self.annotated(path, parameter.annotation)
             found = (
                 ty.substitute(types, {"Self": (owner,) if owner is not None else ()}) or receiver
             )
             if parameter.kind == "*":
                 return ty.generic("list", found)
             if parameter.kind == "**":
-                return ty.generic("dict", (ty.ExternalInstance("builtins.str"),), found)
+                return ty.generic("dict", ty.generic("builtins.str"), found)
             return found
         if receiver:
             return receiver
@@ -153,19 +166,37 @@ class TypeEvaluator:
 
     def _subscript(self, path: str, expr: ir.Subscript) -> ty.Types:
         types = self.types(path, expr.receiver)
-        classes = [one for one in types if isinstance(one, ty.ClassObject)]
+        classes = [one for one in types if isinstance(one, (ty.ClassObject, ty.External))]
         if classes:
-            arguments = tuple(self.annotations.types(path, index) for index in expr.indices)
-            return tuple(ty.ClassObject(one.cls, arguments) for one in classes)
-        if any(isinstance(one, ty.External) for one in types):
-            return types
+            arguments = tuple(self._argument(path, index) for index in expr.indices)
+            if variables := dict.fromkeys(ty.type_variables(types)):
+                return ty.substitute(types, dict(zip(variables, arguments, strict=False)))
+            return tuple(replace(one, arguments=arguments) for one in classes)
         match expr.indices:
             case (ir.Constant(type_name="int", value=index), *_):
                 return self.containers.item(types, index)
         return self.containers.item(types, None)
 
+    def _argument(self, path: str, expr: ir.Expr) -> ty.Types:
+        """What an argument of a type allows, which may be `…`."""
+        if isinstance(expr, ir.Constant) and expr.type_name == "ellipsis":
+            return (ty.ELLIPSIS,)
+        return self.annotated(path, expr)
+
     def _sent(self, function: ty.Definition) -> ty.Types:
         """What `yield` gives back: the second argument of a declared `Generator`."""
         returns = self.resolver.scope(function).returns
-        types = self.annotations.types(function.path, returns) if returns is not None else ()
+        types = self.annotated(function.path, returns) if returns is not None else ()
         return ty.union(one.argument(1) for one in types if isinstance(one, ty.Generic))
+
+
+def _instance(one: ty.Type) -> ty.Types:
+    """What an annotation allows that means *one*; nothing for what is no type."""
+    match one:
+        case ty.ClassObject(cls=cls, arguments=arguments):
+            return (ty.Instance(cls, arguments),)
+        case ty.External():
+            return external_instance(one)
+        case ty.TypeVariable():
+            return (one,)
+    return ()

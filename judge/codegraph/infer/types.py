@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Definition(NamedTuple):
@@ -61,16 +62,11 @@ class External(Type, frozen=True):
     """Something from outside the repository, by its full name: a module, class or function."""
 
     name: str
-
-
-class ExternalInstance(Type, frozen=True):
-    """An instance of a class from outside."""
-
-    name: str
+    arguments: tuple["Types", ...] = ()
 
 
 class Generic(Type, frozen=True):
-    """An instance of a generic class from outside.
+    """An instance of a class from outside, which is often generic.
 
     *kind* is one of the behaviours in `standard_library`, else the full name.
     """
@@ -86,7 +82,7 @@ class Generic(Type, frozen=True):
 class ExternalMethod(Type, frozen=True):
     """The method *name* of an instance of a class from outside."""
 
-    receiver: Generic | ExternalInstance
+    receiver: Generic
     name: str
 
 
@@ -101,14 +97,14 @@ Types: TypeAlias = tuple[Type, ...]
 #: Type variables by name, with what they stand for.
 TypeVariables: TypeAlias = dict[str, Types]
 
-ELLIPSIS = ExternalInstance("...")
+ELLIPSIS = Generic("...")
 
 #: More alternatives than this tell nothing.
 _MAX_TYPES = 16
 
 
 class RecursionLimit:
-    """How many questions wait for one another's answers: types, annotations and bases alike.
+    """How many questions wait for one another's answers: types and bases alike.
 
     Past the limit the answer is "unknown". A question takes up to 16 frames of Python's stack,
     which has room for 1,000; chains in real code are hardly ever longer than a dozen.
@@ -145,7 +141,7 @@ def type_variables(types: Types) -> Iterable[str]:
     for one in types:
         if isinstance(one, TypeVariable):
             yield one.name
-        elif isinstance(one, (Generic, Instance)):
+        elif isinstance(one, (Generic, Instance, ClassObject, External)):
             for argument in one.arguments:
                 yield from type_variables(argument)
 
@@ -165,9 +161,9 @@ def _substitute(one: Type, mapping: TypeVariables, *, keep: bool) -> Types:
         case Generic(kind=kind):
             arguments = tuple(substitute(part, mapping, keep=keep) for part in one.arguments)
             return classes_of(union(arguments)) if kind == "type" else generic(kind, *arguments)
-        case Instance(cls=cls) if one.arguments:
+        case Instance() | ClassObject() | External() if one.arguments:
             arguments = tuple(substitute(part, mapping, keep=keep) for part in one.arguments)
-            return (Instance(cls, arguments),)
+            return (replace(one, arguments=arguments),)
     return (one,)
 
 
@@ -180,7 +176,7 @@ def _class_of(one: Type) -> Types:
     match one:
         case Instance(cls=cls, arguments=arguments):
             return (ClassObject(cls, arguments),)
-        case ExternalInstance(name=name):
+        case Generic(kind=name, arguments=()):
             return (External(name),)
         case TypeVariable():
             return generic("type", (one,))

@@ -22,7 +22,7 @@ from judge.codegraph.models import Edge, Node, symbol_id
 from judge.codegraph.store.repository import MAX_FILE_BYTES
 
 #: Goes up when the same facts give another graph, or the graph another shape.
-LINKER_VERSION = 10
+LINKER_VERSION = 11
 GRAPH_VERSION = 3
 
 #: What Python can parse depends on its version.

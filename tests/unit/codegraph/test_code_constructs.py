@@ -837,6 +837,32 @@ def f(x: Either) -> Either:
     x.m()  # use
     return x
 f(B()).m()
+=== a class whose base is said by an expression | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+def base() -> type[A]: ...
+def untold():
+    return A
+class B(base()): ...
+class C(untold()): ...
+def extended(parent: type[A] = A):
+    class D(parent):
+        def n(self):
+            return super().m()  # use
+B().m()  # use
+C().m()  # inferred
+=== an instance of a generic class from outside, with its arguments | a.A.m
+--- a.py
+from asyncio import Queue
+from collections import defaultdict
+class A:
+    def m(self): ...
+Kept = dict[str, A]
+async def f(queue=Queue[A]()):
+    (await queue.get()).m()  # use
+defaultdict[str, list[A]](list)["x"][0].m()  # use
+Kept()["x"].m()  # use
 === a TypeVar made by something that is none | a.A.m
 --- a.py
 def maker(name): ...
