@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -25,7 +26,7 @@ from judge.codegraph.query.lineage import DIRECTIONS, LineageStep, normalised, w
 from judge.codegraph.query.snippets import snippet
 from judge.codegraph.query.symbol_lookup import find_symbol
 from judge.codegraph.query.text_search import find_matches, literal_matcher, regex_matcher
-from judge.codegraph.query.where_used import find_uses, with_snippet
+from judge.codegraph.query.where_used import find_uses
 from judge.codegraph.source_text import content_hash, lines_of
 from judge.codegraph.store.artifact import decode_artifact
 from judge.codegraph.store.freshness import compare, is_current
@@ -108,7 +109,7 @@ class CodeGraph:
         return WhereUsedResult(
             symbol,
             graph.fqn(found),
-            tuple(with_snippet(use, lines(use.file)) for use in shown),
+            tuple(replace(u, snippet=snippet(u.file, lines(u.file), u.line)) for u in shown),
             truncated,
             uses.counts,
             uses.text_mentions,

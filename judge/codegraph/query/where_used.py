@@ -5,9 +5,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, cast
 
-from judge.codegraph.models import Confidence, Edge, WhereUsedItem
+from judge.codegraph.models import (
+    CodeSnippet,
+    Confidence,
+    Edge,
+    SnippetLocation,
+    WhereUsedItem,
+)
 from judge.codegraph.query.graph import Graph
-from judge.codegraph.query.snippets import snippet
 from judge.codegraph.source_text import decoded
 
 #: Files that are searched as text: other languages, and Python that does not parse.
@@ -21,21 +26,14 @@ _NOT_A_USE = "overrides"
 _ORDINARY = re.compile(r"[A-Za-z]?[a-z]+")
 
 
-class Use(NamedTuple):
-    """A use before its snippet is read."""
-
-    file: str
-    line: int
-    kind: str
-    confidence: str
-    enclosing: str | None
-    through: str | None = None
+#: Snippets are read for those that are shown.
+_NO_SNIPPET = CodeSnippet("", SnippetLocation("", 0, 0))
 
 
 class Uses(NamedTuple):
     """All uses in the order in which they are shown, and how many of each kind there are."""
 
-    shown: list[Use]
+    shown: list[WhereUsedItem]
     counts: dict[str, int]
     text_mentions: int
     possible_count: int
@@ -69,41 +67,34 @@ def find_uses(
     return Uses(shown, dict(counted), len(text), possible_count)
 
 
-def with_snippet(use: Use, lines: list[str]) -> WhereUsedItem:
-    """The item for *use* in a file with these *lines*."""
-    shown = snippet(use.file, lines, use.line)
-    confidence = cast("Confidence", use.confidence)
-    return WhereUsedItem(
-        use.file, use.line, use.kind, confidence, shown, use.enclosing, use.through
-    )
-
-
-def _definitions(graph: Graph, symbol: str) -> list[Use]:
+def _definitions(
+    graph: Graph, symbol: str, kind: str = "definition", sure: Confidence = "exact"
+) -> list[WhereUsedItem]:
     return [
-        Use(node.file, node.line, "definition", "exact", node.fqn)
+        WhereUsedItem(node.file, node.line, kind, sure, _NO_SNIPPET, node.fqn)
         for node in graph.definitions(symbol)
     ]
 
 
-def _use(graph: Graph, edge: Edge) -> Use:
-    return Use(edge.file, edge.line, edge.kind, edge.confidence, graph.fqn(edge.src))
+def _use(graph: Graph, edge: Edge, through: str | None = None) -> WhereUsedItem:
+    sure, enclosing = cast("Confidence", edge.confidence), graph.fqn(edge.src)
+    return WhereUsedItem(edge.file, edge.line, edge.kind, sure, _NO_SNIPPET, enclosing, through)
 
 
-def _dispatch(graph: Graph, symbol: str) -> list[Use]:
+def _dispatch(graph: Graph, symbol: str) -> list[WhereUsedItem]:
     """The calls through a base class that may end in a method, then what overrides it."""
-    overriding = [
-        Use(node.file, node.line, "overrides", "dispatch", node.fqn)
+    overriding = (
+        use
         for other in graph.overridden_by(symbol)
-        for node in graph.definitions(other)
-    ]
-    through_bases = (
-        _use(graph, edge)._replace(through=graph.fqn(base))
-        for base, edge in graph.dispatched_to(symbol)
+        for use in _definitions(graph, other, "overrides", "dispatch")
     )
-    return [*_distinct(through_bases), *_distinct(iter(overriding))]
+    through_bases = (
+        _use(graph, edge, graph.fqn(base)) for base, edge in graph.dispatched_to(symbol)
+    )
+    return [*_distinct(through_bases), *_distinct(overriding)]
 
 
-def _distinct(uses: Iterator[Use]) -> list[Use]:
+def _distinct(uses: Iterator[WhereUsedItem]) -> list[WhereUsedItem]:
     """One use a line, by its most telling kind: a call is not also a reference."""
     ordered = sorted(uses, key=_order)
     seen: set[tuple[str, int]] = set()
@@ -115,7 +106,7 @@ def _distinct(uses: Iterator[Use]) -> list[Use]:
     return distinct
 
 
-def _order(use: Use) -> tuple[int, int, str, int]:
+def _order(use: WhereUsedItem) -> tuple[int, int, str, int]:
     return _CERTAIN.get(use.confidence, 9), _ORDER.get(use.kind, 9), use.file, use.line
 
 
@@ -129,7 +120,9 @@ def _possible(graph: Graph, symbol: str, name: str) -> list[Edge]:
     return graph.edges_to(f"*.{name}")
 
 
-def _mentions(graph: Graph, name: str, read: Callable[[str], bytes | None]) -> Iterator[Use]:
+def _mentions(
+    graph: Graph, name: str, read: Callable[[str], bytes | None]
+) -> Iterator[WhereUsedItem]:
     needle = name.encode()
     plain, word = re.compile(re.escape(name)), _mention_pattern(name)
     for file in graph.artifact.files:
@@ -142,7 +135,7 @@ def _mentions(graph: Graph, name: str, read: Callable[[str], bytes | None]) -> I
         # To look for the bare name first takes a tenth of the time.
         starts = (at for at in map(re.Match.start, plain.finditer(text)) if word.match(text, at))
         for number in _line_numbers(text, starts):
-            yield Use(file.path, number, "mention", "text", None)
+            yield WhereUsedItem(file.path, number, "mention", "text", _NO_SNIPPET, None)
 
 
 def _line_numbers(text: str, starts: Iterable[int]) -> Iterator[int]:

@@ -13,7 +13,6 @@ from judge.codegraph import ir
 from judge.codegraph.facts import FileFacts, Parameter, ScopeKind
 from judge.codegraph.read.binding_reader import BindingReader
 from judge.codegraph.read.environment import Changes, Environment
-from judge.codegraph.read.match_patterns import read_pattern
 from judge.codegraph.read.syntax_trees import (
     FunctionNode,
     chain_key,
@@ -171,12 +170,48 @@ class StatementReader(BindingReader):
         branches = []
         for case in node.cases:
             self.environment.start_branch()
-            read_pattern(self, case.pattern, subject, chain_key(node.subject))
+            self._pattern(case.pattern, subject, chain_key(node.subject))
             if case.guard is not None:
                 self.visit(case.guard)
                 self.narrow(case.guard, holds=True)
             branches.append(self._branch(case.body))
         return self._join([*branches, _Branch({})])
+
+    def _pattern(self, pattern: ast.pattern, subject: ir.Expr, key: str | None = None) -> ir.Expr:
+        """Read *pattern*, matched against *subject*, and return what is known of it then.
+
+        *key* is the variable that holds the subject, when it is one.
+        """
+        match pattern:
+            case ast.MatchClass():
+                return self._class_pattern(pattern, subject, key)
+            case ast.MatchAs(pattern=inner, name=name):
+                known = subject if inner is None else self._pattern(inner, subject, key)
+                if name is not None:
+                    self.bind(name, known)
+                return known
+            case ast.MatchOr(patterns=patterns):
+                return ir.Alternatives(tuple(self._pattern(one, subject) for one in patterns))
+            case ast.MatchValue(value=value):
+                self.visit(value)
+            case ast.MatchStar(name=str(name)):
+                self.bind(name, ir.UNKNOWN)
+            case ast.MatchSequence(patterns=patterns) | ast.MatchMapping(patterns=patterns):
+                for one in patterns:
+                    self._pattern(one, ir.UNKNOWN)
+        return subject
+
+    def _class_pattern(self, pattern: ast.MatchClass, subject: ir.Expr, key: str | None) -> ir.Expr:
+        cls = self.visit(pattern.cls)
+        known = ir.Narrowed(subject, cls)
+        if key is not None:
+            self.environment[key] = (self.add_binding(known),)
+        for name, inner in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
+            self.add_occurrence(inner.lineno, "references", ir.Attribute(ir.Call(cls), name))
+            self._pattern(inner, ir.Attribute(known, name))
+        for inner in pattern.patterns:
+            self._pattern(inner, ir.UNKNOWN)
+        return known
 
     def visit_Assert(self, node: ast.Assert) -> None:
         self.generic_visit(node)
