@@ -306,12 +306,9 @@ def _unavailable(address: str, error: Exception) -> IndexUnavailable:
 
 
 def _narrowed(base: Filter, must: list[Condition], must_not: Sequence[Condition] = ()) -> Filter:
-    return Filter(must=[*_list(base.must), *must], must_not=[*_list(base.must_not), *must_not])
+    held: tuple[Any, Any] = base.must or (), base.must_not or ()
+    return Filter(must=[*held[0], *must], must_not=[*held[1], *must_not])
 
 
 def _terms(query: SearchQuery) -> list[str]:
     return bm25.terms_of(" ".join(query.words + query.phrases))
-
-
-def _list(conditions: Any) -> list[Condition]:
-    return list(conditions or ())

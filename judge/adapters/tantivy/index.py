@@ -138,7 +138,12 @@ class TantivyIndex:
 
     async def contains(self, scope: Scope) -> bool:
         """See `Catalogue.contains`."""
-        return bool(await self._look(lambda snapshot: _first(snapshot, scope)))
+
+        def first(snapshot: Snapshot) -> _Ranking:
+            matching = scope_query(snapshot.index.schema, scope)
+            return snapshot.searcher.search(matching, limit=1, count=False).hits
+
+        return bool(await self._look(first))
 
     def snapshot(self) -> Snapshot | None:
         """The newest commit, None when nothing was ever indexed; raises IndexUnavailable."""
@@ -271,21 +276,13 @@ def place(address: tantivy.DocAddress) -> tuple[int, int]:
 
 def _is_proved(snapshot: Snapshot, proof: Proof, hits: _Ranking) -> bool:
     """Whether any passage is the *proof*; to ask the best of *hits* alone costs next to nothing."""
+    asked = [all_of([(Occur.Must, any_of(proof.words)), *proof.limits])]
     if hits:
-        best = passages_at(snapshot, [address for _, address in hits[:1]])
+        best = passages_at(snapshot, [hits[0][1]])
         # Each word with the filter of its own, as in `_rescored`.
-        alone = any_of([word.and_must_match(best) for word in proof.words])
-        if _most(snapshot, alone) >= proof.needed:
-            return True
-    everywhere = all_of([(Occur.Must, any_of(proof.words)), *proof.limits])
-    return _most(snapshot, everywhere) >= proof.needed
-
-
-def _most(snapshot: Snapshot, query: Query) -> float:
-    """The best score for *query*, 0 when it finds nothing."""
-    return max(
-        (score for score, _ in snapshot.searcher.search(query, 1, count=False).hits), default=0
-    )
+        asked.insert(0, any_of([word.and_must_match(best) for word in proof.words]))
+    found = (snapshot.searcher.search(query, 1, count=False).hits for query in asked)
+    return any(score >= proof.needed for ranking in found for score, _ in ranking)
 
 
 def _read(snapshot: Snapshot, hits: _Ranking) -> tuple[Hit, ...]:
@@ -307,12 +304,6 @@ def _documents(snapshot: Snapshot, collection: str) -> list[IndexedDocument]:
     hits = searcher.search(query, limit=max(1, searcher.num_docs), count=False).hits
     records = [to_record(searcher.doc(address)) for _, address in hits]
     return sorted(records, key=lambda record: record.path)
-
-
-def _first(snapshot: Snapshot, scope: Scope) -> _Ranking:
-    """One hit, if any passage is in *scope*."""
-    matching = scope_query(snapshot.index.schema, scope)
-    return snapshot.searcher.search(matching, limit=1, count=False).hits
 
 
 def _names(snapshot: Snapshot, kind: NameKind, scope: Scope) -> list[str]:

@@ -3,7 +3,6 @@
 Each line of these shapes is the interface; tests compare them byte for byte.
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -52,7 +51,9 @@ class SearchFailure:
 def results_text(results: Results) -> str:
     """For people; ends with a line end."""
     lines = [
-        *_title("Search Results"),
+        _DOUBLE,
+        "Search Results",
+        _DOUBLE,
         f'Query: "{one_line(results.query)}"',
         f"Collection: {one_line(results.collection)}",
         f"Results: {len(results.hits)}",
@@ -69,7 +70,7 @@ def results_text(results: Results) -> str:
         ]
     else:
         lines.append(NOTHING)
-    return _ended([*lines, _DOUBLE])
+    return "\n".join([*lines, _DOUBLE, ""])
 
 
 def results_json(results: Results) -> str:
@@ -98,26 +99,23 @@ def results_json(results: Results) -> str:
 
 def failure_text(failure: SearchFailure) -> str:
     """For people; ends with a line end."""
-    return _ended(
-        [
-            *_title("Error"),
-            f"Code: {failure.code}",
-            f"Message: {one_line(failure.message)}",
-            f"Details: {one_line(failure.details)}",
-            "",
-            f"Exit code: {COULD_NOT_ANSWER}",
-            _DOUBLE,
-        ]
-    )
+    lines = [
+        _DOUBLE,
+        "Error",
+        _DOUBLE,
+        f"Code: {failure.code}",
+        f"Message: {one_line(failure.message)}",
+        f"Details: {one_line(failure.details)}",
+        "",
+        f"Exit code: {COULD_NOT_ANSWER}",
+        _DOUBLE,
+    ]
+    return "\n".join([*lines, ""])
 
 
 def failure_json(failure: SearchFailure) -> str:
     """For programs; ends with a line end."""
     return format_json({"status": "error", **asdict(failure)}) + "\n"
-
-
-def _title(text: str) -> list[str]:
-    return [_DOUBLE, text, _DOUBLE]
 
 
 def _hit_lines(rank: int, hit: Hit) -> list[str]:
@@ -148,7 +146,3 @@ def _chunk(rank: int, hit: Hit) -> dict[str, Any]:
         "chunk_id": passage.id,
         "text": passage.text,
     }
-
-
-def _ended(lines: Sequence[str]) -> str:
-    return "\n".join(lines) + "\n"
