@@ -153,19 +153,6 @@ def test_a_surprise_is_a_sentence_that_says_where_and_not_what(cli):
     assert "Traceback" not in err
 
 
-def test_ctrl_c_while_it_loads_ends_with_130_and_no_traceback():
-    done = python(
-        "import sys\n"
-        "class Interrupted:\n"
-        "    def find_spec(self, name, *_):\n"
-        "        if name == 'click': raise KeyboardInterrupt\n"
-        "sys.meta_path.insert(0, Interrupted())\n"
-        "from judge.__main__ import main\n"
-        "sys.exit(main())"
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
-
-
 def test_ctrl_c_ends_with_130_and_no_traceback(cli):
     code, err = failing(cli, KeyboardInterrupt())
     assert code == 130

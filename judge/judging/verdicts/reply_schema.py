@@ -247,7 +247,7 @@ def _shape_defect(detail: ErrorDetails) -> Defect:
     found = repr(value) if isinstance(value, str | int | float | bool | None) else detail["type"]
     context = detail.get("ctx", {})
     kind = f"{detail['type']} {context.get('field_type', '')}".strip()
-    expected = _EXPECTED.get(kind, detail["msg"]).format(**context)
+    expected = _EXPECTED[kind].format(**context) if kind in _EXPECTED else detail["msg"]
     return _hard("shape", field, found, expected)
 
 
