@@ -1,31 +1,31 @@
-"""A day's budget of tokens, and a language model under it that is not called once it is spent."""
+"""A daily token budget, and a language model that is not called once the budget is spent."""
 
 import asyncio
+from datetime import datetime, time, timedelta
 
-from judge.adapters.redis.token_budget import seconds_to_midnight
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
 from judge.ports import Clock, Journal, LanguageModel, OnText, TokenBudget, ignore_text
 from judge.types.replies import ModelReply, Prompt
 
-CHARACTERS_A_TOKEN = 4
-"""Of English, as the services that sell tokens put it."""
+CHARACTERS_PER_TOKEN = 4
+"""Of English text, as the providers of models state it."""
 
 
 class DailyBudget:
-    """Holds what a TokenBudget counts against *limit*, and notes it for the metrics."""
+    """Compares the total of *budget* with *limit*, and notes it for the metrics."""
 
-    def __init__(self, counted: TokenBudget, limit: int, clock: Clock, journal: Journal) -> None:
-        self._counted = counted
+    def __init__(self, budget: TokenBudget, limit: int, clock: Clock, journal: Journal) -> None:
+        self._budget = budget
         self._limit = limit
         self._clock = clock
         self._journal = journal
-        self._owed = 0
-        """Tokens that are counted at the next call."""
+        self._uncounted = 0
+        """Tokens that the next check counts."""
 
     async def check(self) -> None:
-        """Return while there is something left; raises BudgetSpent."""
-        owed, self._owed = self._owed, 0
-        spent = await self._counted.spend(owed)
+        """Raise BudgetSpent once today's tokens are spent."""
+        tokens, self._uncounted = self._uncounted, 0
+        spent = await self._budget.spend(tokens)
         if spent >= self._limit:
             self._journal.note("budget.refused", spent=spent, limit=self._limit)
             raise BudgetSpent(
@@ -33,22 +33,22 @@ class DailyBudget:
                 seconds_to_midnight(self._clock.now()),
             )
 
-    def owe(self, tokens: int) -> None:
-        """Have *tokens* counted by whoever asks next; for calls that have no time left."""
-        self._owed += tokens
+    def count_later(self, tokens: int) -> None:
+        """Leave *tokens* to the next check, for a call that was cancelled and cannot wait."""
+        self._uncounted += tokens
 
     async def count(self, tokens: int) -> None:
-        """Count *tokens*, which may be none: then what was counted so far is noted."""
-        spent = await self._counted.spend(tokens)
+        """Count *tokens* and note the total; 0 only notes it."""
+        spent = await self._budget.spend(tokens)
         self._journal.note("budget.counted", spent=spent, limit=self._limit)
 
 
 class BudgetedModel:
-    """A LanguageModel that asks *model* while the day's tokens last.
+    """A LanguageModel that asks *model* until the day's tokens are spent.
 
-    Counted is what the model reports, also for a reply that is blocked or of no use; where it tells
-    nothing, or was ended before it could, the length of what was asked and written. Calls that are
-    on their way when the limit is reached are let finish, so that it may be passed by those.
+    It counts what the model reports, also for replies that are blocked or unusable. Where nothing
+    is reported, or the call was cancelled, it estimates from the lengths of prompt and reply.
+    Calls in flight when the limit is reached are finished, so the total may pass the limit.
     """
 
     def __init__(self, model: LanguageModel, budget: DailyBudget) -> None:
@@ -57,12 +57,12 @@ class BudgetedModel:
 
     @property
     def name(self) -> str:
-        """The model's name."""
+        """The name of *model*."""
         return self._model.name
 
     @property
     def gives_verdicts(self) -> bool:
-        """Whether the model does."""
+        """Whether *model* does."""
         return self._model.gives_verdicts
 
     async def complete(
@@ -73,7 +73,7 @@ class BudgetedModel:
         has_more_room: bool,
         on_text: OnText = ignore_text,
     ) -> ModelReply:
-        """One reply to *prompt*; raises BudgetSpent, and what the model raises."""
+        """One reply to *prompt*; raises BudgetSpent, and what *model* raises."""
         await self._budget.check()
         written = 0
 
@@ -92,13 +92,19 @@ class BudgetedModel:
             raise
         except (asyncio.CancelledError, TimeoutError, ModelUnavailable) as error:
             if written or not isinstance(error, ModelUnavailable):
-                self._budget.owe(_estimated_tokens(prompt, written))
+                self._budget.count_later(_estimated_tokens(prompt, written))
             raise
         await self._budget.count(reply.usage.total or _estimated_tokens(prompt, len(reply.text)))
         return reply
 
 
 def _estimated_tokens(prompt: Prompt, written: int) -> int:
-    """About how many tokens *prompt* and a reply of so many characters are."""
+    """About how many tokens *prompt* and a reply of *written* characters have."""
     asked = len(prompt.instructions) + len(prompt.text)
-    return (asked + written) // CHARACTERS_A_TOKEN
+    return (asked + written) // CHARACTERS_PER_TOKEN
+
+
+def seconds_to_midnight(now: datetime) -> float:
+    """How long the day of *now* still lasts."""
+    tomorrow = datetime.combine(now.date() + timedelta(days=1), time(), now.tzinfo)
+    return (tomorrow - now).total_seconds()

@@ -8,7 +8,7 @@ from judge.adapters.files.last_good import LastGood
 from judge.adapters.files.watched_file import WatchedFile
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.redis.cache import SharedRedis, open_redis
-from judge.adapters.redis.failover import Failover, SharedStores
+from judge.adapters.redis.failover import CacheAndLock, Failover
 from judge.adapters.system_clock import SystemClock
 from judge.adapters.web.fetcher import open_fetcher
 from judge.bootstrap.sources import open_sources
@@ -43,12 +43,12 @@ async def open_library(
         redis = open_redis(url.get_secret_value()) if (url := settings.redis_url) else None
         if redis:
             stack.push_async_callback(redis.aclose)
-        stores = standby = SharedStores(MemoryCache(clock), MemoryLock(clock))
+        stores = standby = CacheAndLock(MemoryCache(clock), MemoryLock(clock))
         failover: Failover | None = None
         if redis:
-            failover = Failover(SharedStores(redis.cache, redis.lock), standby, clock, journal)
+            failover = Failover(CacheAndLock(redis.cache, redis.lock), standby, clock, journal)
             stack.push_async_callback(failover.aclose)
-            stores = SharedStores(failover, failover)
+            stores = CacheAndLock(failover, failover)
         fetcher = open_fetcher(
             contact=lambda: sources.current().catalog.retrieval.contact,
             trusted_hosts=frozenset(settings.trusted_hosts),

@@ -12,8 +12,10 @@ from judge.adapters.budgeted_model import BudgetedModel, DailyBudget
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.files.last_good import LastGood
 from judge.adapters.files.watched_file import WatchedFile
-from judge.adapters.redis.rate_limit import FallbackRateLimiter, MemoryRateLimiter, RedisRateLimiter
-from judge.adapters.redis.token_budget import MemoryTokenBudget, RedisTokenBudget
+from judge.adapters.memory_rate_limit import MemoryRateLimiter
+from judge.adapters.memory_token_budget import MemoryTokenBudget
+from judge.adapters.redis.rate_limit import FallbackRateLimiter, RedisRateLimiter
+from judge.adapters.redis.token_budget import RedisTokenBudget
 from judge.adapters.remote_model import RemoteModel
 from judge.bootstrap.corpus import Corpus, open_search
 from judge.bootstrap.library import Library, open_library
@@ -147,7 +149,7 @@ def _open_budget(settings: Settings, library: Library) -> DailyBudget | None:
         return None
     clock, journal, redis = library.clock, library.journal, library.redis
     counted = (
-        RedisTokenBudget(redis.client, clock, journal, redis.line)
+        RedisTokenBudget(redis.client, clock, journal, redis.semaphore)
         if redis
         else MemoryTokenBudget(clock)
     )

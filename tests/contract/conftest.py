@@ -10,7 +10,7 @@ from fakeredis import FakeAsyncRedis, FakeServer
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.redis.cache import LOCK_PREFIX, RedisCache, RedisLock, open_redis
 from judge.adapters.redis.connect import RedisClient
-from judge.adapters.redis.failover import Failover, SharedStores
+from judge.adapters.redis.failover import CacheAndLock, Failover
 from judge.ports import Cache, Lock
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
@@ -90,8 +90,8 @@ def redis_stores(client: RedisClient) -> StoresUnderTest:
 
 def failover_to_memory(stores: StoresUnderTest) -> Failover:
     clock = FakeClock()
-    standby = SharedStores(MemoryCache(clock), MemoryLock(clock))
-    return Failover(SharedStores(stores.cache, stores.lock), standby, clock, RecordingJournal())
+    standby = CacheAndLock(MemoryCache(clock), MemoryLock(clock))
+    return Failover(CacheAndLock(stores.cache, stores.lock), standby, clock, RecordingJournal())
 
 
 @pytest.fixture(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.adapters.memory_cache import MemoryCache
-from judge.adapters.redis.cache import ANSWER_TIMEOUT_S, RedisCache, SharedRedis, open_redis
+from judge.adapters.redis.cache import REPLY_TIMEOUT_S, RedisCache, SharedRedis, open_redis
 from judge.errors import CacheUnavailable, ConfigurationError
 from tests.contract.conftest import StoresUnderTest
 from tests.fakes.clock import FakeClock
@@ -229,7 +229,7 @@ class TestRealServer:
                 await opened.cache.get_many(["a"])
 
         own_redis_server.pause()
-        assert await is_once_within(2 * ANSWER_TIMEOUT_S, lambda: seconds_of(unanswered))
+        assert await is_once_within(2 * REPLY_TIMEOUT_S, lambda: seconds_of(unanswered))
         own_redis_server.resume()
         assert await opened.cache.get_many(["a"]) == ["text"]
 
@@ -264,7 +264,7 @@ class TestRealServer:
         loop.call_soon(work)
         opened, started = open_redis(own_redis_server.url), time.monotonic()
         assert await opened.cache.get_many(["a"]) == [None]
-        assert time.monotonic() - started > ANSWER_TIMEOUT_S, "it was not busy enough"
+        assert time.monotonic() - started > REPLY_TIMEOUT_S, "it was not busy enough"
         is_busy = False
         await opened.aclose()
 

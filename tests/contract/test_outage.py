@@ -10,8 +10,8 @@ from fakeredis import FakeAsyncRedis, FakeServer
 from redis.asyncio import Redis
 
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.adapters.redis.cache import ANSWER_TIMEOUT_S, RedisCache, RedisLock, open_redis
-from judge.adapters.redis.failover import Failover, SharedStores
+from judge.adapters.redis.cache import REPLY_TIMEOUT_S, RedisCache, RedisLock, open_redis
+from judge.adapters.redis.failover import CacheAndLock, Failover
 from judge.adapters.system_clock import SystemClock
 from judge.judging.pages.page_records import SnippetRequest
 from judge.judging.pages.read import ReadPage
@@ -24,7 +24,7 @@ from tests.fakes.waiting import is_once_within, seconds_of, until
 
 SOURCES = tuple(SourceSpec(f"https://advice.example/{name}", name) for name in ("a", "b"))
 SETTINGS = RetrievalSettings()
-LIMIT_S = ANSWER_TIMEOUT_S + 0.7
+LIMIT_S = REPLY_TIMEOUT_S + 0.7
 """One time-out, and room for a busy machine: less than the second that must not be added."""
 
 
@@ -48,11 +48,11 @@ def read_text(_url: str, body: bytes, *_: object, **__: object) -> ReadPage:
 
 
 @asynccontextmanager
-async def process(shared: SharedStores, fetcher: ScriptedFetcher) -> AsyncIterator[Process]:
+async def process(shared: CacheAndLock, fetcher: ScriptedFetcher) -> AsyncIterator[Process]:
     clock, journal = SystemClock(), RecordingJournal()
     failover = Failover(
         shared,
-        SharedStores(MemoryCache(clock), MemoryLock(clock)),
+        CacheAndLock(MemoryCache(clock), MemoryLock(clock)),
         clock,
         journal,
         probe_every_s=0.02,
@@ -81,7 +81,7 @@ async def start(fetcher: ScriptedFetcher) -> AsyncIterator[Callable]:
         async def start_process(url: str) -> Process:
             opened = open_redis(url)
             stack.push_async_callback(opened.aclose)
-            shared = SharedStores(opened.cache, opened.lock)
+            shared = CacheAndLock(opened.cache, opened.lock)
             return await stack.enter_async_context(process(shared, fetcher))
 
         yield start_process
@@ -97,7 +97,7 @@ async def test_a_redis_that_refuses_and_returns_is_left_and_used_again(fetcher: 
     server = FakeServer()
     async with (
         FakeAsyncRedis(server=server, decode_responses=True) as client,
-        process(SharedStores(RedisCache(client), RedisLock(client)), fetcher) as only,
+        process(CacheAndLock(RedisCache(client), RedisLock(client)), fetcher) as only,
     ):
         await only.ask()
         server.connected = False

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
 
+from judge.adapters.memory_rate_limit import MemoryRateLimiter
 from judge.adapters.redis.cache import open_redis
 from judge.adapters.redis.connect import RedisClient
 from judge.adapters.redis.rate_limit import (
-    ASK_AGAIN_S,
+    BACKOFF_S,
     PREFIX,
     FallbackRateLimiter,
-    MemoryRateLimiter,
     RedisRateLimiter,
 )
 from judge.errors import CacheUnavailable
@@ -235,7 +235,7 @@ class TestFallbackRateLimiter:
         limiter, shared, clock, _ = self.broken()
         await take(limiter, 10)
         assert shared.asked == 1
-        clock.advance(ASK_AGAIN_S)
+        clock.advance(BACKOFF_S)
         await take(limiter, 2)
         assert shared.asked == 2
 
@@ -243,7 +243,7 @@ class TestFallbackRateLimiter:
         limiter, shared, clock, journal = self.broken()
         await limiter.take("caller")
         shared.is_down = False
-        clock.advance(ASK_AGAIN_S)
+        clock.advance(BACKOFF_S)
         assert await limiter.take("caller") == Allowance(is_allowed=False, remaining=0, reset_s=7)
         assert len(journal.events) == 1
         assert shared.last_caller == "caller"

@@ -10,14 +10,11 @@ from pathlib import Path
 import pytest
 
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.memory_rate_limit import MemoryRateLimiter
 from judge.adapters.redis.cache import SharedRedis, open_redis, ping_redis
 from judge.adapters.redis.connect import connect, disconnect
-from judge.adapters.redis.failover import Failover, SharedStores
-from judge.adapters.redis.rate_limit import (
-    FallbackRateLimiter,
-    MemoryRateLimiter,
-    RedisRateLimiter,
-)
+from judge.adapters.redis.failover import CacheAndLock, Failover
+from judge.adapters.redis.rate_limit import FallbackRateLimiter, RedisRateLimiter
 from judge.adapters.redis.token_budget import RedisTokenBudget
 from judge.adapters.system_clock import SystemClock
 from judge.errors import CacheUnavailable, ConfigurationError
@@ -78,8 +75,8 @@ async def load_on(url: str) -> AsyncIterator[Load]:
     clock, journal = SystemClock(), RecordingJournal()
     shared = open_redis(url)
     failover = Failover(
-        SharedStores(shared.cache, shared.lock),
-        SharedStores(MemoryCache(clock), MemoryLock(clock)),
+        CacheAndLock(shared.cache, shared.lock),
+        CacheAndLock(MemoryCache(clock), MemoryLock(clock)),
         clock,
         journal,
         probe_every_s=0.1,
@@ -87,7 +84,7 @@ async def load_on(url: str) -> AsyncIterator[Load]:
     limiter = FallbackRateLimiter(
         RedisRateLimiter(shared.client, LIMIT), MemoryRateLimiter(LIMIT, clock), clock, journal
     )
-    budget = RedisTokenBudget(shared.client, clock, journal, shared.line)
+    budget = RedisTokenBudget(shared.client, clock, journal, shared.semaphore)
     await failover.put_many(dict.fromkeys(PAGES, ("text", 3600)))
     load = Load(shared, failover, limiter, budget)
     try:

@@ -11,15 +11,10 @@ from fakeredis import FakeAsyncRedis, FakeServer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.adapters.budgeted_model import BudgetedModel, DailyBudget
+from judge.adapters.budgeted_model import BudgetedModel, DailyBudget, seconds_to_midnight
+from judge.adapters.memory_token_budget import MemoryTokenBudget
 from judge.adapters.redis.cache import open_redis
-from judge.adapters.redis.token_budget import (
-    ASK_AGAIN_S,
-    KEEP_S,
-    MemoryTokenBudget,
-    RedisTokenBudget,
-    seconds_to_midnight,
-)
+from judge.adapters.redis.token_budget import BACKOFF_S, KEY_TTL_S, RedisTokenBudget
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
 from judge.ports import TokenBudget
 from judge.types.replies import ModelReply, Prompt, Usage
@@ -118,7 +113,7 @@ class TestRedisTokenBudget:
     async def test_the_count_outlives_its_day_and_then_ends(self, client: FakeAsyncRedis):
         budget, _ = self.budget(client)
         await budget.spend(10)
-        assert 24 * HOURS < await client.ttl(KEY) <= KEEP_S
+        assert 24 * HOURS < await client.ttl(KEY) <= KEY_TTL_S
 
     async def test_a_count_that_is_no_number_leaves_that_of_the_process(
         self, client: FakeAsyncRedis
@@ -150,7 +145,7 @@ class TestRedisTokenBudget:
         await budget.spend(70)
         server.connected = True
         assert await client.get(KEY) is None
-        clock.advance(ASK_AGAIN_S)
+        clock.advance(BACKOFF_S)
         assert [await budget.spend(0), await budget.spend(0)] == [70, 70]
         assert await client.get(KEY) == b"70"
 

@@ -1,4 +1,4 @@
-"""One round trip to Redis for all who ask for the same kind of thing at the same time."""
+"""Batches the concurrent requests of one kind into one round trip to Redis."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -7,64 +7,63 @@ from typing import Generic, TypeVar
 
 from judge.errors import CacheUnavailable
 
-Asked = TypeVar("Asked")
-Answer = TypeVar("Answer")
+Request = TypeVar("Request")
+Reply = TypeVar("Reply")
 
 
-class AutoPipeline(Generic[Asked, Answer]):
-    """One is on its way at a time; the next is made for all who asked since it began.
+class AutoPipeline(Generic[Request, Reply]):
+    """Sends one batch at a time; requests that come meanwhile form the next batch.
 
     So a burst needs one connection and two round trips, and never waits for anything but Redis.
-    *ask_for_all* gives the answers in the order of what was asked, and raises CacheUnavailable.
+    *send_batch* returns a reply for each request, in order, or raises CacheUnavailable.
     """
 
     def __init__(
-        self, ask_for_all: Callable[[Sequence[Asked]], Awaitable[Sequence[Answer]]]
+        self, send_batch: Callable[[Sequence[Request]], Awaitable[Sequence[Reply]]]
     ) -> None:
-        self._ask_for_all = ask_for_all
-        self._waiting: list[tuple[Asked, asyncio.Future[Answer]]] = []
-        self._is_on_its_way = False
-        self._running: asyncio.Task[None] | None = None
+        self._send_batch = send_batch
+        self._queue: list[tuple[Request, asyncio.Future[Reply]]] = []
+        self._is_sending = False
+        self._task: asyncio.Task[None] | None = None
 
-    async def ask(self, asked: Asked) -> Answer:
-        """The answer to *asked*; raises CacheUnavailable."""
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._waiting.append((asked, answer))
-        if not self._is_on_its_way:
+    async def send(self, request: Request) -> Reply:
+        """The reply to *request*; raises CacheUnavailable."""
+        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._queue.append((request, future))
+        if not self._is_sending:
             # By the caller itself: a task would cost two turns of the loop.
-            await self._ask_for_those_who_wait()
-        return await answer
+            await self._send_queue()
+        return await future
 
     async def aclose(self) -> None:
-        """Give up what is on its way, or its connection would stay open."""
-        self._waiting = []
-        if self._running:
-            self._running.cancel()
-            await asyncio.wait([self._running])
+        """Cancel the batch that is being sent, or its connection would stay open."""
+        self._queue = []
+        if self._task:
+            self._task.cancel()
+            await asyncio.wait([self._task])
 
-    async def _ask_for_those_who_wait(self) -> None:
-        waiting, self._waiting, self._is_on_its_way = self._waiting, [], True
+    async def _send_queue(self) -> None:
+        batch, self._queue, self._is_sending = self._queue, [], True
         try:
-            found = await self._ask_for_all([asked for asked, _ in waiting])
-        except Exception as error:  # noqa: BLE001 - it is told to all who wait
-            # Who came meanwhile need not wait to be told the same.
-            waiting, self._waiting = waiting + self._waiting, []
-            _fail(waiting, error)
+            replies = await self._send_batch([request for request, _ in batch])
+        except Exception as error:  # noqa: BLE001 - every waiting caller gets it
+            # Requests that came meanwhile would most likely fail as well.
+            batch, self._queue = batch + self._queue, []
+            _fail(batch, error)
         else:
-            for (_, answer), one in zip(waiting, found, strict=True):
-                if not answer.done():  # whoever asked has left
-                    answer.set_result(one)
+            for (_, future), reply in zip(batch, replies, strict=True):
+                if not future.done():  # the caller was cancelled
+                    future.set_result(reply)
         finally:
-            self._is_on_its_way = bool(self._waiting)
-            if self._waiting:
+            self._is_sending = bool(self._queue)
+            if self._queue:
                 # In a context of its own, or its log lines would bear this request's id.
-                following = self._ask_for_those_who_wait()
-                self._running = asyncio.create_task(following, context=Context())
+                self._task = asyncio.create_task(self._send_queue(), context=Context())
 
 
-def _fail(waiting: Sequence[tuple[Asked, asyncio.Future[Answer]]], error: Exception) -> None:
+def _fail(batch: Sequence[tuple[Request, asyncio.Future[Reply]]], error: Exception) -> None:
     is_known = isinstance(error, CacheUnavailable)
     reason = str(error) if is_known else f"Redis failed: {type(error).__name__}."
-    for _, answer in waiting:
-        if not answer.done():
-            answer.set_exception(CacheUnavailable(reason))
+    for _, future in batch:
+        if not future.done():
+            future.set_exception(CacheUnavailable(reason))

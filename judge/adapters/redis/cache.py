@@ -22,35 +22,34 @@ from redis.exceptions import (
 
 from judge.adapters.redis.auto_pipeline import AutoPipeline
 from judge.adapters.redis.connect import RedisClient, connect, disconnect
-from judge.adapters.redis.kept_connection import asking_on_kept_connection
+from judge.adapters.redis.dedicated_connection import dedicated_execute
 from judge.errors import CacheUnavailable
 
-Answer = TypeVar("Answer")
+Reply = TypeVar("Reply")
 
-ANSWER_TIMEOUT_S = 0.25
-"""For one operation with its retry; a Redis in the same building answers in about 1 ms."""
+REPLY_TIMEOUT_S = 0.25
+"""For one operation with its retry; a Redis in the same building replies in about 1 ms."""
 
-MAX_AT_ONCE = 48
-"""Operations on their way in one process; the others wait here, where no time-out blames Redis."""
+MAX_CONCURRENT_CALLS = 48
+"""Concurrent operations of one process; while others wait for a slot no time-out runs."""
 
 SPARE_CONNECTIONS = 4
-"""For what does not wait in that line: the request limit and the look-ups, one at a time of each,
-and probes."""
+"""For what needs no slot: rate limits and look-ups, one at a time of each, and probes."""
 
 LOCK_PREFIX = "lock:"
 
 PROBE_KEYS = ("probe:1", "probe:2")
-"""In two slots, so that one server of a cluster is told from a server."""
+"""In two hash slots: one server of a cluster refuses this MGET, so that it is recognised."""
 
 PROBE_TTL_S = 1.0
 
 NEVER_EXPIRES = -1
 ABSENT = -2
 
-_NOT_TOLD = re.compile(r", with args|Command # | script: | : <|\. ")
-"""What follows it in an error holds what was sent, a password even, or leads nowhere."""
+_BEFORE_ARGUMENTS = re.compile(r", with args|Command # | script: | : <|\. ")
+"""What follows in an error message repeats what was sent, even a password, or does not help."""
 
-# One script for taking and extending: a try that is repeated after a lost answer still succeeds.
+# One script acquires and extends: a call repeated after a lost reply still succeeds.
 ACQUIRE = """
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
@@ -64,103 +63,102 @@ return 0
 
 
 class RedisCache:
-    """A Cache in Redis: one MGET for all who look up at once, one pipeline to store.
+    """A Cache in Redis: one MGET for all concurrent look-ups, one pipeline for each store.
 
-    In a cluster each is one pipeline for every node that has some of the keys.
+    In a cluster each becomes one pipeline for every node that has some of the keys.
     """
 
-    def __init__(self, client: RedisClient, line: asyncio.Semaphore | None = None) -> None:
+    def __init__(self, client: RedisClient, semaphore: asyncio.Semaphore | None = None) -> None:
         self._client = client
-        self._line = line or asyncio.Semaphore(MAX_AT_ONCE)
-        self._ask = asking_on_kept_connection(client)
+        self._semaphore = semaphore or asyncio.Semaphore(MAX_CONCURRENT_CALLS)
+        self._execute = dedicated_execute(client)
         self._look_ups = AutoPipeline(self._look_up)
 
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:
-        """The texts in the order of *keys*; what is no UTF-8 text counts as absent."""
-        return await self._look_ups.ask(keys) if keys else []
+        """The texts in the order of *keys*; None where absent or not UTF-8."""
+        return await self._look_ups.send(keys) if keys else []
 
     async def aclose(self) -> None:
-        """Give up what is being looked up."""
+        """Cancel pending look-ups."""
         await self._look_ups.aclose()
 
-    async def _look_up(self, asked: Sequence[Sequence[str]]) -> list[list[str | None]]:
-        keys = list(dict.fromkeys(chain.from_iterable(asked)))
-        client, ask = self._client, self._ask
-        values = await answer_of(
+    async def _look_up(self, requests: Sequence[Sequence[str]]) -> list[list[str | None]]:
+        keys = list(dict.fromkeys(chain.from_iterable(requests)))
+        client, execute = self._client, self._execute
+        values = await call_redis(
             client,
             lambda: (
                 client.mget_nonatomic(keys)
                 if isinstance(client, RedisCluster)
-                else ask("MGET", *keys)
+                else execute("MGET", *keys)
             ),
         )
-        found = {key: _text(value) for key, value in zip(keys, values, strict=True)}
-        return [[found[key] for key in one] for one in asked]
+        texts = {key: _text(value) for key, value in zip(keys, values, strict=True)}
+        return [[texts[key] for key in request] for request in requests]
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
         """Store each text for its seconds, at least one."""
         if not entries:
             return
-        async with self._line:
-            await answer_of(self._client, lambda: self._store(entries))
+        async with self._semaphore:
+            await call_redis(self._client, lambda: self._store(entries))
 
     async def _store(self, entries: Mapping[str, tuple[str, int]]) -> None:
-        # In a cluster a pipeline asks for the nodes as it is entered, which may fail as well.
+        # In a cluster, entering a pipeline looks up the nodes, which may fail as well.
         async with self._client.pipeline(transaction=False) as pipeline:
             for key, (value, ttl_s) in entries.items():
                 _ = pipeline.set(key, value, ex=max(1, ttl_s))  # queued, not sent
             _ = await pipeline.execute()
 
     async def seconds_left(self, key: str) -> float | None:
-        """The time left in seconds, infinite for a key that somebody stored without an end."""
-        async with self._line:
-            left_ms = int(await answer_of(self._client, lambda: self._client.pttl(key)))
+        """The time left in seconds; infinite for a key without a TTL, None where absent."""
+        async with self._semaphore:
+            left_ms = int(await call_redis(self._client, lambda: self._client.pttl(key)))
         if left_ms == ABSENT:
             return None
         return math.inf if left_ms == NEVER_EXPIRES else left_ms / 1000
 
 
 class RedisLock:
-    """A Lock in Redis: a key with a token and an end, changed only by whoever has the token."""
+    """A Lock in Redis: a key with a token and a TTL, changed only by the holder of the token."""
 
-    def __init__(self, client: RedisClient, line: asyncio.Semaphore | None = None) -> None:
+    def __init__(self, client: RedisClient, semaphore: asyncio.Semaphore | None = None) -> None:
         self._client = client
-        self._line = line or asyncio.Semaphore(MAX_AT_ONCE)
+        self._semaphore = semaphore or asyncio.Semaphore(MAX_CONCURRENT_CALLS)
         self._acquire = client.register_script(ACQUIRE)
         self._release = client.register_script(RELEASE)
 
     async def acquire(self, name: str, token: str, ttl_s: float) -> bool:
         """True if *token* holds *name* from now for *ttl_s* seconds."""
         keys, ttl_ms = [LOCK_PREFIX + name], max(1, round(ttl_s * 1000))
-        async with self._line:
-            return bool(await answer_of(self._client, lambda: self._acquire(keys, [token, ttl_ms])))
+        async with self._semaphore:
+            return bool(
+                await call_redis(self._client, lambda: self._acquire(keys, [token, ttl_ms]))
+            )
 
     async def release(self, name: str, token: str) -> None:
         """Give *name* back, unless another token holds it by now."""
-        async with self._line:
-            await answer_of(self._client, lambda: self._release([LOCK_PREFIX + name], [token]))
+        async with self._semaphore:
+            await call_redis(self._client, lambda: self._release([LOCK_PREFIX + name], [token]))
 
 
 @dataclass(frozen=True, slots=True)
 class SharedRedis:
-    """One client and what is built on it."""
+    """One client, and the cache and lock that use it."""
 
     client: RedisClient
     """For limiters and budgets."""
-    line: asyncio.Semaphore
-    """Where operations wait for a connection."""
+    semaphore: asyncio.Semaphore
+    """Bounds the concurrent operations, so that there is a connection for each."""
     cache: RedisCache
     lock: RedisLock
 
     async def ping(self) -> None:
-        """Return if the server can be read and written, or all of a cluster answer.
-
-        Raises CacheUnavailable.
-        """
+        """Raise CacheUnavailable unless Redis can be read and written, and all primaries answer."""
         await self.cache.get_many(PROBE_KEYS)
         await self.lock.acquire("ping", "", PROBE_TTL_S)
         if isinstance(cluster := self.client, RedisCluster):
-            await answer_of(cluster, lambda: cluster.ping(target_nodes=RedisCluster.PRIMARIES))
+            await call_redis(cluster, lambda: cluster.ping(target_nodes=RedisCluster.PRIMARIES))
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -169,14 +167,14 @@ class SharedRedis:
 
 
 def open_redis(url: str) -> SharedRedis:
-    """Cache and lock at *url*; connects when first used. Raises ConfigurationError."""
-    client = connect(url, MAX_AT_ONCE + SPARE_CONNECTIONS)
-    line = asyncio.Semaphore(MAX_AT_ONCE)
-    return SharedRedis(client, line, RedisCache(client, line), RedisLock(client, line))
+    """The cache and lock at *url*; connects when first used. Raises ConfigurationError."""
+    client = connect(url, MAX_CONCURRENT_CALLS + SPARE_CONNECTIONS)
+    slots = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
+    return SharedRedis(client, slots, RedisCache(client, slots), RedisLock(client, slots))
 
 
 async def ping_redis(url: str) -> None:
-    """Return if the Redis at *url* answers; raises CacheUnavailable and ConfigurationError."""
+    """Raise CacheUnavailable unless the Redis at *url* answers, or ConfigurationError."""
     redis = open_redis(url)
     try:
         await redis.ping()
@@ -184,44 +182,45 @@ async def ping_redis(url: str) -> None:
         await redis.aclose()
 
 
-async def answer_of(client: RedisClient, asking: Callable[[], Awaitable[Answer]]) -> Answer:
-    """The answer to *asking*; every failure of Redis, silence included, is CacheUnavailable."""
+async def call_redis(client: RedisClient, call: Callable[[], Awaitable[Reply]]) -> Reply:
+    """The reply to *call*; every failure of Redis, silence included, is CacheUnavailable."""
     try:
-        async with asyncio.timeout(None) as limit:
-            with _Patience(limit, ANSWER_TIMEOUT_S):
+        async with asyncio.timeout(None) as timeout:
+            with _ListeningTimer(timeout, REPLY_TIMEOUT_S):
                 if isinstance(client, RedisCluster):
-                    # Commands that come before it knows its nodes are sent to any of them.
+                    # Until it knows its nodes, the client would send commands to any of them.
                     _ = await client.initialize()
-                return await asking()
+                return await call()
     except TimeoutError as error:
-        message = f"Redis did not answer within {ANSWER_TIMEOUT_S:g} seconds."
+        message = f"Redis did not answer within {REPLY_TIMEOUT_S:g} seconds."
         raise CacheUnavailable(message) from error
     except (MovedError, ClusterCrossSlotError) as error:
         message = "Redis is a cluster: begin REDIS_URL with redis+cluster://."
         raise CacheUnavailable(message) from error
     except (RedisError, RedisClusterException, OSError, AttributeError) as error:
-        # A cluster's client closes connections in use when a node is lost; their users then find
-        # no writer where it was, an AttributeError.
-        raise CacheUnavailable(f"Redis failed: {type(error).__name__}{_said(error)}.") from error
+        # When a node is lost, the cluster client closes connections in use: calls that use them
+        # then fail with AttributeError, since the writer is gone.
+        reason = f"{type(error).__name__}{_message(error)}"
+        raise CacheUnavailable(f"Redis failed: {reason}.") from error
 
 
-def _said(error: BaseException) -> str:
-    """What the system or Redis said, in brackets, without what was sent."""
-    while not isinstance(error, ResponseError) and (below := error.__cause__ or error.__context__):
-        error = below
-    said = _NOT_TOLD.split(str(error))[0].rstrip(".")
-    return f" ({said})" if said else ""
+def _message(error: BaseException) -> str:
+    """The message of the system or of Redis, in brackets, without what was sent."""
+    while not isinstance(error, ResponseError) and (cause := error.__cause__ or error.__context__):
+        error = cause
+    message = _BEFORE_ARGUMENTS.split(str(error))[0].rstrip(".")
+    return f" ({message})" if message else ""
 
 
-class _Patience:
-    """Ends *limit* after *seconds* in which this process was listening.
+class _ListeningTimer:
+    """Ends *timeout* after *seconds* in which the event loop was free to read the socket.
 
-    In a busy process the answer may lie in the socket, unread. A slice that ends late counts once,
+    In a busy process the reply may wait in the socket, unread. A slice that ends late counts once,
     so the loop turns a dozen times before Redis is blamed; even a new connection needs no more.
     """
 
-    def __init__(self, limit: asyncio.Timeout, seconds: float, slices: int = 12) -> None:
-        self._limit = limit
+    def __init__(self, timeout: asyncio.Timeout, seconds: float, slices: int = 12) -> None:
+        self._timeout = timeout
         self._slice_s = seconds / slices
         self._left = slices
 
@@ -232,17 +231,17 @@ class _Patience:
         self._timer.cancel()
 
     def _end_slice(self) -> None:
-        """Begin the next one, or end it all."""
+        """Start the next slice; after the last one, end the timeout."""
         loop = asyncio.get_running_loop()
         if self._left:
             self._left -= 1
             self._timer = loop.call_later(self._slice_s, self._end_slice)
         else:
-            self._limit.reschedule(loop.time())
+            self._timeout.reschedule(loop.time())
 
 
 def _text(value: bytes | str | None) -> str | None:
-    """*value* if it was UTF-8 in Redis."""
+    """*value* if it was UTF-8 in Redis, else None."""
     if not isinstance(value, str):
         return None
     try:

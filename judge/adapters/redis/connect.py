@@ -22,12 +22,12 @@ from judge.types.redis_address import RedisAddress, parse_redis_url
 RedisClient = Redis | RedisCluster
 
 CONNECT_TIMEOUT_S = 1.0
-"""To connect, or to get a connection of the pool. Reads and writes have none: our patience with
-Redis counts only the time in which we listened, where redis-py's own time-out would blame a silent
-server also when our event loop was busy, and costs a task for each command."""
+"""To connect, or to get a connection from the pool. Reads and writes have no time-out here:
+`call_redis` counts only the time in which the event loop was free, where redis-py's own would also
+blame the server when the loop was busy, and costs a task for each command."""
 
 SENTINEL_TIMEOUT_S = 0.1
-"""For one sentinel, so that the next can still be asked within our patience."""
+"""For one sentinel, so that the next can still be asked within the time-out of a call."""
 
 SENTINEL_PORT = 26379
 REDIS_PORT = 6379
@@ -38,7 +38,7 @@ def connect(url: str, max_connections: int) -> RedisClient:
 
     Options in the query of *url* win over ours. Raises ConfigurationError.
     """
-    # What is told of an error is not the address itself: it may hold a password.
+    # The message must not repeat the address, which may hold a password.
     try:
         address = parse_redis_url(url)
     except ValueError as error:
@@ -52,9 +52,9 @@ def connect(url: str, max_connections: int) -> RedisClient:
         else:
             pool = BlockingConnectionPool.from_url(url, timeout=CONNECT_TIMEOUT_S, **options)
             client = Redis.from_pool(pool)
-        # Its options are looked at when a connection is made; else each request would fail of them.
-        made_by = client.connection_pool
-        made_by.connection_class(**made_by.connection_kwargs)
+        # Options are checked when a connection is made: do it now, or each request would fail.
+        connections = client.connection_pool
+        connections.connection_class(**connections.connection_kwargs)
     except (ValueError, TypeError, AttributeError, RedisError, RedisClusterException) as error:
         raise ConfigurationError(
             f"REDIS_URL cannot be used: an option after its question mark is wrong ({error})."
@@ -67,18 +67,18 @@ def _options(max_connections: int) -> dict[str, Any]:
         "max_connections": max_connections,
         "socket_timeout": None,
         "socket_connect_timeout": CONNECT_TIMEOUT_S,
-        # Writes are idempotent here, so one repeat is safe; the default of ten is not bounded.
+        # Writes are idempotent here, so one repeat is safe; the default of ten takes too long.
         "retry": Retry(ExponentialWithJitterBackoff(cap=0.05, base=0.01), 1),
         # redis-py speaks RESP3 by default, which servers before 6 and some proxies do not know.
         "protocol": 2,
         "decode_responses": True,
-        # Bytes that are no UTF-8 come out as lone surrogates, which the cache finds.
+        # Bytes that are not UTF-8 become lone surrogates, which the cache recognises.
         "encoding_errors": "surrogateescape",
     }
 
 
 async def disconnect(client: RedisClient) -> None:
-    """Close all connections of *client*, those to its sentinels too."""
+    """Close all connections of *client*, also those to its sentinels."""
     await client.aclose()
     if isinstance(client, Redis):
         pool = client.connection_pool
@@ -87,23 +87,25 @@ async def disconnect(client: RedisClient) -> None:
 
 
 def _connect_through_sentinels(address: RedisAddress, options: dict[str, Any]) -> Redis:
-    hosts, named = _hosts(address, SENTINEL_PORT)
-    asking: dict[str, Any] = {
+    hosts, shared = _hosts(address, SENTINEL_PORT)
+    sentinel_options: dict[str, Any] = {
         "socket_timeout": SENTINEL_TIMEOUT_S,
         "socket_connect_timeout": SENTINEL_TIMEOUT_S,
         "retry": Retry(NoBackoff(), 0),
         "protocol": 2,
-        "ssl": named.get("ssl", False),
-        "password": named.pop("sentinel_password", None),
+        "ssl": shared.get("ssl", False),
+        "password": shared.pop("sentinel_password", None),
     }
-    master: Redis = _Sentinels(hosts, asking).master_for(address.service, **{**options, **named})
+    sentinels = _Sentinels(hosts, sentinel_options)
+    master: Redis = sentinels.master_for(address.service, **{**options, **shared})
     return master
 
 
 class _Sentinels(Sentinel):
-    """Sentinels of which none is lost.
+    """Sentinels that keep all their addresses.
 
-    redis-py puts the one that answered first in its list, over another if several ask at once.
+    redis-py swaps the sentinel that answered to the front of its list, and so overwrites another
+    one when several connections ask at once.
     """
 
     def __init__(self, hosts: list[tuple[str, int]], options: dict[str, Any]) -> None:
@@ -111,7 +113,7 @@ class _Sentinels(Sentinel):
         self._all: tuple[Redis, ...] = tuple(self.sentinels)
 
     async def discover_master(self, service_name: str) -> Any:
-        """The address of the master, as the first sentinel that answers tells it."""
+        """The address of the master, from the first sentinel that answers."""
         try:
             return await super().discover_master(service_name)
         finally:
@@ -119,18 +121,18 @@ class _Sentinels(Sentinel):
 
 
 def _cluster(address: RedisAddress, options: dict[str, Any]) -> RedisCluster:
-    hosts, named = _hosts(address, REDIS_PORT)
+    hosts, shared = _hosts(address, REDIS_PORT)
     nodes = [ClusterNode(host, port) for host, port in hosts]
-    # By default every fifth answer that a key has moved closes all connections, those in use too,
-    # and what was sent on them is sent again.
-    return RedisCluster(startup_nodes=nodes, reinitialize_steps=0, **{**options, **named})
+    # By default every fifth MOVED reply closes all connections, those in use too, whose commands
+    # are then sent again.
+    return RedisCluster(startup_nodes=nodes, reinitialize_steps=0, **{**options, **shared})
 
 
 def _hosts(address: RedisAddress, port: int) -> tuple[list[tuple[str, int]], dict[str, Any]]:
-    """The hosts of *address*, and what it says besides, which is the same for each."""
-    parsed: list[dict[str, Any]] = [dict(parse_url(url)) for url in address.urls]
-    hosts = [(one.pop("host"), one.pop("port", port)) for one in parsed]
-    named = parsed[0]
-    if named.pop("connection_class", None) is SSLConnection:
-        named["ssl"] = True
-    return hosts, named
+    """The hosts of *address*, and the options that all of them share."""
+    parsed: list[dict[str, Any]] = [dict(parse_url(text)) for text in address.urls]
+    hosts = [(url.pop("host"), url.pop("port", port)) for url in parsed]
+    shared = parsed[0]
+    if shared.pop("connection_class", None) is SSLConnection:
+        shared["ssl"] = True
+    return hosts, shared

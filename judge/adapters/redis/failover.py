@@ -1,7 +1,7 @@
-"""The shared cache while it answers, the one inside this process while it does not.
+"""The shared cache while it answers, the cache inside this process while it does not.
 
-Only the requests that are waiting when the shared one falls silent notice, each for one time-out
-at most. From then on a single task in the background asks whether it is back.
+When the shared cache stops answering, only requests that are waiting for it notice, each for one
+time-out at most. From then on a single background task probes whether it is back.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from judge.errors import CacheUnavailable
 from judge.ports import Cache, Clock, Journal, Lock
 
 PROBE_EVERY_S = 1.0
-"""Soon enough to be back with Redis, seldom enough to cost nothing."""
+"""Often enough to return to Redis soon, seldom enough to cost nothing."""
 
 PROBE_NAME = "probe"
 PROBE_TTL_S = 1.0
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class SharedStores:
+class CacheAndLock:
     """A cache and the lock that goes with it."""
 
     cache: Cache
@@ -32,15 +32,15 @@ class SharedStores:
 
 
 class Failover:
-    """A Cache and Lock that never raise CacheUnavailable, since *standby* lives in the process.
+    """A Cache and Lock that never raise CacheUnavailable, since *standby* is in this process.
 
-    What is stored goes to both, so that a crash of the shared one makes no page be fetched again.
+    Entries are stored in both, so that no page is fetched again because the shared cache crashed.
     """
 
     def __init__(
         self,
-        shared: SharedStores,
-        standby: SharedStores,
+        shared: CacheAndLock,
+        standby: CacheAndLock,
         clock: Clock,
         journal: Journal,
         *,
@@ -52,8 +52,9 @@ class Failover:
         self._journal = journal
         self._probe_every_s = probe_every_s
         self._down_since: float | None = None
-        self._watch: asyncio.Task[None] | None = None
-        self._waiting: set[asyncio.Timeout] = set()
+        self._probing: asyncio.Task[None] | None = None
+        self._calls: set[asyncio.Timeout] = set()
+        """The time-outs of the calls that wait for the shared cache."""
 
     @property
     def is_degraded(self) -> bool:
@@ -62,75 +63,75 @@ class Failover:
 
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:
         """The texts in the order of *keys*, None where absent."""
-        return await self._first(lambda stores: stores.cache.get_many(keys))
+        return await self._with_fallback(lambda stores: stores.cache.get_many(keys))
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
         """Store each (value, seconds to live), in both caches while both are there."""
         await self._standby.cache.put_many(entries)
         if not self.is_degraded:
-            await self._first(lambda stores: stores.cache.put_many(entries))
+            await self._with_fallback(lambda stores: stores.cache.put_many(entries))
 
     async def seconds_left(self, key: str) -> float | None:
         """How long *key* has to live, None where absent."""
-        return await self._first(lambda stores: stores.cache.seconds_left(key))
+        return await self._with_fallback(lambda stores: stores.cache.seconds_left(key))
 
     async def acquire(self, name: str, token: str, ttl_s: float) -> bool:
         """True if *token* now holds *name* until *ttl_s* is over."""
-        return await self._first(lambda stores: stores.lock.acquire(name, token, ttl_s))
+        return await self._with_fallback(lambda stores: stores.lock.acquire(name, token, ttl_s))
 
     async def release(self, name: str, token: str) -> None:
-        """Give *name* back in both: it may have been taken before the change or after it."""
+        """Release *name* in both: it may have been acquired before the failover or after it."""
         await self._standby.lock.release(name, token)
         if not self.is_degraded:
-            await self._first(lambda stores: stores.lock.release(name, token))
+            await self._with_fallback(lambda stores: stores.lock.release(name, token))
 
     async def probe(self) -> bool:
-        """Ask the shared cache now; True if it answers."""
+        """Check the shared cache now; True if it answers."""
         try:
             # A lock is a write: a server that can only be read counts as down.
             await self._shared.lock.acquire(PROBE_NAME, uuid4().hex, PROBE_TTL_S)
         except CacheUnavailable as error:
-            self._fall_over(error)
+            self._fail_over(error)
             return False
-        self._come_back()
+        self._recover()
         return True
 
     async def aclose(self) -> None:
-        """Stop watching; the stores belong to whoever opened them."""
-        if self._watch is not None:
-            self._watch.cancel()
-            await asyncio.wait([self._watch])
+        """Stop probing; the stores are closed by whoever opened them."""
+        if self._probing is not None:
+            self._probing.cancel()
+            await asyncio.wait([self._probing])
 
-    async def _first(self, ask: Callable[[SharedStores], Awaitable[T]]) -> T:
-        """The answer of the shared stores, or of the standby while those are down."""
+    async def _with_fallback(self, call: Callable[[CacheAndLock], Awaitable[T]]) -> T:
+        """What *call* gives with the shared stores, or with the standby while those are down."""
         if self.is_degraded:
-            return await ask(self._standby)
+            return await call(self._standby)
         try:
-            async with asyncio.timeout(None) as patience:
-                self._waiting.add(patience)
+            async with asyncio.timeout(None) as timeout:
+                self._calls.add(timeout)
                 try:
-                    return await ask(self._shared)
+                    return await call(self._shared)
                 finally:
-                    self._waiting.discard(patience)
+                    self._calls.discard(timeout)
         except CacheUnavailable as error:
-            self._fall_over(error)
+            self._fail_over(error)
         except TimeoutError:
-            pass  # Another call found the shared cache down and ended the wait of this one.
-        return await ask(self._standby)
+            pass  # Another call found the shared cache down and ended this one's wait.
+        return await call(self._standby)
 
-    def _fall_over(self, error: CacheUnavailable) -> None:
+    def _fail_over(self, error: CacheUnavailable) -> None:
         if self.is_degraded:
             return
         self._down_since = self._clock.monotonic()
         self._journal.note("cache.down", reason=str(error))
-        for patience in self._waiting:
-            patience.reschedule(asyncio.get_running_loop().time())
-        self._waiting.clear()
-        if self._watch is None or self._watch.done():
+        for timeout in self._calls:
+            timeout.reschedule(asyncio.get_running_loop().time())
+        self._calls.clear()
+        if self._probing is None or self._probing.done():
             # In a context of its own, or its log lines would bear this request's id.
-            self._watch = asyncio.create_task(self._probe_until_back(), context=Context())
+            self._probing = asyncio.create_task(self._probe_until_back(), context=Context())
 
-    def _come_back(self) -> None:
+    def _recover(self) -> None:
         if self._down_since is not None:
             down_s = self._clock.monotonic() - self._down_since
             self._down_since = None

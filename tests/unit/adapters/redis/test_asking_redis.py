@@ -6,7 +6,7 @@ import weakref
 
 from redis.asyncio import Redis
 
-from judge.adapters.redis.cache import answer_of
+from judge.adapters.redis.cache import call_redis
 
 
 async def test_whoever_asked_redis_is_gone_without_the_collector():
@@ -15,7 +15,7 @@ async def test_whoever_asked_redis_is_gone_without_the_collector():
 
     gc.disable()
     try:
-        task = asyncio.create_task(answer_of(Redis(), answer))
+        task = asyncio.create_task(call_redis(Redis(), answer))
         assert await task == "here"
         asker = weakref.ref(task)
         del task

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 import pytest
 
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.adapters.redis.failover import Failover, SharedStores
+from judge.adapters.redis.failover import CacheAndLock, Failover
 from judge.errors import CacheUnavailable
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
@@ -78,13 +78,13 @@ def shared(clock: FakeClock) -> Breakable:
 
 
 @pytest.fixture
-def standby(clock: FakeClock) -> SharedStores:
-    return SharedStores(MemoryCache(clock), MemoryLock(clock))
+def standby(clock: FakeClock) -> CacheAndLock:
+    return CacheAndLock(MemoryCache(clock), MemoryLock(clock))
 
 
 @pytest.fixture
 async def failover(shared, standby, clock, journal):
-    failover = Failover(SharedStores(shared, shared), standby, clock, journal, probe_every_s=0.005)
+    failover = Failover(CacheAndLock(shared, shared), standby, clock, journal, probe_every_s=0.005)
     yield failover
     await failover.aclose()
 
@@ -253,7 +253,7 @@ class TestAfterItsReturn:
 
 
 async def test_closing_ends_the_probe(shared, standby, clock, journal):
-    failover = Failover(SharedStores(shared, shared), standby, clock, journal, probe_every_s=0.005)
+    failover = Failover(CacheAndLock(shared, shared), standby, clock, journal, probe_every_s=0.005)
     shared.is_down = True
     await failover.get_many(["a"])
     await failover.aclose()
