@@ -1,7 +1,7 @@
-"""How many judgements a process takes on, and how quickly: past its bounds others are sent away.
+"""Admission control: how many judgements a process takes on, and how quickly it starts them.
 
-The event loop itself sets the pace. It lets one in at each of its turns, so that a burst, whose
-turns become long, waits in line and costs nothing, and who is inside stays quick.
+The event loop sets the pace: one judgement starts at each turn of the loop. In a burst turns become
+long, so new judgements wait in the queue, which costs nothing, and running ones stay quick.
 """
 
 import asyncio
@@ -11,57 +11,57 @@ from contextlib import asynccontextmanager
 
 from judge.errors import Overloaded
 
-PATIENCE_SHARE = 1 / 2
-"""Of the deadline: who is let in later would hardly be answered in time."""
+MAX_WAIT_SHARE = 1 / 2
+"""Of the deadline: a judgement that starts later would hardly be answered in time."""
 
 
 class Admission:
-    """A bound on the judgements of one process and the line in front of it.
+    """Bounds the judgements of one process; used as `async with admission():`.
 
-    At most *most* are inside or in line. Nobody stands in line longer than *patience_s*.
+    At most *capacity* are running or queued. None is queued for longer than *max_wait_s*.
     """
 
-    def __init__(self, most: int, patience_s: float) -> None:
-        self._most = most
-        self._patience_s = patience_s
+    def __init__(self, capacity: int, max_wait_s: float) -> None:
+        self._capacity = capacity
+        self._max_wait_s = max_wait_s
         self._count = 0
-        self._line: deque[asyncio.Future[None]] = deque()
-        self._is_turning = False
-        """The next turn of the loop lets somebody in."""
+        self._queue: deque[asyncio.Future[None]] = deque()
+        self._is_scheduled = False
+        """Whether the next turn of the loop admits a judgement."""
 
     @asynccontextmanager
     async def __call__(self) -> AsyncIterator[None]:
-        """Be inside for the length of the block; raises Overloaded when there is no room."""
-        if self._count >= self._most:
+        """Hold a place for the length of the block; raises Overloaded when there is none."""
+        if self._count >= self._capacity:
             raise Overloaded
         self._count += 1
         try:
-            if self._is_turning:
-                await self._stand_in_line()
+            if self._is_scheduled:
+                await self._wait_in_queue()
             else:
-                self._take_turns()
+                self._schedule()
             yield
         finally:
             self._count -= 1
 
-    async def _stand_in_line(self) -> None:
+    async def _wait_in_queue(self) -> None:
         turn = asyncio.get_running_loop().create_future()
-        self._line.append(turn)
+        self._queue.append(turn)
         try:
-            async with asyncio.timeout(self._patience_s):
+            async with asyncio.timeout(self._max_wait_s):
                 await turn
         except TimeoutError:
             raise Overloaded from None
 
-    def _take_turns(self) -> None:
-        self._is_turning = True
-        asyncio.get_running_loop().call_soon(self._let_in)
+    def _schedule(self) -> None:
+        self._is_scheduled = True
+        asyncio.get_running_loop().call_soon(self._admit_next)
 
-    def _let_in(self) -> None:
-        """Let in the first who still waits."""
-        self._is_turning = False
-        while self._line and not self._is_turning:
-            turn = self._line.popleft()
+    def _admit_next(self) -> None:
+        """Admit the first in the queue who has not been cancelled."""
+        self._is_scheduled = False
+        while self._queue and not self._is_scheduled:
+            turn = self._queue.popleft()
             if not turn.done():
                 turn.set_result(None)
-                self._take_turns()
+                self._schedule()

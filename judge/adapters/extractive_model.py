@@ -1,7 +1,7 @@
-"""The language model for when there is none: it quotes the references and gives no verdict.
+"""Stands in for a language model: it quotes the references and gives no verdict.
 
-It answers the same prompt in the same JSON as a real one, so that the pipeline checks its
-replies by the same rules. Pure arithmetic on words: no network, and always the same answer.
+It replies to the same prompt with the same JSON as a real model, so that the pipeline checks its
+replies by the same rules. It only scores sentences by their words: no network, deterministic.
 """
 
 import json
@@ -30,19 +30,19 @@ QUERY_WEIGHT: Final = 2.0
 LENGTH_BIAS: Final = 8
 """Words added to a sentence's length before dividing by it, so that headlines don't win."""
 
-MOST_PAGES: Final = 2
-"""Quoted at most, the best ones: there is nobody here to decline those that fit less. Passages of
-the person's own documents are quoted all the same."""
+MAX_PAGES: Final = 2
+"""Only the best pages are quoted, since no model rejects those that fit less. Passages of the
+person's own documents are always quoted."""
 
 MAX_QUOTE_CHARS: Final = 360
-"""Two of them and the words around them fit the 960 characters of a summary."""
+"""Two quotes and the words around them fit the 960 characters of a summary."""
 
 MAX_ECHO_CHARS: Final = 150
-"""Of the question, in a paraphrase of at most 240 characters."""
+"""How much of the question a paraphrase of at most 240 characters repeats."""
 
 MAX_TITLE_CHARS: Final = 100
 MIN_WORDS: Final = 3
-"""Shorter sentences are labels, not worth a quotation."""
+"""Shorter sentences are labels, not worth quoting."""
 
 NO_MODEL: Final = "No verdict: no language model is configured or available"
 SUMMARY: Final = NO_MODEL + ", so this only quotes the references that fit best."
@@ -55,20 +55,20 @@ POINTS: Final = (
     ("List the facts you both accept.", "Gather dates, messages and agreements."),
     ("Decide what you want from this.", "Choose one next step and a date for it."),
 )
-"""For each persona in turn; the third point is where to read on."""
+"""For each persona in turn; the third point says where to read on."""
 READ_ON: Final = "Read it in full: {}."
 NO_PAGE: Final = "Ask again when a language model is available."
 
-_NO_START: Final = " \t.,;:!?…)-–—"
-_NO_END: Final = " \t.,;:!?…(-–—"
+_STRIPPED_START: Final = " \t.,;:!?…)-–—"
+_STRIPPED_END: Final = " \t.,;:!?…(-–—"
 
 _NUMBER_IN_PARENTHESES: Final = re.compile(r"\((\d+)\)")
-"""What `[1]` of a question has become; at the end of a clause it would read as a citation."""
+"""What `[1]` in a question was turned into; at the end of a clause it reads like a citation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Words of a reference, exactly as they stand there."""
+    """Words of a reference, verbatim."""
 
     reference: Reference
     sentence: int
@@ -79,12 +79,12 @@ class Quote:
 
     @property
     def cited(self) -> str:
-        """The words in quotation marks with their mark, one sentence."""
+        """The quotation with its citation, as one sentence."""
         return f"“{self.text}{' …' if self.is_cut else ''}” [{self.reference.number}]."
 
 
 class ExtractiveModel:
-    """A LanguageModel that chooses sentences; *persona_names* are those the checks expect."""
+    """A LanguageModel that selects sentences; *persona_names* are those the checks expect."""
 
     name: str = NAME
     gives_verdicts: bool = False
@@ -100,41 +100,41 @@ class ExtractiveModel:
         has_more_room: bool,
         on_text: OnText = ignore_text,
     ) -> ModelReply:
-        """The best quotations; at once, so that neither time nor room matters, and no error."""
+        """The best quotations, at once: time-out and room do not matter, and it raises nothing."""
         reply = _reply(prompt.request, _ranked(prompt), self._persona_names())
         return ModelReply(json.dumps(reply, ensure_ascii=False), NAME)
 
 
 def _ranked(prompt: Prompt) -> list[Quote]:
-    """All that can be quoted, what answers the query best first; ties in reading order."""
-    quotes = list(_quotes(_best(prompt.references)))
+    """All quotes, those that answer the query best first; ties in reading order."""
+    quotes = list(_quotes(_quotable(prompt.references)))
     stems = [content_stems(quote.text) for quote in quotes]
-    frequency = Counter(stem for own in stems for stem in set(own))
+    frequency = Counter(stem for quote_stems in stems for stem in set(quote_stems))
     query = set(content_stems(prompt.request.query))
     context = set(content_stems(prompt.request.context))
 
-    def score(own: Sequence[str]) -> float:
-        """Rare words shared, by the square root of the length."""
+    def score(quote_stems: Sequence[str]) -> float:
+        """The rarity of the shared words, divided by the square root of the length."""
         total = sum(
             math.log(1 + len(quotes) / frequency[stem])
             * (QUERY_WEIGHT * (stem in query) + (stem in context))
-            for stem in dict.fromkeys(own)  # a set's order, and so the sum, differs each run
+            for stem in dict.fromkeys(quote_stems)  # in a set's order the sum would vary
         )
-        return total / math.sqrt(LENGTH_BIAS + len(own))
+        return total / math.sqrt(LENGTH_BIAS + len(quote_stems))
 
     # A heading such as "Who repairs the boiler?" matches best and answers nothing.
     ranking = sorted(range(len(quotes)), key=lambda at: (quotes[at].is_question, -score(stems[at])))
     return [quotes[at] for at in ranking]
 
 
-def _best(references: Sequence[Reference]) -> list[Reference]:
+def _quotable(references: Sequence[Reference]) -> list[Reference]:
     """The first pages, which fit best, and all passages."""
     pages = [reference for reference in references if reference.kind == "page"]
-    return [*pages[:MOST_PAGES], *(one for one in references if one.kind == "passage")]
+    return [*pages[:MAX_PAGES], *(other for other in references if other.kind == "passage")]
 
 
 def _quotes(references: Sequence[Reference]) -> Iterator[Quote]:
-    """Every sentence worth quoting, once."""
+    """Every sentence worth quoting, without duplicates."""
     seen: set[str] = set()
     for reference in references:
         for number, sentence in enumerate(source_sentences(reference.text), start=1):
@@ -145,7 +145,7 @@ def _quotes(references: Sequence[Reference]) -> Iterator[Quote]:
 
 
 def _quote(reference: Reference, number: int, sentence: str) -> Quote:
-    whole = sentence.lstrip(_NO_START).rstrip(_NO_END)
+    whole = sentence.lstrip(_STRIPPED_START).rstrip(_STRIPPED_END)
     text = _cut(whole, MAX_QUOTE_CHARS)
     is_cut = text != whole or sentence.endswith(("...", "…"))
     return Quote(reference, number, text, is_cut, is_question=sentence.endswith("?"))
@@ -155,13 +155,13 @@ def _cut(text: str, max_chars: int) -> str:
     """At most the first *max_chars* of *text*, ending with a whole word."""
     if len(text) <= max_chars:
         return text
-    return text[: max_chars + 1].rpartition(" ")[0].rstrip(_NO_END)
+    return text[: max_chars + 1].rpartition(" ")[0].rstrip(_STRIPPED_END)
 
 
 def _reply(
     request: JudgeRequest, quotes: Sequence[Quote], persona_names: Sequence[str]
 ) -> dict[str, object]:
-    """The wire form of a reply: two quotes in the summary, the next ones for the personas."""
+    """The JSON of a reply: two quotes in the summary, the next ones for the personas."""
     summary = quotes[:2]
     others = list(islice(cycle(quotes[2:] or quotes), len(persona_names))) if quotes else []
     used: dict[int, set[int]] = {}

@@ -1,7 +1,7 @@
-"""Where events go: JSON lines for people and machines, and whoever else listens.
+"""The event log: JSON lines, and a journal that passes events on to several others.
 
-A line holds the event's name, its fields and, inside `within_request`, the request's id. What other
-libraries log is reduced to its place: their messages may quote what a person wrote.
+A line holds the event's name, its fields and, inside `within_request`, the request id. Of what
+libraries log only the place is kept: their messages may quote what a person wrote.
 """
 
 import logging
@@ -18,20 +18,20 @@ from judge.ports import Journal
 
 _ENCODER = msgspec.json.Encoder()
 
-JOINED: Final = frozenset({"model.replied", "judgement.finished"})
-"""Within a request what these tell stands in its own line: most requests need no other."""
+MERGED_EVENTS: Final = frozenset({"model.replied", "judgement.finished"})
+"""Within a request their fields are added to the request's own line, often its only one."""
 
 EventFields = dict[str, str | float | bool]
 
 _REQUEST: ContextVar[tuple[str, EventFields] | None] = ContextVar("request", default=None)
-"""The id of the request that is served, and what its own line is to tell beside its fields."""
+"""The request id, and the fields of other events that the request's own line will hold."""
 
 
 class LogJournal:
     """Writes each event to *stream* as one line of JSON.
 
-    By hand, since a line is written several times a request: structlog took half a millisecond of
-    a request's CPU time where its code was cold.
+    Without structlog, which took half a millisecond of a request's CPU time while its code was
+    cold: a line is written several times a request.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -39,12 +39,12 @@ class LogJournal:
         self._lock = Lock()
 
     def note(self, event: str, **fields: str | float | bool) -> None:
-        """Write one line; a stream that is closed is no reason to fail a judgement."""
-        request_id, joined = _REQUEST.get() or ("", None)
-        if joined is not None and event in JOINED:
+        """Write one line; a closed stream must not fail a judgement."""
+        request_id, merged = _REQUEST.get() or ("", None)
+        if merged is not None and event in MERGED_EVENTS:
             for name, value in fields.items():  # the tokens of several replies are summed
-                is_sum = name.endswith("_tokens") and name in joined
-                joined[name] = float(joined[name]) + float(value) if is_sum else value
+                is_sum = name.endswith("_tokens") and name in merged
+                merged[name] = float(merged[name]) + float(value) if is_sum else value
             return
         tags = {"request_id": request_id} if request_id else {}
         now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
@@ -59,33 +59,33 @@ class LogJournal:
 
 
 class Journals:
-    """Tells every event to each of *journals*."""
+    """A Journal that passes every event on to *journals*."""
 
     def __init__(self, *journals: Journal) -> None:
         self._journals = journals
 
     def note(self, event: str, **fields: str | float | bool) -> None:
-        """Tell it to all."""
+        """Note the event in each journal."""
         for journal in self._journals:
             journal.note(event, **fields)
 
 
 @contextmanager
 def within_request(request_id: str) -> Iterator[EventFields]:
-    """Within, every line that this task or its children write bears the id.
+    """Add the request id to every line that this task or its children write in the block.
 
-    Given is what the line of the request is to tell beside its own fields.
+    Yields the fields of merged events, which the caller adds to the request's own line.
     """
-    joined: EventFields = {}
-    before = _REQUEST.set((request_id, joined))
+    merged: EventFields = {}
+    token = _REQUEST.set((request_id, merged))
     try:
-        yield joined
+        yield merged
     finally:
-        _REQUEST.reset(before)
+        _REQUEST.reset(token)
 
 
 class LibraryHandler(logging.Handler):
-    """Notes what libraries log as `library.log`, by place and level and without its message."""
+    """Notes what libraries log as the event `library.log`: place and level, not the message."""
 
     def __init__(self, journal: Journal) -> None:
         super().__init__(logging.WARNING)

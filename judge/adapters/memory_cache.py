@@ -1,7 +1,7 @@
 """A bounded cache and a lock inside this process.
 
-They serve a single process without Redis, and stand by while a shared Redis is down. Between two
-awaits nothing else runs, so methods that never await need no lock of their own.
+A single process without Redis uses them, and any process while Redis is down. The event loop runs
+nothing else between two awaits, so methods that never await need no lock.
 """
 
 from collections import OrderedDict
@@ -12,8 +12,8 @@ from judge.ports import Clock
 
 MAX_ENTRIES = 10_000
 MAX_CHARACTERS = 8_000_000
-"""Enough for about 1,000 pages with their passages (7,000 characters each on average), which take
-8 MB, or 32 MB where characters are wide."""
+"""About 1,000 pages with their passages (7,000 characters each on average): 8 MB of memory, or
+32 MB where Python stores four bytes a character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class _Entry:
 
 
 class MemoryCache:
-    """A Cache that forgets what was used least recently when it is full."""
+    """A Cache that evicts the least recently used entries when it is full."""
 
     def __init__(
         self,
@@ -40,11 +40,11 @@ class MemoryCache:
 
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:
         """The texts in the order of *keys*, None where absent."""
-        found = [self._find(key) for key in keys]
-        return [entry.value if entry else None for entry in found]
+        entries = [self._find(key) for key in keys]
+        return [entry.value if entry else None for entry in entries]
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
-        """Store each text for its seconds, at least one, as far as there is room."""
+        """Store each (value, TTL in seconds, at least 1) as far as there is room."""
         now = self._clock.monotonic()
         for key, (value, ttl_s) in entries.items():
             self._drop(key)
@@ -54,7 +54,7 @@ class MemoryCache:
             self._drop(next(iter(self._entries)))
 
     async def seconds_left(self, key: str) -> float | None:
-        """How long *key* has to live, None where absent."""
+        """The remaining TTL of *key*, None where absent."""
         entry = self._find(key)
         return entry.ends - self._clock.monotonic() if entry else None
 
@@ -91,6 +91,6 @@ class MemoryLock:
         return True
 
     async def release(self, name: str, token: str) -> None:
-        """Give *name* back, unless another token holds it by now."""
+        """Release *name*, unless another token holds it by now."""
         if self._holders.get(name, ("", 0.0))[0] == token:
             del self._holders[name]

@@ -1,7 +1,7 @@
-"""What is counted for ops: a Journal that turns events into Prometheus metrics.
+"""A Journal that turns events into Prometheus metrics.
 
-Every label comes from our own code or configuration, never from a caller, so that their number
-is bounded and no word of a dispute can be read at `/metrics`.
+Every label value comes from our own code or configuration, never from a caller, so that their
+number is bounded and no word of a dispute can be read at `/metrics`.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.multiprocess import MultiProcessCollector
 
 LATENCY_BUCKETS_S = (0.005, 0.025, 0.1, 0.3, 1, 2, 3, 5, 8, 12, 20, 30, 60)
-"""A verdict takes a model 2 to 12 s; what is refused takes milliseconds."""
+"""A verdict takes 2 to 12 s of a model; a refused request takes milliseconds."""
 
 COUNTERS: Mapping[str, tuple[str, ...]] = {
     "judge_events": ("Everything that was logged.", "event"),
@@ -29,7 +29,7 @@ COUNTERS: Mapping[str, tuple[str, ...]] = {
     "judge_model_failures": ("Times that a model could not be reached.", "outcome", "reason"),
     "judge_fetch_failures": ("Pages that could not be fetched.", "reason"),
 }
-"""What each counts, and its labels, most of which are fields of an event."""
+"""The help text and labels of each; most labels are fields of an event."""
 
 GAUGES: Mapping[str, tuple[str, Literal["livemax", "livemostrecent"]]] = {
     "judge_cache_degraded": (
@@ -39,11 +39,11 @@ GAUGES: Mapping[str, tuple[str, Literal["livemax", "livemostrecent"]]] = {
     "judge_tokens_today": ("Tokens spent since midnight UTC, by all workers.", "livemostrecent"),
     "judge_daily_tokens_limit": ("JUDGE_DAILY_TOKENS; 0 without a limit.", "livemostrecent"),
 }
-"""What each shows, and which of several processes tells it."""
+"""The help text of each, and which process's value counts where there are several."""
 
 
 class Metrics:
-    """Counts the events that it hears of; `render` gives them all in Prometheus' text format.
+    """Counts the events noted; `render` writes all metrics in Prometheus' text format.
 
     *directory* is where the processes of one server share their counts (the variable
     PROMETHEUS_MULTIPROC_DIR must name it before this module is imported); empty for one process.
@@ -52,7 +52,7 @@ class Metrics:
     def __init__(self, directory: str = "") -> None:
         self._directory = directory
         self._registry = registry = CollectorRegistry()
-        # Remembered, since finding the count of some labels takes longer than counting.
+        # Cached, since looking up the child of some labels takes longer than counting.
         self._counters = {
             name: cache(Counter(name, meaning, labels, registry=registry).labels)
             for name, (meaning, *labels) in COUNTERS.items()
@@ -71,7 +71,7 @@ class Metrics:
         self._latency = cache(latency.labels)
 
     def note(self, event: str, **fields: str | float | bool) -> None:
-        """Count *event*; one without a counter of its own is only counted by its name."""
+        """Count *event*; an event without a counter of its own is only counted by name."""
         self._count("judge_events", event=event)
         match event:
             case "http.request":
@@ -108,7 +108,7 @@ class Metrics:
         return generate_latest(shared)
 
     def _count(self, counter: str, amount: float = 1, /, **fields: str | float | bool) -> None:
-        """Add *amount*, by those of *fields* that are labels; true and false in lower case."""
+        """Add *amount* under the *fields* that are labels; booleans become `true` and `false`."""
         values = (fields[label] for label in COUNTERS[counter][1:])
-        texts = [str(one).lower() if isinstance(one, bool) else one for one in values]
+        texts = [str(value).lower() if isinstance(value, bool) else value for value in values]
         self._counters[counter](*texts).inc(amount)

@@ -1,4 +1,4 @@
-"""Why a service brought no reply, and whether to ask it again: the same rules for all of them."""
+"""Why a call to a model service failed, and whether to retry: one set of rules for all services."""
 
 import re
 from collections.abc import Sequence
@@ -9,19 +9,19 @@ from typing import Final
 
 from pydantic_core import from_json
 
-LONGEST_WAIT_S: Final = 3600.0
-"""What we tell callers at most, whatever a server asks for."""
+MAX_RETRY_AFTER_S: Final = 3600.0
+"""The longest wait that callers are told, whatever a server asks for."""
 
-PASSING: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
-"""Beside every 5xx."""
+RETRYABLE: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
+"""Besides every 5xx."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFailure:
-    """One call that brought no reply.
+    """A call that failed.
 
-    `reason` is a stable word for logs and metrics, `status` that of HTTP or 0, `hint` what the
-    operator should look at. Nothing in it can hold a key or a word of the dispute.
+    `reason` is a stable word for logs and metrics, `status` the HTTP status or 0, `hint` what the
+    operator should look at. No field can hold a key or a word of the dispute.
     """
 
     reason: str
@@ -31,10 +31,10 @@ class ModelFailure:
     hint: str = ""
 
 
-def breaks_off(text: str) -> bool:
-    """Whether a stream that ended without saying so was cut: its JSON is not whole.
+def is_incomplete_json(text: str) -> bool:
+    """Whether *text* is not valid JSON: a stream that ended without a finish reason was cut.
 
-    Some servers and proxies leave out the reason why a stream ends.
+    Some servers and proxies leave out the finish reason.
     """
     try:
         from_json(text)
@@ -44,24 +44,24 @@ def breaks_off(text: str) -> bool:
 
 
 def failure_of_status(
-    status: int, hint: str, waits: Sequence[str] = (), now_s: float = 0.0
+    status: int, hint: str, retry_after: Sequence[str] = (), now_s: float = 0.0
 ) -> ModelFailure:
-    """What an HTTP *status* other than 200 means; *hint* is for one that no second try mends.
+    """The failure for an HTTP *status* other than 200; *hint* is for one that no retry can mend.
 
-    *waits* are what the server asks us to wait, the first that can be read counting: seconds, or a
-    date, for which *now_s* is the present as a Unix time.
+    *retry_after* holds the waits that the server asks for, as seconds or as dates, of which the
+    first that can be parsed counts. *now_s* is the current Unix time, for dates.
     """
-    if status in PASSING or not 300 <= status < 500:
-        found = (_seconds(wait.strip(), now_s) for wait in waits)
-        wait_s = next((one for one in found if one is not None), None)
+    if status in RETRYABLE or not 300 <= status < 500:
+        parsed = (_seconds(wait.strip(), now_s) for wait in retry_after)
+        wait_s = next((seconds for seconds in parsed if seconds is not None), None)
         return ModelFailure("status", status, retry_after_s=wait_s)
     return ModelFailure("refused", status, may_retry=False, hint=hint)
 
 
 def _seconds(wait: str, now_s: float) -> float | None:
     if seconds := re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)s?", wait, re.ASCII):
-        return min(float(seconds[1]), LONGEST_WAIT_S)
+        return min(float(seconds[1]), MAX_RETRY_AFTER_S)
     try:
-        return min(max(parsedate_to_datetime(wait).timestamp() - now_s, 0.0), LONGEST_WAIT_S)
+        return min(max(parsedate_to_datetime(wait).timestamp() - now_s, 0.0), MAX_RETRY_AFTER_S)
     except (ValueError, OverflowError):
         return None

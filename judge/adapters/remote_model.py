@@ -1,4 +1,4 @@
-"""A language model behind a service: one deadline, one retry and one set of words for all."""
+"""A language model behind a service: one deadline, one retry and one set of errors for all."""
 
 import asyncio
 import random
@@ -11,12 +11,12 @@ from judge.errors import ModelUnavailable
 from judge.ports import Journal, OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt
 
-BACK_OFF_S: Final = 0.25
-"""Before the second try, and up to twice that, so that clients don't come back together."""
+BACKOFF_S: Final = 0.25
+"""Before the retry, plus as much again at random, so that clients don't retry together."""
 
 
 class ModelService(Protocol):
-    """One way to ask a service, once."""
+    """One service, called once without retries."""
 
     @property
     def name(self) -> str:
@@ -25,19 +25,19 @@ class ModelService(Protocol):
     async def ask(
         self, prompt: Prompt, *, has_more_room: bool, on_text: OnText
     ) -> ModelReply | ModelFailure:
-        """One call, which the caller cancels when its time is over; raises ContentBlocked.
+        """The outcome of one call, which the caller cancels at its deadline; raises ContentBlocked.
 
-        A failure is returned, not raised, so that our errors have none of a library's behind them,
-        which hold the request's headers and with them the key.
+        A failure is returned, not raised, so that our errors do not chain a library's errors, which
+        hold the request's headers and with them the key.
         """
 
     async def warm(self) -> ModelFailure | None:
-        """Do ahead what the first call would wait for."""
+        """Do in advance what the first call would wait for."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteModel:
-    """A LanguageModel over *service*, which is asked again once where that may help."""
+    """A LanguageModel over *service*, which is called a second time where that may help."""
 
     service: ModelService
     journal: Journal
@@ -59,9 +59,9 @@ class RemoteModel:
         on_text: OnText = ignore_text,
     ) -> ModelReply:
         """One reply to *prompt*; errors as the port promises."""
-        async with asyncio.timeout(timeout_s) as limit:
+        async with asyncio.timeout(timeout_s) as deadline:
             outcome = await self.service.ask(prompt, has_more_room=has_more_room, on_text=on_text)
-            if isinstance(outcome, ModelFailure) and await self._wait_to_retry(outcome, limit):
+            if isinstance(outcome, ModelFailure) and await self._wait_to_retry(outcome, deadline):
                 outcome = await self.service.ask(
                     prompt, has_more_room=has_more_room, on_text=on_text
                 )
@@ -71,16 +71,16 @@ class RemoteModel:
         return outcome
 
     async def warm(self) -> None:
-        """Do ahead what the first request would wait for; what fails is only noted."""
+        """Do in advance what the first request would wait for; a failure is only noted."""
         if failure := await self.service.warm():
             self.journal.note("model.unavailable", **_fields(failure))
 
-    async def _wait_to_retry(self, failure: ModelFailure, limit: asyncio.Timeout) -> bool:
-        """Wait as long as it takes; False at once if *failure* is final or the wait won't fit."""
+    async def _wait_to_retry(self, failure: ModelFailure, deadline: asyncio.Timeout) -> bool:
+        """Wait before a retry; False at once if *failure* is final or the deadline comes first."""
         wait_s = failure.retry_after_s
         if wait_s is None:
-            wait_s = BACK_OFF_S * (1 + self.jitter())
-        left_s = (limit.when() or 0.0) - asyncio.get_running_loop().time()
+            wait_s = BACKOFF_S * (1 + self.jitter())
+        left_s = (deadline.when() or 0.0) - asyncio.get_running_loop().time()
         if not failure.may_retry or wait_s >= left_s:
             return False
         self.journal.note("model.retried", wait_s=round(wait_s, 3), **_fields(failure))

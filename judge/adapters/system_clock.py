@@ -1,14 +1,14 @@
-"""The real time, for everything outside tests."""
+"""The system time, for everything outside tests."""
 
 import time
 from datetime import UTC, datetime
 
 
 class SystemClock:
-    """A Clock that reads this machine's."""
+    """A Clock that reads this machine's clocks."""
 
     def now(self) -> datetime:
-        """The present moment in UTC."""
+        """The current time in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from judge.adapters.admission import PATIENCE_SHARE, Admission
+from judge.adapters.admission import MAX_WAIT_SHARE, Admission
 from judge.adapters.budgeted_model import BudgetedModel, DailyBudget
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.files.last_good import LastGood
@@ -139,7 +139,7 @@ def _pipeline(
         journal=library.journal,
         deadline_s=settings.deadline_s,
         admit=budget.check if budget else admit_everybody,
-        turn=Admission(settings.max_in_flight, settings.deadline_s * PATIENCE_SHARE),
+        turn=Admission(settings.max_in_flight, settings.deadline_s * MAX_WAIT_SHARE),
     )
 
 

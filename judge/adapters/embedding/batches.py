@@ -1,7 +1,7 @@
-"""Texts -> vectors by a service: in batches, each tried again when that may help.
+"""Embeds texts by a remote service, in batches, with retries.
 
-The services make other vectors of a query than of a passage, and are told which it is. What
-fails becomes EmbedderUnavailable, without the service's words, which may repeat the texts.
+Services embed queries and passages differently, and are told the purpose. Failures become
+EmbedderUnavailable, without the service's own message, which may repeat the texts.
 """
 
 import asyncio
@@ -13,23 +13,22 @@ from typing import Literal
 from judge.adapters.model_failure import ModelFailure, failure_of_status
 from judge.errors import EmbedderUnavailable
 
-ATTEMPTS = 3
-"""For one batch of passages. A query is tried twice: somebody is waiting."""
-
+PASSAGES_ATTEMPTS = 3
 QUERY_ATTEMPTS = 2
-BACK_OFF_S = 0.5
-"""Before the second attempt, twice that before the third, unless the service says otherwise."""
+"""Fewer than for passages: somebody is waiting."""
 
-MAX_WAIT_S = 20.0
-"""The longest that we wait because a service asks for it. A query does not wait for longer than
-for its answer: the words are searched instead."""
+BACKOFF_S = 0.5
+"""Before the second attempt, twice that before the third, unless the service sets a wait."""
+
+MAX_RETRY_AFTER_S = 20.0
+"""The longest wait that a service may ask for. A query waits for at most QUERY_TIMEOUT_S: then it
+is searched by its words alone."""
 
 PASSAGES_TIMEOUT_S = 30.0
 QUERY_TIMEOUT_S = 3.0
 
 Purpose = Literal["passages", "query"]
 Sleep = Callable[[float], Awaitable[None]]
-
 
 BatchOutcome = list[list[float]] | ModelFailure
 Ask = Callable[[Sequence[str], Purpose], Awaitable[BatchOutcome]]
@@ -58,18 +57,20 @@ class BatchEmbedder:
         return (await self._batch([text], "query"))[0]
 
     async def _batch(self, texts: Sequence[str], purpose: Purpose) -> list[list[float]]:
-        attempts = ATTEMPTS if purpose == "passages" else QUERY_ATTEMPTS
+        attempts = PASSAGES_ATTEMPTS if purpose == "passages" else QUERY_ATTEMPTS
         attempt = 1
         while True:
             outcome = await self._try(texts, purpose)
             if not isinstance(outcome, ModelFailure):
                 return outcome
-            asked_s = outcome.retry_after_s
-            is_too_long = purpose == "query" and (asked_s or 0.0) > QUERY_TIMEOUT_S
+            wait_s = outcome.retry_after_s
+            is_too_long = purpose == "query" and (wait_s or 0.0) > QUERY_TIMEOUT_S
             if not outcome.may_retry or attempt == attempts or is_too_long:
                 reason = f"status {outcome.status}" if outcome.status else outcome.reason
                 raise EmbedderUnavailable(f"{self.service} made no vectors ({reason}).")
-            await self.sleep(BACK_OFF_S * attempt if asked_s is None else min(asked_s, MAX_WAIT_S))
+            if wait_s is None:
+                wait_s = BACKOFF_S * attempt
+            await self.sleep(min(wait_s, MAX_RETRY_AFTER_S))
             attempt += 1
 
     async def _try(self, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:
@@ -87,5 +88,5 @@ class BatchEmbedder:
 
 
 def failure_of(status: int, retry_after: str | None) -> ModelFailure:
-    """What an HTTP *status* other than 200 means."""
+    """The failure for an HTTP *status* other than 200."""
     return failure_of_status(status, "", [retry_after or ""], time.time())

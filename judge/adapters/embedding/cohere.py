@@ -1,4 +1,4 @@
-"""Passages and queries -> vectors by Cohere's v2 API."""
+"""Embeds passages and queries by Cohere's v2 API."""
 
 import asyncio
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ URL = "https://api.cohere.com/v2/embed"
 def cohere_embedder(
     client: httpx.AsyncClient, api_key: str, *, sleep: Sleep = asyncio.sleep
 ) -> BatchEmbedder:
-    """An Embedder over *client*, which its opener closes."""
+    """An Embedder over *client*, which the caller closes."""
     name, ask = f"{MODEL}-{DIMENSIONS}", partial(_ask, client, api_key)
     return BatchEmbedder(name, LEAST_SIMILARITY, "Cohere", BATCH_TEXTS, ask, sleep)
 

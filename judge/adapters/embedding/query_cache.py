@@ -1,6 +1,6 @@
-"""Queries -> vectors, once each: one request searches several scopes, and people turn pages.
+"""Caches the vectors of queries: one request searches several scopes, and people page through hits.
 
-After a failure the service is left alone for a while, so that searches don't wait for it in vain.
+After a failure the service is not asked for a while, so that searches don't wait for it in vain.
 """
 
 from collections import OrderedDict
@@ -12,17 +12,17 @@ from judge.ports import Clock, Embedder
 from judge.single_flight import SingleFlight
 
 MAX_QUERIES = 128
-REST_S = 10.0
+FAILURE_TTL_S = 10.0
 """How long a service that failed is not asked."""
 
-ONLY_TEXT = "Only the words were searched, not their meaning: {reason}"
+WORDS_ONLY = "Only the words were searched, not their meaning: {reason}"
 """The warning of a search without vectors."""
 
 
 class QueryVectorCache:
-    """An Embedder over *embedder* that knows the last MAX_QUERIES queries again.
+    """An Embedder over *embedder* that caches the vectors of the last MAX_QUERIES queries.
 
-    By a digest that only this process can make: a query may be somebody's dispute.
+    Keys are keyed digests that only this process can compute: a query may be a private dispute.
     """
 
     def __init__(self, embedder: Embedder, clock: Clock) -> None:
@@ -47,7 +47,7 @@ class QueryVectorCache:
         return vector
 
     async def aclose(self) -> None:
-        """Give up what is being asked for nobody any more."""
+        """Cancel pending requests to the service."""
         await self._flights.aclose()
 
     async def _ask(self, text: str) -> list[float]:
@@ -56,5 +56,5 @@ class QueryVectorCache:
         try:
             return await self._embedder.embed_query(text)
         except EmbedderUnavailable as error:
-            self._failure = (str(error), self._clock.monotonic() + REST_S)
+            self._failure = (str(error), self._clock.monotonic() + FAILURE_TTL_S)
             raise

@@ -1,8 +1,8 @@
-"""Passages and queries -> vectors by a table of words on this machine, in model2vec's format.
+"""Embeds passages and queries by a static model on this machine, in model2vec's format.
 
-A folder with `model.safetensors` (a row of `embeddings` for each token; `weights` and `mapping`
-where the model has them) and `tokenizer.json`. A text's vector is the mean of its tokens' rows: no
-network, no GPU, some thousand passages a second.
+The model is a folder with `model.safetensors` (a row of `embeddings` for each token; `weights` and
+`mapping` where the model has them) and `tokenizer.json`. A text's vector is the mean of its tokens'
+rows: no network, no GPU, some thousand passages a second.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from judge.errors import ConfigurationError, EmbedderUnavailable
 
 LEAST_SIMILARITY = 0.4
 MAX_TOKENS = 512
-"""Of a text, as model2vec reads it."""
+"""The rest of a text is ignored, as in model2vec."""
 
 _DIGESTED_BYTES = 1 << 20
 
@@ -29,7 +29,7 @@ Table = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class _StaticModel:
-    """A tokenizer, and the row of each token; `unknown` is the token that stands for no word."""
+    """A tokenizer, and a row for each token id; `unknown` is the id of the unknown token."""
 
     tokenizer: Tokenizer
     rows: Table
@@ -39,14 +39,14 @@ class _StaticModel:
         ids = self.tokenizer.encode(text, add_special_tokens=False).ids[:MAX_TOKENS]
         known = [token for token in ids if token != self.unknown]
         if not known:
-            # Near to nothing but to other texts without a word, for none may have no direction.
+            # Near only to other texts without a known word; a zero vector has no direction.
             return [1.0] * self.rows.shape[1]
         mean: list[float] = self.rows[known].mean(axis=0).tolist()
         return mean
 
 
 class StaticEmbedder:
-    """See `Embedder`: the model in *folder*, which is read when it is first asked."""
+    """See `Embedder`: the model in *folder*, which is loaded when first used."""
 
     least_similarity = LEAST_SIMILARITY
 
@@ -68,7 +68,7 @@ class StaticEmbedder:
             model = self._model or _read(self._folder)
             self._model = model
             return [model.vector(text) for text in texts]
-        except Exception as error:  # its readers raise what they like
+        except Exception as error:  # the libraries raise errors of many types
             reason = type(error).__name__
             raise EmbedderUnavailable(
                 f"The model in {self._folder} made no vectors ({reason})."
@@ -76,7 +76,7 @@ class StaticEmbedder:
 
 
 def _digest(folder: Path) -> str:
-    """Tells models of one name apart; raises ConfigurationError when *folder* holds none."""
+    """A digest of the model in *folder*; raises ConfigurationError when there is none."""
     try:
         (folder / "tokenizer.json").stat()
         with (folder / "model.safetensors").open("rb") as file:

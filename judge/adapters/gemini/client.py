@@ -1,4 +1,4 @@
-"""Google's SDK behind one session, opened once a process, for judging and for embedding.
+"""Google's SDK, opened once a process with one HTTP session for judging and embedding.
 
 The SDK takes a second to import, so it is loaded on a thread at first use.
 """
@@ -17,14 +17,13 @@ if TYPE_CHECKING:
     from google.genai import Client
 
 GOOGLE: Final = "https://generativelanguage.googleapis.com"
-"""Where the SDK sends its requests when nothing else is named."""
+"""The SDK's default base URL."""
 
 
 class GeminiClient:
-    """Opens the SDK's client when it is first asked for.
+    """Opens the SDK's client at first use.
 
-    It talks to Google's REST service, or to what *base_url* puts in its place. It has no time-outs:
-    every call is given one by its caller.
+    It talks to Google's REST service, or to *base_url*. It sets no time-outs: callers do.
     """
 
     def __init__(self, api_key: str, base_url: str | None = None) -> None:
@@ -33,10 +32,10 @@ class GeminiClient:
         self._opening: asyncio.Task[tuple[Client, ClientSession]] | None = None
 
     async def open(self) -> "Client":
-        """The one client; a caller who gives up waiting does not stop its opening.
+        """The one client; a caller that is cancelled does not stop the opening.
 
-        Raises whatever keeps the SDK from starting: certificates, a broken install. The next
-        caller tries again.
+        Raises whatever keeps the SDK from starting, such as certificates or a broken install; the
+        next call tries again.
         """
         if self._opening is None:
             self._opening = asyncio.create_task(self._open())
@@ -44,7 +43,7 @@ class GeminiClient:
         try:
             return (await asyncio.shield(opening))[0]
         except Exception:
-            if self._opening is opening:  # else another caller has begun anew
+            if self._opening is opening:  # else another call has retried already
                 self._opening = None
             raise
 
@@ -60,17 +59,17 @@ class GeminiClient:
             await session.close()
 
     async def _open(self) -> "tuple[Client, ClientSession]":
-        """The SDK's client, and the session that it talks through."""
+        """The SDK's client and the HTTP session that it uses."""
         await asyncio.to_thread(import_module, "google.genai")
-        import aiohttp  # noqa: PLC0415 - beside the SDK only
+        import aiohttp  # noqa: PLC0415 - installed with the SDK
 
-        # The SDK's own session trips over aiohttp's warning against subclassing.
+        # The session that the SDK would make raises aiohttp's warning against subclassing.
         session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
             proxy=_proxy_for(self._base_url or GOOGLE),
-            # With it aiohttp reads ~/.netrc and the proxy variables again at each request, on a
-            # thread: 1.5 ms of CPU. The proxy is found once, above.
+            # If true, aiohttp reads ~/.netrc and the proxy variables at each request, on a thread:
+            # 1.5 ms of CPU. The proxy is looked up once, above.
             trust_env=False,
         )
         try:
@@ -82,7 +81,7 @@ class GeminiClient:
     def _client(self, session: "ClientSession") -> "Client":
         from google import genai  # noqa: PLC0415 - takes a second
 
-        # One for all of the SDK's transports, which would each read the certificates, 20 ms a time.
+        # Shared by the SDK's transports, each of which would take 20 ms to read the certificates.
         tls = httpx.create_ssl_context()
         return genai.Client(
             api_key=self._api_key,
@@ -93,20 +92,20 @@ class GeminiClient:
                 aiohttp_client=session,
                 # Without retry options the SDK sleeps up to 10 s after a failed connection.
                 retry_options=genai.types.HttpRetryOptions(attempts=1),
-                # A type of httpx, so that the SDK makes the clients which it opens and we do not
-                # use with httpx, which is here, and loads no transport of httpx2. They read no
-                # proxies, of which some (SOCKS) would keep them from starting.
+                # The SDK also opens clients that we do not use. An httpx type makes it open them
+                # with httpx, which is loaded already, and not load httpx2. They ignore proxies,
+                # of which some (SOCKS) would keep them from starting.
                 client_args={"verify": tls, "timeout": httpx.Timeout(None), "trust_env": False},
-                # aiohttp would carry the key along to wherever a redirect leads.
+                # aiohttp would send the key to wherever a redirect leads.
                 async_client_args={"ssl": tls, "allow_redirects": False, "trust_env": False},
             ),
         )
 
 
 def _proxy_for(address: str) -> str | None:
-    """The proxy that the environment names for *address*, by the usual variables.
+    """The proxy that the usual environment variables set for *address*.
 
-    Raises ValueError for one that aiohttp does not know, such as SOCKS.
+    Raises ValueError for a kind that aiohttp does not support, such as SOCKS.
     """
     parts = urlsplit(address)
     proxy = getproxies().get(parts.scheme)

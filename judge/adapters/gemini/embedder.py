@@ -1,4 +1,4 @@
-"""Passages and queries -> vectors by Gemini."""
+"""Embeds passages and queries by Gemini."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,20 +20,20 @@ BATCH_TEXTS = 100
 """Texts in one request, the service's limit."""
 
 DIMENSIONS = 768
-"""Of 3072: Google's own benchmark loses a point in a hundred, and the index is a quarter."""
+"""Of 3072: Google's own benchmark loses one point in a hundred, and the index is a quarter."""
 
 LEAST_SIMILARITY = 0.6
 
 
 def gemini_embedder(client: GeminiClient, *, sleep: Sleep = asyncio.sleep) -> BatchEmbedder:
-    """An Embedder over *client*, which its opener closes."""
+    """An Embedder over *client*, which the caller closes."""
     name, ask = f"{MODEL}-{DIMENSIONS}", partial(_ask, client)
     return BatchEmbedder(name, LEAST_SIMILARITY, "Gemini", BATCH_TEXTS, ask, sleep)
 
 
 async def _ask(client: GeminiClient, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:
     try:
-        opened = await client.open()
+        sdk = await client.open()
     except Exception as error:  # noqa: BLE001 - certificates, a broken install
         return ModelFailure(type(error).__name__)
     from google.genai import errors, types  # noqa: PLC0415 - takes a second
@@ -44,7 +44,7 @@ async def _ask(client: GeminiClient, texts: Sequence[str], purpose: Purpose) -> 
     )
     contents: Any = list(texts)
     try:
-        reply = await opened.aio.models.embed_content(model=MODEL, contents=contents, config=config)
+        reply = await sdk.aio.models.embed_content(model=MODEL, contents=contents, config=config)
     except errors.APIError as error:
         headers: Any = getattr(error.response, "headers", {})
         return failure_of(error.code, headers.get("Retry-After"))

@@ -1,6 +1,6 @@
-"""Gemini's models through google-genai: one call, whole or as it is written.
+"""Calls Gemini's models through google-genai, with or without streaming.
 
-`RemoteModel` holds the deadline and tries again; what comes back is read in `wire.py`.
+`RemoteModel` adds deadline and retry; `wire.py` parses the responses.
 """
 
 import time
@@ -33,14 +33,14 @@ MAX_OUTPUT_TOKENS: Final = 8192
 NO_STREAM: Final = frozenset(
     {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
 )
-"""What a proxy says that knows plain calls only: such a call is made instead."""
+"""What a proxy without streaming answers: a plain call is made instead."""
 
 
 class GeminiService:
-    """A ModelService over *client*, which its opener closes.
+    """A ModelService over *client*, which the caller closes.
 
-    *reply_schema* is the JSON schema of the reply that the model is asked to keep to; keep it
-    loose, since bounds in it are answered with status 400.
+    *reply_schema* is the JSON schema of the reply. It must set no bounds, since the service answers
+    bounds with status 400.
     """
 
     def __init__(
@@ -53,43 +53,43 @@ class GeminiService:
     async def ask(
         self, prompt: Prompt, *, has_more_room: bool, on_text: OnText
     ) -> ModelReply | ModelFailure:
-        """See `ModelService.ask`; streamed when somebody listens."""
+        """See `ModelService.ask`; streams when there is an *on_text*."""
         client = await self._open()
         if isinstance(client, ModelFailure):
             return client
-        room = MAX_OUTPUT_TOKENS * (2 if has_more_room else 1)
+        max_tokens = MAX_OUTPUT_TOKENS * (2 if has_more_room else 1)
         if on_text is not ignore_text:
-            outcome = await self._read(client, prompt, room, on_text)
+            outcome = await self._call(client, prompt, max_tokens, on_text)
             if not isinstance(outcome, ModelFailure) or outcome.status not in NO_STREAM:
                 return outcome
-        return await self._read(client, prompt, room, None)
+        return await self._call(client, prompt, max_tokens, None)
 
     async def warm(self) -> ModelFailure | None:
         """Import the SDK and open the client, if that isn't done."""
         client = await self._open()
         return client if isinstance(client, ModelFailure) else None
 
-    async def _read(
-        self, client: "Client", prompt: Prompt, room: int, on_text: OnText | None
+    async def _call(
+        self, client: "Client", prompt: Prompt, max_tokens: int, on_text: OnText | None
     ) -> ModelReply | ModelFailure:
-        """A whole reply, or with *on_text* one that is shown while it is written."""
+        """The outcome of one call, which streams if there is an *on_text*."""
         from google.genai.errors import APIError  # noqa: PLC0415 - takes a second
 
         draft = GeminiDraft()
-        # What the SDK's generate_content and its stream end in. Its types, which are made and read
-        # on the way there, take 0.6 ms of CPU a call, and as much for each few chunks; its retries,
-        # of which there are none, and the type of the response another 0.1.
+        # The SDK's internals below generate_content: building and parsing its types would take
+        # 0.6 ms of CPU a call, and as much for each few chunks; its retries, of which there are
+        # none, and its response type another 0.1.
         api = client._api_client  # noqa: SLF001
         method = "generateContent" if on_text is None else "streamGenerateContent?alt=sse"
-        body = request_body(prompt, prompt.schema or self._reply_schema, room)
+        body = request_body(prompt, prompt.schema or self._reply_schema, max_tokens)
         try:
             request = api._build_request("post", f"{_path(self.name)}:{method}", {})  # noqa: SLF001
-            request.data = msgspec.json.encode(body)  # the SDK's json takes ten times as long
+            request.data = msgspec.json.encode(body)  # the SDK's encoder takes ten times as long
             response = await api._async_request_once(request, stream=on_text is not None)  # noqa: SLF001
             if on_text is None:
                 draft.add(response.response_stream[0])
             else:
-                # Below its stream as well, which gives up at a comment as some proxies send them.
+                # Not the SDK's own stream, which fails at comments, as some proxies send them.
                 stream: Any = response._aiter_response_stream()  # noqa: SLF001
                 async with aclosing(stream) as lines:
                     async for line in lines:
@@ -98,7 +98,7 @@ class GeminiService:
         except APIError as error:
             headers: Any = getattr(error.response, "headers", {})
             return refusal(error.code, error.details, headers, time.time())
-        except ValueError:  # no JSON, or another than of a response
+        except ValueError:  # not JSON, or not a response
             return ModelFailure("not-json")
         except Exception as error:  # noqa: BLE001 - the SDK lets its transports' errors through
             return ModelFailure(f"transport:{type(error).__name__}")
@@ -120,6 +120,6 @@ class GeminiService:
 
 
 def _path(model: str) -> str:
-    """Where the service has *model*."""
+    """The URL path of *model*."""
     is_path = model.startswith(("models/", "tunedModels/"))
     return quote(model if is_path else f"models/{model}")

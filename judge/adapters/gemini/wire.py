@@ -1,7 +1,7 @@
-"""What Gemini's REST service says, in our words: replies, blocks and failures.
+"""Builds requests to Gemini's REST service, and parses its replies, blocks and failures; no I/O.
 
-Nothing here talks; `model.py` does. The raw JSON is read, because the SDK's own response type warns
-on each new finish reason and cannot tell an empty body from an empty reply.
+It parses the raw JSON, because the SDK's response type warns on each new finish reason and cannot
+tell an empty body from an empty reply.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,15 +12,15 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from judge.adapters.model_failure import ModelFailure, breaks_off, failure_of_status
+from judge.adapters.model_failure import ModelFailure, failure_of_status, is_incomplete_json
 from judge.errors import ContentBlocked
 from judge.types.replies import FinishReason, ModelReply, Prompt, Usage
 
 BLOCKING: Final = frozenset({"SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII"})
-"""Finish reasons that mean a safety filter; the dispute is not asked again."""
+"""Finish reasons of a safety filter, after which the model is not asked again."""
 
 FINISHES: Final[Mapping[str, FinishReason]] = {
-    "": "stop",  # some proxies leave it out; the checks see whether the text is whole
+    "": "stop",  # some proxies leave it out; the checks notice a truncated text
     "FINISH_REASON_UNSPECIFIED": "stop",
     "STOP": "stop",
     "MAX_TOKENS": "truncated",
@@ -79,27 +79,27 @@ class _Response(_Wire):
 
 @dataclass(slots=True)
 class GeminiDraft:
-    """A reply as far as it has come; a whole one comes as one part."""
+    """A reply as received so far; without streaming it comes as one part."""
 
     text: str = ""
     error: Any = None
-    """What a service said that failed and sent status 200, as in the midst of a stream."""
+    """The error of a service that failed after status 200, as in the middle of a stream."""
     _block: str = ""
     _finish: str = ""
     _usage: Usage = field(default_factory=Usage)
     _parts: int = 0
 
     def add(self, body: str) -> bool:
-        """Read a whole *body* or a part of a stream; whether there is more text now.
+        """Add a whole *body* or a part of a stream; returns whether the text grew.
 
-        Raises ValueError for what is neither.
+        Raises ValueError for anything else.
         """
         response = _Response.model_validate_json(body)
         before = len(self.text)
         self._parts += 1
         self.error = response.error or self.error
         self._block = (response.prompt_feedback or _Feedback()).block_reason or self._block
-        if response.usage_metadata:  # each counts from the beginning
+        if response.usage_metadata:  # each is a running total
             self._usage = response.usage_metadata.usage
         if response.candidates:
             self.text += response.candidates[0].text
@@ -108,13 +108,13 @@ class GeminiDraft:
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether a stream ended too early."""
+        """Whether the stream ended before the reply was complete."""
         if self._block or self._finish or (self._parts and not self.text):
             return False
-        return breaks_off(self.text)
+        return is_incomplete_json(self.text)
 
     def reply(self, model: str) -> ModelReply:
-        """What it came to; raises ContentBlocked."""
+        """The finished reply; raises ContentBlocked."""
         if self._block.upper() not in NO_BLOCK:
             raise ContentBlocked(self._block, tokens=self._usage.total)
         if self._finish in BLOCKING:
@@ -125,14 +125,16 @@ class GeminiDraft:
         return ModelReply(self.text, model, finish, self._usage)
 
 
-def request_body(prompt: Prompt, schema: Mapping[str, object], room: int) -> dict[str, object]:
-    """What is sent to have *prompt* answered by *schema* in *room* tokens at most."""
+def request_body(
+    prompt: Prompt, schema: Mapping[str, object], max_tokens: int
+) -> dict[str, object]:
+    """The JSON body of a request for a reply to *prompt* that matches *schema*."""
     return {
         "contents": [{"role": "user", "parts": [{"text": prompt.text}]}],
         "systemInstruction": {"role": "user", "parts": [{"text": prompt.instructions}]},
-        # No temperature: Google advises to leave Gemini 3 at its default.
+        # No temperature: Google advises to keep the default with Gemini 3.
         "generationConfig": {
-            "maxOutputTokens": room,
+            "maxOutputTokens": max_tokens,
             "responseMimeType": "application/json",
             "responseJsonSchema": schema,
         },
@@ -140,35 +142,35 @@ def request_body(prompt: Prompt, schema: Mapping[str, object], room: int) -> dic
 
 
 def refusal(status: int, error: object, headers: Mapping[str, str], now_s: float) -> ModelFailure:
-    """What an HTTP *status* other than 200 means; *error* is Google's error JSON.
+    """The failure for an HTTP *status* other than 200; *error* is Google's error JSON.
 
-    The server asks us to wait by Retry-After, else by google.rpc.RetryInfo. *now_s* is the present
-    as a Unix time, for a header that names a date.
+    The wait before a retry is in Retry-After, else in google.rpc.RetryInfo. *now_s* is the current
+    Unix time, for a header with a date.
     """
     details = _details(error)
     delays = [str(detail["retryDelay"]) for detail in details if "retryDelay" in detail]
-    waits = [headers.get("Retry-After", ""), *delays]
-    return failure_of_status(status, _hint(status, details), waits, now_s)
+    retry_after = [headers.get("Retry-After", ""), *delays]
+    return failure_of_status(status, _hint(status, details), retry_after, now_s)
 
 
 def event_data(line: str) -> str:
-    """The data in a *line* of a stream whose `data: ` the SDK takes off; "" where there is none.
+    """The data in a *line* of a stream, with or without its `data: `; "" where there is none.
 
-    Proxies put comments and names of events in between, and say in OpenAI's way that all is over.
+    Proxies add comments, event names and, as OpenAI does, a last event `[DONE]`.
     """
     data = line.removeprefix("data:").lstrip()
     return "" if data.startswith((":", "event:", "id:", "retry:", "[DONE]")) else data
 
 
 def event_failure(error: object, now_s: float) -> ModelFailure:
-    """What an *error* means that came with status 200; without a code of its own it may pass."""
+    """The failure for an *error* after status 200; without a code of its own it may be retried."""
     code = error.get("code") if isinstance(error, Mapping) else None
     status = code if isinstance(code, int) and 400 <= code < 600 else 500
     return refusal(status, error, {}, now_s)
 
 
 def _details(error: object) -> Sequence[Mapping[str, Any]]:
-    """The `details` of a google.rpc.Status, whatever came instead."""
+    """The `details` of a google.rpc.Status; none if *error* is anything else."""
     inner = error.get("error", error) if isinstance(error, Mapping) else None
     details = inner.get("details") if isinstance(inner, Mapping) else None
     return (

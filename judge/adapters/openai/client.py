@@ -1,4 +1,4 @@
-"""The HTTP client for servers of chat completions, and what such a server has to offer."""
+"""The HTTP client for servers of chat completions, and the list of models that a server has."""
 
 import asyncio
 import ipaddress
@@ -19,7 +19,7 @@ class _ModelList(BaseModel):
 
 
 def open_client(base_url: str) -> httpx2.AsyncClient:
-    """A client of the server at *base_url*; it has no time-outs: each call is given one.
+    """A client of the server at *base_url*, without time-outs: callers set them.
 
     Raises ConfigurationError.
     """
@@ -28,7 +28,7 @@ def open_client(base_url: str) -> httpx2.AsyncClient:
             base_url=base_url,
             timeout=None,
             limits=httpx2.Limits(max_connections=None),
-            trust_env=not _is_here(base_url),  # no proxy leads to this machine
+            trust_env=not _is_loopback(base_url),  # no proxy leads to this machine
         )
     except (OSError, ImportError, httpx2.InvalidURL) as error:  # httpx2 may lack SOCKS
         raise ConfigurationError(
@@ -47,17 +47,17 @@ async def served_models(base_url: str, api_key: str, *, timeout_s: float) -> tup
     try:
         async with asyncio.timeout(timeout_s), open_client(base_url) as client:
             response = await client.get("models", headers=bearer(api_key))
-            listed = _ModelList.model_validate_json(response.raise_for_status().content)
+            models = _ModelList.model_validate_json(response.raise_for_status().content)
     except httpx2.HTTPStatusError as error:
         reason = f"status {error.response.status_code}"
     except (httpx2.HTTPError, TimeoutError, ValueError) as error:
         reason = type(error).__name__
     else:
-        return tuple(model.id for model in listed.data or ())
+        return tuple(model.id for model in models.data or ())
     raise ModelUnavailable(f"The server does not list its models ({reason}).")
 
 
-def _is_here(base_url: str) -> bool:
+def _is_loopback(base_url: str) -> bool:
     host = urlsplit(base_url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -1,4 +1,4 @@
-"""Passages and queries -> vectors by any server that speaks OpenAI's `/v1/embeddings`."""
+"""Embeds passages and queries by any server that speaks OpenAI's `/v1/embeddings`."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ BATCH_TEXTS = 64
 """Texts in one request: few enough for a model on a laptop to answer in time."""
 
 LEAST_SIMILARITY = 0.5
-"""Models differ; of those that Ollama serves, most put unlike texts below it."""
+"""Models differ; with most that Ollama serves, unrelated texts are below it."""
 
 
 class _Embedding(BaseModel):
@@ -36,7 +36,7 @@ class _Embeddings(BaseModel):
 def openai_embedder(
     client: httpx2.AsyncClient, model: str, api_key: str, *, sleep: Sleep = asyncio.sleep
 ) -> BatchEmbedder:
-    """An Embedder by *model* over *client*, whose opener closes it."""
+    """An Embedder by *model* over *client*, which the caller closes."""
     ask = partial(_ask, client, model, api_key)
     name = f"openai-{model}"
     return BatchEmbedder(name, LEAST_SIMILARITY, "The server", BATCH_TEXTS, ask, sleep)
@@ -45,7 +45,7 @@ def openai_embedder(
 async def _ask(
     client: httpx2.AsyncClient, model: str, api_key: str, texts: Sequence[str], _purpose: Purpose
 ) -> BatchOutcome:
-    """The vectors of *texts*; the protocol knows no purpose."""
+    """The vectors of *texts*; the protocol has no field for the purpose."""
     body = {"model": model, "input": list(texts), "encoding_format": "float"}
     try:
         response = await client.post("embeddings", json=body, headers=bearer(api_key))

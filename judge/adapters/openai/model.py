@@ -1,6 +1,6 @@
-"""A model behind a server of chat completions: one call, shown as it is written.
+"""Calls a model behind a server of chat completions, with streaming.
 
-`RemoteModel` holds the deadline and tries again; what comes back is read in `wire.py`.
+`RemoteModel` adds deadline and retry; `wire.py` parses the responses.
 """
 
 import json
@@ -17,7 +17,7 @@ from judge.adapters.model_failure import ModelFailure
 from judge.adapters.openai.client import bearer
 from judge.adapters.openai.request import RequestForm, request_body
 from judge.adapters.openai.wire import (
-    CHECK,
+    CHECK_SETTINGS,
     CONTENT_FILTER,
     DONE,
     ChatDraft,
@@ -28,28 +28,28 @@ from judge.adapters.openai.wire import (
 from judge.ports import OnText
 from judge.types.replies import ModelReply, Prompt
 
-REFUSED_FORM: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
-"""What servers say to a field that they do not know."""
+UNSUPPORTED_FIELD: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
+"""What servers answer to a field that they do not support."""
 
 NO_SERVER: Final = (
     "nothing answers at JUDGE_OPENAI_BASE_URL: start the server (Ollama: `ollama serve`), or "
     "correct the address"
 )
 
-LONGEST_REPLY: Final = 400_000
-"""Characters, twice what is parsed of a reply; past it nothing more is read."""
+MAX_REPLY_CHARS: Final = 400_000
+"""Twice what is parsed of a reply; reading stops there."""
 
-LONGEST_BODY: Final = 4_000_000
-"""Bytes of what comes at once: such a reply with every character escaped, and some more."""
+MAX_BODY_BYTES: Final = 4_000_000
+"""Without streaming: a reply of MAX_REPLY_CHARS with every character escaped, and some more."""
 
 
 @dataclass(slots=True)
 class OpenaiService:
-    """A ModelService over *client*, which its opener closes.
+    """A ModelService over *client*, which the caller closes.
 
-    *name* is that of the model as configured, *served_name* what the server calls it.
-    *exact_schema* gives the JSON schema that the server holds the reply to a prompt to,
-    *loose_schema* is for servers that do not know all of it.
+    *name* is the model's name as configured, *served_name* the server's name for it.
+    *exact_schema* gives the JSON schema of the reply to a prompt; *loose_schema* is for servers
+    that do not support all of it.
     """
 
     client: httpx2.AsyncClient
@@ -63,9 +63,9 @@ class OpenaiService:
     async def ask(
         self, prompt: Prompt, *, has_more_room: bool, on_text: OnText
     ) -> ModelReply | ModelFailure:
-        """See `ModelService.ask`; in the form that this server was found to know."""
+        """See `ModelService.ask`; remembers the form that the server supports."""
         form: RequestForm | None = self._form
-        first: ModelFailure | None = None
+        first_failure: ModelFailure | None = None
         while form:
             is_exact = form.response_format == "exact"
             schema = self.exact_schema(prompt) if is_exact else self.loose_schema
@@ -73,42 +73,42 @@ class OpenaiService:
                 form, self.served_name, prompt, prompt.schema or schema,
                 factor=2 if has_more_room else 1,
             )  # fmt: skip
-            outcome, words = await self._post(body, on_text)
+            outcome, message = await self._post(body, on_text)
             if not isinstance(outcome, ModelFailure):
                 self._form = form
                 return outcome.reply(self.name)
-            if outcome.status not in REFUSED_FORM:
+            if outcome.status not in UNSUPPORTED_FIELD:
                 return outcome
-            first = first or outcome
-            form = form.without_what(words)
-        return first or ModelFailure("refused")
+            first_failure = first_failure or outcome
+            form = form.after_refusal(message)
+        return first_failure or ModelFailure("refused")
 
     async def warm(self) -> ModelFailure | None:
-        """Nothing: the first call connects, and a local server loads the model then."""
+        """Does nothing: the first call connects, and a local server loads the model then."""
         return None
 
     async def _post(
         self, body: Mapping[str, Any], on_text: OnText
     ) -> tuple[ChatDraft | ModelFailure, str]:
-        """What one request brought, and of a failure the server's words."""
+        """The draft or failure of one request, and the server's message if it refused."""
         draft = ChatDraft()
         try:
             async with self.client.stream(
                 "POST", "chat/completions", json=body, headers=bearer(self.api_key)
             ) as response:
                 if not response.is_success:
-                    return _refused(response, await _whole(response))
+                    return _refused(response, await _read_body(response))
                 async with aclosing(_events(response)) as events:
                     async for data in events:
                         if draft.add(data):
                             on_text(draft.text)
-                        if draft.error or len(draft.text) > LONGEST_REPLY:
+                        if draft.error or len(draft.text) > MAX_REPLY_CHARS:
                             break
         except httpx2.ConnectError:
             return ModelFailure("transport:ConnectError", hint=NO_SERVER), ""
-        except ValueError:  # no JSON, or another than of a completion
-            return ModelFailure("not-json", hint=CHECK), ""
-        except Exception as error:  # noqa: BLE001 - a key no header can carry, and all of httpx2's
+        except ValueError:  # not JSON, or not a completion
+            return ModelFailure("not-json", hint=CHECK_SETTINGS), ""
+        except Exception as error:  # noqa: BLE001 - httpx2's, or a key that no header can hold
             return ModelFailure(f"transport:{type(error).__name__}"), ""
         if draft.error:
             return event_failure(draft.error, time.time()), ""
@@ -116,9 +116,9 @@ class OpenaiService:
 
 
 async def _events(response: httpx2.Response) -> AsyncGenerator[str | bytes, None]:
-    """The data of each event, or the whole body where a server does not stream."""
+    """The data of each event; the whole body and DONE if the server does not stream."""
     if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
-        yield await _whole(response)
+        yield await _read_body(response)
         yield DONE
         return
     async for event in httpx2.EventSource(response):
@@ -126,14 +126,14 @@ async def _events(response: httpx2.Response) -> AsyncGenerator[str | bytes, None
             yield event.data
 
 
-async def _whole(response: httpx2.Response) -> bytes:
-    """The body, or its first LONGEST_BODY bytes, which are then no JSON."""
+async def _read_body(response: httpx2.Response) -> bytes:
+    """The body, cut after MAX_BODY_BYTES, which makes it invalid JSON."""
     body = bytearray()
     async for chunk in response.aiter_bytes():
         body += chunk
-        if len(body) > LONGEST_BODY:
+        if len(body) > MAX_BODY_BYTES:
             break
-    return bytes(body[:LONGEST_BODY])
+    return bytes(body[:MAX_BODY_BYTES])
 
 
 def _refused(response: httpx2.Response, body: bytes) -> tuple[ChatDraft | ModelFailure, str]:

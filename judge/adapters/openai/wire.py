@@ -1,7 +1,4 @@
-"""What a server of chat completions says, in our words: replies, refusals and failures.
-
-Nothing here talks; `model.py` does.
-"""
+"""Parses what a server of chat completions sends: replies, refusals and failures; no I/O."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from judge.adapters.model_failure import ModelFailure, breaks_off, failure_of_status
+from judge.adapters.model_failure import ModelFailure, failure_of_status, is_incomplete_json
 from judge.errors import ContentBlocked
 from judge.types.replies import FinishReason, ModelReply, Usage
 
@@ -19,17 +16,17 @@ FINISHES: Final[Mapping[str, FinishReason]] = {
     "length": "truncated",
     **dict.fromkeys(("stop", "eos_token", "eos", "end", "end_turn"), "stop"),
 }
-"""Not all servers say `stop`: older ones of Hugging Face say `eos_token`, others `end`."""
+"""Not all servers send `stop`: older ones of Hugging Face send `eos_token`, others `end`."""
 
 CONTENT_FILTER: Final = "content_filter"
 
 DONE: Final = "[DONE]"
-"""Ends a stream."""
+"""The last event of a stream."""
 
-CHECK: Final = "check JUDGE_MODEL and JUDGE_OPENAI_BASE_URL"
+CHECK_SETTINGS: Final = "check JUDGE_MODEL and JUDGE_OPENAI_BASE_URL"
 
-_THOUGHT, _END_OF_THOUGHT = "<think>", "</think>"
-"""Around what some servers leave in front of a reply that was thought over."""
+_THINK, _THINK_END = "<think>", "</think>"
+"""Around the thinking that some servers leave in front of a reply."""
 
 
 class _ContentPart(BaseModel):
@@ -43,7 +40,7 @@ class _Message(BaseModel):
 
     @property
     def text(self) -> str:
-        """What was written; where it comes in parts, thoughts are parts of another type."""
+        """The text without thinking, which comes in content parts of other types."""
         if isinstance(self.content, tuple):
             return "".join(part.text or "" for part in self.content if part.type == "text")
         return self.content or ""
@@ -52,7 +49,7 @@ class _Message(BaseModel):
 class _Choice(BaseModel):
     delta: _Message | None = None
     message: _Message | None = None
-    """In the place of `delta` where a server does not stream."""
+    """Instead of `delta` if the server does not stream."""
     finish_reason: str | None = None
 
 
@@ -67,10 +64,10 @@ class _ChatUsage(BaseModel):
 
     @property
     def usage(self) -> Usage:
-        """As we count: thinking beside what was written, and not in it."""
-        written = self.completion_tokens or 0
-        thought = (self.completion_tokens_details or _OutputDetails()).reasoning_tokens or 0
-        return Usage.reported(self.prompt_tokens, written - thought, thought)
+        """As we count: thinking tokens besides output tokens, not among them."""
+        output = self.completion_tokens or 0
+        thinking = (self.completion_tokens_details or _OutputDetails()).reasoning_tokens or 0
+        return Usage.reported(self.prompt_tokens, output - thinking, thinking)
 
 
 class _Completion(BaseModel):
@@ -81,26 +78,26 @@ class _Completion(BaseModel):
 
 @dataclass(slots=True)
 class ChatDraft:
-    """A reply as far as it has come; a whole one comes as one part."""
+    """A reply as received so far; without streaming it comes as one part."""
 
     is_ended: bool = False
     error: Any = None
-    """What a server said that failed in the midst of a stream."""
+    """The error of a server that failed in the middle of a stream."""
     finish: str = ""
     text: str = ""
-    """What was written, without the thoughts before it."""
-    _thought: str | None = None
-    """The last of a thought that is not over: enough to see its end."""
+    """The reply without the thinking in front of it."""
+    _thinking: str | None = None
+    """The last characters of unfinished thinking, enough to recognise its end tag."""
     _refusal: str = ""
     _usage: Usage = field(default_factory=Usage)
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether a stream ended too early."""
-        return not self.is_ended and breaks_off(self.text)
+        """Whether the stream ended before the reply was complete."""
+        return not self.is_ended and is_incomplete_json(self.text)
 
     def add(self, data: str | bytes) -> bool:
-        """Read an event or a whole body; whether there is more text now. ValueError for neither."""
+        """Add an event or a whole body; returns whether the text grew. Raises ValueError."""
         if data == DONE:
             self.is_ended = True
             return False
@@ -112,29 +109,29 @@ class ChatDraft:
             return False
         choice = completion.choices[0]
         message = choice.delta or choice.message or _Message()
-        self._write(message.text)
+        self._append(message.text)
         self._refusal += message.refusal or ""
         self.finish = choice.finish_reason or self.finish
         self.is_ended = bool(self.finish)
         return bool(message.text)
 
-    def _write(self, words: str) -> None:
-        """Add *words*; each character is looked at once, however many events bring them."""
-        if self._thought is not None:
-            seen = self._thought + words
-            _, end, after = seen.partition(_END_OF_THOUGHT)
-            self._thought = None if end else seen[-len(_END_OF_THOUGHT) :]
+    def _append(self, text: str) -> None:
+        """Add *text* without thinking; in linear time, however many events bring it."""
+        if self._thinking is not None:
+            thinking = self._thinking + text
+            _, end, after = thinking.partition(_THINK_END)
+            self._thinking = None if end else thinking[-len(_THINK_END) :]
             self.text = after.lstrip()
-        elif not _THOUGHT.startswith(self.text):
-            self.text += words
+        elif not _THINK.startswith(self.text):
+            self.text += text
         else:
-            self.text = (self.text + words).lstrip()
-            if self.text.startswith(_THOUGHT):
-                words, self.text, self._thought = self.text[len(_THOUGHT) :], "", ""
-                self._write(words)
+            self.text = (self.text + text).lstrip()
+            if self.text.startswith(_THINK):
+                rest, self.text, self._thinking = self.text[len(_THINK) :], "", ""
+                self._append(rest)
 
     def reply(self, model: str) -> ModelReply:
-        """What it came to; raises ContentBlocked."""
+        """The finished reply; raises ContentBlocked."""
         if self._refusal or self.finish == CONTENT_FILTER:
             reason = "REFUSAL" if self._refusal else "CONTENT_FILTER"
             raise ContentBlocked(reason, tokens=self._usage.total)
@@ -145,23 +142,23 @@ class ChatDraft:
 
 
 def refusal(status: int, error: object, retry_after: str, now_s: float) -> ModelFailure:
-    """What an HTTP *status* other than 200 means; *error* is the server's JSON, if it sent any.
+    """The failure for an HTTP *status* other than 200; *error* is the server's JSON, if any.
 
-    *now_s* is the present as a Unix time, for a Retry-After that names a date.
+    *now_s* is the current Unix time, for a Retry-After with a date.
     """
     return failure_of_status(status, _hint(status, error), [retry_after], now_s)
 
 
 def event_failure(error: object, now_s: float) -> ModelFailure:
-    """What an *error* in the midst of a stream means; without a status it may pass."""
+    """The failure for an *error* in the middle of a stream; without a status it may be retried."""
     code = error.get("code") if isinstance(error, Mapping) else None
     if isinstance(code, int) and 400 <= code < 600:
         return refusal(code, {"error": error}, "", now_s)
-    return ModelFailure("error-event", hint=f"the server failed: see its log, and {CHECK}")
+    return ModelFailure("error-event", hint=f"the server failed: see its log, and {CHECK_SETTINGS}")
 
 
 def is_blocked(error: object) -> bool:
-    """Whether *error* says that a filter refused the prompt, as some servers do with a 400."""
+    """Whether *error* means that a content filter refused the prompt, which may come as 400."""
     inner = error.get("error") if isinstance(error, Mapping) else None
     return isinstance(inner, Mapping) and inner.get("code") == CONTENT_FILTER
 
@@ -182,6 +179,6 @@ def _hint(status: int, error: object) -> str:
     if 300 <= status < 400:
         return "JUDGE_OPENAI_BASE_URL leads to a redirect, which is not followed with a key"
     return (
-        f"the server does not take such a request: {CHECK}, and that the model's context has room "
-        "for 16,000 tokens"
+        f"the server does not take such a request: {CHECK_SETTINGS}, and that the model's context "
+        "has room for 16,000 tokens"
     )

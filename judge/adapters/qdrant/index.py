@@ -16,7 +16,7 @@ from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 from qdrant_client.models import Filter
 
-from judge.adapters.embedding.query_cache import ONLY_TEXT
+from judge.adapters.embedding.query_cache import WORDS_ONLY
 from judge.adapters.qdrant import points
 from judge.adapters.qdrant.points import TEXT_VECTOR, Condition, equals
 from judge.errors import EmbedderUnavailable, IndexUnavailable
@@ -182,11 +182,11 @@ class QdrantIndex:
             return None, ()
         if self.embedder.name not in self._vectors:
             reason = f"the documents were indexed without vectors of {self.embedder.name}."
-            return None, (ONLY_TEXT.format(reason=reason),)
+            return None, (WORDS_ONLY.format(reason=reason),)
         try:
             return await self.embedder.embed_query(query.text), ()
         except EmbedderUnavailable as error:
-            return None, (ONLY_TEXT.format(reason=error),)
+            return None, (WORDS_ONLY.format(reason=error),)
 
     def _scope_filter(self, query: SearchQuery, scope: Scope) -> Filter:
         """The scope, and the phrases that must and the words that must not be there."""

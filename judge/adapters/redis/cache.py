@@ -97,7 +97,7 @@ class RedisCache:
         return [[texts[key] for key in request] for request in requests]
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
-        """Store each text for its seconds, at least one."""
+        """Store each (value, TTL in seconds, at least 1)."""
         if not entries:
             return
         async with self._semaphore:
@@ -137,7 +137,7 @@ class RedisLock:
             )
 
     async def release(self, name: str, token: str) -> None:
-        """Give *name* back, unless another token holds it by now."""
+        """Release *name*, unless another token holds it by now."""
         async with self._semaphore:
             await call_redis(self._client, lambda: self._release([LOCK_PREFIX + name], [token]))
 

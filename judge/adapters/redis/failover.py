@@ -66,13 +66,13 @@ class Failover:
         return await self._with_fallback(lambda stores: stores.cache.get_many(keys))
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
-        """Store each (value, seconds to live), in both caches while both are there."""
+        """Store each (value, TTL in seconds) in both caches, or the standby while Redis is down."""
         await self._standby.cache.put_many(entries)
         if not self.is_degraded:
             await self._with_fallback(lambda stores: stores.cache.put_many(entries))
 
     async def seconds_left(self, key: str) -> float | None:
-        """How long *key* has to live, None where absent."""
+        """The remaining TTL of *key* in seconds, None where absent."""
         return await self._with_fallback(lambda stores: stores.cache.seconds_left(key))
 
     async def acquire(self, name: str, token: str, ttl_s: float) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 import tantivy
 from tantivy import Query
 
-from judge.adapters.embedding.query_cache import ONLY_TEXT
+from judge.adapters.embedding.query_cache import WORDS_ONLY
 from judge.adapters.tantivy.index import (
     Snapshot,
     TantivyIndex,
@@ -95,7 +95,7 @@ class VectorIndex:
             reason = str(error)
         except OSError as error:
             reason = f"the vectors cannot be read ({error.strerror})."
-        return None, (ONLY_TEXT.format(reason=reason),)
+        return None, (WORDS_ONLY.format(reason=reason),)
 
     def _search(
         self,

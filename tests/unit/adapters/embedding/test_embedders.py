@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 
 from judge.adapters.embedding import cohere
-from judge.adapters.embedding.batches import ATTEMPTS, BACK_OFF_S, MAX_WAIT_S
+from judge.adapters.embedding.batches import BACKOFF_S, MAX_RETRY_AFTER_S, PASSAGES_ATTEMPTS
 from judge.adapters.gemini import embedder as gemini
 from judge.adapters.gemini.client import GeminiClient
 from judge.errors import EmbedderUnavailable
@@ -93,17 +93,17 @@ async def test_passing_failure_is_tried_again_after_a_pause(failure):
     async with fake.embedder() as embedder:
         assert await embedder.embed_passages(["abc"]) == [[3.0, 1.0]]
 
-    assert fake.sleeps == [BACK_OFF_S]
+    assert fake.sleeps == [BACKOFF_S]
 
 
 @pytest.mark.parametrize(
     ("header", "wait_s"),
     [
         ("7", 7.0),
-        ("900", MAX_WAIT_S),
-        ("Fri, 31 Dec 2100 23:59:59 GMT", MAX_WAIT_S),
-        ("soon", BACK_OFF_S),
-        ("nan", BACK_OFF_S),
+        ("900", MAX_RETRY_AFTER_S),
+        ("Fri, 31 Dec 2100 23:59:59 GMT", MAX_RETRY_AFTER_S),
+        ("soon", BACKOFF_S),
+        ("nan", BACKOFF_S),
     ],
 )
 async def test_pause_is_the_one_that_the_service_asks_for_within_reason(header, wait_s):
@@ -123,7 +123,7 @@ async def test_lasting_failure_gives_up_with_its_status_and_none_of_the_texts():
             await embedder.embed_passages(["secret words"])
 
     assert str(caught.value) == "Cohere made no vectors (status 500)."
-    assert len(fake.requests) == ATTEMPTS
+    assert len(fake.requests) == PASSAGES_ATTEMPTS
 
 
 @pytest.mark.parametrize(("wait", "sleeps"), [("1", [1.0]), ("30", [])])

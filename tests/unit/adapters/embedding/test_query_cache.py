@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from judge.adapters.embedding.query_cache import MAX_QUERIES, REST_S, QueryVectorCache
+from judge.adapters.embedding.query_cache import FAILURE_TTL_S, MAX_QUERIES, QueryVectorCache
 from judge.errors import EmbedderUnavailable
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import FakeEmbedder
@@ -79,7 +79,7 @@ async def test_service_that_failed_is_not_asked_for_a_while():
 
     with pytest.raises(EmbedderUnavailable, match="it is down"):
         await vectors.embed_query("boat")
-    clock.advance(REST_S)
+    clock.advance(FAILURE_TTL_S)
 
     assert await vectors.embed_query("boat") == [1.0, 0.0, 0.0, 0.0]
 

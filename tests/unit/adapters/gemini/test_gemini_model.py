@@ -15,7 +15,7 @@ from google.genai import types
 
 from judge.adapters.gemini.client import GeminiClient
 from judge.adapters.gemini.model import MAX_OUTPUT_TOKENS, GeminiService
-from judge.adapters.remote_model import BACK_OFF_S, RemoteModel
+from judge.adapters.remote_model import BACKOFF_S, RemoteModel
 from judge.errors import ContentBlocked, JudgeError, ModelUnavailable
 from judge.ports import ignore_text
 from judge.types.replies import ModelReply, Prompt, Usage
@@ -295,7 +295,7 @@ async def test_redirect_is_not_followed_with_the_key(bench):
 async def test_wait_before_the_second_try_is_short_and_jittered(bench):
     await bench.complete(failure(503), "{}")
 
-    assert bench.waits.seconds == [BACK_OFF_S * 1.5]
+    assert bench.waits.seconds == [BACKOFF_S * 1.5]
 
 
 @pytest.mark.parametrize("trouble", [failure(429, retry_after="3"), failure(429, retry_delay="3s")])

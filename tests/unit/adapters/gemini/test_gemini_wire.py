@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.adapters.gemini.wire import GeminiDraft, refusal
-from judge.adapters.model_failure import LONGEST_WAIT_S, ModelFailure
+from judge.adapters.model_failure import MAX_RETRY_AFTER_S, ModelFailure
 from judge.errors import ContentBlocked
 from judge.types.replies import ModelReply, Usage
 
@@ -199,10 +199,10 @@ def test_refusal_is_final_and_says_what_to_check(status, details, hint):
         ("7", 7.0),
         (" 1.5 ", 1.5),
         ("0", 0.0),
-        ("999999", LONGEST_WAIT_S),
+        ("999999", MAX_RETRY_AFTER_S),
         ("Thu, 01 Jan 1970 00:01:40 GMT", 40.0),
         ("Thu, 01 Jan 1970 00:00:10 GMT", 0.0),
-        ("Fri, 01 Jan 2100 00:00:00 GMT", LONGEST_WAIT_S),
+        ("Fri, 01 Jan 2100 00:00:00 GMT", MAX_RETRY_AFTER_S),
         ("-3", None),
         ("soon", None),
         ("nan", None),
@@ -230,7 +230,7 @@ def test_header_wins_over_the_error_details():
 def test_every_refusal_is_a_failure_with_a_bounded_wait(status, error, header):
     failure = refusal(status, error, {"Retry-After": header}, 0.0)
 
-    assert failure.retry_after_s is None or 0 <= failure.retry_after_s <= LONGEST_WAIT_S
+    assert failure.retry_after_s is None or 0 <= failure.retry_after_s <= MAX_RETRY_AFTER_S
     assert failure.may_retry == (failure.hint == "")
 
 

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from judge.adapters.openai.client import open_client, served_models
-from judge.adapters.openai.model import LONGEST_BODY, OpenaiService
+from judge.adapters.openai.model import MAX_BODY_BYTES, OpenaiService
 from judge.adapters.openai.request import MAX_OUTPUT_TOKENS
 from judge.adapters.remote_model import RemoteModel
 from judge.errors import ConfigurationError, ContentBlocked, JudgeError, ModelUnavailable
@@ -287,7 +287,7 @@ async def test_the_key_and_the_dispute_are_nowhere_to_be_read(bench, caplog, tro
 
 async def test_no_body_is_read_beyond_its_limit(bench):
     answer = json.dumps({"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]})
-    padded = Said(body=b" " * LONGEST_BODY + answer.encode())
+    padded = Said(body=b" " * MAX_BODY_BYTES + answer.encode())
 
     with pytest.raises(ModelUnavailable):
         await bench.complete(padded, padded)

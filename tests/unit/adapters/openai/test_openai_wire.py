@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.adapters.model_failure import LONGEST_WAIT_S
+from judge.adapters.model_failure import MAX_RETRY_AFTER_S
 from judge.adapters.openai.wire import ChatDraft, event_failure, is_blocked, refusal
 from judge.errors import ContentBlocked
 from judge.types.replies import ModelReply, Usage
@@ -220,7 +220,7 @@ def test_an_error_in_the_midst_of_a_stream_counts_as_its_status(error, status, m
 def test_every_refusal_is_a_failure_with_a_bounded_wait(status, error, header):
     failure = refusal(status, error, header, 0.0)
 
-    assert failure.retry_after_s is None or 0 <= failure.retry_after_s <= LONGEST_WAIT_S
+    assert failure.retry_after_s is None or 0 <= failure.retry_after_s <= MAX_RETRY_AFTER_S
     assert failure.may_retry == (failure.hint == "")
 
 
