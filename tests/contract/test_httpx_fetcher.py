@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.adapters.web.downloads import MAX_PIECES, PIECES_AT_ONCE
+from judge.adapters.web.downloads import CHUNKS_PER_TURN, MAX_CHUNKS
 from judge.adapters.web.fetcher import MAX_CONNECTIONS, HttpxFetcher
 from judge.adapters.web.safe_addresses import MAX_INTERIM_REPLIES
 from judge.errors import FetchError
@@ -68,14 +68,14 @@ async def test_the_event_loop_goes_on_while_a_page_in_tiny_pieces_is_read(fetche
             await asyncio.sleep(0)
 
     counting = asyncio.create_task(count_turns())
-    page = await fetcher.fetch(site.script("/", in_pieces(b"x" * MAX_PIECES, 1)), timeout_s=20)
+    page = await fetcher.fetch(site.script("/", in_pieces(b"x" * MAX_CHUNKS, 1)), timeout_s=20)
     counting.cancel()
-    assert len(page.body) == MAX_PIECES
-    assert turns > MAX_PIECES / PIECES_AT_ONCE
+    assert len(page.body) == MAX_CHUNKS
+    assert turns > MAX_CHUNKS / CHUNKS_PER_TURN
 
 
 async def test_a_page_in_too_many_pieces_is_refused(fetcher, site):
-    url = site.script("/", in_pieces(b"x" * (MAX_PIECES + 1), 1))
+    url = site.script("/", in_pieces(b"x" * (MAX_CHUNKS + 1), 1))
     assert await reason_for(fetcher, url) == "encoding"
 
 

@@ -1,4 +1,4 @@
-"""Finds the files to index below a folder, and reads them; what .gitignore names is left out."""
+"""Finds the files to index below a folder, and reads them; files in .gitignore are left out."""
 
 import os
 import stat
@@ -18,34 +18,34 @@ _WILDCARDS = frozenset("*?[")
 
 @dataclass(frozen=True, slots=True)
 class _Area:
-    """What was looked through: all at or below an absolute path, or what a pattern names of it."""
+    """A scanned part of the disk: *root* and all below it, or the files that *globs* match."""
 
     root: str
-    wanted: GitIgnoreSpec | None
+    globs: GitIgnoreSpec | None
 
     def covers(self, path: str) -> bool:
         if path == self.root:
             return True
         prefix = f"{self.root.rstrip('/')}/"
-        inside = path.removeprefix(prefix)
-        return path.startswith(prefix) and (self.wanted is None or self.wanted.match_file(inside))
+        relative = path.removeprefix(prefix)
+        return path.startswith(prefix) and (self.globs is None or self.globs.match_file(relative))
 
 
 @dataclass(slots=True)
 class _Scan:
-    """A FileScan as it grows."""
+    """A FileScan under construction."""
 
     files: list[FoundFile] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
     links: int = 0
     areas: list[_Area] = field(default_factory=list)
-    unseen: list[_Area] = field(default_factory=list)
-    """Folders that could not be looked into."""
+    unreadable: list[_Area] = field(default_factory=list)
+    """Folders that could not be listed."""
 
     def covers(self, path: str) -> bool:
         """See `FileScan.covers`."""
-        is_hidden = any(area.covers(path) for area in self.unseen)
-        return not is_hidden and any(area.covers(path) for area in self.areas)
+        is_unknown = any(area.covers(path) for area in self.unreadable)
+        return not is_unknown and any(area.covers(path) for area in self.areas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +62,16 @@ class LocalFiles:
     def scan(self, paths: Sequence[str], globs: Sequence[str] = ()) -> FileScan:
         """See `DocumentFiles.scan`.
 
-        A path may hold wildcards itself. Hidden files are left out, unless they are named.
+        A path may contain wildcards itself. Hidden files are left out, unless a path names them.
         """
-        found = _Scan()
+        scan = _Scan()
         for path in paths:
-            if not path:  # To pathlib this is the working directory; who typed it meant a name.
-                found.problems.append(("''", "is no path"))
+            if not path:  # To pathlib this is the working directory, which was hardly meant.
+                scan.problems.append(("''", "is no path"))
                 continue
             root, wildcards = _split(path)
-            _scan_root(root, [*globs, *wildcards], found)
-        return FileScan(tuple(found.files), tuple(found.problems), found.links, found.covers)
+            _scan_root(root, [*globs, *wildcards], scan)
+        return FileScan(tuple(scan.files), tuple(scan.problems), scan.links, scan.covers)
 
     def read(self, location: str, *, max_bytes: int) -> bytes:
         """See `DocumentFiles.read`."""
@@ -94,7 +94,7 @@ def _read_file(path: str, max_bytes: int) -> bytes:
 
 
 def _split(path: str) -> tuple[Path, list[str]]:
-    """The part of *path* without wildcards, and the rest as a pattern."""
+    """The leading parts of *path* without wildcards, and the rest as a glob pattern."""
     whole = Path(path)
     if os.path.lexists(path) or not _WILDCARDS & set(path):
         return whole, []
@@ -103,65 +103,65 @@ def _split(path: str) -> tuple[Path, list[str]]:
     return Path(*parts[:first]), ["/" + "/".join(parts[first:])]
 
 
-def _scan_root(root: Path, globs: Sequence[str], found: _Scan) -> None:
+def _scan_root(root: Path, globs: Sequence[str], scan: _Scan) -> None:
     try:
         absolute = root.resolve(strict=True)
         status = absolute.stat()
     except (OSError, RuntimeError) as error:
-        found.problems.append((_printable(root), _reason(error)))
+        scan.problems.append((_printable(root), _reason(error)))
         return
-    wanted = GitIgnoreSpec.from_lines(globs) if globs else None
-    found.areas.append(_Area(_printable(absolute), wanted))
+    spec = GitIgnoreSpec.from_lines(globs) if globs else None
+    scan.areas.append(_Area(_printable(absolute), spec))
     if stat.S_ISREG(status.st_mode):
-        if wanted is None or wanted.match_file(root.name):
-            found.files.append(_file(str(absolute), str(root), absolute.name, status))
+        if spec is None or spec.match_file(root.name):
+            scan.files.append(_file(str(absolute), str(root), absolute.name, status))
     elif stat.S_ISDIR(status.st_mode):
-        above = str(root / "_")[:-1]
-        for entry, inside in _walk(absolute, found):
-            if wanted is None or wanted.match_file(inside):
+        prefix = str(root / "_")[:-1]
+        for entry, relative in _walk(absolute, scan):
+            if spec is None or spec.match_file(relative):
                 status = entry.stat(follow_symlinks=False)
-                found.files.append(_file(entry.path, above + inside, inside, status))
+                scan.files.append(_file(entry.path, prefix + relative, relative, status))
     else:
-        found.problems.append((_printable(root), "is neither a file nor a folder"))
+        scan.problems.append((_printable(root), "is neither a file nor a folder"))
 
 
-def _walk(root: Path, found: _Scan) -> Iterator[tuple[os.DirEntry[str], str]]:
-    """The regular files below *root* by name, each with its place below it.
+def _walk(root: Path, scan: _Scan) -> Iterator[tuple[os.DirEntry[str], str]]:
+    """The regular files below *root* in the order of names, each with its relative path.
 
-    Strings, not paths, for each file: those take half the time of the whole scan.
+    Paths of files are strings: Path objects took half the time of the whole scan.
     """
-    above = len(str(root / "_")) - 1
-    waiting = [(root, _rules_above(root))]
-    while waiting:
-        folder, rules = waiting.pop()
+    prefix_length = len(str(root / "_")) - 1
+    pending = [(root, _rules_above(root))]
+    while pending:
+        folder, rules = pending.pop()
         rules += _rules_in(folder)
         folders: list[tuple[Path, tuple[_IgnoreRules, ...]]] = []
-        for entry in _entries(folder, found):
+        for entry in _entries(folder, scan):
             if entry.is_symlink():
-                found.links += 1
+                scan.links += 1
             elif entry.name.startswith(".") or _is_ignored(entry.path, rules, entry.is_dir()):
                 continue
             elif entry.is_dir():
                 folders.append((Path(entry.path), rules))
             elif entry.is_file():
-                yield entry, entry.path[above:]
-        waiting += reversed(folders)
+                yield entry, entry.path[prefix_length:]
+        pending += reversed(folders)
 
 
-def _entries(folder: Path, found: _Scan) -> list[os.DirEntry[str]]:
+def _entries(folder: Path, scan: _Scan) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
-        found.problems.append((_printable(folder), _reason(error)))
-        found.unseen.append(_Area(_printable(folder), None))
+        scan.problems.append((_printable(folder), _reason(error)))
+        scan.unreadable.append(_Area(_printable(folder), None))
         return []
 
 
 def _rules_above(root: Path) -> tuple[_IgnoreRules, ...]:
-    """The rules of the repository around *root*, unless they leave out *root* itself.
+    """The .gitignore rules above *root* in its repository; none if they ignore *root* itself.
 
-    Who names a folder wants it.
+    A folder that is named explicitly is wanted.
     """
     parents: list[Path] = []
     for folder in (root, *root.parents):
@@ -185,10 +185,10 @@ def _rules_in(folder: Path) -> tuple[_IgnoreRules, ...]:
 
 
 def _is_ignored(path: str, rules: Sequence[_IgnoreRules], is_folder: bool) -> bool:  # noqa: FBT001
-    """Whether *path* is left out: the innermost rule that speaks of it decides."""
+    """Whether *path* is ignored: the innermost .gitignore that matches it decides."""
     for rule in reversed(rules):
-        inside = path.removeprefix(str(rule.folder / "_")[:-1])
-        verdict = rule.spec.check_file(f"{inside}/" if is_folder else inside).include
+        relative = path.removeprefix(str(rule.folder / "_")[:-1])
+        verdict = rule.spec.check_file(f"{relative}/" if is_folder else relative).include
         if verdict is not None:
             return verdict
     return False
@@ -206,7 +206,7 @@ def _file(path: str, shown: str, relative: str, status: os.stat_result) -> Found
 
 
 def _printable(path: Path | str) -> str:
-    """The path with U+FFFD where its bytes are no UTF-8."""
+    """The path with U+FFFD for bytes that are not UTF-8."""
     if isinstance(path, str) and path.isascii():
         return path
     return os.fsencode(path).decode("utf-8", "replace")

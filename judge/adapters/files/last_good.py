@@ -1,4 +1,4 @@
-"""The last version of the sources that could be used, on disk, for workers that start later."""
+"""Stores the last valid version of the sources files on disk, for workers that start later."""
 
 import hashlib
 import json
@@ -17,27 +17,27 @@ NAME = "sources-last-good.json"
 
 
 class LastGood:
-    """Keeps the texts of a file and those it includes in *folder*, with their digest.
+    """Stores the texts of a file and those it includes in *folder*, with their digest.
 
-    Unless *may_begin*, it gives nothing back: a server does not begin with a broken file.
+    Unless *may_read*, `read` returns nothing: a server must not start with a broken file.
     """
 
-    def __init__(self, folder: Path, *, may_begin: bool = True) -> None:
+    def __init__(self, folder: Path, *, may_read: bool = True) -> None:
         self._path = folder / NAME
-        self._may_begin = may_begin
+        self._may_read = may_read
 
-    def keep(self, files: Sequence[TextFile]) -> None:
-        """Replace what is kept, as a whole; raises OSError."""
+    def store(self, files: Sequence[TextFile]) -> None:
+        """Replace the stored version, atomically; raises OSError."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         content = {"digest": digest_of(files), "files": [asdict(file) for file in files]}
         write_whole(self._path, json.dumps(content).encode())
 
     def read(self, path: Path) -> tuple[TextFile, ...]:
-        """What was kept of the file at *path*; nothing when there is none or it is damaged."""
-        if not self._may_begin:
+        """The stored version of the file at *path*; nothing when there is none or it is damaged."""
+        if not self._may_read:
             return ()
         with suppress(ConfigurationError, ValueError, TypeError, LookupError):
-            # Written as JSON a character may take six bytes.
+            # In JSON a character may take six bytes.
             content: Any = json.loads(read_text_file(self._path, max_bytes=6 * MAX_BYTES).text)
             files = tuple(TextFile(file["name"], file["text"]) for file in content["files"])
             if files[0].name == str(path) and content["digest"] == digest_of(files):
@@ -46,6 +46,6 @@ class LastGood:
 
 
 def digest_of(files: Sequence[TextFile]) -> str:
-    """What tells these names and texts from others."""
+    """A digest of the names and texts of *files*."""
     parts = json.dumps([[file.name, file.text] for file in files])
     return hashlib.sha256(parts.encode()).hexdigest()

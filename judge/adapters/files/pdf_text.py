@@ -1,4 +1,4 @@
-"""The text of a PDF, read by another process: a file can be made to keep its reader busy for ever.
+"""Extracts the text of a PDF in a child process, since a PDF can keep its reader busy for ever.
 
 `python -m judge.adapters.files.pdf_text` is that process: PDF on stdin, JSON on stdout.
 """
@@ -16,10 +16,10 @@ from judge.types.search import PdfText
 
 MAX_PAGES = 2000
 TIMEOUT_S = 60.0
-"""For a document. Some 50 pages a second are usual."""
+"""For a document; some 50 pages a second are usual."""
 
 RESERVE_S = 10.0
-"""Within which the page at hand should come to its end, so that those before it are not lost."""
+"""The process stops reading so much earlier, to report how many pages it read."""
 
 MAX_MEMORY_BYTES = 2 * 1024**3
 MAX_TEXT = 20_000_000
@@ -37,11 +37,11 @@ def pdf_text(
         str(max(1.0, timeout_s - RESERVE_S)),
     ]
     try:
-        # Our own module; the document goes in through a pipe.
-        done = subprocess.run(  # noqa: S603
+        # Our own module; the document is its stdin.
+        process = subprocess.run(  # noqa: S603
             command, input=content, capture_output=True, timeout=timeout_s, check=False
         )
-        reply: dict[str, Any] = json.loads(done.stdout)
+        reply: dict[str, Any] = json.loads(process.stdout)
     except subprocess.TimeoutExpired:
         raise UnreadableDocument(f"The PDF took longer than {timeout_s:g} s to read.") from None
     except ValueError:
@@ -52,23 +52,23 @@ def pdf_text(
 
 
 def read_pdf(
-    content: bytes, *, within_s: float, max_pages: int = MAX_PAGES, max_text: int = MAX_TEXT
+    content: bytes, *, timeout_s: float, max_pages: int = MAX_PAGES, max_text: int = MAX_TEXT
 ) -> dict[str, Any]:
-    """What the other process answers: `pages` and `title`, or the `problem`."""
-    # Importing it takes as long as reading a short file.
+    """The JSON that the process writes: `pages` and `title`, or the `problem`."""
+    # Importing pypdf takes as long as reading a short file.
     from pypdf.errors import PdfReadError  # noqa: PLC0415
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
-        found = _read(content, time.monotonic() + within_s, max_pages, max_text)
+        text = _read(content, time.monotonic() + timeout_s, max_pages, max_text)
     except UnreadableDocument as error:
         return {"problem": str(error)}
     except (PdfReadError, ValueError, KeyError, TypeError, RecursionError, MemoryError) as error:
         return {"problem": f"The PDF is broken ({type(error).__name__})."}
-    return {"pages": found.pages, "title": found.title}
+    return {"pages": text.pages, "title": text.title}
 
 
-def _read(content: bytes, until: float, max_pages: int, max_text: int) -> PdfText:
+def _read(content: bytes, deadline: float, max_pages: int, max_text: int) -> PdfText:
     from pypdf import PdfReader  # noqa: PLC0415
 
     reader = PdfReader(BytesIO(content))
@@ -81,7 +81,7 @@ def _read(content: bytes, until: float, max_pages: int, max_text: int) -> PdfTex
         pages.append(_storable(page.extract_text()))
         if sum(map(len, pages)) > max_text:
             raise UnreadableDocument(f"The PDF has over {max_text} characters. Split it.")
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             raise UnreadableDocument(f"Only {len(pages)} of its pages could be read in time.")
     if not any(page.strip() for page in pages):
         raise UnreadableDocument(
@@ -92,17 +92,17 @@ def _read(content: bytes, until: float, max_pages: int, max_text: int) -> PdfTex
 
 
 def _storable(text: str) -> str:
-    """*text* without halves of characters, which a broken font can give."""
+    """*text* without lone surrogates, which a broken font can cause."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def main(source: BinaryIO, target: BinaryIO, within_s: float) -> None:
-    """Read a PDF from *source* and tell about it on *target*."""
-    target.write(json.dumps(read_pdf(source.read(), within_s=within_s)).encode())
+def main(source: BinaryIO, target: BinaryIO, timeout_s: float) -> None:
+    """Read a PDF from *source* and write its JSON to *target*."""
+    target.write(json.dumps(read_pdf(source.read(), timeout_s=timeout_s)).encode())
 
 
 def _limit_memory() -> None:
-    import resource  # noqa: PLC0415 - only in the process of its own
+    import resource  # noqa: PLC0415 - in that process only
 
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
 

@@ -1,4 +1,4 @@
-"""Reads a text file and those it includes; raises ConfigurationError for what cannot be read."""
+"""Reads a text file and the files it includes; raises ConfigurationError if one cannot be read."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -8,14 +8,14 @@ from judge.errors import ConfigurationError
 from judge.types.text_files import Include, TextFile
 
 MAX_BYTES = 4 * 1024 * 1024
-"""Of one file, and of all that are read together. What is shipped has a hundredth of it."""
+"""Of one file, and of all that are read together; what is shipped has a hundredth of it."""
 
 Included = Callable[[str], Iterable[Include]]
-"""What a text asks to be read as well."""
+"""The includes that a text names."""
 
 
 def read_text_files(path: Path, included: Included) -> tuple[TextFile, ...]:
-    """The file at *path*, then those that its text includes, in the order of their names."""
+    """The file at *path*, then the files that its text includes, in the order of the includes."""
     files = [read_text_file(path)]
     left = MAX_BYTES
     for other in included_paths(path, included(files[0].text)):
@@ -44,10 +44,10 @@ def read_text_file(path: Path, *, max_bytes: int = MAX_BYTES) -> TextFile:
 
 
 def included_paths(path: Path, includes: Iterable[Include]) -> tuple[Path, ...]:
-    """The files that match *includes* beside the file at *path*, each once, without itself."""
-    found: dict[Path, None] = {}
+    """The distinct files that match *includes*, relative to *path*, without *path* itself."""
+    paths: dict[Path, None] = {}
     for pattern, line in includes:
-        # As in a shell: editors and file managers leave hidden files beside what is edited.
+        # As in a shell: editors and file managers leave hidden files beside edited ones.
         may_be_hidden = pattern.rpartition("/")[2].startswith(".")
         try:
             files = [file for file in path.parent.glob(pattern) if file.is_file()]
@@ -64,8 +64,8 @@ def included_paths(path: Path, includes: Iterable[Include]) -> tuple[Path, ...]:
                 f"{path}, line {line}: include: {pattern!r} matches {what}; "
                 "correct it or take it out."
             )
-        found.update(dict.fromkeys(others))
-    return tuple(found)
+        paths.update(dict.fromkeys(others))
+    return tuple(paths)
 
 
 def unreadable(path: Path, error: Exception) -> ConfigurationError:

@@ -1,4 +1,4 @@
-"""A file that is read again when it changes; a bad edit keeps the last good value."""
+"""A file that is parsed again when it changes; a bad edit keeps the last good value."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from judge.types.text_files import Include
 
 CHECK_EVERY_S = 0.5
-"""How stale a change may be noticed; a look costs one `stat` a file, about 2 µs."""
+"""How late a change may be noticed; a check costs one `stat` a file, about 2 µs."""
 
 Value = TypeVar("Value")
 
@@ -28,11 +28,11 @@ _Stamp = tuple[str, int, int, int, int]
 
 
 class WatchedFile(Generic[Value]):
-    """What *parse* makes of *path* and the files it includes, replaced as a whole on a change.
+    """The value that *parse* returns for *path* and its includes, replaced when they change.
 
-    Making one reads the files and raises ConfigurationError if that fails, unless *last_good* has
-    a version of them to begin with; later failures are noted as `sources.rejected` and leave the
-    last good value in place. *parse* takes each file as an argument, *path* first.
+    The constructor reads the files. It raises ConfigurationError if that fails and *last_good* has
+    no version of them; later failures are noted as `sources.rejected` and keep the last good value.
+    *parse* takes each file as an argument, *path* first.
     """
 
     def __init__(
@@ -55,14 +55,14 @@ class WatchedFile(Generic[Value]):
         self._last_good = last_good
         self._is_refreshing = False
         self.problem: str | None = None
-        self._value = self._begin()
-        self._looked_at = clock.monotonic()
+        self._value = self._first_value()
+        self._checked_at = clock.monotonic()
 
     def current(self) -> Value:
-        """The newest good value. On an event loop it is read on a thread, for who asks later."""
+        """The last good value. On an event loop a change is read on a thread, for a later call."""
         now = self._clock.monotonic()
-        if now - self._looked_at >= CHECK_EVERY_S and not self._is_refreshing:
-            self._looked_at = now
+        if now - self._checked_at >= CHECK_EVERY_S and not self._is_refreshing:
+            self._checked_at = now
             try:
                 loop = asyncio.get_running_loop()
             except RuntimeError:
@@ -72,10 +72,10 @@ class WatchedFile(Generic[Value]):
                 _ = loop.run_in_executor(None, self._refresh)
         return self._value
 
-    def _begin(self) -> Value:
-        """The first value; raises ConfigurationError."""
+    def _first_value(self) -> Value:
+        """Of the files, else of their last good version; raises ConfigurationError."""
         try:
-            self._stamps = self._look()
+            self._stamps = self._read_stamps()
             return self._read()
         except ConfigurationError as error:
             files = self._last_good.read(self._path) if self._last_good else ()
@@ -83,7 +83,7 @@ class WatchedFile(Generic[Value]):
                 raise
             try:
                 value = self._parse(*files)
-            except ConfigurationError:  # kept by another version of the program
+            except ConfigurationError:  # stored by another version of the program
                 raise error from None
             self.problem = str(error)
             self._journal.note("sources.rejected", problem=self.problem)
@@ -92,10 +92,10 @@ class WatchedFile(Generic[Value]):
 
     def _refresh(self) -> None:
         try:
-            stamps = self._look()
+            stamps = self._read_stamps()
             if stamps == self._stamps:
                 return
-            # Remembered before parsing: a bad edit is reported once, not at every request.
+            # Set before parsing, so that a bad edit is reported once and not at every request.
             self._stamps = stamps
             self._value = self._read()
         except ConfigurationError as error:
@@ -108,8 +108,8 @@ class WatchedFile(Generic[Value]):
         finally:
             self._is_refreshing = False
 
-    def _look(self) -> tuple[_Stamp, ...]:
-        """The state of all files; what is included is asked anew when the main file changes."""
+    def _read_stamps(self) -> tuple[_Stamp, ...]:
+        """The stamps of all files; the includes are parsed again when the main file changes."""
         try:
             main = _stamp(self._path)
             if self._stamps[:1] != (main,):
@@ -117,7 +117,7 @@ class WatchedFile(Generic[Value]):
             others = included_paths(self._path, self._includes)
             return (main, *(_stamp(path) for path in others))
         except ConfigurationError:
-            # When all is there again it is read, even if it is the same as before.
+            # Once the files are back they are read again, even if unchanged.
             self._stamps = ()
             raise
 
@@ -128,23 +128,23 @@ class WatchedFile(Generic[Value]):
         except ConfigurationError:
             raise
         except Exception as error:
-            # An edit that trips the parser must not stop the requests that come after it.
+            # An edit that trips the parser must not fail later requests.
             raise ConfigurationError(
                 f"{self._path}: cannot be understood ({type(error).__name__}: {error})."
             ) from error
         try:
             if self._last_good:
-                self._last_good.keep(files)
+                self._last_good.store(files)
         except OSError as error:
             self._journal.note("sources.not_kept", reason=error.strerror or type(error).__name__)
         return value
 
 
 def _stamp(path: Path) -> _Stamp:
-    """What differs when the file at *path* has changed."""
+    """A value that differs when the file at *path* has changed."""
     try:
         stat = path.stat()
     except OSError as error:
         raise unreadable(path, error) from error
-    # Some copy a file together with its time of modification, into one of the same length.
+    # Not mtime and size alone: a file of the same length may be copied with its mtime.
     return (str(path), stat.st_ctime_ns, stat.st_mtime_ns, stat.st_size, stat.st_ino)

@@ -1,4 +1,4 @@
-"""Reads a file without waiting for any, and writes one in one step."""
+"""Reads a file without ever blocking, and writes a file atomically."""
 
 import os
 import stat
@@ -8,22 +8,22 @@ from pathlib import Path
 
 
 def read_whole(path: Path | str, max_bytes: int) -> bytes:
-    """All bytes of the regular file at *path*, one more than *max_bytes* at most.
+    """The bytes of the regular file at *path*, at most *max_bytes* + 1; raises OSError.
 
-    A pipe or a device may have no end, or nothing to read for ever: OSError without an errno.
+    A pipe or a device, which may never end or never answer, is an OSError without errno.
     """
-    # Opening a pipe would wait for a writer, and it may have become one since it was looked at.
+    # Opening a pipe would wait for a writer, and a file may have become a pipe since a check.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb", buffering=0) as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(0, "It is no regular file")
-        # Room for all that is allowed, for each file, takes longer than reading it.
+        # Allocating *max_bytes* for each file would take longer than reading it.
         return file.read(min(status.st_size, max_bytes) + 1)
 
 
 def write_whole(path: Path, content: bytes, *, mode: int = 0o644) -> None:
-    """Put *content* into *path* so that nobody ever sees a part of it; raises OSError."""
+    """Write *content* to *path* atomically; raises OSError."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -1,7 +1,6 @@
-"""One download: its redirects walked by ourselves, its body bounded, its errors in our words.
+"""One download: follows redirects, bounds the body, and translates errors to FetchError.
 
-Pages and robots.txt both come through here. Connections are guarded one level below, in
-`safe_addresses`.
+Pages and robots.txt are both downloaded here. `safe_addresses` guards the connections below.
 """
 
 import asyncio
@@ -17,20 +16,20 @@ from judge.errors import FetchError
 
 MAX_URL_CHARS = 4096
 MAX_GZIP_MEMBERS = 64
-"""Real pages have one; many empty ones cost time and hold nothing."""
+"""Real pages have one; many empty ones would cost time."""
 
-MAX_PIECES = 16_384
-"""Of a body in chunks: 128 bytes each in the largest page. Each costs 10 us, however small."""
+MAX_CHUNKS = 16_384
+"""Of a body: 128 bytes each in the largest page. Each costs 10 us, however small."""
 
-PIECES_AT_ONCE = 64
-"""After so many the event loop has its turn: what has come already is given out without one."""
+CHUNKS_PER_TURN = 64
+"""After so many we yield to the event loop, since reading buffered chunks does not."""
 
 _GZIP_WINDOW = 31
 """zlib's `wbits` for a gzip header and trailer, and nothing else."""
 
-_UNASKED = frozenset("br compress dcb dcz deflate exi x-compress zstd".split())
-"""Content codings that we cannot undo. A name that is none, such as UTF-8, says nothing about the
-bytes, and browsers read them as they are."""
+_UNSUPPORTED_CODINGS = frozenset("br compress dcb dcz deflate exi x-compress zstd".split())
+"""Content codings that we cannot decode. A name that is no coding, such as UTF-8, is ignored, as in
+browsers."""
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _LIBRARY_ERRORS = (
@@ -52,7 +51,7 @@ def parse_url(text: str) -> httpx.URL:
         raise FetchError("scheme", f"The address is over {MAX_URL_CHARS} characters. {advice}")
     try:
         url = httpx.URL(text)
-        host = url.host  # decodes international names, which may fail
+        host = url.host  # decoding an international name may fail
     except (httpx.InvalidURL, ValueError) as error:
         raise FetchError(
             "scheme", f"The address cannot be understood ({error}). {advice}"
@@ -71,7 +70,7 @@ def origin_of(url: httpx.URL) -> str:
     return f"{url.scheme}://{url.netloc.decode('ascii')}"
 
 
-async def walk(
+async def follow_redirects(
     transport: httpx.AsyncBaseTransport,
     start: httpx.URL,
     *,
@@ -80,18 +79,18 @@ async def walk(
     read: Callable[[httpx.URL, httpx.Response], Awaitable[T]],
     before_hop: Callable[[httpx.URL], Awaitable[None]] | None = None,
 ) -> T:
-    """What *read* makes of the reply at the end of the redirects from *start*.
+    """What *read* returns for the response at the end of the redirects from *start*.
 
-    *before_hop* may refuse each address; robots.txt may always be asked for. Leaving early by error
-    or cancellation stops the download. The transport is used without an httpx client, which would
-    keep cookies, read proxy variables and .netrc, and fail on redirects before we have seen them.
+    *before_hop* may refuse each address; for robots.txt itself there is none. An error or a
+    cancellation stops the download. The transport is used without an httpx client, which would
+    keep cookies, read proxy variables and .netrc, and fail on redirects before we see them.
     Raises FetchError.
     """
     url = start
     for _ in range(max_redirects + 1):
         if before_hop:
             await before_hop(url)
-        with _in_our_words(url.host):
+        with _translated_errors(url.host):
             request = httpx.Request("GET", url, headers=headers)
             response = await transport.handle_async_request(request)
             async with contextlib.aclosing(response):
@@ -117,8 +116,8 @@ def _next_hop(url: httpx.URL, location: str) -> httpx.URL:
 
 
 @contextlib.contextmanager
-def _in_our_words(host: str) -> Iterator[None]:
-    """Turn the library's errors into FetchError."""
+def _translated_errors(host: str) -> Iterator[None]:
+    """Turn the errors of httpx into FetchError."""
     try:
         yield
     except _TIMEOUTS as error:
@@ -146,23 +145,23 @@ def _tls_cause(error: BaseException | None) -> str:
 
 
 class BoundedBody:
-    """Collects a body, decompressing as it comes, and never holds more than *limit* + 1 bytes.
+    """Collects a body, decompressing chunk by chunk, and never holds more than *limit* + 1 bytes.
 
-    Members of gzip follow one another as in RFC 1952; what follows the last one without being one
-    is ignored, as browsers do.
+    A gzip body may have several members (RFC 1952); other bytes after the last member are ignored,
+    as in browsers.
     """
 
     def __init__(self, encoding: str, limit: int) -> None:
         self._limit = limit
-        self._raw = 0
+        self._raw_bytes = 0
         self._content = bytearray()
         codings = [name.strip().lower() for name in encoding.split(",")]
-        gzips = sum(name in {"gzip", "x-gzip"} for name in codings)
-        self._member = zlib.decompressobj(_GZIP_WINDOW) if gzips else None
+        gzip_count = sum(name in {"gzip", "x-gzip"} for name in codings)
+        self._member = zlib.decompressobj(_GZIP_WINDOW) if gzip_count else None
         self._members = 1
-        self._is_ended = False
-        """What comes is no member any more."""
-        if gzips > 1 or not _UNASKED.isdisjoint(codings):
+        self._is_past_members = False
+        """Whether the bytes that follow are not gzip members."""
+        if gzip_count > 1 or not _UNSUPPORTED_CODINGS.isdisjoint(codings):
             raise FetchError(
                 "encoding",
                 f"The reply is compressed with {encoding[:40]!r}, but only gzip was asked for.",
@@ -170,18 +169,18 @@ class BoundedBody:
 
     @property
     def is_over(self) -> bool:
-        """True once more than the limit came, raw or decoded; feed nothing then."""
-        return self._raw > self._limit or len(self._content) > self._limit
+        """Whether the raw or decoded bytes exceed the limit; feed nothing more then."""
+        return self._raw_bytes > self._limit or len(self._content) > self._limit
 
     def feed(self, chunk: bytes) -> None:
-        """Add what came from the network; raises FetchError ("encoding") for broken gzip."""
-        self._raw += len(chunk)
+        """Add a chunk from the network; raises FetchError ("encoding") for broken gzip."""
+        self._raw_bytes += len(chunk)
         if self._member is None:
             self._content += chunk[: self._limit + 1 - len(self._content)]
             return
-        while chunk and len(self._content) <= self._limit and not self._is_ended:
+        while chunk and len(self._content) <= self._limit and not self._is_past_members:
             if self._member.eof:
-                self._is_ended = chunk[:1] != b"\x1f"
+                self._is_past_members = chunk[:1] != b"\x1f"
                 self._member = self._next_member()
                 continue
             try:
@@ -193,8 +192,8 @@ class BoundedBody:
 
     def finish(self) -> bytes:
         """The whole body; raises FetchError ("encoding") if the gzip ended early."""
-        is_inside = self._raw and not (self._is_ended or self.is_over)
-        if self._member is not None and is_inside and not self._member.eof:
+        is_incomplete = self._raw_bytes and not (self._is_past_members or self.is_over)
+        if self._member is not None and is_incomplete and not self._member.eof:
             raise FetchError("encoding", "The reply's gzip ended early. It is tried again later.")
         return bytes(self._content[: self._limit])
 
@@ -205,25 +204,25 @@ class BoundedBody:
         return zlib.decompressobj(_GZIP_WINDOW)
 
 
-async def pieces(response: httpx.Response) -> AsyncIterator[bytes]:
-    """The body of *response* as it comes; FetchError ("encoding") for one in too many pieces."""
-    number = 0
-    async for piece in response.aiter_raw():
-        number += 1
-        if number > MAX_PIECES:
+async def iter_chunks(response: httpx.Response) -> AsyncIterator[bytes]:
+    """The raw body of *response*; raises FetchError ("encoding") after too many chunks."""
+    count = 0
+    async for chunk in response.aiter_raw():
+        count += 1
+        if count > MAX_CHUNKS:
             raise FetchError(
-                "encoding", f"The reply comes in over {MAX_PIECES} pieces. Choose another page."
+                "encoding", f"The reply comes in over {MAX_CHUNKS} pieces. Choose another page."
             )
-        if number % PIECES_AT_ONCE == 0:
+        if count % CHUNKS_PER_TURN == 0:
             await asyncio.sleep(0)
-        yield piece
+        yield chunk
 
 
 async def read_body(response: httpx.Response, limit: int) -> BoundedBody:
-    """The body of *response*, up to *limit* bytes raw and decoded, after which reading stops."""
+    """The body of *response*; stops reading past *limit* bytes, raw or decoded."""
     body = BoundedBody(response.headers.get("content-encoding", ""), limit)
-    async for piece in pieces(response):
-        body.feed(piece)
+    async for chunk in iter_chunks(response):
+        body.feed(chunk)
         if body.is_over:
             break
     return body

@@ -1,7 +1,7 @@
-"""The page fetcher: a URL becomes a Page, safely, politely and in time.
+"""The page fetcher: fetches a URL as a Page.
 
-It asks robots.txt, walks the redirects, and reads a bounded HTML body; `safe_addresses` guards
-every connection below it.
+It obeys robots.txt, follows redirects, bounds time and size, and connects to public addresses only
+(`safe_addresses`).
 """
 
 import asyncio
@@ -15,7 +15,13 @@ from importlib.metadata import version
 import httpcore
 import httpx
 
-from judge.adapters.web.downloads import origin_of, parse_url, pieces, read_body, walk
+from judge.adapters.web.downloads import (
+    follow_redirects,
+    iter_chunks,
+    origin_of,
+    parse_url,
+    read_body,
+)
 from judge.adapters.web.robots import (
     MAX_ROBOTS_BYTES,
     MAX_ROBOTS_REDIRECTS,
@@ -33,20 +39,20 @@ from judge.errors import FetchError
 from judge.types.references import Media, NotModified, Page, Validators
 
 MAX_PAGE_BYTES = 2 * 1024 * 1024
-"""Raw and decoded alike."""
+"""Of the raw body and of the decoded one."""
 
 MAX_REDIRECTS = 3
 MAX_CONNECTIONS = 64
 MAX_IDLE_CONNECTIONS = 16
 IDLE_S = 5.0
-"""The pages of one request come together; Apache closes after as long by default."""
+"""The pages of one request are fetched together; Apache closes idle connections as soon."""
 
 MAX_HEADER_CHARS = 512
 MAX_DRAINED_BYTES = 64 * 1024
-"""About what a new TLS connection costs in time."""
+"""Reading as much takes about as long as a new TLS connection."""
 
 _WHOLE_PAGE = frozenset({httpx.codes.OK, httpx.codes.NON_AUTHORITATIVE_INFORMATION})
-"""The latter comes through a proxy that has changed something on the way."""
+"""The latter is sent by proxies that changed the response."""
 
 _GONE = frozenset({httpx.codes.NOT_FOUND, httpx.codes.GONE})
 
@@ -61,7 +67,7 @@ _ACCEPT: Mapping[Media, str] = {
 _HTML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([\w.:+-]{1,40})", re.IGNORECASE | re.ASCII)
 _PRINTABLE = re.compile(r"[\x20-\x7e]*")
-_NONE_KNOWN = Validators()
+_NO_VALIDATORS = Validators()
 
 
 class HttpxFetcher:
@@ -85,10 +91,10 @@ class HttpxFetcher:
         url: str,
         *,
         timeout_s: float,
-        validators: Validators = _NONE_KNOWN,
+        validators: Validators = _NO_VALIDATORS,
         media: Media = "html",
     ) -> Page | NotModified:
-        """The page at *url*, or NotModified when *validators* still hold.
+        """The page at *url*, or NotModified when it still matches *validators*.
 
         *timeout_s* covers everything: robots.txt, redirects and the last byte of the body.
         Raises FetchError with one of the reasons `address`, `scheme`, `redirects`, `too-large`,
@@ -97,13 +103,13 @@ class HttpxFetcher:
         start = parse_url(url)
 
         async def read(at: httpx.URL, response: httpx.Response) -> Page | NotModified:
-            found = await _read_page(at, response, validators, media)
-            # The address as configured, unless we were sent elsewhere.
-            return replace(found, url=url) if isinstance(found, Page) and at == start else found
+            page = await _read_page(at, response, validators, media)
+            # The URL as configured, unless there was a redirect.
+            return replace(page, url=url) if isinstance(page, Page) and at == start else page
 
         try:
             async with asyncio.timeout(timeout_s):
-                return await walk(
+                return await follow_redirects(
                     self._transport,
                     start,
                     headers=self._headers() | {"Accept": _ACCEPT[media]} | _conditions(validators),
@@ -137,7 +143,7 @@ class HttpxFetcher:
         await self._robots.check(origin_of(url), str(url))
 
     async def _ask_robots(self, url: str) -> RobotsReply:
-        return await walk(
+        return await follow_redirects(
             self._transport,
             parse_url(url),
             headers=self._headers(),
@@ -155,11 +161,11 @@ def open_fetcher(
     ssl_context: ssl.SSLContext | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> HttpxFetcher:
-    """A fetcher with connections of its own; close it with `aclose`.
+    """A fetcher with its own connections; close it with `aclose`.
 
-    *contact* is asked at each fetch, as the sources file may change. *trusted_hosts* are
-    `host:port`s that may be fetched from although their address is private. The others are for
-    tests and for networks with a certificate authority of their own.
+    *contact* is called at each fetch, as the sources file may change. *trusted_hosts* are
+    `host:port`s that may be fetched from although their address is private. The other parameters
+    are for tests, and for networks with their own certificate authority.
     """
     pool = httpcore.AsyncConnectionPool(
         ssl_context=ssl_context or httpx.create_ssl_context(trust_env=False),
@@ -183,15 +189,15 @@ async def _read_robots(_: httpx.URL, response: httpx.Response) -> RobotsReply:
         return RobotsReply(response.status_code)
     body = await read_body(response, MAX_ROBOTS_BYTES)
     text = body.finish().decode("utf-8-sig", errors="replace")
-    # A rule cut in the middle could forbid the whole site.
+    # Drop the last line if it was cut: half a rule could forbid the whole site.
     return RobotsReply(response.status_code, text.rpartition("\n")[0] if body.is_over else text)
 
 
 async def _drain(response: httpx.Response) -> None:
-    """Read a short body that nobody wants, so that the connection can be used again."""
+    """Read and discard a short body, so that the connection can be reused."""
     left = MAX_DRAINED_BYTES
-    async for piece in pieces(response):
-        left -= len(piece)
+    async for chunk in iter_chunks(response):
+        left -= len(chunk)
         if left < 0:
             break
 
@@ -199,7 +205,7 @@ async def _drain(response: httpx.Response) -> None:
 async def _read_page(
     at: httpx.URL, response: httpx.Response, known: Validators, media: Media
 ) -> Page | NotModified:
-    # What the server gave; odd or oversized values are not kept.
+    # Validators of the response; malformed or oversized values are dropped.
     headers = response.headers
     validators = Validators(
         _sendable(headers.get("etag", "")), _sendable(headers.get("last-modified", ""))
@@ -244,7 +250,7 @@ async def _read_html(host: str, response: httpx.Response) -> bytes:
 
 
 def _refuse_unless(media: Media, host: str, content_type: str) -> None:
-    # Of a header that came twice the last value counts, as in browsers.
+    # Of a repeated header the last value counts, as in browsers.
     kind = content_type.rpartition(",")[2].partition(";")[0].strip().lower()
     if content_type and kind not in _MEDIA[media]:
         raise FetchError(

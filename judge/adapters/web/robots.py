@@ -1,7 +1,7 @@
-"""What sites ask of robots, honoured as RFC 9309 says and remembered for a while.
+"""Fetches, caches and obeys robots.txt as in RFC 9309.
 
-The page fetcher asks here before each hop. The file itself comes through the same guarded
-download as a page, by way of the function given as *ask*.
+The page fetcher checks each hop here. The file itself is downloaded through the same guarded
+connections as a page, by the function given as *fetch*.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ PRODUCT = "Judge"
 """Our product token (RFC 9309, 2.2.1): the first word of the User-Agent header."""
 
 MAX_ROBOTS_BYTES = 512 * 1024
-"""RFC 9309, 2.5 asks for at least 500 KiB; what lies beyond is not read."""
+"""RFC 9309, 2.5 asks for at least 500 KiB; the rest is not read."""
 
 MAX_ROBOTS_REDIRECTS = 5
 """RFC 9309, 2.3.1.2: at least five."""
@@ -28,21 +28,21 @@ RULES_TTL_S = 3600.0
 """RFC 9309, 2.4 allows a day; an hour lets a site change its mind sooner."""
 
 UNREACHABLE_TTL_S = 60.0
-"""As long as the failure of a page is remembered."""
+"""As long as the failure of a page is cached."""
 
 ROBOTS_TIMEOUT_S = 3.0
-"""Within the five seconds that a page has by default, so that its own cause is told."""
+"""Less than the five seconds of a page, so that the error names robots.txt and not the page."""
 
 MAX_ORIGINS = 256
 
-_SAME_FOR_THE_PAGE = frozenset({"address", "connection", "tls", "timeout"})
+_CONNECTION_FAILURES = frozenset({"address", "connection", "tls", "timeout"})
 _AGENT_LINE = re.compile(r"\s*user[-\s]*agent\s*[:\s]\s*([^#]*)", re.IGNORECASE)
 _TOKEN = re.compile(r"[a-z_-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsReply:
-    """What came back for robots.txt: the HTTP status and the text."""
+    """The HTTP status and the text of a response for robots.txt."""
 
     status: int
     text: str = ""
@@ -50,7 +50,7 @@ class RobotsReply:
 
 @dataclass(frozen=True, slots=True)
 class RobotsRules:
-    """What one origin allows; `refusal` says why everything is refused for now."""
+    """The rules of one origin; `refusal` says why everything is refused for now."""
 
     protego: Protego | None = None
     refusal: str = ""
@@ -61,14 +61,14 @@ class RobotsRules:
 
 
 def parse_robots(text: str) -> RobotsRules:
-    """The rules in *text*, with whatever is not understood left out; linear in its length."""
+    """The rules in *text*, without lines that cannot be parsed; takes linear time."""
     return RobotsRules(
-        Protego.parse("\n".join(_without_others(line) for line in text.splitlines()))
+        Protego.parse("\n".join(_merge_other_agents(line) for line in text.splitlines()))
     )
 
 
-def _without_others(line: str) -> str:
-    """*line*, with agents that are not us made one and the same.
+def _merge_other_agents(line: str) -> str:
+    """*line*; if it names an agent that is not us, with the name `another`.
 
     Protego copies each rule for each agent of its group: 256 KiB of names above 256 KiB of rules
     would fill the memory.
@@ -83,29 +83,29 @@ def _without_others(line: str) -> str:
 
 
 class RobotsCache:
-    """Answers "may we?" for each origin, asking each only once at a time.
+    """Caches the rules of each origin, with one fetch at a time for each.
 
-    A 4xx or too many redirects mean that there are no rules (RFC 9309, 2.3.1.2 and 2.3.1.3). A
-    5xx, silence or nonsense means that the rules are unknown: everything is refused for a minute
-    (2.3.1.4), unless older rules are at hand (2.4). Where not even a connection can be had the
-    page has the same fate, so its cause is told and not remembered.
+    A 4xx or too many redirects mean that there are no rules (RFC 9309, 2.3.1.2 and 2.3.1.3). After
+    a 5xx, a time-out or garbage the rules are unknown: everything is refused for a minute
+    (2.3.1.4), unless older rules are cached (2.4). A failed connection would fail for the page as
+    well, so that error is raised and not cached.
     """
 
     def __init__(
         self,
-        ask: Callable[[str], Awaitable[RobotsReply]],
+        fetch: Callable[[str], Awaitable[RobotsReply]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._ask = ask
+        self._fetch = fetch
         self._clock = clock
         self._rules_by_origin: dict[str, tuple[RobotsRules, float]] = {}
         self._flights = SingleFlight()
 
     async def check(self, origin: str, url: str) -> None:
-        """Return if *url* on *origin* may be fetched; else raise FetchError ("robots").
+        """Raise FetchError ("robots") unless *url* on *origin* may be fetched.
 
-        If not even a connection can be had, the FetchError says why: "address", "connection",
-        "tls" or "timeout".
+        If robots.txt itself cannot be fetched for want of a connection, the reason is "address",
+        "connection", "tls" or "timeout".
         """
         rules = await self._rules(origin)
         # In a thread, as is the parsing: half a mebibyte of wildcards takes 0.4 s to match.
@@ -119,7 +119,7 @@ class RobotsCache:
         )
 
     async def aclose(self) -> None:
-        """Give up what is being asked."""
+        """Cancel pending fetches."""
         await self._flights.aclose()
 
     async def _rules(self, origin: str) -> RobotsRules:
@@ -133,14 +133,14 @@ class RobotsCache:
         return outcome
 
     async def _fetch_rules(self, origin: str) -> RobotsRules | FetchError:
-        """The rules of *origin*, or why it cannot be had; never raises."""
+        """The rules of *origin*, or why there is no connection to it; never raises."""
         try:
             async with asyncio.timeout(ROBOTS_TIMEOUT_S):
-                reply = await self._ask(f"{origin}/robots.txt")
+                reply = await self._fetch(f"{origin}/robots.txt")
         except TimeoutError:
             return self._unreachable(origin, f"did not come within {ROBOTS_TIMEOUT_S:g} s")
         except FetchError as error:
-            if error.reason in _SAME_FOR_THE_PAGE:
+            if error.reason in _CONNECTION_FAILURES:
                 return error
             if error.reason == "redirects":
                 return self._remember(origin, RobotsRules(), RULES_TTL_S)
@@ -151,18 +151,18 @@ class RobotsCache:
         rules = await asyncio.to_thread(parse_robots, reply.text) if is_there else RobotsRules()
         return self._remember(origin, rules, RULES_TTL_S)
 
-    def _unreachable(self, origin: str, what: str) -> RobotsRules:
-        older, _ = self._rules_by_origin.get(origin, (RobotsRules(refusal="unknown"), 0.0))
+    def _unreachable(self, origin: str, problem: str) -> RobotsRules:
+        cached, _ = self._rules_by_origin.get(origin, (RobotsRules(refusal="unknown"), 0.0))
         refused = RobotsRules(
-            refusal=f"The robots.txt of {origin} {what}. Until it can be read nothing is fetched "
-            f"from there; it is asked again after {UNREACHABLE_TTL_S:g} s."
+            refusal=f"The robots.txt of {origin} {problem}. Until it can be read nothing is "
+            f"fetched from there; it is asked again after {UNREACHABLE_TTL_S:g} s."
         )
-        return self._remember(origin, refused if older.refusal else older, UNREACHABLE_TTL_S)
+        return self._remember(origin, refused if cached.refusal else cached, UNREACHABLE_TTL_S)
 
     def _remember(self, origin: str, rules: RobotsRules, ttl_s: float) -> RobotsRules:
-        known = self._rules_by_origin
-        known.pop(origin, None)
-        known[origin] = (rules, self._clock() + ttl_s)
-        if len(known) > MAX_ORIGINS:
-            del known[next(iter(known))]  # what was read longest ago
+        cache = self._rules_by_origin
+        cache.pop(origin, None)
+        cache[origin] = (rules, self._clock() + ttl_s)
+        if len(cache) > MAX_ORIGINS:
+            del cache[next(iter(cache))]  # the one that was fetched longest ago
         return rules

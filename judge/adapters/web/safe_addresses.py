@@ -1,9 +1,9 @@
-"""Which addresses pages may come from, checked at the moment of connecting.
+"""Checks that pages come from public addresses, at the moment of connecting (SSRF).
 
-Every connection of the page fetcher, first hop or redirect, is made by GuardedNetwork: it
-resolves the name once, checks all addresses and connects to a checked one. A name that changes
-its address between check and use therefore gains nothing. Host header, SNI and certificate
-checks stay those of the name, since httpcore above still works with the name.
+Every connection of the page fetcher, also after a redirect, is made by GuardedNetwork: it resolves
+the name once, checks all addresses and connects to a checked one. So a name that changes its
+address between check and use (DNS rebinding) gains nothing. Host header, SNI and certificate
+checks use the name, since httpcore above still works with the name.
 """
 
 import asyncio
@@ -23,26 +23,26 @@ import httpx
 from judge.errors import FetchError
 
 Resolver = Callable[[str], Awaitable[Sequence[str]]]
-"""Host and port to IP addresses in order of preference; raises OSError or UnicodeError."""
+"""Host name to IP addresses in order of preference; raises OSError or UnicodeError."""
 
 CONNECT_TIMEOUT_S = 2.0
-"""For one address, so that a dead one leaves time for the next; our choice."""
+"""For one address, so that a dead one leaves time for the next."""
 
 MAX_LOOK_UPS = 64
-"""Names looked up at once, as many as there may be connections."""
+"""Concurrent DNS look-ups, as many as there may be connections."""
 
 MAX_ADDRESSES_TRIED = 4
 """Two of each family is what large sites publish; more only spend the deadline."""
 
 MAX_INTERIM_REPLIES = 20
-"""Replies 1xx to one request: each costs 30 us of a loop that nothing else gets a turn in, and
-nobody sends more than one or two."""
+"""Responses 1xx to one request: each costs 30 us without yielding to the event loop, and servers
+send one or two."""
 
 _INTERIM_STATUS = re.compile(rb"\nHTTP/1\.[01] 1\d\d")
 
 _IPV6_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
-"""All that IANA has given out for public use. Loopback, mapped, compatible, NAT64, local,
-site-local and multicast addresses lie outside."""
+"""All that IANA has allocated for public use; without loopback, IPv4-mapped, IPv4-compatible,
+NAT64, local, site-local and multicast addresses."""
 
 _SPECIAL = tuple(
     ipaddress.ip_network(network)
@@ -53,12 +53,12 @@ _SPECIAL = tuple(
         "240.0.0.0/4 2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20"
     ).split()
 )
-"""IANA's IPv4 and IPv6 Special-Purpose Address Registries, without what lies outside 2000::/3, and
-168.63.129.16, which is public in form but every Azure machine's own host. Most clouds' metadata
+"""IANA's IPv4 and IPv6 Special-Purpose Address Registries, without what is outside 2000::/3, and
+168.63.129.16, a public address that leads each Azure machine to its host. Most clouds' metadata
 services are in 169.254.0.0/16, one at 100.100.100.200; 6to4 (2002::/16) can carry any IPv4 address.
 
-They are spelt out because `is_global` differs between Python versions and takes multicast and
-6to4 for global.
+The list is our own because `is_global` differs between Python versions and includes multicast and
+6to4.
 """
 
 
@@ -76,29 +76,29 @@ def is_public(address: str) -> bool:
 
 
 def host_and_port(host: str, port: int) -> str:
-    """The spelling of JUDGE_TRUSTED_HOSTS: `localhost:8080`, `[::1]:8080`."""
+    """As written in JUDGE_TRUSTED_HOSTS: `localhost:8080`, `[::1]:8080`."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def open_resolver() -> Resolver:
-    """Gives the addresses that this machine's resolver has; odd IPv4 spellings become plain here.
+    """A Resolver over this machine's; it also normalises unusual spellings of IPv4 addresses.
 
-    It has threads of its own: while DNS is silent each look-up holds one for ten seconds and more,
-    however soon its caller leaves, and searches and /health/ready would wait for the event loop's.
+    It has its own threads: while DNS does not answer, each look-up blocks one for ten seconds and
+    more, even if its caller is cancelled, and searches and /health/ready need the event loop's.
     """
     threads = ThreadPoolExecutor(MAX_LOOK_UPS, "resolver")
 
     async def resolve(host: str) -> Sequence[str]:
         look_up = partial(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM)
-        found = await asyncio.get_running_loop().run_in_executor(threads, look_up)
-        return [str(address[0]) for *_, address in found]
+        infos = await asyncio.get_running_loop().run_in_executor(threads, look_up)
+        return [str(address[0]) for *_, address in infos]
 
     return resolve
 
 
 @dataclass(frozen=True, slots=True)
 class GuardedNetwork(httpcore.AsyncNetworkBackend):
-    """Connects to public addresses and to *trusted* `host:port`s, and to nothing else."""
+    """A network backend that connects only to public addresses and *trusted* `host:port`s."""
 
     trusted: frozenset[str]
     resolver: Resolver = field(default_factory=open_resolver)
@@ -133,7 +133,7 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
         )
 
     async def _allowed(self, host: str, port: int) -> list[str]:
-        """The addresses of *host*, each once; raises FetchError if any may not be fetched from."""
+        """The distinct addresses of *host*; raises FetchError if any of them is not allowed."""
         addresses = list(dict.fromkeys(await self._addresses(host)))
         if host_and_port(host.lower(), port) in self.trusted:
             return addresses
@@ -167,26 +167,26 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
 
 @dataclass(slots=True)
 class _BoundedStream(httpcore.AsyncNetworkStream):
-    """A connection on which no reply hides behind endless interim ones.
+    """A connection that refuses endless interim (1xx) responses.
 
-    It is closed when its TLS handshake is cancelled, which httpcore forgets.
+    It also closes itself when its TLS handshake is cancelled, as httpcore does not.
     """
 
     stream: httpcore.AsyncNetworkStream
     host: str
-    interim: int = 0
-    last: bytes = b"\n"
+    interim_count: int = 0
+    tail: bytes = b"\n"
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
         data = await self.stream.read(max_bytes, timeout)
-        self.interim += len(_INTERIM_STATUS.findall(self.last + data))
-        self.last = (self.last + data)[-12:]  # too few for a whole status
-        if self.interim > MAX_INTERIM_REPLIES:
+        self.interim_count += len(_INTERIM_STATUS.findall(self.tail + data))
+        self.tail = (self.tail + data)[-12:]  # shorter than a status line
+        if self.interim_count > MAX_INTERIM_REPLIES:
             raise FetchError("connection", f"{self.host} sends interim replies without end.")
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        self.interim, self.last = 0, b"\n"
+        self.interim_count, self.tail = 0, b"\n"
         await self.stream.write(buffer, timeout)
 
     async def aclose(self) -> None:
@@ -210,7 +210,7 @@ class _BoundedStream(httpcore.AsyncNetworkStream):
 
 
 class GuardedTransport(httpx.AsyncHTTPTransport):
-    """httpx's transport over a pool with a network of ours, for which it has no option."""
+    """httpx's transport over a given pool, for which httpx has no parameter."""
 
     def __init__(self, pool: httpcore.AsyncConnectionPool) -> None:
-        self._pool = pool  # all that it makes itself
+        self._pool = pool  # the only attribute that httpx sets itself

@@ -97,7 +97,7 @@ def serve_in_worker(
     not keep it from starting. The rest is as for `create_app`.
     """
     _keep_memory_compact()
-    last_good = LastGood(Path(settings.data_dir), may_begin=is_replacement)
+    last_good = LastGood(Path(settings.data_dir), may_read=is_replacement)
     app = create_app(
         settings,
         open_services=partial(open_services, last_good=last_good),

@@ -53,7 +53,7 @@ def test_another_process_gives_pages_and_title():
     ],
 )
 def test_what_cannot_be_read_says_why(content, told):
-    assert told in read_pdf(content, within_s=10)["problem"]
+    assert told in read_pdf(content, timeout_s=10)["problem"]
 
 
 def test_the_reason_comes_back_from_the_other_process():
@@ -62,12 +62,12 @@ def test_the_reason_comes_back_from_the_other_process():
 
 
 def test_too_much_is_refused():
-    assert "over 1 pages" in read_pdf(pdf("a", "b"), within_s=10, max_pages=1)["problem"]
-    assert "over 3 characters" in read_pdf(pdf("abcdef"), within_s=10, max_text=3)["problem"]
+    assert "over 1 pages" in read_pdf(pdf("a", "b"), timeout_s=10, max_pages=1)["problem"]
+    assert "over 3 characters" in read_pdf(pdf("abcdef"), timeout_s=10, max_text=3)["problem"]
 
 
 def test_the_time_is_bounded_between_pages():
-    assert "Only 1 of its pages" in read_pdf(pdf("a", "b"), within_s=-1)["problem"]
+    assert "Only 1 of its pages" in read_pdf(pdf("a", "b"), timeout_s=-1)["problem"]
 
 
 def test_a_reader_that_hangs_is_ended():
