@@ -18,12 +18,7 @@ COUNTERS: Mapping[str, tuple[str, ...]] = {
     "judge_events": ("Everything that was logged.", "event"),
     "judge_http_requests": ("Requests answered.", "method", "route", "status"),
     "judge_judgements": ("Verdicts given.", "domain", "evidence", "degraded"),
-    "judge_reply_defects": (
-        "Rules that a model's reply broke.",
-        "rule",
-        "attempt",
-        "severity",
-    ),
+    "judge_reply_defects": ("Rules that a model's reply broke.", "rule", "attempt", "severity"),
     "judge_model_replies": ("Replies of a model.", "model", "finish"),
     "judge_model_tokens": ("Tokens as the model counts them.", "kind"),
     "judge_model_failures": ("Times that a model could not be reached.", "outcome", "reason"),
@@ -96,8 +91,6 @@ class Metrics:
                 self._gauges["judge_daily_tokens_limit"].set(float(fields["limit"]))
             case "cache.down" | "cache.back":
                 self._gauges["judge_cache_degraded"].set(event == "cache.down")
-            case _:
-                pass
 
     def render(self) -> bytes:
         """All metrics, those of the other processes of this server included."""

@@ -30,12 +30,8 @@ def pdf_text(
     content: bytes, *, timeout_s: float = TIMEOUT_S, python: str = sys.executable
 ) -> PdfText:
     """The text of the PDF in *content*; raises UnreadableDocument."""
-    command = [
-        python,
-        "-m",
-        "judge.adapters.files.pdf_text",
-        str(max(1.0, timeout_s - RESERVE_S)),
-    ]
+    reading_s = max(1.0, timeout_s - RESERVE_S)
+    command = [python, "-m", "judge.adapters.files.pdf_text", str(reading_s)]
     try:
         # Our own module; the document is its stdin.
         process = subprocess.run(  # noqa: S603

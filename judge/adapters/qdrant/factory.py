@@ -8,7 +8,7 @@ from judge.errors import ConfigurationError, InvalidAddress
 from judge.ports import Embedder, SearchEngine
 
 _CREDENTIALS = re.compile(r"//[^/]*@")
-"""Which no message may show."""
+"""What no message may show."""
 
 
 @asynccontextmanager
@@ -17,7 +17,7 @@ async def open_qdrant(
     api_key: str | None,
     embedder: Embedder | None,
 ) -> AsyncIterator[SearchEngine]:
-    """A client of the server at *url*; nothing is sent before it is asked something.
+    """A SearchEngine on the server at *url*; it sends nothing before first use.
 
     Raises ConfigurationError when the package is missing, and InvalidAddress.
     """
@@ -32,11 +32,11 @@ async def open_qdrant(
     try:
         client = open_client(url, api_key)
     except ValueError:
-        # The client's own words hold the whole of it, and so a password.
+        # The client's message repeats the URL, which may hold a password.
         raise InvalidAddress(
             "QDRANT_URL is no address. Write it as in http://127.0.0.1:6333."
         ) from None
-    except (OSError, ImportError) as error:  # a file of certificates; httpx without SOCKS
+    except (OSError, ImportError) as error:  # bad certificates; httpx without SOCKS
         raise ConfigurationError(
             f"No client for QDRANT_URL can be opened ({type(error).__name__}). Correct "
             "SSL_CERT_FILE and the proxy variables where they are set."

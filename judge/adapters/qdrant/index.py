@@ -1,8 +1,8 @@
-"""The index past one machine: one Qdrant collection, text and, with an embedder, meaning.
+"""The index for several machines: one Qdrant collection, searched by words and by meaning.
 
-Text is BM25 as sparse vectors that we make ourselves; meaning is dense vectors; both are searched
-under the same filter and joined by reciprocal rank fusion. `points.py` has the shapes,
-`writer.py` writes.
+Words are our own BM25 sparse vectors; meaning, with an embedder, is dense vectors. Both are
+searched under the same filter and fused by reciprocal rank fusion. `points.py` converts passages
+and scopes, `writer.py` writes.
 """
 
 import asyncio
@@ -36,25 +36,25 @@ from judge.types.search import (
 )
 
 COLLECTION = "judge"
-"""The one collection that we make; ours are payload in it."""
+"""The one Qdrant collection; Judge's own collections are payload in it."""
 
 TIMEOUT_S = 5
-"""For one answer of the server."""
+"""For one request to the server."""
 
 CANDIDATES = 100
-"""At least so many of either kind are joined by rank."""
+"""At least so many hits of each kind are fused by rank."""
 
 MAX_NAMES = 10_000
-"""Collections, folders, tags and documents that are listed, the most used first."""
+"""How many collections, folders, tags or documents are listed, the most used first."""
 
 PAGE = 1_000
-"""Documents read at a time."""
+"""Documents read in one request."""
 
 _FIELD_OF = {"document": "document", "folder": "folders", "tag": "tag"}
 
 
 def open_client(url: str, api_key: str | None) -> AsyncQdrantClient:
-    """A client of the server at *url*; nothing is sent yet, and no version compared."""
+    """A client of the server at *url*; it sends nothing yet, and compares no versions."""
     return AsyncQdrantClient(url=url, api_key=api_key, timeout=TIMEOUT_S, check_compatibility=False)
 
 
@@ -70,7 +70,7 @@ class QdrantIndex:
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
-        """See `SearchIndex.search`; `total` counts what the words find; meaning adds hits."""
+        """See `SearchIndex.search`; `total` counts the hits of the words, not those of meaning."""
         if query.is_empty:
             return SearchResults()
         with translated_errors(self.address):
@@ -116,8 +116,8 @@ class QdrantIndex:
         with translated_errors(self.address):
             if not await self._exists():
                 return ()
-            found = await self.client.retrieve(COLLECTION, ids, with_payload=True)
-        passages = sorted((points.to_passage(p.payload) for p in found), key=lambda p: p.position)
+            records = await self.client.retrieve(COLLECTION, ids, with_payload=True)
+        passages = sorted((points.to_passage(p.payload) for p in records), key=lambda p: p.position)
         is_there = any(fold_name(passage.id) == fold_name(passage_id) for passage in passages)
         return tuple(passages) if is_there else ()
 
@@ -161,8 +161,8 @@ class QdrantIndex:
         with translated_errors(self.address):
             if not await self._exists():
                 return ()
-            found = await self._facet(_FIELD_OF[kind], points.scope_filter(scope))
-        return tuple(sorted(found))
+            counts = await self._facet(_FIELD_OF[kind], points.scope_filter(scope))
+        return tuple(sorted(counts))
 
     async def contains(self, scope: Scope) -> bool:
         """See `Catalogue.contains`."""
@@ -171,13 +171,13 @@ class QdrantIndex:
             return await self._exists() and bool(await self._count(passages))
 
     async def _exists(self) -> bool:
-        """Whether anything was ever indexed; remembered once it was."""
+        """Whether anything was ever indexed; cached once true."""
         if not self._vectors and await self.client.collection_exists(COLLECTION):
             self._vectors = await vector_names(self.client)
         return bool(self._vectors)
 
     async def _query_vector(self, query: SearchQuery) -> tuple[list[float] | None, tuple[str, ...]]:
-        """The question's vector; without it, why only the text is searched."""
+        """The query's vector, or None and the warning that only the words are searched."""
         if self.embedder is None:
             return None, ()
         if self.embedder.name not in self._vectors:
@@ -189,7 +189,7 @@ class QdrantIndex:
             return None, (WORDS_ONLY.format(reason=error),)
 
     def _scope_filter(self, query: SearchQuery, scope: Scope) -> Filter:
-        """The scope, and the phrases that must and the words that must not be there."""
+        """The filter of *scope*, required phrases and excluded words."""
         return _narrowed(
             points.scope_filter(scope),
             [points.holds(bm25.terms_of(phrase)) for phrase in query.phrases],
@@ -197,23 +197,23 @@ class QdrantIndex:
         )
 
     async def _weights(self, query: SearchQuery) -> dict[int, float]:
-        """What each term weighs; the server's own rarity is that of all points."""
+        """The weight of each term; corrected, since the server takes rarities among all points."""
         weights = bm25.query_vector(_terms(query))
         if query.counted.clauses:
             terms = list(dict.fromkeys(_terms(query)))
             rarities = await self._rarities(terms, points.scope_filter(query.counted))
-            of_all = await self._rarities(terms, points.everything())
-            for term, rarity, known in zip(terms, rarities, of_all, strict=True):
-                weights[bm25.term_id(term)] *= rarity / known
+            of_server = await self._rarities(terms, points.everything())
+            for term, rarity, server_rarity in zip(terms, rarities, of_server, strict=True):
+                weights[bm25.term_id(term)] *= rarity / server_rarity
         return weights
 
     async def _rarities(self, terms: Sequence[str], counted: Filter) -> list[float]:
         total = await self._count(counted)
-        found = await self._frequencies(terms, counted)
-        return [idf(frequency, max(frequency, total)) for frequency in found.values()]
+        frequencies = await self._frequencies(terms, counted)
+        return [idf(frequency, max(frequency, total)) for frequency in frequencies.values()]
 
     async def _relevant(self, query: SearchQuery, scope_filter: Filter) -> Filter | None:
-        """*scope_filter*, less what is not relevant; None when nothing can be."""
+        """*scope_filter* narrowed to relevant passages; None when there cannot be any."""
         if query.phrases:
             return scope_filter
         terms = list(dict.fromkeys(_terms(query)))
@@ -222,7 +222,7 @@ class QdrantIndex:
         required = requirement(frequencies, await self._count(counted))
         if required is None:
             return None
-        proof = points.holding(required.present, required.needed)
+        proof = points.weighing_at_least(required.present, required.needed)
         if proof and not await self._count(_narrowed(scope_filter, proof)):
             return None
         return _narrowed(scope_filter, [points.holds_any(required.telling)])
@@ -274,20 +274,20 @@ class QdrantIndex:
 
 
 async def vector_names(client: AsyncQdrantClient) -> frozenset[str]:
-    """The vectors that each point of our collection has."""
+    """The names of the vectors in our collection."""
     params = (await client.get_collection(COLLECTION)).config.params
     dense = params.vectors if isinstance(params.vectors, dict) else {}
     return frozenset((*dense, *(params.sparse_vectors or {})))
 
 
 def sparse(weights: dict[int, float]) -> models.SparseVector:
-    """*weights* in the shape that Qdrant takes."""
+    """*weights* as Qdrant's type."""
     return models.SparseVector(indices=list(weights), values=list(weights.values()))
 
 
 @contextmanager
 def translated_errors(address: str) -> Iterator[None]:
-    """Turn the client's errors into ours, which name the server."""
+    """Turn the client's errors into IndexUnavailable, which names the server."""
     try:
         yield
     except (ApiException, QdrantException) as error:
@@ -306,8 +306,8 @@ def _unavailable(address: str, error: Exception) -> IndexUnavailable:
 
 
 def _narrowed(base: Filter, must: list[Condition], must_not: Sequence[Condition] = ()) -> Filter:
-    held: tuple[Any, Any] = base.must or (), base.must_not or ()
-    return Filter(must=[*held[0], *must], must_not=[*held[1], *must_not])
+    conditions: tuple[Any, Any] = base.must or (), base.must_not or ()
+    return Filter(must=[*conditions[0], *must], must_not=[*conditions[1], *must_not])
 
 
 def _terms(query: SearchQuery) -> list[str]:

@@ -1,7 +1,7 @@
-"""A passage as a Qdrant point, and scopes as its filters.
+"""Converts passages to Qdrant points and back, and scopes to filters.
 
-Everything that filters is small-lettered payload of its own, so that the server's indexes and the
-client's local mode agree; `passage` holds what comes back.
+All that filters is lower-case payload of its own, so that the server's indexes and the client's
+local mode agree; `passage` is the stored passage.
 """
 
 from collections.abc import Sequence
@@ -27,19 +27,19 @@ TEXT_VECTOR = "text"
 _NAMESPACE = UUID("9d2b1f5e-54a4-4a0e-8d0e-6b7f3a2c9e11")
 
 KEYWORDS = ("id", "key", "collection", "document", "folder", "folders", "tag", "terms", "first")
-"""Payload that is compared as a whole."""
+"""Payload fields that are matched exactly."""
 
 Condition = models.Condition
 Weighed = Sequence[tuple[int, str]]
 
 
 def point_id(passage_id: str) -> str:
-    """The point of a passage: Qdrant takes numbers and UUIDs only."""
+    """The point id of a passage, a UUID, since Qdrant takes only those and numbers."""
     return str(uuid5(_NAMESPACE, fold_name(passage_id)))
 
 
 def payload(passage: Passage, record: IndexedDocument | None, terms: list[str]) -> dict[str, Any]:
-    """What filters and what comes back; *record* stands at the first passage only."""
+    """The payload of *passage*; only a document's first passage gets the *record*."""
     values: dict[str, Any] = {
         "id": fold_name(passage.id),
         "key": document_key(passage.collection, passage.document_id),
@@ -61,12 +61,12 @@ def payload(passage: Passage, record: IndexedDocument | None, terms: list[str]) 
 
 
 def to_passage(values: dict[str, Any] | None) -> Passage:
-    """The passage as it was handed in."""
+    """The passage as it was indexed."""
     return _PASSAGE.validate_python((values or {})["passage"])
 
 
 def to_record(values: dict[str, Any] | None) -> IndexedDocument:
-    """What is remembered of the document whose first passage this is."""
+    """The metadata of the document whose first passage this is."""
     return _RECORD.validate_python((values or {})["record"])
 
 
@@ -75,24 +75,24 @@ _RECORD: TypeAdapter[IndexedDocument] = TypeAdapter(IndexedDocument)
 
 
 def equals(name: str, value: str) -> FieldCondition:
-    """Where payload *name* is, or holds, *value*."""
+    """Matches payload *name* that equals, or contains, *value*."""
     return FieldCondition(key=name, match=MatchValue(value=value))
 
 
 def holds(terms: Sequence[str]) -> Condition:
-    """Where the word or the phrase of *terms* stands."""
+    """Matches passages with the word or the phrase of *terms*."""
     if len(terms) == 1:
         return equals("terms", terms[0])
     return FieldCondition(key="stems", match=MatchPhrase(phrase=" ".join(terms)))
 
 
 def holds_any(terms: Sequence[str]) -> FieldCondition:
-    """Where one of *terms* stands."""
+    """Matches passages with at least one of *terms*."""
     return FieldCondition(key="terms", match=MatchAny(any=list(terms)))
 
 
-def holding(present: Weighed, minimum: int) -> list[Condition]:
-    """Where words of *present* weigh *minimum* together; no condition when any of them does."""
+def weighing_at_least(present: Weighed, minimum: int) -> list[Condition]:
+    """Matches passages whose words of *present* weigh *minimum*; empty if any one word does."""
     weights = {weight for weight, _ in present}
     if min(weights) >= minimum:
         return []
@@ -104,9 +104,9 @@ def holding(present: Weighed, minimum: int) -> list[Condition]:
 
 
 def _weighing(heaviest_first: Weighed, minimum: int) -> Filter:
-    """Where the first word stands with enough of the rest, or enough of the rest without it.
+    """Matches the first word with enough of the rest, or enough of the rest without it.
 
-    Its size doubles with each word: six are meant.
+    The filter doubles in size with each word; `requirement` gives at most six.
     """
     branches: list[Condition] = []
     for position, (weight, term) in enumerate(heaviest_first):
@@ -119,7 +119,7 @@ def _weighing(heaviest_first: Weighed, minimum: int) -> Filter:
 
 
 def scope_filter(scope: Scope) -> Filter:
-    """What *scope* holds."""
+    """Matches the passages in *scope*."""
     return Filter(
         must=[_clause(clause) for clause in scope.clauses if not clause.is_excluded],
         must_not=[_clause(clause) for clause in scope.clauses if clause.is_excluded],
@@ -127,7 +127,7 @@ def scope_filter(scope: Scope) -> Filter:
 
 
 def _clause(clause: Clause | AnyOf) -> Condition:
-    """Where *clause*, taken as positive, is true."""
+    """Matches the passages that fulfil *clause*, whether or not it is excluded."""
     if isinstance(clause, AnyOf):
         return Filter(should=[scope_filter(scope) for scope in clause.scopes])
     if clause.kind == "modified":
@@ -139,11 +139,11 @@ def _clause(clause: Clause | AnyOf) -> Condition:
     if not clause.is_recursive:
         rooted = [f"/{value}" for value in values]
         return FieldCondition(key="folder", match=MatchAny(any=rooted))
-    # Every passage has a key, and so is in or below the root.
+    # Every passage is in or below the root.
     below = FieldCondition(key="folders", match=MatchAny(any=values))
     return everything() if "" in values else below
 
 
 def everything() -> Filter:
-    """Every passage, and not the point that holds measures."""
+    """Matches every passage, but not the point with the totals, which has no key."""
     return Filter(must_not=[models.IsEmptyCondition(is_empty=models.PayloadField(key="key"))])

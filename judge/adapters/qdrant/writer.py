@@ -1,7 +1,7 @@
-"""Writing to Qdrant: points in an order that an interruption at any moment cannot hurt.
+"""Writes to Qdrant in an order that makes an interruption at any moment harmless.
 
-A document's first passage holds what is remembered of the document and is written last, so that
-a document half written is read again.
+A document's first passage holds the document's metadata and is written last, so that a document
+half written is indexed again.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -24,17 +24,17 @@ from judge.text.identifiers import identifier_parts
 from judge.types.search import DocumentWithPassages, Passage, document_key, fold_name
 
 BATCH = 256
-"""Points sent at a time: about half a megabyte of text, two with vectors."""
+"""Points sent at a time: about half a megabyte, two megabytes with vectors."""
 
 _TOTALS = points.point_id("measures")
-"""A point that nothing finds; it keeps how much was ever written."""
+"""The point that counts all passages and terms ever written; no search finds it."""
 
 
 @dataclass(frozen=True, slots=True)
 class QdrantWriter:
-    """See `WritableIndex` and `IndexWriter`. Qdrant takes writers together, so there is no lock.
+    """See `WritableIndex` and `IndexWriter`. Qdrant allows concurrent writers, so there is no lock.
 
-    What `replace` and `remove` did is there at once, `commit` or not.
+    Changes by `replace` and `remove` are visible at once, without `commit`.
     """
 
     client: AsyncQdrantClient
@@ -56,7 +56,7 @@ class QdrantWriter:
             await self._prepare(vectors)
             structs = await self._points(documents, vectors)
             await self._upsert([p for p in structs if "record" not in (p.payload or {})])
-            await self._delete_beyond(documents)
+            await self._delete_surplus(documents)
             await self._upsert([p for p in structs if "record" in (p.payload or {})])
 
     async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
@@ -72,7 +72,7 @@ class QdrantWriter:
                 await self.client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
 
     async def commit(self) -> None:
-        """See `IndexWriter.commit`: every change was waited for."""
+        """See `IndexWriter.commit`; nothing to do, since each change was waited for."""
 
     async def _vectors(self, passages: Sequence[Passage]) -> list[list[float]] | None:
         if self.embedder is None:
@@ -80,15 +80,15 @@ class QdrantWriter:
         return await self.embedder.embed_passages([embedded_text(p) for p in passages])
 
     async def _prepare(self, vectors: list[list[float]] | None) -> None:
-        """Make the collection when there is none; raises ConfigurationError if it does not fit."""
+        """Create the collection if missing; raises ConfigurationError if its vectors differ."""
         if await self.client.collection_exists(COLLECTION):
             names = await vector_names(self.client)
-            wanted = {TEXT_VECTOR, *([self.embedder.name] if self.embedder else [])}
-            if names != wanted:
+            expected = {TEXT_VECTOR, *([self.embedder.name] if self.embedder else [])}
+            if names != expected:
                 raise ConfigurationError(
                     f"The Qdrant collection {COLLECTION!r} holds the vectors "
                     f"{', '.join(sorted(names))}; JUDGE_EMBEDDER asks for "
-                    f"{', '.join(sorted(wanted))}. Set it back, or delete the collection and run "
+                    f"{', '.join(sorted(expected))}. Set it back, or delete the collection and run "
                     "`judge index add` on your documents again."
                 )
             return
@@ -137,23 +137,22 @@ class QdrantWriter:
         return structs
 
     async def _add_to_totals(self, terms: list[list[str]]) -> float:
-        """The average length of all passages so far, these included."""
-        found = await self.client.retrieve(COLLECTION, [_TOTALS], with_payload=True)
-        before = (found[0].payload or {})["measures"] if found else {"passages": 0, "terms": 0}
+        """Count these passages; returns the average length of all, these included."""
+        records = await self.client.retrieve(COLLECTION, [_TOTALS], with_payload=True)
+        before = (records[0].payload or {})["measures"] if records else {"passages": 0, "terms": 0}
         count = before["passages"] + len(terms)
         total = before["terms"] + sum(map(len, terms))
         payload = {"measures": {"passages": count, "terms": total}}
         await self._upsert([PointStruct(id=_TOTALS, vector={}, payload=payload)])
         return float(total / count)
 
-    async def _delete_beyond(self, documents: Sequence[DocumentWithPassages]) -> None:
-        """Delete what the old versions had beyond the new ones' end."""
+    async def _delete_surplus(self, documents: Sequence[DocumentWithPassages]) -> None:
+        """Delete old passages at positions that the new versions no longer have."""
         for item in documents:
             key = document_key(item.document.collection, item.document.id)
-            beyond = models.FieldCondition(
-                key="position", range=models.Range(gte=len(item.passages))
-            )
-            where = Filter(must=[equals("key", key), beyond])
+            surplus = models.Range(gte=len(item.passages))
+            position = models.FieldCondition(key="position", range=surplus)
+            where = Filter(must=[equals("key", key), position])
             await self.client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
 
     async def _upsert(self, structs: Sequence[PointStruct]) -> None:
@@ -162,7 +161,7 @@ class QdrantWriter:
 
 
 def _text(passage: Passage) -> str:
-    """All that the passage is found by."""
+    """The text by which a passage is found."""
     heads = dict.fromkeys((passage.title, passage.chapter or "", passage.section or ""))
     text = strip_accents(passage.text)
     return "\n".join((text, *heads, identifier_parts(text)))

@@ -84,15 +84,10 @@ class RedisCache:
 
     async def _look_up(self, requests: Sequence[Sequence[str]]) -> list[list[str | None]]:
         keys = list(dict.fromkeys(chain.from_iterable(requests)))
-        client, execute = self._client, self._execute
-        values = await call_redis(
-            client,
-            lambda: (
-                client.mget_nonatomic(keys)
-                if isinstance(client, RedisCluster)
-                else execute("MGET", *keys)
-            ),
-        )
+        if isinstance(client := self._client, RedisCluster):
+            values = await call_redis(client, lambda: client.mget_nonatomic(keys))
+        else:
+            values = await call_redis(client, lambda: self._execute("MGET", *keys))
         texts = {key: _text(value) for key, value in zip(keys, values, strict=True)}
         return [[texts[key] for key in request] for request in requests]
 

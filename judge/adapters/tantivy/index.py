@@ -1,7 +1,7 @@
 """The embedded index: Tantivy in a folder, read by any number of processes.
 
-Readers look at the folder's `meta.json` before each search, so that they see every commit of any
-process at once and none needs to be started again. `writer.py` changes the index.
+Readers check the folder's `meta.json` before each search, so that they see a commit of any process
+at once and without a restart. `writer.py` changes the index.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from judge.adapters.tantivy.schema import (
     LabelKind,
     english,
     label,
-    number,
+    name_hash,
     open_index,
     to_passage,
     to_record,
@@ -47,16 +47,16 @@ from judge.types.search import (
     SearchResults,
 )
 
-RERANKED = 30
-"""Hits that are ranked anew, by which words stand side by side and in which other places their
-documents answer: with more, the first ten stay as they are."""
+RERANK_WINDOW = 30
+"""The top hits that are reranked by adjacent words and by the other hits of their documents; a
+larger window leaves the first ten as they are."""
 
 SAME_DOCUMENT_BOOST = 0.1
-"""How much: a document that answers in several places is likelier the right one."""
+"""The share of the scores of a document's other hits that is added to each of its hits."""
 
 LONG_QUERY_WORDS, LONG_QUERY_CHARACTERS = 8, 100
-"""A longer query takes a thread, lest it hold up the event loop; a short one takes less than the
-hand-over would. Without spaces a thousand characters are one word, of a thousand terms."""
+"""A longer query is searched on a thread, so as not to block the event loop; a short one takes less
+time than the hand-over. Without spaces a thousand characters are one word, of a thousand terms."""
 
 IF_FULL = " If the disk is full, make room and do the same again: nothing that was kept is lost."
 
@@ -66,19 +66,19 @@ IF_DAMAGED = (
 )
 
 _LABEL_OF: dict[str, LabelKind] = {"document": "document", "folder": "below", "tag": "tag"}
-_Found = TypeVar("_Found")
+_Item = TypeVar("_Item")
 _Stamp = tuple[int, int]
 _Ranking = list[tuple[float, tantivy.DocAddress]]
 
 
 def index_folder(data_dir: Path) -> Path:
-    """The folder of this version's index."""
+    """The folder of the index of this VERSION."""
     return data_dir / f"index-v{VERSION}"
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The index as one commit left it, for as long as it is held."""
+    """The index as of one commit; `stamp` identifies the commit."""
 
     index: tantivy.Index
     searcher: tantivy.Searcher
@@ -86,14 +86,14 @@ class Snapshot:
 
 
 class TantivyIndex:
-    """Searches the index in *data_dir*, which may not be there yet; serves threads as well."""
+    """Searches the index in *data_dir*, which need not exist yet; safe for threads."""
 
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
         self._meta = index_folder(data_dir) / "meta.json"
         self._analyzer = english()
         self._snapshot: Snapshot | None = None
-        self._counted: tuple[Snapshot | None, tuple[CollectionStats, ...]] | None = None
+        self._stats: tuple[Snapshot | None, tuple[CollectionStats, ...]] | None = None
 
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
@@ -107,9 +107,9 @@ class TantivyIndex:
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
         """See `Catalogue.around`."""
-        found = self._passages([passage_id])
-        if not found or not (before or after):
-            return found
+        passages = self._passages([passage_id])
+        if not passages or not (before or after):
+            return passages
         document, _, position = passage_id.rpartition(":")
         first = max(0, int(position) - before)
         ids = [f"{document}:{n}" for n in range(first, int(position) + after + 1)]
@@ -122,31 +122,31 @@ class TantivyIndex:
     async def collections(self) -> tuple[CollectionStats, ...]:
         """See `Catalogue.collections`; counted once for each commit."""
         snapshot = self.snapshot()
-        if self._counted is None or self._counted[0] is not snapshot:
-            self._counted = (snapshot, await self._look(_collections))
-        return self._counted[1]
+        if self._stats is None or self._stats[0] is not snapshot:
+            self._stats = (snapshot, await self._list(_collections))
+        return self._stats[1]
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
-        """See `Catalogue.documents`; none of an index of another version, which is made anew."""
+        """See `Catalogue.documents`; none if the index has another version, since it is rebuilt."""
         if not self._meta.exists():
             return ()
-        return await self._look(lambda snapshot: _documents(snapshot, collection))
+        return await self._list(lambda snapshot: _documents(snapshot, collection))
 
     async def names(self, kind: NameKind, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
         """See `Catalogue.names`."""
-        return await self._look(lambda snapshot: _names(snapshot, kind, scope))
+        return await self._list(lambda snapshot: _names(snapshot, kind, scope))
 
     async def contains(self, scope: Scope) -> bool:
         """See `Catalogue.contains`."""
 
-        def first(snapshot: Snapshot) -> _Ranking:
+        def first_hit(snapshot: Snapshot) -> _Ranking:
             matching = scope_query(snapshot.index.schema, scope)
             return snapshot.searcher.search(matching, limit=1, count=False).hits
 
-        return bool(await self._look(first))
+        return bool(await self._list(first_hit))
 
     def snapshot(self) -> Snapshot | None:
-        """The newest commit, None when nothing was ever indexed; raises IndexUnavailable."""
+        """The latest commit; None when nothing was ever indexed. Raises IndexUnavailable."""
         with translated_errors():
             try:
                 status = self._meta.stat()
@@ -155,13 +155,13 @@ class TantivyIndex:
                 return None
             stamp = (status.st_ino, status.st_mtime_ns)
             if self._snapshot is None or self._snapshot.stamp != stamp:
-                # Anew: one that is reloaded takes a file for one that it had under the same name.
+                # Not `reload`, which takes a new file for an old one of the same name.
                 index = open_index(str(self._meta.parent))
                 self._snapshot = Snapshot(index, index.searcher(), stamp)
             return self._snapshot
 
     def builder(self, snapshot: Snapshot, query: SearchQuery) -> QueryBuilder:
-        """What builds the queries of *query* for *snapshot*."""
+        """A builder of queries for *query* in *snapshot*."""
         index = snapshot.index
         return QueryBuilder(index.schema, self._analyzer, snapshot.searcher, query.counted)
 
@@ -178,20 +178,20 @@ class TantivyIndex:
         if snapshot is None:
             return ()
         with translated_errors():
-            query = label_query(snapshot.index.schema, "id", map(number, ids))
+            query = label_query(snapshot.index.schema, "id", map(name_hash, ids))
             hits = snapshot.searcher.search(query, limit=len(ids), count=False).hits
-            passages = [hit.passage for hit in _read(snapshot, hits)]
+            passages = [hit.passage for hit in _load(snapshot, hits)]
         return tuple(sorted(passages, key=lambda passage: passage.position))
 
-    async def _look(self, look: Callable[[Snapshot], Iterable[_Found]]) -> tuple[_Found, ...]:
-        """What *look* finds in the newest commit, in a thread, for it may be much."""
+    async def _list(self, read: Callable[[Snapshot], Iterable[_Item]]) -> tuple[_Item, ...]:
+        """What *read* returns for the latest commit; on a thread, since it may be much."""
 
-        def find() -> tuple[_Found, ...]:
+        def read_snapshot() -> tuple[_Item, ...]:
             snapshot = self.snapshot()
             with translated_errors():
-                return tuple(look(snapshot)) if snapshot else ()
+                return tuple(read(snapshot)) if snapshot else ()
 
-        return await asyncio.to_thread(find)
+        return await asyncio.to_thread(read_snapshot)
 
 
 def check_version(data_dir: Path) -> None:
@@ -206,7 +206,7 @@ def check_version(data_dir: Path) -> None:
 
 @contextmanager
 def translated_errors(doing: Literal["read", "written"] = "read") -> Iterator[None]:
-    """Turn what goes wrong with the folder into IndexUnavailable."""
+    """Turn errors of Tantivy and of the file system into IndexUnavailable."""
     try:
         yield
     except (OSError, ValueError, RuntimeError) as error:
@@ -216,84 +216,86 @@ def translated_errors(doing: Literal["read", "written"] = "read") -> Iterator[No
 
 
 def run_plan(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -> SearchResults:
-    """What *plan* finds from *offset* on, the best of it ranked anew; nothing without its proof."""
-    # Tantivy makes room for all that it skips: what is past the end must not ask for more.
-    most = max(1, snapshot.searcher.num_docs)
-    if plan.neighbours and offset < RERANKED:
-        found = snapshot.searcher.search(plan.found, min(max(offset + limit, RERANKED), most))
-        best = _rescored(snapshot, plan.neighbours, found.hits[:RERANKED])
-        ranked = _by_document(snapshot, best) + found.hits[RERANKED:]
+    """The hits of *plan* from *offset* on, the best of them reranked; none without its proof."""
+    # Tantivy allocates memory for limit + offset: neither must exceed the index.
+    total = max(1, snapshot.searcher.num_docs)
+    if plan.rescore and offset < RERANK_WINDOW:
+        result = snapshot.searcher.search(
+            plan.query, min(max(offset + limit, RERANK_WINDOW), total)
+        )
+        best = _rescored(snapshot, plan.rescore, result.hits[:RERANK_WINDOW])
+        ranked = _boosted_by_document(snapshot, best) + result.hits[RERANK_WINDOW:]
         hits = ranked[offset : offset + limit]
     else:
-        found = snapshot.searcher.search(plan.found, min(limit, most), offset=min(offset, most))
-        hits = found.hits
+        result = snapshot.searcher.search(plan.query, min(limit, total), offset=min(offset, total))
+        hits = result.hits
     if plan.proof is None or _is_proved(snapshot, plan.proof, hits):
-        return SearchResults(_read(snapshot, hits), count_of(found))
+        return SearchResults(_load(snapshot, hits), count_of(result))
     return SearchResults()
 
 
 def _rescored(snapshot: Snapshot, phrases: Sequence[Query], hits: _Ranking) -> _Ranking:
-    """*hits* with the scores of *phrases* added; asked of these alone, they cost little."""
+    """*hits* with the scores of *phrases* added, which are searched in these hits alone."""
     if not hits:
         return []
-    these = passages_at(snapshot, [address for _, address in hits])
-    # Each with the filter of its own: so the engine skips to the hits in each word's list.
-    query = any_of([phrase.and_must_match(these) for phrase in phrases])
-    added = snapshot.searcher.search(query, limit=len(hits), count=False).hits
-    more = {place(address): score for score, address in added}
-    return [(score + more.get(place(address), 0.0), address) for score, address in hits]
+    among_hits = passages_at(snapshot, [address for _, address in hits])
+    # A filter for each phrase, so that Tantivy skips to the hits in the postings of each word.
+    query = any_of([phrase.and_must_match(among_hits) for phrase in phrases])
+    matches = snapshot.searcher.search(query, limit=len(hits), count=False).hits
+    added = {address_key(address): score for score, address in matches}
+    return [(score + added.get(address_key(address), 0.0), address) for score, address in hits]
 
 
-def _by_document(snapshot: Snapshot, hits: _Ranking) -> _Ranking:
-    """*hits*, best first, each with a share of the scores of its document's others added."""
-    keys = _numbers(snapshot, "key", [address for _, address in hits])
-    together: dict[int, float] = {}
+def _boosted_by_document(snapshot: Snapshot, hits: _Ranking) -> _Ranking:
+    """*hits*, each with a share of the scores of its document's other hits added, best first."""
+    keys = _fast_field(snapshot, "key", [address for _, address in hits])
+    totals: dict[int, float] = {}
     for key, (score, _) in zip(keys, hits, strict=True):
-        together[key] = together.get(key, 0.0) + score
+        totals[key] = totals.get(key, 0.0) + score
     scored = [
-        (score + SAME_DOCUMENT_BOOST * (together[key] - score), address)
+        (score + SAME_DOCUMENT_BOOST * (totals[key] - score), address)
         for key, (score, address) in zip(keys, hits, strict=True)
     ]
     return sorted(scored, key=lambda pair: -pair[0])
 
 
 def passages_at(snapshot: Snapshot, addresses: list[tantivy.DocAddress]) -> Query:
-    """A filter for the passages at *addresses*, which adds nothing to a score."""
-    these = label_query(snapshot.index.schema, "id", _numbers(snapshot, "id", addresses))
-    return Query.const_score_query(these, 0.0)
+    """A filter for the passages at *addresses*, which adds nothing to scores."""
+    passages = label_query(snapshot.index.schema, "id", _fast_field(snapshot, "id", addresses))
+    return Query.const_score_query(passages, 0.0)
 
 
-def _numbers(
-    snapshot: Snapshot, kind: Literal["id", "key"], addresses: list[tantivy.DocAddress]
+def _fast_field(
+    snapshot: Snapshot, name: Literal["id", "key"], addresses: list[tantivy.DocAddress]
 ) -> list[int]:
-    return cast("list[int]", snapshot.searcher.fast_field_values(kind, addresses))
+    return cast("list[int]", snapshot.searcher.fast_field_values(name, addresses))
 
 
-def place(address: tantivy.DocAddress) -> tuple[int, int]:
-    """*address* as a key of dictionaries."""
+def address_key(address: tantivy.DocAddress) -> tuple[int, int]:
+    """*address* as a hashable value."""
     return address.segment_ord, address.doc
 
 
 def _is_proved(snapshot: Snapshot, proof: Proof, hits: _Ranking) -> bool:
-    """Whether any passage is the *proof*; to ask the best of *hits* alone costs next to nothing."""
-    asked = [all_of([(Occur.Must, any_of(proof.words)), *proof.limits])]
+    """Whether any passage meets *proof*; tries the best hit first, which costs next to nothing."""
+    queries = [all_of([(Occur.Must, any_of(proof.words)), *proof.limits])]
     if hits:
         best = passages_at(snapshot, [hits[0][1]])
-        # Each word with the filter of its own, as in `_rescored`.
-        asked.insert(0, any_of([word.and_must_match(best) for word in proof.words]))
-    found = (snapshot.searcher.search(query, 1, count=False).hits for query in asked)
-    return any(score >= proof.needed for ranking in found for score, _ in ranking)
+        # A filter for each word, as in `_rescored`.
+        queries.insert(0, any_of([word.and_must_match(best) for word in proof.words]))
+    rankings = (snapshot.searcher.search(query, 1, count=False).hits for query in queries)
+    return any(score >= proof.needed for ranking in rankings for score, _ in ranking)
 
 
-def _read(snapshot: Snapshot, hits: _Ranking) -> tuple[Hit, ...]:
+def _load(snapshot: Snapshot, hits: _Ranking) -> tuple[Hit, ...]:
     """*hits* with their passages."""
     return tuple(Hit(to_passage(snapshot.searcher.doc(at)), score) for score, at in hits)
 
 
 def _collections(snapshot: Snapshot) -> Iterator[CollectionStats]:
     firsts = label_query(snapshot.index.schema, "first", [""])
-    documents = dict(_values(snapshot, "collection", firsts))
-    for name, count in sorted(_values(snapshot, "collection")):
+    documents = dict(_label_counts(snapshot, "collection", firsts))
+    for name, count in sorted(_label_counts(snapshot, "collection")):
         yield CollectionStats(_spelling(snapshot, name), documents.get(name, 0), count)
 
 
@@ -308,24 +310,24 @@ def _documents(snapshot: Snapshot, collection: str) -> list[IndexedDocument]:
 
 def _names(snapshot: Snapshot, kind: NameKind, scope: Scope) -> list[str]:
     matching = scope_query(snapshot.index.schema, scope)
-    return sorted(name for name, n in _values(snapshot, _LABEL_OF[kind], matching) if n)
+    counts = _label_counts(snapshot, _LABEL_OF[kind], matching)
+    return sorted(name for name, count in counts if count)
 
 
 def _spelling(snapshot: Snapshot, collection: str) -> str:
-    """The name of *collection* as its first passage writes it."""
-    query = Query.const_score_query(
-        label_query(snapshot.index.schema, "collection", [collection]), 0
-    )
+    """The name of *collection* as its first passage spells it."""
+    passages = label_query(snapshot.index.schema, "collection", [collection])
+    query = Query.const_score_query(passages, 0)
     ((_, address),) = snapshot.searcher.search(query, limit=1, count=False).hits
     return to_passage(snapshot.searcher.doc(address)).collection
 
 
-def _values(
+def _label_counts(
     snapshot: Snapshot, kind: LabelKind, matching: Query | None = None
 ) -> Iterator[tuple[str, int]]:
-    """The values of a kind of label, each with how many passages *matching* have it."""
+    """The values of a kind of label, each with the number of *matching* passages that have it."""
     prefix = label(kind, "")
-    # With a filter only living passages are counted, without it deleted ones too.
-    living = Query.all_query() if matching is None else matching
-    for term, count in snapshot.searcher.terms_with_prefix("labels", prefix, living):
+    # Without a filter Tantivy would count deleted passages too.
+    counted = Query.all_query() if matching is None else matching
+    for term, count in snapshot.searcher.terms_with_prefix("labels", prefix, counted):
         yield term.removeprefix(prefix), count

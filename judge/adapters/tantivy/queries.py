@@ -1,4 +1,4 @@
-"""A scope and a query -> Tantivy's queries: what filters, what ranks, and what is relevant."""
+"""Builds Tantivy queries from a query and a scope: what filters, what ranks, what is relevant."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,35 +14,35 @@ from judge.text.unspaced import searchable
 from judge.types.search import AnyOf, Clause, Scope, SearchQuery
 
 HEADS_BOOST = 0.5
-"""How much a word in a title or heading counts beside the same word in the text."""
+"""The weight of a word in a title or heading, relative to the same word in the text."""
 
 RARITY_POWER = 0.5
-"""A word of a long question counts by its rarity, and by so high a power of it again: a few words
-tell what it is about."""
+"""In a long question a word's score is multiplied by its relative rarity to this power, since a few
+words tell what it is about."""
 
-LEAST_FOR_RARITY = 8
-"""Words; of a shorter question each one matters."""
+MIN_WORDS_FOR_RARITY = 8
+"""In a shorter question each word matters."""
 
 WISH_BOOST = 1.0
-"""How much a phrase that may be there counts beside its words, which count too."""
+"""The weight of an optional phrase, in addition to the scores of its words."""
 
 PAIR_BOOST = 0.3
-"""How much two words count beside their own scores when they stand side by side as asked."""
+"""The weight of two words side by side as in the question, in addition to their own scores."""
 
-MOST_PAIRS = 8
-"""The rarest: of a long story all of them would take as long as finding the passages."""
+MAX_PAIRS = 8
+"""The rarest: all pairs of a long question would take as long as the search itself."""
 
-LEAST_FOR_PAIRS = 4
-"""Words; pairs matter less to a shorter question, which would take half as long again."""
+MIN_WORDS_FOR_PAIRS = 4
+"""Pairs matter less to a shorter question, and would make it take half as long again."""
 
 Parts = list[tuple[Occur, Query]]
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """That a passage within `limits` holds words which weigh `needed` together.
+    """Asks for one passage within `limits` whose words weigh at least `needed` together.
 
-    Each of `words` scores what it weighs.
+    The score of each query in `words` is the weight of its word.
     """
 
     words: tuple[Query, ...]
@@ -52,18 +52,18 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """What finds and ranks passages, and what adds to the scores of the best of them.
+    """The query that finds and ranks passages, and the phrases that rescore the best hits.
 
-    Without the `proof`, where one is asked for, none is relevant.
+    If there is a `proof` and no passage meets it, nothing is relevant.
     """
 
-    found: Query
-    neighbours: tuple[Query, ...] = ()
+    query: Query
+    rescore: tuple[Query, ...] = ()
     proof: Proof | None = None
 
 
 class QueryBuilder:
-    """Builds the queries of one moment of the index; how rare words are is counted in *counted*."""
+    """Builds queries for one snapshot of the index; document frequencies are those in *counted*."""
 
     def __init__(
         self,
@@ -80,23 +80,23 @@ class QueryBuilder:
         self._frequencies: dict[str, int] = {}
 
     def build(self, query: SearchQuery, scope: Scope) -> QueryPlan:
-        """The queries for *query*, which is not empty, in *scope*."""
-        times = Counter(s for word in query.words for s in self._stems(word))
+        """The plan for *query*, which must not be empty, in *scope*."""
+        term_counts = Counter(s for word in query.words for s in self._stems(word))
         limits = [*self._excluded(query), *_filters(self._schema, scope)]
         if query.phrases:
-            asked = [*self._phrases(query), *_should(self._scores(times)), *limits]
-            return QueryPlan(Query.boolean_query(asked), self._neighbours(query))
-        required = requirement({stem: self._frequency(stem) for stem in times}, self._total)
+            parts = [*self._phrases(query), *_should(self._scores(term_counts)), *limits]
+            return QueryPlan(Query.boolean_query(parts), self._pairs(query))
+        required = requirement({stem: self._frequency(stem) for stem in term_counts}, self._total)
         if required is None:
             return QueryPlan(Query.empty_query())
-        ranked = (Occur.Must, self._ranked(required, times))
-        found = all_of([ranked, *self._wished(query), *limits])
-        return QueryPlan(found, self._neighbours(query), self._proof(required, limits))
+        ranked = (Occur.Must, self._ranked(required, term_counts))
+        matching = all_of([ranked, *self._optional_phrases(query), *limits])
+        return QueryPlan(matching, self._pairs(query), self._proof(required, limits))
 
     def scope_filter(self, query: SearchQuery, scope: Scope) -> Query | None:
-        """The filter for a search by meaning; None where nothing limits it.
+        """The filter of a vector search: *scope*, required phrases and excluded words.
 
-        That is *scope*, the phrases that must and the words that must not be there.
+        None when there are none of these.
         """
         limits = [*self._excluded(query), *_filters(self._schema, scope), *self._phrases(query)]
         if not limits:
@@ -107,7 +107,7 @@ class QueryBuilder:
         return [(Occur.Must, self._scored(self._stems(p))) for p in query.phrases]
 
     def _proof(self, required: Requirement, limits: Parts) -> Proof | None:
-        """What proves that something is relevant; None when any word that is held does."""
+        """What one passage must hold for anything to be relevant; None when any word will do."""
         if required.present[-1][0] >= required.needed:
             return None
         words = tuple(
@@ -117,11 +117,11 @@ class QueryBuilder:
         )
         return Proof(words, required.needed, limits)
 
-    def _ranked(self, required: Requirement, times: Mapping[str, int]) -> Query:
-        """What holds a telling word, ranked by all words, each said so many *times*."""
-        scores = self._scores({stem: times[stem] for _, stem in required.present})
+    def _ranked(self, required: Requirement, term_counts: Mapping[str, int]) -> Query:
+        """Matches passages that hold a telling word, and ranks them by all words."""
+        scores = self._scores({stem: term_counts[stem] for _, stem in required.present})
         ranked = Query.boolean_query(_should({stem: scores[stem] for stem in required.telling}))
-        # The common words are in most passages: scoring those that are found takes less time.
+        # Most passages hold the common words: to score only the passages found takes less time.
         for query in [query for stem in required.common for query in scores[stem]]:
             ranked = Query.boolean_query([(Occur.Must, ranked), (Occur.Should, query)])
         return ranked
@@ -151,51 +151,52 @@ class QueryBuilder:
         return idf(frequency, max(frequency, self._total))
 
     def _scored(self, stems: list[str], boost: float = 1.0) -> Query:
-        """The term or phrase with *boost*, its rarity that of what is counted.
+        """The term or phrase with *boost*, scored by its rarity in *counted*.
 
-        Tantivy's own is that of the whole index.
+        Tantivy's own score takes the rarity in the whole index.
         """
         if self._counted is not None and stems:
             total = self._searcher.num_docs
-            found = [self._searcher.doc_freq("body", stem) for stem in stems]
-            boost *= sum(map(self._rarity, stems)) / sum(idf(f, max(f, total)) for f in found)
+            frequencies = [self._searcher.doc_freq("body", stem) for stem in stems]
+            own = sum(idf(frequency, max(frequency, total)) for frequency in frequencies)
+            boost *= sum(map(self._rarity, stems)) / own
         query = self._term_or_phrase(stems)
         return query if boost == 1 else Query.boost_query(query, boost)
 
-    def _scores(self, times: Mapping[str, int]) -> dict[str, list[Query]]:
-        """What scores each of the words, once more in the headings."""
+    def _scores(self, term_counts: Mapping[str, int]) -> dict[str, list[Query]]:
+        """The queries that score each stem in the text and in the headings."""
         total = self._searcher.num_docs
-        rarities = {stem: self._rarity(stem) for stem in times}
+        rarities = {stem: self._rarity(stem) for stem in term_counts}
         rarest = max(rarities.values(), default=1.0)
-        power = RARITY_POWER if len(times) >= LEAST_FOR_RARITY else 0
+        power = RARITY_POWER if len(term_counts) >= MIN_WORDS_FOR_RARITY else 0
         scores: dict[str, list[Query]] = {}
         for stem, rarity in rarities.items():
-            weight = query_term_weight(times[stem]) * (rarity / rarest) ** power
+            weight = query_term_weight(term_counts[stem]) * (rarity / rarest) ** power
             scores[stem] = [self._scored([stem], weight)]
-            if headed := self._searcher.doc_freq("heads", stem):
-                # A common word is as common where it happens to stand in few headings.
-                share = rarity / idf(headed, max(headed, total))
+            if frequency := self._searcher.doc_freq("heads", stem):
+                # Scored by its rarity in the text: a common word may be in few headings.
+                share = rarity / idf(frequency, max(frequency, total))
                 head = Query.term_query(self._schema, "heads", stem)
                 scores[stem].append(Query.boost_query(head, HEADS_BOOST * weight * share))
         return scores
 
-    def _neighbours(self, query: SearchQuery) -> tuple[Query, ...]:
-        """What scores words that stand side by side as in the question."""
-        if len(set(query.words)) < LEAST_FOR_PAIRS:
+    def _pairs(self, query: SearchQuery) -> tuple[Query, ...]:
+        """The queries that score words side by side as in the question."""
+        if len(set(query.words)) < MIN_WORDS_FOR_PAIRS:
             return ()
         stemmed = [stems for pair in query.pairs if len(stems := self._stems(pair)) > 1]
-        weighed = sorted((min(map(self._frequency, stems)), stems) for stems in stemmed)
-        pairs = [stems for frequency, stems in weighed if frequency][:MOST_PAIRS]
+        by_frequency = sorted((min(map(self._frequency, stems)), stems) for stems in stemmed)
+        pairs = [stems for frequency, stems in by_frequency if frequency][:MAX_PAIRS]
         return tuple(self._scored(pair, PAIR_BOOST) for pair in pairs)
 
-    def _wished(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
+    def _optional_phrases(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
         for phrase in query.wishes:
             stems = self._stems(phrase)
             if len(stems) > 1:
                 yield Occur.Should, self._scored(stems, WISH_BOOST)
 
     def _term_or_phrase(self, stems: list[str]) -> Query:
-        """The term or phrase, in the text or its headings."""
+        """The query for a term or phrase in `body`, which holds text and headings."""
         if not stems:
             return Query.empty_query()
         if len(stems) == 1:
@@ -203,10 +204,10 @@ class QueryBuilder:
         return Query.phrase_query(self._schema, "body", list(stems))
 
 
-def count_of(found: tantivy.SearchResult) -> int:
-    """How many passages were *found* in all."""
-    # The type stubs of tantivy 0.27 forget this one.
-    return found.count  # type: ignore[attr-defined,no-any-return]
+def count_of(result: tantivy.SearchResult) -> int:
+    """The total number of hits of *result*."""
+    # The type stubs of tantivy 0.27 lack this attribute.
+    return result.count  # type: ignore[attr-defined,no-any-return]
 
 
 def _filters(schema: tantivy.Schema, scope: Scope) -> Iterator[tuple[Occur, Query]]:
@@ -218,7 +219,7 @@ def _filters(schema: tantivy.Schema, scope: Scope) -> Iterator[tuple[Occur, Quer
 
 
 def scope_query(schema: tantivy.Schema, scope: Scope) -> Query:
-    """The passages in *scope*."""
+    """Matches the passages in *scope*."""
     parts = list(_filters(schema, scope))
     if all(occur == Occur.MustNot for occur, _ in parts):
         parts.append((Occur.Must, Query.all_query()))
@@ -226,7 +227,7 @@ def scope_query(schema: tantivy.Schema, scope: Scope) -> Query:
 
 
 def _clause_query(schema: tantivy.Schema, clause: Clause | AnyOf) -> Query:
-    """The passages for which *clause*, taken as positive, is true."""
+    """Matches the passages that fulfil *clause*, whether or not it is excluded."""
     if isinstance(clause, AnyOf):
         return any_of([scope_query(schema, scope) for scope in clause.scopes])
     if clause.kind == "modified":
@@ -245,7 +246,7 @@ def _modified(schema: tantivy.Schema, clause: Clause) -> Query:
 
 
 def label_query(schema: tantivy.Schema, kind: LabelKind, values: Iterable[str | int]) -> Query:
-    """The passages that have one of these labels at least."""
+    """Matches the passages that have at least one of the labels."""
     terms = dict.fromkeys(label(kind, value) for value in values)
     return any_of([Query.term_query(schema, "labels", term) for term in terms])
 
@@ -255,12 +256,12 @@ def _should(scores: Mapping[str, list[Query]]) -> Parts:
 
 
 def all_of(parts: Parts) -> Query:
-    """What all of *parts*, one or more, allow."""
+    """The conjunction of *parts*, of which there is at least one."""
     return parts[0][1] if len(parts) == 1 else Query.boolean_query(parts)
 
 
 def any_of(queries: Sequence[Query]) -> Query:
-    """What one of *queries*, one or more, finds."""
+    """The disjunction of *queries*, of which there is at least one."""
     if len(queries) == 1:
         return queries[0]
     return Query.boolean_query([(Occur.Should, query) for query in queries])

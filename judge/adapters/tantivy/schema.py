@@ -1,6 +1,6 @@
-"""A passage as a Tantivy document: its fields, its analysis, and the way back.
+"""Converts passages to Tantivy documents and back: fields, analyzers, encoding.
 
-Whoever changes a field or the analysis raises VERSION: an index of another version is not read.
+Raise VERSION when you change a field or an analyzer: an index of another version is not read.
 """
 
 from collections.abc import Iterator
@@ -24,31 +24,31 @@ from judge.types.search import (
 )
 
 VERSION = 5
-"""Part of the folder's name, so that an old index is recognised without opening it."""
+"""Part of the index folder's name, so that an old index is recognised without opening it."""
 
-LONGEST_TOKEN = 40
-"""Bytes; longer ones are hashes and encoded data. Tantivy's own default."""
+MAX_TOKEN_BYTES = 40
+"""Longer tokens are hashes and encoded data; Tantivy's own default."""
 
 _ENGLISH = "en_stem"
-"""Tantivy's own name for what `english` builds; compiled as one, it takes a tenth less."""
+"""Tantivy's built-in analyzer, the same as `english` builds; it takes a tenth less time."""
 
 LabelKind = Literal["id", "key", "collection", "document", "folder", "below", "tag", "first"]
-"""A passage has an `id`; its document's `key`, `document` and `collection`; the `folder` that it
-is in, with a slash before it, and all that it is `below`. Only a document's first is `first`."""
+"""A passage has an `id`; its document's `key`, `document` and `collection`; its `folder`, with a
+slash before it; `below`: that folder and its ancestors. A document's first passage is `first`."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def english() -> tantivy.TextAnalyzer:
-    """Words of letters and digits, in small letters, stemmed: for questions.
+    """The analyzer of queries: letters and digits, lower case, stemmed.
 
-    Accents are stripped before: Tantivy's filter for that costs 25 µs a passage of plain ASCII.
-    Stop words are kept, so that phrases and a query of nothing else find them; `parse_query`
-    leaves them out of other queries.
+    Accents are stripped beforehand: Tantivy's filter for them costs 25 µs a passage of plain ASCII.
+    Stop words are kept for phrases, and for queries of nothing else; `parse_query` removes them
+    from other queries.
     """
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     for step in (
-        tantivy.Filter.remove_long(LONGEST_TOKEN),
+        tantivy.Filter.remove_long(MAX_TOKEN_BYTES),
         tantivy.Filter.lowercase(),
         tantivy.Filter.stemmer("english"),
     ):
@@ -57,13 +57,13 @@ def english() -> tantivy.TextAnalyzer:
 
 
 def schema() -> tantivy.Schema:
-    """`body` and `heads` are ranked by, `labels` filter, `passage` is what comes back.
+    """`body` and `heads` (headings) rank, `labels` filter, `passage` is the stored result.
 
-    `body` holds the headings too, so that one field tells whether a word is there. All that
-    filters is one field, since every field takes time of its own. `id` and `key` are the numbers in
-    the labels of those kinds, so that passages are told apart without being read. By `text_key` a
-    passage's vector is found, whether there is one or not.
-    Only a document's first passage has a `record`, what is remembered of the document.
+    `body` holds the headings too, so that one field tells whether a word occurs. All labels are in
+    one field, since every field takes time. `id` and `key` are the hashes in the labels of those
+    kinds, so that passages are compared without being loaded. `text_key` is the key of a passage's
+    vector, whether there is one or not. Only a document's first passage has a `record`, the
+    document's metadata.
     """
     builder = tantivy.SchemaBuilder()
     for name in ("body", "heads"):
@@ -77,37 +77,37 @@ def schema() -> tantivy.Schema:
 
 
 def open_index(folder: str) -> tantivy.Index:
-    """The index in *folder*, which is made when there is none; raises ValueError and OSError."""
+    """Open the index in *folder*, or create it; raises ValueError and OSError."""
     index = tantivy.Index(schema(), folder)
-    # Otherwise a thread of Tantivy's looks for commits twice a second, in every process.
+    # By default a thread of Tantivy looks for commits twice a second, in every process.
     index.config_reader("manual", 0)
     return index
 
 
 def label(kind: LabelKind, value: str | int) -> str:
-    """The term of `labels` by which passages are found, counted and deleted; ignores case.
+    """The term in `labels` that finds, counts and deletes passages; ignores case.
 
-    An `id` and a `key` go by their `number`. (Deleting by a numeric field does nothing, and says
-    nothing.)
+    The value of an `id` or a `key` is its `name_hash`: deleting by a numeric field silently does
+    nothing.
     """
     return f"{kind}:{value if isinstance(value, int) else fold_name(value)}"
 
 
-def number(name: str) -> int:
-    """What stands for a passage's id or a document's key, however long these are; ignores case."""
+def name_hash(name: str) -> int:
+    """A 64-bit hash of a passage's id or a document's key; ignores case."""
     return text_key(fold_name(name))
 
 
 def microseconds(moment: datetime) -> int:
-    """Since 1970, as times are indexed."""
+    """*moment* as indexed: microseconds since 1970."""
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 def to_documents(item: DocumentWithPassages) -> Iterator[tantivy.Document]:
-    """The passages of *item* as Tantivy keeps them; the first has the record."""
-    shared = _shared(item.passages[0])
+    """The passages of *item* as Tantivy documents; the first has the record."""
+    shared = _shared_fields(item.passages[0])
     for passage in item.passages:
-        # Copying what is the document's is faster than making it again, and the last needs no copy.
+        # Copying the shared fields is faster than building them again; the last needs no copy.
         document = shared if passage is item.passages[-1] else copy(shared)
         for head in {passage.chapter, passage.section} - {passage.title}:
             if head:
@@ -116,14 +116,14 @@ def to_documents(item: DocumentWithPassages) -> Iterator[tantivy.Document]:
         document.add_text("body", text)
         if parts := identifier_parts(text):
             document.add_text("body", parts)
-        name = number(passage.id)
-        document.add_text("labels", label("id", name))
-        document.add_integer("id", name)
+        passage_hash = name_hash(passage.id)
+        document.add_text("labels", label("id", passage_hash))
+        document.add_integer("id", passage_hash)
         document.add_integer("text_key", text_key(embedded_text(passage)))
-        document.add_bytes("passage", _packed(passage))
+        document.add_bytes("passage", _encode(passage))
         if passage is item.passages[0]:
             document.add_text("labels", label("first", ""))
-            document.add_bytes("record", _packed(item.document))
+            document.add_bytes("record", _encode(item.document))
         yield document
 
 
@@ -133,9 +133,9 @@ def _add_head(document: tantivy.Document, head: str) -> None:
     document.add_text("heads", plain)
 
 
-def _shared(passage: Passage) -> tantivy.Document:
-    """What every passage of its document has."""
-    key = number(document_key(passage.collection, passage.document_id))
+def _shared_fields(passage: Passage) -> tantivy.Document:
+    """The fields that all passages of a document share."""
+    key = name_hash(document_key(passage.collection, passage.document_id))
     labels = [
         label("key", key),
         label("collection", passage.collection),
@@ -153,16 +153,16 @@ def _shared(passage: Passage) -> tantivy.Document:
 
 
 def to_passage(document: tantivy.Document) -> Passage:
-    """The passage as it was handed in."""
+    """The passage as it was indexed."""
     return _PASSAGE.decode(document.get_all("passage")[0])
 
 
 def to_record(document: tantivy.Document) -> IndexedDocument:
-    """What is remembered of the document whose first passage this is."""
+    """The metadata of the document whose first passage this is."""
     return _RECORD.decode(document.get_all("record")[0])
 
 
 _PASSAGE = msgspec.msgpack.Decoder(Passage)
 _RECORD = msgspec.msgpack.Decoder(IndexedDocument)
-_packed = msgspec.msgpack.Encoder().encode
-"""A quarter of the time that pydantic's JSON takes to write; nothing here comes from outside."""
+_encode = msgspec.msgpack.Encoder().encode
+"""Takes a quarter of the time of pydantic's JSON; nothing here comes from outside."""

@@ -1,7 +1,7 @@
-"""The one writer of the embedded index: a lock that says who holds it, replacing, committing.
+"""The one writer of the embedded index, and the lock file that names its holder.
 
-A commit of Tantivy's is the renaming of one file, so that a process killed at any moment leaves
-the last commit whole.
+Tantivy commits by renaming one file, so a process killed at any moment leaves the last commit
+intact.
 """
 
 import asyncio
@@ -18,27 +18,27 @@ from typing import IO
 import tantivy
 
 from judge.adapters.tantivy.index import index_folder, translated_errors
-from judge.adapters.tantivy.schema import label, number, open_index, to_documents
+from judge.adapters.tantivy.schema import label, name_hash, open_index, to_documents
 from judge.errors import IndexLocked
 from judge.ports import Clock
 from judge.types.search import DocumentWithPassages, document_key
 
 HEAP_BYTES = 128_000_000
-"""Indexed but not yet written passages, over all threads; Tantivy's own default."""
+"""For passages indexed but not yet written, over all threads; Tantivy's own default."""
 
-LOOK_EVERY_S = 0.002
-"""How often a waiting writer tries the lock; a look costs two system calls."""
+LOCK_POLL_S = 0.002
+"""How often a waiting writer tries the lock, at two system calls each time."""
 
 
 class TantivyStore:
-    """Hands out the writer of the index in *data_dir*, waiting *wait_s* for another one."""
+    """Hands out the writer of the index in *data_dir*; waits *wait_s* for another writer."""
 
     def __init__(self, data_dir: Path, clock: Clock, *, wait_s: float = 5.0) -> None:
         self._data_dir = data_dir
         self._clock = clock
         self._wait_s = wait_s
         self._turn = asyncio.Lock()
-        """Writers of this process take turns in the order in which they came."""
+        """Writers of this process take turns, first come first served."""
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator["TantivyWriter"]:
@@ -56,34 +56,36 @@ class TantivyStore:
             folder.mkdir(exist_ok=True)
             index = open_index(str(folder))
             writer = index.writer(HEAP_BYTES)
-            # What a process left that was killed, or had no room to end: a commit would need more.
+            # Files left by a process that was killed or ran out of disk space.
             writer.garbage_collect_files()
             return TantivyWriter(writer, index.searcher(), folder)
 
     @asynccontextmanager
     async def _locked(self) -> AsyncIterator[None]:
-        """Hold the lock, which the system takes back even from a process that is killed."""
+        """Hold the file lock, which the system releases even if the process is killed."""
         deadline = self._clock.monotonic() + self._wait_s
         async with self._turn:
-            # Without a pause, who comes right back would leave no moment for other processes.
-            await asyncio.sleep(2 * LOOK_EVERY_S)
+            # Without a pause a writer that comes right back would starve other processes.
+            await asyncio.sleep(2 * LOCK_POLL_S)
             with translated_errors("written"):
                 self._data_dir.mkdir(parents=True, exist_ok=True)
                 file = (self._data_dir / "index.lock").open("a+", encoding="utf-8")
             with file:
                 while not _try_lock(file):
                     if self._clock.monotonic() >= deadline:
-                        raise IndexLocked(_holder(file))
-                    await asyncio.sleep(LOOK_EVERY_S)
+                        raise IndexLocked(_read_holder(file))
+                    await asyncio.sleep(LOCK_POLL_S)
                 now = self._clock.now()
-                _sign(file, f"process {os.getpid()} ({_command()}) since {now:%H:%M:%S} UTC")
+                _write_holder(
+                    file, f"process {os.getpid()} ({_command()}) since {now:%H:%M:%S} UTC"
+                )
                 yield
 
 
 class TantivyWriter:
-    """See `IndexWriter`; made by `TantivyStore.writing`, which keeps others from writing.
+    """See `IndexWriter`; opened by `TantivyStore.writing`, which keeps others from writing.
 
-    *before* is the index as it was then.
+    *before* searches the index as it was when opened.
     """
 
     def __init__(self, writer: tantivy.IndexWriter, before: tantivy.Searcher, folder: Path) -> None:
@@ -92,7 +94,7 @@ class TantivyWriter:
         self._folder = folder
         self._written: set[str] = set()
         self._busy = threading.Lock()
-        """Held by each thread that writes: one that nobody awaits any more comes to its end."""
+        """Held while a thread writes: a thread whose caller was cancelled still finishes."""
 
     async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
         """See `IndexWriter.replace`."""
@@ -104,23 +106,23 @@ class TantivyWriter:
             if document_ids is None:
                 self._delete(label("collection", collection))
             for document_id in document_ids or ():
-                self._delete(label("key", number(document_key(collection, document_id))))
+                self._delete(label("key", name_hash(document_key(collection, document_id))))
 
     async def commit(self) -> None:
         """See `IndexWriter.commit`."""
         await asyncio.to_thread(self._commit)
 
     def finish(self) -> None:
-        """Drop what was not committed, and let merges come to their end."""
+        """Drop uncommitted changes, and wait for merges to finish."""
         with self._busy, translated_errors("written"):
             self._writer.wait_merging_threads()
 
     def _replace(self, documents: Sequence[DocumentWithPassages]) -> None:
         with self._busy, translated_errors("written"):
             for item in documents:
-                name = document_key(item.document.collection, item.document.id)
-                key = label("key", number(name))
-                # Every commit looks for what is to be deleted in every segment.
+                document_id = document_key(item.document.collection, item.document.id)
+                key = label("key", name_hash(document_id))
+                # Only if needed: a commit looks for each deleted term in every segment.
                 if key in self._written or self._before.doc_freq("labels", key):
                     self._delete(key)
                 self._written.add(key)
@@ -145,17 +147,17 @@ def _try_lock(file: IO[str]) -> bool:
     return False
 
 
-def _sign(file: IO[str], holder: str) -> None:
-    with suppress(OSError):  # When the disk is full, writing the index tells so.
+def _write_holder(file: IO[str], holder: str) -> None:
+    with suppress(OSError):  # If the disk is full, writing the index will say so.
         file.truncate(0)
         os.write(file.fileno(), holder.encode())
 
 
-def _holder(file: IO[str]) -> str:
+def _read_holder(file: IO[str]) -> str:
     file.seek(0)
     return file.read().strip() or "another process"
 
 
 def _command() -> str:
-    """What this process was started as, such as `judge index`; further arguments may be private."""
+    """The command of this process, such as `judge index`; other arguments may be private."""
     return " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])

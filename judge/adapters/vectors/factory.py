@@ -9,13 +9,13 @@ from judge.errors import ConfigurationError
 from judge.ports import Embedder, Journal, SearchEngine
 
 _UNSAFE = re.compile(r"[^\w.-]")
-"""Which no name of a file has."""
+"""Characters that a file name must not have."""
 
 
 def open_vectors(
     data_dir: Path, index: TantivyIndex, store: TantivyStore, embedder: Embedder, journal: Journal
 ) -> SearchEngine:
-    """The vectors of *embedder* in *data_dir*; nothing is read before it is asked for.
+    """A SearchEngine with *embedder*'s vectors in *data_dir*; it reads nothing before first use.
 
     Raises ConfigurationError when numpy is missing.
     """

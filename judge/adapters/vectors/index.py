@@ -1,8 +1,8 @@
-"""The embedded index by meaning as well: vectors in a file beside Tantivy, all compared.
+"""Hybrid search in the embedded index: words by Tantivy, meaning by an exact scan of vectors.
 
-Tantivy alone says which passages there are, which of them are in scope, and the key of each one's
-text; the file says what vector a key has. So a passage that was removed or replaced, or is out of
-scope, cannot be found by its old vector, whatever the file still holds.
+Tantivy knows which passages exist, which are in scope, and the key of each one's text; the vector
+file maps keys to vectors. So a passage that was removed or replaced, or is out of scope, is never
+found by its old vector, whatever the file still holds.
 """
 
 import asyncio
@@ -17,8 +17,8 @@ from judge.adapters.embedding.query_cache import WORDS_ONLY
 from judge.adapters.tantivy.index import (
     Snapshot,
     TantivyIndex,
+    address_key,
     passages_at,
-    place,
     run_plan,
     translated_errors,
 )
@@ -30,26 +30,26 @@ from judge.ports import Embedder
 from judge.types.search import Hit, Passage, Scope, SearchQuery, SearchResults
 
 TOP_HITS = 100
-"""The best of either way, which are joined by rank; what else the words find comes after."""
+"""How many hits of each ranking are fused by rank; further hits of the words come after them."""
 
 MAX_TRIED = 4 * TOP_HITS
-"""So many of all passages are looked at for those in scope, before all that is in scope is."""
+"""How many of the nearest passages are filtered by scope, before all in scope are compared."""
 
 RANK_CONSTANT = 2
-"""The first of a ranking counts 1/2, the next 1/3: Qdrant's default, so that both engines rank
-alike, and not 60 as in Cormack, Clarke and Büttcher, SIGIR 2009."""
+"""Of reciprocal rank fusion: the first of a ranking counts 1/2, the next 1/3. Qdrant's default, so
+that both engines rank alike, and not 60 as in Cormack, Clarke and Büttcher, SIGIR 2009."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyedPassages:
-    """The addresses of passages in Tantivy, in the order of the keys of their texts."""
+    """The addresses of passages in Tantivy, sorted by the keys of their texts."""
 
     addresses: list[tantivy.DocAddress]
     keys: Keys
 
 
 def keyed_passages(snapshot: Snapshot, matching: Query | None = None) -> KeyedPassages:
-    """The passages that *matching* finds, or all; raises ValueError."""
+    """The passages that match *matching*, or all; raises ValueError."""
     searcher = snapshot.searcher
     query = Query.all_query() if matching is None else matching
     hits = searcher.search(query, limit=max(1, searcher.num_docs), count=False).hits
@@ -60,16 +60,16 @@ def keyed_passages(snapshot: Snapshot, matching: Query | None = None) -> KeyedPa
 
 
 class VectorIndex:
-    """See `SearchIndex`: the words by *text*, the meaning by *embedder* and the vectors in *file*.
+    """See `SearchIndex`: words by *text*, meaning by *embedder* and the vectors in *file*.
 
-    `total` counts what the words find, and of the rest the TOP_HITS that are nearest.
+    `total` counts the hits of the words, and of other passages the nearest, up to TOP_HITS.
     """
 
     def __init__(self, text: TantivyIndex, file: VectorFile, embedder: Embedder) -> None:
         self._text = text
         self._file = file
         self._embedder = embedder
-        self._keyed: tuple[Snapshot, KeyedPassages] | None = None
+        self._passages: tuple[Snapshot, KeyedPassages] | None = None
 
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
@@ -80,13 +80,13 @@ class VectorIndex:
             return SearchResults()
         vector, warnings = await self._vector(query)
         if vector is None:
-            found = await self._text.search(query, scope, limit=limit, offset=offset)
-            return replace(found, warnings=warnings)
-        requested = slice(offset, offset + limit)
-        return await asyncio.to_thread(self._search, snapshot, query, scope, vector, requested)
+            results = await self._text.search(query, scope, limit=limit, offset=offset)
+            return replace(results, warnings=warnings)
+        page = slice(offset, offset + limit)
+        return await asyncio.to_thread(self._search, snapshot, query, scope, vector, page)
 
     async def _vector(self, query: SearchQuery) -> tuple[list[float] | None, tuple[str, ...]]:
-        """The question's vector; without it, why only the words are searched."""
+        """The query's vector, or None and the warning that only the words are searched."""
         try:
             if (await asyncio.to_thread(self._file.table)).keys.size:
                 return await self._embedder.embed_query(query.text), ()
@@ -103,29 +103,29 @@ class VectorIndex:
         query: SearchQuery,
         scope: Scope,
         vector: list[float],
-        requested: slice,
+        page: slice,
     ) -> SearchResults:
         with translated_errors():
             builder = self._text.builder(snapshot, query)
             plan = builder.build(query, scope)
-            places = self._near(snapshot, builder.scope_filter(query, scope), vector)
-            if not places:
-                return run_plan(snapshot, plan, requested.stop - requested.start, requested.start)
-            near = [to_passage(snapshot.searcher.doc(address)) for address in places]
-            # Of what comes after the best, so much may be near and stand higher up.
-            depth = TOP_HITS if requested.stop <= TOP_HITS else requested.stop + TOP_HITS
+            addresses = self._nearest(snapshot, builder.scope_filter(query, scope), vector)
+            if not addresses:
+                return run_plan(snapshot, plan, page.stop - page.start, page.start)
+            near = [to_passage(snapshot.searcher.doc(address)) for address in addresses]
+            # Up to TOP_HITS of the later hits may be near, and so stand higher up.
+            depth = TOP_HITS if page.stop <= TOP_HITS else page.stop + TOP_HITS
             text = run_plan(snapshot, plan, depth)
-            hits = _joined(text.hits, near)
+            hits = _fused(text.hits, near)
             if text.total <= len(text.hits):
-                return SearchResults(hits[requested], len(hits))
-            others = plan.found.and_must_not_match(passages_at(snapshot, places))
+                return SearchResults(hits[page], len(hits))
+            others = plan.query.and_must_not_match(passages_at(snapshot, addresses))
             total = len(near) + count_of(snapshot.searcher.search(others, limit=1))
-            return SearchResults(hits[requested], total)
+            return SearchResults(hits[page], total)
 
-    def _near(
+    def _nearest(
         self, snapshot: Snapshot, matching: Query | None, vector: list[float]
     ) -> list[tantivy.DocAddress]:
-        """Where the passages *matching* are that are near enough, the nearest first.
+        """The addresses of the *matching* passages that are near enough, nearest first.
 
         At most TOP_HITS.
         """
@@ -136,21 +136,21 @@ class VectorIndex:
         if not rows.size:
             return []
         if matching is None:
-            return nearest(self._everything(snapshot), keys, TOP_HITS)
-        tried = nearest(self._everything(snapshot), keys, MAX_TRIED)
-        found = _in_filter(snapshot, matching, tried)
-        if len(found) >= TOP_HITS or len(tried) < MAX_TRIED:
-            return found[:TOP_HITS]
+            return nearest(self._all_passages(snapshot), keys, TOP_HITS)
+        tried = nearest(self._all_passages(snapshot), keys, MAX_TRIED)
+        in_scope = _filtered(snapshot, matching, tried)
+        if len(in_scope) >= TOP_HITS or len(tried) < MAX_TRIED:
+            return in_scope[:TOP_HITS]
         return nearest(keyed_passages(snapshot, matching), keys, TOP_HITS)
 
-    def _everything(self, snapshot: Snapshot) -> KeyedPassages:
-        if self._keyed is None or self._keyed[0] is not snapshot:
-            self._keyed = (snapshot, keyed_passages(snapshot))
-        return self._keyed[1]
+    def _all_passages(self, snapshot: Snapshot) -> KeyedPassages:
+        if self._passages is None or self._passages[0] is not snapshot:
+            self._passages = (snapshot, keyed_passages(snapshot))
+        return self._passages[1]
 
 
 def nearest(passages: KeyedPassages, keys: Keys, limit: int) -> list[tantivy.DocAddress]:
-    """Those of *passages* that have the texts of *keys*, in the order of these, at most *limit*."""
+    """The addresses of the passages that have *keys*, in the order of *keys*, at most *limit*."""
     start = np.searchsorted(passages.keys, keys, "left")
     end = np.searchsorted(passages.keys, keys, "right")
     rows: dict[int, None] = {}
@@ -161,20 +161,20 @@ def nearest(passages: KeyedPassages, keys: Keys, limit: int) -> list[tantivy.Doc
     return [passages.addresses[row] for row in list(rows)[:limit]]
 
 
-def _in_filter(
+def _filtered(
     snapshot: Snapshot, matching: Query, addresses: list[tantivy.DocAddress]
 ) -> list[tantivy.DocAddress]:
-    """Those of *addresses* whose passages *matching* finds, in their order."""
-    these = matching.and_must_match(passages_at(snapshot, addresses))
-    hits = snapshot.searcher.search(these, limit=max(1, len(addresses)), count=False).hits
-    found = {place(address) for _, address in hits}
-    return [address for address in addresses if place(address) in found]
+    """The *addresses* whose passages match *matching*, in their order."""
+    query = matching.and_must_match(passages_at(snapshot, addresses))
+    hits = snapshot.searcher.search(query, limit=max(1, len(addresses)), count=False).hits
+    matches = {address_key(address) for _, address in hits}
+    return [address for address in addresses if address_key(address) in matches]
 
 
-def _joined(text: Sequence[Hit], near: Sequence[Passage]) -> tuple[Hit, ...]:
-    """The best of both by the sum of what their places count, then the rest of *text*.
+def _fused(text: Sequence[Hit], near: Sequence[Passage]) -> tuple[Hit, ...]:
+    """The best of both rankings by reciprocal rank fusion, then the rest of *text*.
 
-    Of equals those of *text* come first.
+    On ties the hits of *text* come first.
     """
     ranked = [hit.passage for hit in text]
     passages = {passage.id: passage for passage in (*ranked, *near)}
@@ -186,6 +186,6 @@ def _joined(text: Sequence[Hit], near: Sequence[Passage]) -> tuple[Hit, ...]:
     rest = (passage.id for passage in ranked[TOP_HITS:] if passage.id not in scores)
     scored = [
         *best,
-        *((name, 1 / (rank + RANK_CONSTANT)) for rank, name in enumerate(rest, TOP_HITS)),
+        *((key, 1 / (rank + RANK_CONSTANT)) for rank, key in enumerate(rest, TOP_HITS)),
     ]
-    return tuple(Hit(passages[name], score) for name, score in scored)
+    return tuple(Hit(passages[key], score) for key, score in scored)

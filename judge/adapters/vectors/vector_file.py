@@ -1,9 +1,9 @@
-"""The file of vectors: a record for each text, appended, and read through a memory map.
+"""The vector file: one record for each text, appended, and read through a memory map.
 
-A record is a checksum, the key of the text and its vector, of length 1. The file can always be
-made again from the texts, so what is torn or corrupt in it is passed over, and embedded anew. Only
-the holder of the index's lock may change it. Nothing that a reader has mapped is ever cut off or
-written over: records are added at the end, and whatever else changes makes a new file.
+A record is a checksum, the key of the text and its vector, normalised to length 1. The file can
+always be rebuilt from the texts, so torn or corrupt records are skipped, and their texts embedded
+again. Only the holder of the index's lock may change it. What a reader has mapped is never
+truncated or overwritten: records are appended, and any other change writes a new file.
 """
 
 import os
@@ -17,16 +17,16 @@ import numpy as np
 import numpy.typing as npt
 
 MAGIC = b"judgevec"
-MOST_DIMENSIONS = 1 << 16
+MAX_DIMENSIONS = 1 << 16
 
 _HEADER = struct.Struct("<8sII")
-"""The magic word, the dimensions, and the checksum of both."""
+"""The magic bytes, the dimensions, and the checksum of both."""
 
 _CHECKED_FROM = 8
 """The checksum covers a record from its key on."""
 
-_PART = 4096
-"""Records that are copied at a time."""
+_COPY_RECORDS = 4096
+"""How many records are copied at a time."""
 
 Vectors = npt.NDArray[np.float32]
 Records = npt.NDArray[np.void]
@@ -36,7 +36,7 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class VectorTable:
-    """What the file held at one moment; rows in `corrupt` are not to be trusted."""
+    """The content of the file at one moment; rows in `corrupt` must not be used."""
 
     records: Records
     keys: Keys
@@ -45,15 +45,15 @@ class VectorTable:
 
     @property
     def dimensions(self) -> int:
-        """Of each vector; 0 as long as there is none."""
+        """Of each vector; 0 while there is none."""
         return int(self.records["vector"].shape[1])
 
     def lacks(self, keys: Keys) -> npt.NDArray[np.bool_]:
-        """Which of *keys* have no vector here."""
+        """A mask of the *keys* that have no vector here."""
         return ~np.isin(keys, np.delete(self.keys, self.corrupt))
 
     def similarities(self, vector: Sequence[float]) -> Vectors:
-        """The cosine of each row with *vector*; 0 for rows that are corrupt, or of other length."""
+        """The cosine of each row with *vector*; 0 for corrupt rows, or if the dimensions differ."""
         (unit,) = _units([vector])
         if len(unit) != self.dimensions:
             return np.zeros(len(self.keys), dtype=np.float32)
@@ -63,14 +63,14 @@ class VectorTable:
 
 
 class VectorFile:
-    """The vectors in the file at *path*, which need not be there; one object serves a process."""
+    """The vectors in the file at *path*, which need not exist; share one object in a process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._table = _empty()
 
     def table(self) -> VectorTable:
-        """The file as it is now; raises OSError. Only what was added since is read."""
+        """The current content, of which only new records are read; raises OSError."""
         try:
             status = self.path.stat()
         except FileNotFoundError:
@@ -80,10 +80,9 @@ class VectorFile:
         return self._table
 
     def append(self, vectors: Mapping[int, Sequence[float]]) -> None:
-        """Add a vector for each key, behind the last whole record; it will survive a crash.
+        """Add a vector for each key after the last whole record, and sync it to the disk.
 
-        Raises ValueError when they differ in length from one another or from those in the file,
-        and OSError.
+        Raises OSError, and ValueError when lengths differ among *vectors* or from the file.
         """
         if not vectors:
             return
@@ -103,14 +102,16 @@ class VectorFile:
             file.flush()
             os.fsync(file.fileno())
 
-    def keep(self, rows: Rows) -> None:
-        """Leave only *rows*, in a new file under the old name; raises OSError."""
+    def compact(self, rows: Rows) -> None:
+        """Keep only *rows*, in a new file under the old name; raises OSError."""
         table = self.table()
-        parts = (rows[start : start + _PART] for start in range(0, len(rows), _PART))
+        parts = (
+            rows[start : start + _COPY_RECORDS] for start in range(0, len(rows), _COPY_RECORDS)
+        )
         self._write_anew(table.dimensions, (table.records[part] for part in parts))
 
     def _read(self) -> VectorTable:
-        """The file as a table; of rows known before, only the corrupt are read again."""
+        """The file as a table; checks new rows, and old ones from the first corrupt one on."""
         with self.path.open("rb") as file:
             status = os.fstat(file.fileno())
             layout = _layout(parse_header(file.read(_HEADER.size)))
@@ -137,24 +138,24 @@ class VectorFile:
 
 
 def header(dimensions: int) -> bytes:
-    """What a file of vectors of so many *dimensions* begins with."""
+    """The header of a file of vectors with *dimensions*."""
     return _HEADER.pack(MAGIC, dimensions, zlib.crc32(struct.pack("<8sI", MAGIC, dimensions)))
 
 
 def parse_header(raw: bytes) -> int:
-    """The dimensions that *raw* names; 0 when it is no header of ours."""
+    """The dimensions in the header *raw*; 0 when it is not a valid header."""
     if len(raw) != _HEADER.size:
         return 0
     _, dimensions, _ = _HEADER.unpack(raw)
-    is_ours = 0 < dimensions <= MOST_DIMENSIONS and raw == header(dimensions)
+    is_ours = 0 < dimensions <= MAX_DIMENSIONS and raw == header(dimensions)
     return int(dimensions) if is_ours else 0
 
 
 def corrupt_rows(records: Records, since: int = 0) -> list[int]:
-    """The rows from *since* on whose checksums are wrong: torn at a crash, or damaged later."""
+    """The rows from *since* on with wrong checksums: torn in a crash, or damaged later."""
     stored = records["checksum"][since:].tolist()
     sums = zip(stored, _checksums(records[since:]), strict=True)
-    return [row for row, (one, other) in enumerate(sums, since) if one != other]
+    return [row for row, (expected, actual) in enumerate(sums, since) if expected != actual]
 
 
 def _checksums(records: Records) -> list[int]:
@@ -175,11 +176,10 @@ def _records(vectors: Mapping[int, Sequence[float]]) -> Records:
 
 
 def _units(vectors: Sequence[Sequence[float]]) -> Vectors:
-    """*vectors* at length 1; what has no direction becomes 0, which is like nothing."""
+    """*vectors* at length 1; a vector without a direction becomes 0, similar to nothing."""
     with np.errstate(all="ignore"):
-        given = np.array(vectors, dtype=np.float32)
-        lengths = np.linalg.norm(given, axis=1, keepdims=True)
-        units: Vectors = given / lengths
+        raw = np.array(vectors, dtype=np.float32)
+        units: Vectors = raw / np.linalg.norm(raw, axis=1, keepdims=True)
     units[~np.isfinite(units).all(axis=1)] = 0.0
     return units
 
@@ -190,13 +190,13 @@ def _layout(dimensions: int) -> np.dtype[np.void]:
 
 
 def _empty(layout: np.dtype[np.void] | None = None) -> VectorTable:
-    """A table without rows; its *layout* tells the dimensions if they are known."""
+    """A table without rows; *layout* gives the dimensions if they are known."""
     records = np.empty(0, layout or _layout(0))
     return VectorTable(records, np.empty(0, np.int64), np.empty(0, np.intp))
 
 
 def _sync(path: Path) -> None:
-    """Have *path*, a file or a folder, on the disk."""
+    """Sync *path*, a file or a folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

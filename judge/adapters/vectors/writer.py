@@ -1,8 +1,8 @@
-"""Writing vectors beside Tantivy: on the disk before the commit that shows their passages.
+"""Writes vectors beside Tantivy: to the disk before the commit that makes their passages visible.
 
-A process killed at any moment leaves vectors that nothing refers to, which are used when the same
-texts come again and dropped by a later write; or, when the embedder failed, passages without
-vectors, which `complete` makes.
+A process killed at any moment may leave vectors without passages, which are reused if the same
+texts come again and dropped by a later write. If the embedder fails, passages lack vectors, which
+`complete` adds.
 """
 
 import asyncio
@@ -24,19 +24,19 @@ from judge.ports import Embedder, IndexWriter, Journal
 from judge.types.search import DocumentWithPassages, Passage
 
 BATCH_TEXTS = 96
-"""Texts that are embedded and kept at a time: one request to either service."""
+"""Texts embedded and stored at a time: one request to either service."""
 
-_Place = tuple[tantivy.Searcher, tantivy.DocAddress]
+_PassageRef = tuple[tantivy.Searcher, tantivy.DocAddress]
 
-MOST_WASTE = 0.2
-"""The share of vectors without a passage at which the file is written anew."""
+MAX_WASTE = 0.2
+"""The share of vectors without a passage above which the file is compacted."""
 
 
 @dataclass(frozen=True, slots=True)
 class VectorStore:
-    """See `WritableIndex` and `VectorStorage`: *embedder*'s vectors, in *file*.
+    """See `WritableIndex` and `VectorStorage`: *embedder*'s vectors in *file*.
 
-    *store* and *index* are the text's.
+    *store* and *index* are those of the words.
     """
 
     store: TantivyStore
@@ -51,11 +51,11 @@ class VectorStore:
         return self.embedder.name
 
     async def add(self, texts: Sequence[str]) -> None:
-        """See that there is a vector of each text, asking for those that are not there.
+        """Embed and store those of *texts* that have no vector yet.
 
-        Raises EmbedderUnavailable, with what was had before kept, and IndexUnavailable.
+        Raises EmbedderUnavailable, with the batches before it stored, and IndexUnavailable.
         """
-        missing = await asyncio.to_thread(self._without_vector, texts)
+        missing = await asyncio.to_thread(self._without_vectors, texts)
         for start in range(0, len(missing), BATCH_TEXTS):
             batch = dict(missing[start : start + BATCH_TEXTS])
             vectors = await self.embedder.embed_passages(list(batch.values()))
@@ -66,7 +66,7 @@ class VectorStore:
         """See `WritableIndex.writing`."""
         async with self.store.writing() as writer:
             yield VectorWriter(writer, self)
-            await asyncio.to_thread(self._tidy)
+            await asyncio.to_thread(self._compact)
 
     async def missing(self) -> int:
         """See `VectorStorage.missing`."""
@@ -87,18 +87,18 @@ class VectorStore:
 
     def _append(self, vectors: dict[int, list[float]]) -> None:
         try:
-            with _writing():
+            with _translated_write_errors():
                 self.file.append(vectors)
         except (TypeError, ValueError) as error:
             raise EmbedderUnavailable(f"{self.name}: unusable vectors ({error}).") from error
 
-    def _without_vector(self, texts: Sequence[str]) -> list[tuple[int, str]]:
+    def _without_vectors(self, texts: Sequence[str]) -> list[tuple[int, str]]:
         by_key = {text_key(text): text for text in texts}
-        with _writing():
+        with _translated_write_errors():
             lacks = self.file.table().lacks(np.array(list(by_key), dtype=np.int64))
         return [pair for pair, is_missing in zip(by_key.items(), lacks, strict=True) if is_missing]
 
-    def _missing(self) -> list[_Place]:
+    def _missing(self) -> list[_PassageRef]:
         snapshot = self.index.snapshot()
         if snapshot is None:
             return []
@@ -107,14 +107,14 @@ class VectorStore:
             lacks = self.file.table().lacks(passages.keys)
             return [(snapshot.searcher, passages.addresses[at]) for at in np.flatnonzero(lacks)]
 
-    def _tidy(self) -> None:
-        """Drop vectors without passages if they are many, and other embedders' once all is made."""
+    def _compact(self) -> None:
+        """Drop vectors without passages if they are many, and other embedders' when complete."""
         file = self.file
-        with _writing():
+        with _translated_write_errors():
             table, live = file.table(), self._live_keys()
             is_used = ~table.lacks(table.keys) & np.isin(table.keys, live)
-            if np.count_nonzero(~is_used) > MOST_WASTE * len(is_used):
-                file.keep(np.flatnonzero(is_used))
+            if np.count_nonzero(~is_used) > MAX_WASTE * len(is_used):
+                file.compact(np.flatnonzero(is_used))
             others = [other for other in file.path.parent.glob("*.v*") if other != file.path]
             if others and len(live) and not table.lacks(live).any():
                 for other in others:
@@ -126,18 +126,18 @@ class VectorStore:
             return np.empty(0, np.int64) if snapshot is None else keyed_passages(snapshot).keys
 
 
-def _texts(places: Sequence[_Place]) -> list[str]:
-    """What an embedder is shown of the passages at *places*."""
+def _texts(refs: Sequence[_PassageRef]) -> list[str]:
+    """The texts of passages as they are embedded."""
     with translated_errors():
-        found = [to_passage(searcher.doc(address)) for searcher, address in places]
-    return [embedded_text(passage) for passage in found]
+        passages = [to_passage(searcher.doc(address)) for searcher, address in refs]
+    return [embedded_text(passage) for passage in passages]
 
 
 @dataclass(slots=True)
 class VectorWriter:
-    """See `IndexWriter`: a *writer* of the text that has the vectors on the disk first.
+    """See `IndexWriter`: stores vectors, then writes passages through *writer*.
 
-    When the embedder fails, the text is written all the same, and the embedder not asked again.
+    When the embedder fails, the passages are written all the same, and it is not asked again.
     """
 
     writer: IndexWriter
@@ -155,7 +155,7 @@ class VectorWriter:
         await self.writer.remove(collection, document_ids)
 
     async def commit(self) -> None:
-        """See `IndexWriter.commit`; every vector that was made is on the disk already."""
+        """See `IndexWriter.commit`; the vectors are on the disk already."""
         await self.writer.commit()
 
     async def _embed(self, passages: Sequence[Passage]) -> None:
@@ -167,7 +167,7 @@ class VectorWriter:
 
 
 @contextmanager
-def _writing() -> Iterator[None]:
+def _translated_write_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -204,7 +204,7 @@ class BoundedBody:
         return zlib.decompressobj(_GZIP_WINDOW)
 
 
-async def iter_chunks(response: httpx.Response) -> AsyncIterator[bytes]:
+async def chunks(response: httpx.Response) -> AsyncIterator[bytes]:
     """The raw body of *response*; raises FetchError ("encoding") after too many chunks."""
     count = 0
     async for chunk in response.aiter_raw():
@@ -221,7 +221,7 @@ async def iter_chunks(response: httpx.Response) -> AsyncIterator[bytes]:
 async def read_body(response: httpx.Response, limit: int) -> BoundedBody:
     """The body of *response*; stops reading past *limit* bytes, raw or decoded."""
     body = BoundedBody(response.headers.get("content-encoding", ""), limit)
-    async for chunk in iter_chunks(response):
+    async for chunk in chunks(response):
         body.feed(chunk)
         if body.is_over:
             break

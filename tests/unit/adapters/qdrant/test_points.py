@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from qdrant_client.models import Filter
 
-from judge.adapters.qdrant.points import holding
+from judge.adapters.qdrant.points import weighing_at_least
 
 
 def holds(condition, words):
@@ -18,7 +18,7 @@ def holds(condition, words):
 
 
 def test_heavy_word_stands_alone_and_light_ones_together():
-    (enough,) = holding([(5, "rare"), (3, "some"), (2, "any"), (0, "common")], 5)
+    (enough,) = weighing_at_least([(5, "rare"), (3, "some"), (2, "any"), (0, "common")], 5)
 
     assert holds(enough, {"rare"})
     assert holds(enough, {"some", "any"})
@@ -36,4 +36,6 @@ def test_words_hold_exactly_when_they_weigh_enough(weights, needed, held):
 
     reaches = sum(weight for weight, word in weighed if word in held) >= needed
 
-    assert all(holds(one, words) for one in holding(weighed, needed)) == reaches or not words
+    assert (
+        all(holds(one, words) for one in weighing_at_least(weighed, needed)) == reaches or not words
+    )

@@ -3,7 +3,7 @@
 import pytest
 
 from judge.adapters.system_clock import SystemClock
-from judge.adapters.tantivy.index import RERANKED, TantivyIndex
+from judge.adapters.tantivy.index import RERANK_WINDOW, TantivyIndex
 from judge.adapters.tantivy.writer import TantivyStore
 from judge.search.query import parse_query
 from judge.types.search import Scope
@@ -101,7 +101,7 @@ async def test_common_word_weighs_no_more_for_standing_in_few_headings(ranked):
 async def test_pages_of_hits_join_where_ranking_anew_ends(ranked):
     crowd = [
         document(f"heat engine {'noise heat ' * (n % 5)}transfer reduces {n}", id=f"d{n}")
-        for n in range(RERANKED + 6)
+        for n in range(RERANK_WINDOW + 6)
     ]
     question = "which heat transfer reduces engine noise"
     whole = await ranked(question, *crowd)

@@ -76,7 +76,7 @@ def test_open_reader_sees_what_another_appends_and_keeps(whole):
 
     writer.append({7: [1.0, 0.0]})
     assert reader.table().keys.tolist() == [*THREE, 7]
-    writer.keep(np.array([0, 3]))
+    writer.compact(np.array([0, 3]))
     assert reader.table().keys.tolist() == [1, 7]
     assert reader.table() is reader.table()
     # What was mapped stays as it was.
@@ -86,7 +86,7 @@ def test_open_reader_sees_what_another_appends_and_keeps(whole):
 def test_file_that_is_emptied_can_be_filled_again(whole):
     file = VectorFile(whole)
 
-    file.keep(np.array([], dtype=np.intp))
+    file.compact(np.array([], dtype=np.intp))
     assert file.table().keys.tolist() == []
     file.append({7: [1.0, 0.0]})
 
