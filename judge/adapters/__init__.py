@@ -1,1 +1,1 @@
-"""The outside world, behind our ports."""
+"""The implementations of our ports: models, Redis, search engines, the web, files."""

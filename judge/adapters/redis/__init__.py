@@ -1,1 +1,1 @@
-"""What all processes share, in Redis, and what stands in for it."""
+"""What all processes share in Redis: cache, locks, limits and budgets, with their failover."""
