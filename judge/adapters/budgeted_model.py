@@ -100,8 +100,8 @@ class BudgetedModel:
 
 def _estimated_tokens(prompt: Prompt, written: int) -> int:
     """About how many tokens *prompt* and a reply of *written* characters have."""
-    asked = len(prompt.instructions) + len(prompt.text)
-    return (asked + written) // CHARACTERS_PER_TOKEN
+    prompt_chars = len(prompt.instructions) + len(prompt.text)
+    return (prompt_chars + written) // CHARACTERS_PER_TOKEN
 
 
 def seconds_to_midnight(now: datetime) -> float:

@@ -145,9 +145,9 @@ def _quotes(references: Sequence[Reference]) -> Iterator[Quote]:
 
 
 def _quote(reference: Reference, number: int, sentence: str) -> Quote:
-    whole = sentence.lstrip(_STRIPPED_START).rstrip(_STRIPPED_END)
-    text = _cut(whole, MAX_QUOTE_CHARS)
-    is_cut = text != whole or sentence.endswith(("...", "…"))
+    trimmed = sentence.lstrip(_STRIPPED_START).rstrip(_STRIPPED_END)
+    text = _cut(trimmed, MAX_QUOTE_CHARS)
+    is_cut = text != trimmed or sentence.endswith(("...", "…"))
     return Quote(reference, number, text, is_cut, is_question=sentence.endswith("?"))
 
 

@@ -44,7 +44,7 @@ class MemoryRateLimiter:
 
 
 def allowance(limit: RateLimit, count: int, reset_s: float) -> Allowance:
-    """What *limit* says to a caller's request number *count* in a window that ends in *reset_s*."""
+    """The Allowance for request number *count* of a window that ends in *reset_s* seconds."""
     return Allowance(
         is_allowed=count <= limit.requests,
         remaining=max(0, limit.requests - count),

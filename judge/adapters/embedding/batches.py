@@ -21,8 +21,8 @@ BACKOFF_S = 0.5
 """Before the second attempt, twice that before the third, unless the service sets a wait."""
 
 MAX_RETRY_AFTER_S = 20.0
-"""The longest wait that a service may ask for. A query waits for at most QUERY_TIMEOUT_S: then it
-is searched by its words alone."""
+"""The longest wait before a retry. A query is not retried if the service asks for more than
+QUERY_TIMEOUT_S: it is searched by its words alone."""
 
 PASSAGES_TIMEOUT_S = 30.0
 QUERY_TIMEOUT_S = 3.0

@@ -59,9 +59,9 @@ def included_paths(path: Path, includes: Iterable[Include]) -> tuple[Path, ...]:
         matching = sorted(f for f in files if may_be_hidden or not f.name.startswith("."))
         others = [p for p in matching if p != path]
         if not others:
-            what = "this file alone" if matching else f"no file in {path.parent}"
+            matched = "this file alone" if matching else f"no file in {path.parent}"
             raise ConfigurationError(
-                f"{path}, line {line}: include: {pattern!r} matches {what}; "
+                f"{path}, line {line}: include: {pattern!r} matches {matched}; "
                 "correct it or take it out."
             )
         paths.update(dict.fromkeys(others))

@@ -59,7 +59,7 @@ class WatchedFile(Generic[Value]):
         self._checked_at = clock.monotonic()
 
     def current(self) -> Value:
-        """The last good value. On an event loop a change is read on a thread, for a later call."""
+        """The last good value; on an event loop, a change is read on a thread for a later call."""
         now = self._clock.monotonic()
         if now - self._checked_at >= CHECK_EVERY_S and not self._is_refreshing:
             self._checked_at = now

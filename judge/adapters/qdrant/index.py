@@ -148,10 +148,10 @@ class QdrantIndex:
             if not await self._exists():
                 return ()
             while True:
-                found, page = await self.client.scroll(
+                batch, page = await self.client.scroll(
                     COLLECTION, firsts, limit=PAGE, offset=page, with_payload=["record"]
                 )
-                records += [points.to_record(point.payload) for point in found]
+                records += [points.to_record(point.payload) for point in batch]
                 if page is None:
                     break
         return tuple(sorted(records, key=lambda record: record.path))
@@ -242,12 +242,12 @@ class QdrantIndex:
             return ()
         if len(prefetches) > 1:
             fused = models.FusionQuery(fusion=models.Fusion.RRF)
-            found = await self.client.query_points(
+            response = await self.client.query_points(
                 COLLECTION, query=fused, prefetch=prefetches, limit=limit, offset=offset
             )
         else:
             (prefetch,) = prefetches
-            found = await self.client.query_points(
+            response = await self.client.query_points(
                 COLLECTION,
                 query=prefetch.query,
                 using=prefetch.using,
@@ -256,21 +256,21 @@ class QdrantIndex:
                 limit=limit,
                 offset=offset,
             )
-        return tuple(Hit(points.to_passage(p.payload), p.score) for p in found.points)
+        return tuple(Hit(points.to_passage(p.payload), p.score) for p in response.points)
 
     async def _count(self, matching: Filter) -> int:
         return (await self.client.count(COLLECTION, matching)).count
 
     async def _facet(self, name: str, matching: Filter | None = None) -> dict[str, int]:
-        found = await self.client.facet(
+        facet = await self.client.facet(
             COLLECTION, name, facet_filter=matching, limit=MAX_NAMES, exact=True
         )
-        return {str(hit.value): hit.count for hit in found.hits}
+        return {str(hit.value): hit.count for hit in facet.hits}
 
     async def _spelling(self, collection: str) -> str:
         matching = Filter(must=[equals("collection", collection)])
-        found, _ = await self.client.scroll(COLLECTION, matching, limit=1)
-        return points.to_passage(found[0].payload).collection
+        (point,), _ = await self.client.scroll(COLLECTION, matching, limit=1)
+        return points.to_passage(point.payload).collection
 
 
 async def vector_names(client: AsyncQdrantClient) -> frozenset[str]:

@@ -39,7 +39,7 @@ SPARE_CONNECTIONS = 4
 LOCK_PREFIX = "lock:"
 
 PROBE_KEYS = ("probe:1", "probe:2")
-"""In two hash slots: one server of a cluster refuses this MGET, so that it is recognised."""
+"""Keys of two hash slots: a node of a cluster, used as a single server, refuses this MGET."""
 
 PROBE_TTL_S = 1.0
 
@@ -169,7 +169,7 @@ def open_redis(url: str) -> SharedRedis:
 
 
 async def ping_redis(url: str) -> None:
-    """Raise CacheUnavailable unless the Redis at *url* answers, or ConfigurationError."""
+    """Raise CacheUnavailable unless the Redis at *url* answers; raises ConfigurationError too."""
     redis = open_redis(url)
     try:
         await redis.ping()

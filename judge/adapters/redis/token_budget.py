@@ -29,7 +29,7 @@ class RedisTokenBudget:
     """A TokenBudget over all processes, one round trip each.
 
     While Redis is down this process adds to the last total that Redis gave, and sends Redis what
-    it counted once Redis is back. A reply lost on the way may count tokens twice, never not at all.
+    it counted once Redis is back. A lost reply may count tokens twice, but loses none.
     """
 
     def __init__(

@@ -197,19 +197,17 @@ async def _drain(response: httpx.Response) -> None:
 
 
 async def _read_page(
-    at: httpx.URL, response: httpx.Response, known: Validators, media: Media
+    url: httpx.URL, response: httpx.Response, sent: Validators, media: Media
 ) -> Page | NotModified:
     # Validators of the response; malformed or oversized values are dropped.
     headers = response.headers
     validators = Validators(
         _sendable(headers.get("etag", "")), _sendable(headers.get("last-modified", ""))
     )
-    if response.status_code == httpx.codes.NOT_MODIFIED and _conditions(known):
+    if response.status_code == httpx.codes.NOT_MODIFIED and _conditions(sent):
         await _drain(response)
         return NotModified(
-            Validators(
-                validators.etag or known.etag, validators.last_modified or known.last_modified
-            )
+            Validators(validators.etag or sent.etag, validators.last_modified or sent.last_modified)
         )
     if response.status_code not in _WHOLE_PAGE:
         advice = (
@@ -219,17 +217,17 @@ async def _read_page(
         )
         raise FetchError(
             "status",
-            f"{at.host} answered with status {response.status_code}. If it stays so, {advice}",
+            f"{url.host} answered with status {response.status_code}. If it stays so, {advice}",
         )
     content_type = headers.get("content-type", "")
-    _refuse_unless(media, at.host, content_type)
-    body = await _read_html(at.host, response)
+    _check_media_type(media, url.host, content_type)
+    body = await _read_bounded(url.host, response)
     if not content_type and (media != "html" or not _HTML_START.match(body)):
-        raise FetchError("content-type", f"{at.host} does not say that it sent {media.upper()}.")
-    return Page(str(at), body, _charset(content_type), validators, content_type or "text/html")
+        raise FetchError("content-type", f"{url.host} does not say that it sent {media.upper()}.")
+    return Page(str(url), body, _charset(content_type), validators, content_type or "text/html")
 
 
-async def _read_html(host: str, response: httpx.Response) -> bytes:
+async def _read_bounded(host: str, response: httpx.Response) -> bytes:
     too_large = FetchError(
         "too-large",
         f"The page on {host} is over {MAX_PAGE_BYTES // 1024} KiB. Choose a smaller one.",
@@ -243,7 +241,7 @@ async def _read_html(host: str, response: httpx.Response) -> bytes:
     return body.finish()
 
 
-def _refuse_unless(media: Media, host: str, content_type: str) -> None:
+def _check_media_type(media: Media, host: str, content_type: str) -> None:
     # Of a repeated header the last value counts, as in browsers.
     kind = content_type.rpartition(",")[2].partition(";")[0].strip().lower()
     if content_type and kind not in _MEDIA[media]:
