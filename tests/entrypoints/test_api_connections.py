@@ -217,7 +217,7 @@ async def test_a_request_that_takes_long_is_not_cut_off():
 
 
 async def test_who_takes_none_of_a_reply_is_cut_off():
-    async with serving(taking_s=SHORT_S) as served:
+    async with serving(write_s=SHORT_S) as served:
         served.reply_bytes = 30_000_000
         reader, writer = await served.connect()
         writer.write(GET)

@@ -7,15 +7,15 @@ import sys
 
 import pytest
 
-from judge.entrypoints.api.supervisor import MAX_PAUSE_S, pause_after
+from judge.entrypoints.api.supervisor import MAX_BACKOFF_S, backoff_after
 
 WHILE_ANOTHER_THREAD_RUNS = """
 import signal, threading
 from judge.adapters.journal import Journals
 from judge.entrypoints.api.supervisor import Supervisor
 
-def work(is_replacement, tell_ready):
-    tell_ready()
+def work(is_replacement, report_ready):
+    report_ready()
     signal.pause()
 
 def interrupt():
@@ -43,7 +43,7 @@ import os, signal
 from judge.adapters.journal import Journals
 from judge.entrypoints.api.supervisor import Supervisor
 
-def work(is_replacement, tell_ready):
+def work(is_replacement, report_ready):
     print(os.getpid(), flush=True)
     signal.pause()
 
@@ -72,6 +72,6 @@ def test_a_signal_that_ends_a_worker_before_the_parent_hears_it_is_heard():
 
 
 def test_a_worker_that_keeps_ending_is_started_ever_more_seldom_but_for_ever():
-    pauses = [pause_after(failures) for failures in range(5_000)]
-    assert pauses[:7] == [0, 1, 2, 4, 8, 16, MAX_PAUSE_S]
-    assert set(pauses[7:]) == {MAX_PAUSE_S}
+    pauses = [backoff_after(failures) for failures in range(5_000)]
+    assert pauses[:7] == [0, 1, 2, 4, 8, 16, MAX_BACKOFF_S]
+    assert set(pauses[7:]) == {MAX_BACKOFF_S}

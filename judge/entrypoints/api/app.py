@@ -67,12 +67,12 @@ ROUTES: tuple[HTTPRouteHandler, ...] = (
 )
 
 GC_THRESHOLD = 5_000
-"""New objects between two looks of the collector for cycles: a few requests at work at once hold
-more than the 700 that is usual. What ended connections leave is in one, asyncio's own: at 20,000
-that came to 3 MB."""
+"""New objects between two runs of the cycle collector; the default, 700, is fewer than a few
+concurrent requests hold. A closed connection leaves a cycle of asyncio's: at 20,000 those came to
+3 MB."""
 
 WARM_UP_TIMEOUT_S = 2.0
-"""How long the start waits for caches to be warm, so that the first request need not."""
+"""How long start-up waits for the caches to warm, so that the first request need not."""
 
 
 def openapi_document() -> dict[str, Any]:
@@ -82,12 +82,12 @@ def openapi_document() -> dict[str, Any]:
 
 @cache
 def _document() -> bytes:
-    """The same, as it is sent."""
+    """The OpenAPI document as it is sent."""
     return encode_json(openapi_document())
 
 
 def _services(state: State, scope: Scope) -> Services:
-    """What the lifespan opened, as far as who asks may see it: no route gets another."""
+    """The services, limited to what the principal may see; no route gets any others."""
     services: Services = state.services
     return services.seen_by(principal_of(scope).viewer)
 
@@ -111,17 +111,17 @@ def create_app(
     """The app of one process; its lifespan opens the services and closes them.
 
     Events go to *journal*, by default to stderr and into *counts*, which `/metrics` shows and which
-    the processes of one server share in *metrics_directory*. *heartbeat_s* is how often a stream
-    gives a sign of life. *is_public* says that others than this machine can reach the app, which is
-    assumed under a server that does not say; then what reads documents or code is closed unless
-    there are keys. *open_mcp* opens what answers at `/mcp`.
+    the processes of one server share in *metrics_directory*. *heartbeat_s* is the interval
+    of a stream's heartbeats. *is_public* says that other machines can reach the app, which is
+    assumed under a server that does not say; routes that read documents or code are then closed
+    unless keys are set. *open_mcp* opens the app that is mounted at `/mcp`.
     """
     counts = counts or Metrics(metrics_directory)
     journal = journal or Journals(LogJournal(sys.stderr), counts)
-    opening = partial(open_services, settings, journal)
+    opener = partial(open_services, settings, journal)
     app = Litestar(
         (*ROUTES, mcp) if open_mcp else ROUTES,
-        lifespan=[partial(_lifespan, opening, journal, open_mcp)],
+        lifespan=[partial(_lifespan, opener, journal, open_mcp)],
         dependencies=DEPENDENCIES,
         state=State({"counts": counts, "heartbeat_s": heartbeat_s, "document": _document}),
         request_class=BoundedRequest,
@@ -148,25 +148,25 @@ def create_app(
 
 @asynccontextmanager
 async def _lifespan(
-    open_them: Callable[[], AbstractAsyncContextManager[Services]],
+    opener: Callable[[], AbstractAsyncContextManager[Services]],
     journal: Journal,
     open_mcp: OpenMcp | None,
     app: Litestar,
 ) -> AsyncIterator[None]:
-    """Services for as long as the app runs; on the way out it says that it is draining.
+    """Keep the services open while the app runs; at shutdown, mark it as draining first.
 
-    Meanwhile what libraries log goes to *journal*. A failure to open the services is logged here,
-    since the server is told to log nothing, and kept in the state as `refusal`.
+    Meanwhile *journal* gets what libraries log. A failure to open the services is logged here,
+    since uvicorn's own log is off, and kept in the state as `start_error`.
     """
     async with AsyncExitStack() as stack:
         handler = LibraryHandler(journal)
         logging.getLogger().addHandler(handler)
         stack.callback(logging.getLogger().removeHandler, handler)
         try:
-            services = await stack.enter_async_context(open_them())
+            services = await stack.enter_async_context(opener())
         except ConfigurationError as error:
             journal.note("server.start_failed", problem=str(error))
-            app.state.refusal = error
+            app.state.start_error = error
             raise
         if open_mcp:
             app.state.mcp = await stack.enter_async_context(open_mcp(services))
@@ -174,9 +174,9 @@ async def _lifespan(
         app.state.is_draining = False
         warming = asyncio.create_task(warm(services))
         await asyncio.wait([warming], timeout=WARM_UP_TIMEOUT_S)
-        reading = asyncio.create_task(services.read_ahead())
-        # What is loaded by now stays: the collector need not look through it even once, which
-        # took a tenth of the start and found next to nothing.
+        reading_ahead = asyncio.create_task(services.read_ahead())
+        # What is loaded by now stays for good. To collect garbage in it even once took a tenth of
+        # the start and found next to nothing.
         gc.freeze()
         gc.set_threshold(GC_THRESHOLD, 20, 20)
         gc.enable()
@@ -185,14 +185,14 @@ async def _lifespan(
         finally:
             app.state.is_draining = True
             warming.cancel()
-            reading.cancel()
-            await asyncio.wait([warming, reading])
+            reading_ahead.cancel()
+            await asyncio.wait([warming, reading_ahead])
 
 
 def _answer_with_problem(
     journal: Journal, request: Request[Any, Any, Any], error: Exception
 ) -> Response[ProblemDetails]:
-    """The handler of all exceptions; those that should not be are logged."""
+    """Answer any exception with a problem response, and log internal errors."""
     response = problem_response(request, error)
     if response.status_code == HTTP_500_INTERNAL_SERVER_ERROR:
         log_error(journal, error)

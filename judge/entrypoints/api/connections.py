@@ -1,8 +1,8 @@
-"""A connection that its client cannot hold for nothing: what uvicorn leaves without a limit.
+"""HTTP/1.1 connections on which no client can stall: uvicorn itself sets no such limits.
 
-A connection waits for its client while the head or the body of a request, or the taking of a reply,
-is outstanding. That lasts so long at most, and past so many connections the one that has waited
-longest makes room. So silent, slow and stubborn clients only crowd out one another.
+A connection waits for its client while the head or body of a request is incomplete, or a reply
+unread. Waits time out, and when there are too many connections the one that has waited longest is
+closed. So silent, slow and stubborn clients only crowd out one another.
 """
 
 import asyncio
@@ -20,53 +20,53 @@ from judge.problems import Problem, as_body
 from judge.types.request_fields import FieldError
 
 HEAD_TIMEOUT_S = 10.0
-"""From connecting, or the first byte of a further request, to the end of the request's head."""
+"""From connecting, or the first byte of a later request, to the end of the request's head."""
 
 IDLE_TIMEOUT_S = 30
 """Between a reply and the next request."""
 
-TAKING_TIMEOUT_S = 30.0
-"""How long a reply may wait for its client to take any of it."""
+WRITE_TIMEOUT_S = 30.0
+"""How long a reply may wait for its client to read any of it."""
 
-LEAVING_S = 0.5
-"""How long a client that has said all is still answered. One that leaves says the same, and the
-call of the model that is made for nobody ends so much later."""
+HALF_CLOSED_TIMEOUT_S = 0.5
+"""How long a client that closed its sending side is still answered. A client that leaves looks the
+same, so its model call goes on for so long."""
 
-LAST_CALL_S = 1.0
+LAST_REQUEST_TIMEOUT_S = 1.0
 """How long a new connection may still send its request when the server is about to stop."""
 
 MAX_HEAD_BYTES = 64 * 1024
 """Of a request's head, and of trailers. Browsers and proxies stop at 8 to 32 KiB."""
 
 MAX_PIPELINED = 64
-"""Requests sent ahead of their turn; what pipelines at all sends a dozen."""
+"""Requests that may queue on a connection; clients that pipeline at all send a dozen."""
 
 _MALFORMED = "This is no HTTP request that can be understood. Check what the client sends."
 
 
 class BoundedState(ServerState):
-    """What the connections of one process share: how many there may be, and which ones wait."""
+    """State that the connections of one process share: their limit, and which of them wait."""
 
     def __init__(
         self,
         max_connections: int,
         *,
         head_s: float = HEAD_TIMEOUT_S,
-        taking_s: float = TAKING_TIMEOUT_S,
+        write_s: float = WRITE_TIMEOUT_S,
     ) -> None:
         super().__init__()
         self.max_connections = max_connections
         self.head_s = head_s
-        self.taking_s = taking_s
+        self.write_s = write_s
         self.is_stopping = False
-        """Whoever is connected is answered once more."""
+        """Each connection is answered once more, then closed."""
         self.waiting: dict[BoundedConnection, None] = {}
         """In the order in which their waits began."""
 
     def make_room(self) -> None:
-        """Cut the connection that has waited longest, if there are too many."""
+        """Abort the connection that has waited longest, if there are too many."""
         if len(self.connections) > self.max_connections and self.waiting:
-            next(iter(self.waiting)).cut()
+            next(iter(self.waiting)).abort()
 
 
 class BoundedConnection(HttpToolsProtocol):
@@ -84,106 +84,106 @@ class BoundedConnection(HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self._timer: asyncio.TimerHandle | None = None
         self._head_bytes = 0
-        """Of names and values."""
-        self._bytes_before_head = 0
-        """Raw, and so the body too that came with the end of the head."""
+        """Of header names and values."""
+        self._raw_head_bytes = 0
+        """Raw, including any body bytes that came with the end of the head."""
         self._is_idle = False
-        """A reply was sent, and nothing has come since."""
-        self._joining: _JoiningTransport | None = None
+        """A reply was sent, and nothing has been received since."""
+        self._batching: _BatchingTransport | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Wait for the first request; past the bound somebody has to go."""
+        """Wait for the first request; close another connection if there are too many."""
         super().connection_made(transport)
         state = self.server_state
-        self._wait(LAST_CALL_S if state.is_stopping else state.head_s)
+        self._wait(LAST_REQUEST_TIMEOUT_S if state.is_stopping else state.head_s)
         state.make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it."""
+        """Stop the timers."""
         self._stop_waiting()
         super().connection_lost(exc)
         self._unset_keepalive_if_required()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came, if it is not too much of a head."""
+        """Parse *data*; abort if the head is too large."""
         was_idle, self._is_idle = self._is_idle, False
         before = self.cycle
-        self._bytes_before_head += len(data)
+        self._raw_head_bytes += len(data)
         self._unset_keepalive_if_required()
         try:
             self._parse(data)
         except httptools.HttpParserError:
             self.send_400_response(_MALFORMED)
-        if was_idle and self.cycle is before:  # nearly every head comes whole
+        if was_idle and self.cycle is before:  # most heads come in one piece
             self._wait(self.server_state.head_s)
-        if self._timer and self._bytes_before_head > MAX_HEAD_BYTES:
-            self.cut()
+        if self._timer and self._raw_head_bytes > MAX_HEAD_BYTES:
+            self.abort()
 
     def _parse(self, data: bytes) -> None:
-        """Parse *data*, as if no other protocol (`Upgrade: h2c`) had been offered in it.
+        """Parse *data* as if it offered no other protocol (`Upgrade: h2c`).
 
-        uvicorn loses the body that comes with one, and Java's own client makes one by default.
+        uvicorn loses the body of a request with such an offer, which Java's own client makes.
         """
         while data and not self.transport.is_closing():
             try:
                 self.parser.feed_data(data)
             except httptools.HttpParserUpgrade as offer:
                 data = data[offer.args[0] :]
-                if self._is_offer:
-                    data = self._head_without_offer() + data
-                    # The old one takes nothing more when this was to be the last request.
+                if self._offers_upgrade:
+                    data = self._head_without_upgrade() + data
+                    # The old parser takes no more if this was to be the last request.
                     self.parser = httptools.HttpRequestParser(self)
                     self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
             else:
                 return
 
-    def _head_without_offer(self) -> bytes:
-        """The head that was parsed last, written again."""
+    def _head_without_upgrade(self) -> bytes:
+        """The last head, without its `Upgrade` header."""
         version = self.parser.get_http_version().encode()
         lines = [b"%s %s HTTP/%s" % (self.parser.get_method(), self.url, version)]
         lines += [b"%s: %s" % pair for pair in self.headers if pair[0] != b"upgrade"]
         return b"\r\n".join([*lines, b"", b""])
 
     @property
-    def _is_offer(self) -> bool:
-        """Whether what is parsed offers another protocol, and will be parsed again without that."""
+    def _offers_upgrade(self) -> bool:
+        """Whether this request offers another protocol, and will be parsed again without it."""
         return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take one header, or a trailer: those come without end unless they are counted."""
+        """Count a header or a trailer: uvicorn would take any number of them."""
         self._head_bytes += len(name) + len(value)
         if self._head_bytes > MAX_HEAD_BYTES:
-            self.cut()
+            self.abort()
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Start the request. Its body may be outstanding, for as long as the handler allows."""
-        if self._is_offer:
+        """Start the request; its handler decides how long the body may take."""
+        if self._offers_upgrade:
             self._head_bytes = 0
             return
         hosts = sum(name == b"host" for name, _ in self.headers)
-        if hosts != 1 and self.parser.get_http_version() == "1.1":  # so RFC 9112 wants it
+        if hosts != 1 and self.parser.get_http_version() == "1.1":  # RFC 9112, 3.2
             raise httptools.HttpParserError("there is not one Host")
         self._stop_waiting()
         self.server_state.waiting[self] = None
         super().on_headers_complete()
-        self.headers = []  # for trailers, which are none: a proxy lets pass whatever they say
-        self._joining = _JoiningTransport(self.transport)
-        self.cycle.transport = cast("asyncio.Transport", self._joining)
+        self.headers = []  # else trailers count as headers, and proxies do not check those
+        self._batching = _BatchingTransport(self.transport)
+        self.cycle.transport = cast("asyncio.Transport", self._batching)
         if self.server_state.is_stopping:
             self.cycle.keep_alive = False
         if len(self.pipeline) > MAX_PIPELINED:
-            self.cut()
+            self.abort()
 
     def on_body(self, body: bytes) -> None:
-        """Pass on a part of the body, which is not counted as head."""
-        self._head_bytes = self._bytes_before_head = 0
+        """Pass on a part of the body; it does not count as head."""
+        self._head_bytes = self._raw_head_bytes = 0
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Nothing more is outstanding: from now on it is we who take time."""
-        self._head_bytes = self._bytes_before_head = 0
-        if self._is_offer:
+        """The request is complete: from now on the client waits for us."""
+        self._head_bytes = self._raw_head_bytes = 0
+        if self._offers_upgrade:
             return
         self.server_state.waiting.pop(self, None)
         super().on_message_complete()
@@ -196,15 +196,15 @@ class BoundedConnection(HttpToolsProtocol):
             self.server_state.waiting[self] = None
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """Whether to go on writing: some tools close their side after the request (`socat`)."""
-        if self._is_asking:
-            self._wait(LEAVING_S)
-        return self._is_asking
+        """Whether a reply is still due: some tools (`socat`) close their side after the request."""
+        if self._is_replying:
+            self._wait(HALF_CLOSED_TIMEOUT_S)
+        return self._is_replying
 
     def pause_writing(self) -> None:
-        """Wait for the client to take what was sent."""
+        """Wait for the client to read what was sent."""
         super().pause_writing()
-        self._wait(self.server_state.taking_s)
+        self._wait(self.server_state.write_s)
 
     def resume_writing(self) -> None:
         """Go on sending."""
@@ -212,38 +212,38 @@ class BoundedConnection(HttpToolsProtocol):
         self._stop_waiting()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP with a problem, unless an answer is on its way already."""
-        if self._is_asking:
+        """Answer malformed HTTP with a problem, unless a reply has begun already."""
+        if self._is_replying:
             self.cycle.scope["state"]["ended_as"] = 400  # or it would count as a client that left
-        if not (self._is_asking and self.cycle.response_started):
+        if not (self._is_replying and self.cycle.response_started):
             self.transport.write(_malformed(request_id_of(cast("Any", self.scope))))
         self.transport.close()
 
     @property
-    def _is_asking(self) -> bool:
+    def _is_replying(self) -> bool:
         """Whether there is a request whose reply is not complete."""
         cycle: RequestResponseCycle | None = self.cycle  # None until the first request
         return cycle is not None and not cycle.response_complete
 
     def shutdown(self) -> None:
-        """Finish what was begun; who has only just come may still ask."""
+        """Finish the current request; a client that has not sent one yet still may."""
         if self.cycle is None and not self.transport.is_closing():
-            self._wait(LAST_CALL_S)
+            self._wait(LAST_REQUEST_TIMEOUT_S)
         else:
-            if self._joining:
-                self._joining.flush()  # or closing would overtake the last part of a stream
+            if self._batching:
+                self._batching.flush()  # or closing would cut off the end of a stream
             super().shutdown()
 
-    def cut(self) -> None:
-        """End the connection at once."""
+    def abort(self) -> None:
+        """Close the connection at once."""
         self._stop_waiting()
         self.connections.discard(self)
         self.transport.abort()
 
     def _wait(self, seconds: float) -> None:
-        """Wait for the client, for *seconds* at most."""
+        """Wait for the client; abort the connection after *seconds*."""
         self._stop_waiting()
-        self._timer = self.loop.call_later(seconds, self.cut)
+        self._timer = self.loop.call_later(seconds, self.abort)
         self.server_state.waiting[self] = None
 
     def _stop_waiting(self) -> None:
@@ -254,23 +254,23 @@ class BoundedConnection(HttpToolsProtocol):
         self.server_state.waiting.pop(self, None)
 
 
-class _JoiningTransport:
-    """Joins what is written in one turn of the loop: the head of a reply and its body, as a rule.
+class _BatchingTransport:
+    """Writes at once what comes in one turn of the event loop: usually a reply's head and body.
 
-    Each write of its own is a system call that wakes the client, a tenth of a millisecond.
+    Each separate write is a system call that wakes the client, a tenth of a millisecond.
     """
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
-        self._held = b""
+        self._buffer = b""
 
     def write(self, data: bytes) -> None:
-        """Hold *data* until more comes, or the loop turns."""
-        if self._held:
-            data, self._held = self._held + data, b""
+        """Buffer *data* until more comes, or the loop's next turn."""
+        if self._buffer:
+            data, self._buffer = self._buffer + data, b""
             self._transport.write(data)
         elif data:
-            self._held = data
+            self._buffer = data
             asyncio.get_running_loop().call_soon(self.flush)
 
     def close(self) -> None:
@@ -283,14 +283,14 @@ class _JoiningTransport:
         return self._transport.is_closing()
 
     def flush(self) -> None:
-        """Send what is held."""
-        if self._held:
-            held, self._held = self._held, b""
-            self._transport.write(held)
+        """Send what is buffered."""
+        if self._buffer:
+            data, self._buffer = self._buffer, b""
+            self._transport.write(data)
 
 
 def _malformed(request_id: str) -> bytes:
-    """The whole reply to what is no HTTP."""
+    """The whole reply to malformed HTTP."""
     problem = Problem(
         "invalid-request", _MALFORMED, {"errors": [FieldError("request", "is no HTTP")]}
     )

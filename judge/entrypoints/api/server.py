@@ -1,8 +1,8 @@
 """Runs the HTTP server: worker processes behind one port, each with uvicorn, app and services.
 
-check the settings -> bind the port -> start workers -> say that we listen
+check the settings -> bind the port -> start workers -> announce the address
 
-This process loads nothing of what they need: it starts at once and stays small.
+The parent loads nothing that only workers need: it starts at once and stays small.
 """
 
 import contextlib
@@ -37,18 +37,18 @@ def serve(
     is_public = not is_loopback(host)
     with _listening(host, port) as listener, _metrics_directory(workers) as directory:
 
-        def work(is_replacement: bool, tell_ready: Callable[[], None]) -> None:  # noqa: FBT001
-            # Here, so that this process stays small. Nearly all that is made meanwhile stays: to
-            # look for garbage in it was a tenth of the start. The app lets the collector loose.
+        def work(is_replacement: bool, report_ready: Callable[[], None]) -> None:  # noqa: FBT001
+            # Imported here so that the parent stays small. Almost everything made meanwhile stays,
+            # and collecting garbage in it took a tenth of the start; the app enables it later.
             gc.disable()
-            # httpx loads its command line where there is rich, as under Litestar: 25 ms, 3 MB.
+            # httpx loads its command line if rich is there, as it is with Litestar: 25 ms, 3 MB.
             sys.modules["httpx._main"] = None  # type: ignore[assignment]
             from judge.entrypoints.api.worker import serve_in_worker  # noqa: PLC0415
 
             serve_in_worker(
                 settings,
                 listener,
-                tell_ready,
+                report_ready,
                 metrics_directory=directory,
                 is_public=is_public,
                 open_mcp=open_mcp,
@@ -60,7 +60,7 @@ def serve(
             count=workers,
             finish_s=settings.deadline_s + 2 * SHUTDOWN_MARGIN_S,
             journal=LogJournal(sys.stderr),
-            on_stop=listener.close,  # or who comes late would wait for nobody
+            on_stop=listener.close,  # late clients are refused, not left waiting
             on_first_ready=partial(_announce, settings, host, listener, is_public=is_public),
             on_end=_forget_counts if directory else lambda _: None,
         ).run()
@@ -70,7 +70,7 @@ def serve(
 
 
 def _announce(settings: Settings, host: str, listener: socket.socket, *, is_public: bool) -> None:
-    """Tell whoever starts it what they may not expect, and where it listens."""
+    """Print what the settings leave out or open up, and the address that it listens on."""
     if settings.redis_url is None:
         _say("REDIS_URL is not set: using a bounded cache inside this process.")
     if is_public and not (settings.api_keys or settings.admin_keys):
@@ -83,7 +83,7 @@ def _announce(settings: Settings, host: str, listener: socket.socket, *, is_publ
 
 
 def _check(settings: Settings, workers: int) -> None:
-    """Refuse what can be seen without opening anything; the workers tell of the rest."""
+    """Raise for what is wrong without opening anything; the workers report the rest."""
     if workers < 1:
         raise ConfigurationError("--workers must be at least 1.")
     if workers > 1 and settings.redis_url is None:
@@ -97,7 +97,7 @@ def _check(settings: Settings, workers: int) -> None:
 def _listening(host: str, port: int) -> Iterator[socket.socket]:
     """A socket that listens; raises ConfigurationError when it cannot.
 
-    It listens before there are workers, so that who comes early waits instead of being refused.
+    It listens before there are workers, so that early clients wait instead of being refused.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -119,7 +119,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 
 @contextlib.contextmanager
 def _metrics_directory(workers: int) -> Iterator[str]:
-    """Where several workers share their counts; empty for one. Raises ConfigurationError."""
+    """The folder where workers share their counts; empty for one. Raises ConfigurationError."""
     if workers == 1:
         yield ""
         return
@@ -137,7 +137,7 @@ def _metrics_directory(workers: int) -> Iterator[str]:
 
 
 def _forget_counts(pid: int) -> None:
-    """Leave out of the metrics what the process of this id alone could tell."""
+    """Drop the gauges of the ended process *pid* from the shared metrics."""
     from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415
 
     mark_process_dead(pid)  # type: ignore[no-untyped-call]

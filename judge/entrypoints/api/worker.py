@@ -22,22 +22,22 @@ from judge.entrypoints.api.supervisor import BACKLOG, SHUTDOWN_MARGIN_S
 from judge.settings import Settings
 
 ACCEPTED_AT_ONCE = 16
-"""Connections that a worker takes before it looks after those it has."""
+"""Connections that a worker accepts in one turn of its event loop."""
 
 TURNS_TO_CONNECT = 4
-"""Of asyncio's loop, from accepting a connection to telling the protocol; closing the socket in
-between would lose it."""
+"""Turns of asyncio's loop from accepting a connection to calling its protocol; closing the socket
+in between would lose it."""
 
 MAX_CONNECTIONS = 10_000
-"""Of one worker. Each costs about 5 KB while it waits."""
+"""Per worker. Each costs about 5 KB while it waits."""
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
-"""Of glibc's malloc.h."""
+"""Parameters of mallopt, from glibc's malloc.h."""
 
 MMAP_THRESHOLD = 320 * 1024
-"""Bytes from which an allocation is given back as it is freed. glibc would raise it to what was
-freed last, up to 32 MB, so that memory came to lie in pieces. asyncio allocates 256 KiB for each
-read; to map and unmap those took 12 µs, five times a judgement."""
+"""Bytes from which memory goes back to the system as it is freed. glibc raises it to the size freed
+last, up to 32 MB, which left memory fragmented. asyncio allocates 256 KiB for each read; mapping
+those took 12 µs, five times a judgement."""
 
 RESERVED_FILES = 256
 """File descriptors that are kept from connections: logs, Redis, the index, pages."""
@@ -48,23 +48,23 @@ class WorkerServer(uvicorn.Server):
 
     server_state: BoundedState
 
-    def __init__(self, config: uvicorn.Config, tell_ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, report_ready: Callable[[], None]) -> None:
         super().__init__(config)
         self.server_state = BoundedState(_max_connections())
-        self._tell_ready = tell_ready
+        self._report_ready = report_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and tell so."""
+        """Start, then report that this worker is ready."""
         await super().startup(sockets)
         for listener in sockets or ():
-            listener.listen(BACKLOG)  # asyncio takes one number for this and ACCEPTED_AT_ONCE
+            listener.listen(BACKLOG)  # asyncio has set it to ACCEPTED_AT_ONCE
         parent = multiprocessing.parent_process()
         if parent:
             asyncio.get_running_loop().add_reader(parent.sentinel, self._leave)
-        self._tell_ready()
+        self._report_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Finish what is in flight, that of clients who are connected but not yet accepted too."""
+        """Finish what is in flight, also on connections that are not accepted yet."""
         self.server_state.is_stopping = True
         arriving = select.poll()
         for listener in sockets or ():
@@ -74,7 +74,7 @@ class WorkerServer(uvicorn.Server):
             if not arriving.poll(0):
                 break
         for _ in range(TURNS_TO_CONNECT):
-            await asyncio.sleep(0)  # and needs a few to make connections of them.
+            await asyncio.sleep(0)  # and needs a few to call their protocols.
         await super().shutdown(sockets)
 
     def _leave(self) -> None:
@@ -84,17 +84,17 @@ class WorkerServer(uvicorn.Server):
 def serve_in_worker(
     settings: Settings,
     listener: socket.socket,
-    tell_ready: Callable[[], None],
+    report_ready: Callable[[], None],
     *,
     is_replacement: bool,
     is_public: bool,
     metrics_directory: str,
     open_mcp: OpenMcp | None,
 ) -> None:
-    """The work of one process: the app, until SIGTERM; raises ConfigurationError.
+    """Serve the app in this process until SIGTERM; raises ConfigurationError.
 
-    *is_replacement* is for one that joins others at work: a sources file that was broken since does
-    not keep it from starting. The rest is as for `create_app`.
+    *is_replacement*: another worker was ready before, so that this one starts even if the sources
+    file was broken since. The rest is as for `create_app`.
     """
     _keep_memory_compact()
     last_good = LastGood(Path(settings.data_dir), may_read=is_replacement)
@@ -113,7 +113,7 @@ def serve_in_worker(
         interface="asgi3",
         lifespan="on",
         log_config=None,
-        log_level="critical",  # what it says may quote a request; our own journal tells the rest
+        log_level="critical",  # its messages may quote a request; our journal has the rest
         access_log=False,
         proxy_headers=False,
         server_header=False,
@@ -122,23 +122,25 @@ def serve_in_worker(
         timeout_graceful_shutdown=int(settings.deadline_s + SHUTDOWN_MARGIN_S),
     )
     try:
-        WorkerServer(config, tell_ready).run([listener])
+        WorkerServer(config, report_ready).run([listener])
     finally:
-        if refusal := app.state.get("refusal"):  # uvicorn would only say that it ended
-            raise refusal
+        if start_error := app.state.get("start_error"):  # uvicorn would only say that it ended
+            raise start_error
 
 
 def _keep_memory_compact() -> None:
-    """Have malloc give back what is freed; another C library than glibc is left as it is."""
+    """Have malloc return freed memory to the system; only glibc's malloc is known."""
     with suppress(AttributeError):
         mallopt = ctypes.CDLL(None).mallopt
-        mallopt(M_ARENA_MAX, 1)  # each thread has one of its own otherwise, 4 MB here
+        mallopt(M_ARENA_MAX, 1)  # instead of one for each thread, 4 MB here
         mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD)
-        mallopt(M_TRIM_THRESHOLD, 2 * MMAP_THRESHOLD)  # as glibc weighs them, or it trims each time
+        mallopt(
+            M_TRIM_THRESHOLD, 2 * MMAP_THRESHOLD
+        )  # glibc's own ratio; with less it trims each time
 
 
 def _max_connections() -> int:
-    """How many a worker may hold: each may need a file descriptor more, for its model call."""
+    """The limit of a worker: each may need a second file descriptor, for its model call."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         wanted = 2 * MAX_CONNECTIONS + RESERVED_FILES
