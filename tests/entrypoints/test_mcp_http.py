@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from judge.adapters.metrics import Metrics
 from judge.entrypoints.api.app import create_app
-from judge.entrypoints.api.middleware.client_address import is_from_elsewhere
+from judge.entrypoints.api.middleware.client_address import has_foreign_origin
 from judge.entrypoints.mcp.lazy_app import open_lazily
 from judge.entrypoints.mcp.tools import TOOLS
 from judge.settings import Settings
@@ -200,8 +200,8 @@ async def test_a_page_that_is_named_may_send_what_the_protocol_wants(opened):
 
 def test_one_bad_origin_of_two_is_refused():
     headers = [(b"origin", b"http://localhost"), (b"origin", b"https://evil.example")]
-    assert is_from_elsewhere(headers, [])
-    assert not is_from_elsewhere(headers[:1], [])
+    assert has_foreign_origin(headers, [])
+    assert not has_foreign_origin(headers[:1], [])
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "OPTIONS", "PUT"])

@@ -18,10 +18,10 @@ from judge.settings import Settings, name_and_key
 from judge.types.search import OPERATOR, Viewer
 
 ACCESS: Final = "access"
-"""The key in a route's `opt`."""
+"""The key in a route's `opt` for its Access."""
 
 ANY_ORIGIN: Final = "*"
-"""In JUDGE_CORS_ORIGINS."""
+"""What stands for every origin in JUDGE_CORS_ORIGINS."""
 
 _BEARER = re.compile(rb"bearer +(\S.*?) *", re.IGNORECASE)
 
@@ -30,19 +30,19 @@ class Access(Enum):
     """What a route needs of a principal."""
 
     OPEN = auto()
-    """Nothing: health, the interface's description."""
+    """Nothing: health checks and the OpenAPI document."""
     METRICS = auto()
-    """A key, if there are any."""
+    """A key, if any are configured."""
     JUDGING = auto()
     """A key, if JUDGE_API_KEYS is set."""
     PRIVATE = auto()
-    """As JUDGING, and on a public server a key in any case: what reads documents or code."""
+    """A key as for JUDGING, and always on a public server: routes that read documents or code."""
     ADMIN = auto()
-    """An admin key, if there are any keys; never open on a public server."""
+    """An admin key, if any keys are configured; never open on a public server."""
 
 
 class Role(Enum):
-    """What the key of a principal allows."""
+    """What the principal's key allows."""
 
     ANONYMOUS = auto()
     USER = auto()
@@ -54,23 +54,23 @@ class _Key:
     digest: bytes
     role: Role
     name: str = ""
-    """Whose it is, where JUDGE_API_KEYS says so."""
+    """The owner's name in JUDGE_API_KEYS, if it gives one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks: its role, what it sees, and the name that its requests are counted under."""
+    """The sender of a request: its role, what it may see, and its key in the rate limiter."""
 
     role: Role
     caller: str
     viewer: Viewer
     has_wrong_key: bool
     is_cross_origin: bool
-    """Sent by a page of another origin, or to a host that is not this machine."""
+    """The request came from a page of another origin, or names a host other than this machine."""
     policy: "AccessPolicy"
 
     def require(self, access: Access) -> None:
-        """Return if it has *access*; raises Refused."""
+        """Return if the principal has *access*; raises Refused."""
         policy = self.policy
         is_known = self.role is not Role.ANONYMOUS
         if access is Access.OPEN or self.role is Role.ADMIN:
@@ -89,7 +89,7 @@ class Principal:
         if policy.needs_key(access):
             raise unauthorized(has_wrong_key=self.has_wrong_key)
         is_judging = access is Access.JUDGING
-        # What is open so is open for this machine alone, and not for the pages its user visits.
+        # Without keys, a loopback server is for this machine alone, not for pages its user visits.
         is_for_this_machine = not (policy.is_public or policy.allows_any_origin)
         if self.is_cross_origin and (is_reading or (is_judging and is_for_this_machine)):
             raise Refused(
@@ -102,23 +102,23 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
-    """The keys, as digests, and whether others than this machine can reach the server."""
+    """The digests of all keys, and whether other machines can reach the server."""
 
     keys: tuple[_Key, ...]
     is_public: bool
     allows_any_origin: bool = False
-    """The pages of every site may ask for judgements."""
+    """Whether pages of any site may request judgements."""
 
     def principal(
         self, authorization: bytes | None, address: str, *, is_cross_origin: bool = False
     ) -> Principal:
-        """Who sent this `Authorization` header from *address*."""
+        """The principal that sent this `Authorization` header from *address*."""
         key = self._key(authorization)
         is_admin = key is not None and key.role is Role.ADMIN
         return Principal(
             role=key.role if key else Role.ANONYMOUS,
             caller=f"key:{key.digest.hex()[:16]}" if key else f"address:{address}",
-            # Without any keys, only the machine's own user gets to the documents.
+            # Without any keys, only the machine's own user can reach the documents.
             viewer=Viewer(key.name if key else "") if self.keys and not is_admin else OPERATOR,
             has_wrong_key=bool(self.keys) and key is None and authorization is not None,
             is_cross_origin=is_cross_origin,
@@ -126,7 +126,7 @@ class AccessPolicy:
         )
 
     def needs_key(self, access: Access) -> bool:
-        """Whether a request without a key has not *access*, wherever it comes from."""
+        """Whether *access* requires a key, wherever the request comes from."""
         has_user_keys = any(key.role is Role.USER for key in self.keys)
         match access:
             case Access.JUDGING:
@@ -137,20 +137,20 @@ class AccessPolicy:
                 return bool(self.keys)
 
     def _key(self, authorization: bytes | None) -> _Key | None:
-        """The key in the header; all are compared, so that the time taken tells nothing."""
+        """The key in the header, if it is known; all are compared, so that timing reveals none."""
         if not self.keys:
             return None
         match = _BEARER.fullmatch(authorization or b"")
         digest = _digest(match[1] if match else b"")
-        found = None
+        sent = None
         for key in self.keys:
             if hmac.compare_digest(key.digest, digest):
-                found = key
-        return found if match else None
+                sent = key
+        return sent if match else None
 
 
 def access_policy_of(settings: Settings, *, is_public: bool) -> AccessPolicy:
-    """The policy of *settings*; a key that stands in both lists is an admin's."""
+    """The policy of *settings*; a key in both lists is an admin key."""
     named = (name_and_key(entry) for entry in settings.api_keys)
     keys = (
         *(_Key(_digest(key.encode()), Role.USER, name) for name, key in named),
@@ -162,20 +162,20 @@ def access_policy_of(settings: Settings, *, is_public: bool) -> AccessPolicy:
 def access_guard(app: ASGIApp) -> ASGIApp:
     """Middleware around each route: checks its Access against the principal; raises Refused.
 
-    In the place of Litestar's guards, which cost a copy of the route at each request.
+    It replaces Litestar's guards, which copy the route handler at each request.
     """
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        # To OPTIONS Litestar itself answers: which methods there are, as /schema does.
-        unnamed = Access.OPEN if scope.get("method") == "OPTIONS" else Access.PRIVATE
-        principal_of(scope).require(scope["route_handler"].opt.get(ACCESS, unnamed))
+        # Litestar answers OPTIONS itself, with nothing but the methods that /schema lists too.
+        default = Access.OPEN if scope.get("method") == "OPTIONS" else Access.PRIVATE
+        principal_of(scope).require(scope["route_handler"].opt.get(ACCESS, default))
         await app(scope, receive, send)
 
     return guarded
 
 
 def principal_of(scope: Scope) -> Principal:
-    """Who asks, as the access middleware found."""
+    """The principal that the access middleware found for this request."""
     principal: Principal = scope["state"]["principal"]
     return principal
 

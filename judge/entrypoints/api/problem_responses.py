@@ -1,4 +1,4 @@
-"""Every error as an HTTP reply: the common table, and what only HTTP has."""
+"""Every error as an HTTP response: the shared table of problems, and what only HTTP has."""
 
 import math
 from collections.abc import Mapping
@@ -19,11 +19,11 @@ NO_STORE = {"Cache-Control": "no-store"}
 STATUS_SLUGS: Mapping[int, str] = {
     kind.status: slug for slug, kind in reversed([*KINDS.items()]) if kind.status != 503
 }
-"""For the framework's own errors, of which each status has one kind."""
+"""The kind of problem for each status, for Litestar's own exceptions."""
 
 
 class Refused(Exception):
-    """A request that goes no further: the kind of problem, and what to do next."""
+    """A request that is rejected: the kind of problem, and what to do next."""
 
     def __init__(
         self, slug: str, detail: str = "", *, headers: Mapping[str, str] | None = None
@@ -34,7 +34,7 @@ class Refused(Exception):
 
 
 class ClientLeft(Refused):
-    """Nobody is there any more to get the answer."""
+    """The client disconnected before the answer was ready."""
 
     def __init__(self) -> None:
         super().__init__("client-left")
@@ -56,19 +56,19 @@ def rate_limited(wait_s: float) -> Refused:
 
 
 def problem_of(error: Exception) -> Problem:
-    """What to tell the caller about *error*; nothing of an error that is not ours is shown."""
+    """The problem for *error*; nothing of an unexpected exception is shown."""
     match error:
         case JudgeError():
             return problems.problem_of(error)
         case Refused():
             return error.problem
         case HTTPException() if error.status_code in STATUS_SLUGS:
-            return _problem_of_framework(error)
+            return _problem_of_litestar(error)
         case _:
             return of_kind("internal-error")
 
 
-def _problem_of_framework(error: HTTPException) -> Problem:
+def _problem_of_litestar(error: HTTPException) -> Problem:
     slug = STATUS_SLUGS[error.status_code]
     if slug == "invalid-request":
         return Problem(slug, error.detail, {"errors": [FieldError("request", error.detail)]})
@@ -77,7 +77,7 @@ def _problem_of_framework(error: HTTPException) -> Problem:
 
 
 def problem_response(request: Request[Any, Any, Any], error: Exception) -> Response[ProblemDetails]:
-    """*error* as a reply, for Litestar's table of exception handlers."""
+    """*error* as a response, for Litestar's exception handlers."""
     problem = problem_of(error)
     request_id = request.scope["state"].get("request_id", "")
     return Response(
@@ -89,7 +89,7 @@ def problem_response(request: Request[Any, Any, Any], error: Exception) -> Respo
 
 
 async def send_problem(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with *error*, for what stands outside of Litestar."""
+    """Answer with *error*, for middleware around Litestar."""
     request: Request[Any, Any, Any] = Request(scope)
     answer = problem_response(request, error).to_asgi_response(None, request)
     await answer(scope, receive, send)

@@ -1,4 +1,4 @@
-"""What a request says: its body, read within limits, then its model; and its query string."""
+"""The body of a request, read within limits and parsed as a model, and its query string."""
 
 import asyncio
 from codecs import BOM_UTF8
@@ -11,8 +11,8 @@ from judge.entrypoints.api.problem_responses import ClientLeft, Refused
 from judge.types.request_fields import BadFields, FieldError, parse_json
 
 MAX_BODY_BYTES = 64 * 1024
-MAX_OF_ROUTE: Final = "max_body_bytes"
-"""The key in a route's `opt` for what its body may have instead."""
+ROUTE_MAX_BYTES: Final = "max_body_bytes"
+"""The key in a route's `opt` for a limit of its own, in bytes."""
 
 BODY_TIMEOUT_S = 20.0
 """64 KiB take 13 s on a 40 kbit/s line; slower than that is no phone but an attack."""
@@ -26,18 +26,19 @@ class BoundedRequest(Request[Any, Any, Any]):
     """
 
     async def body(self) -> bytes:
-        """The body of a handler that takes `data`, which `json` then has as its model.
+        """The body, for a handler that takes `data`; `json` then gives it as the handler's model.
 
         Raises Refused and BadFields.
         """
-        # A page of another site cannot say that it is JSON without asking first, and so spends no
-        # tokens.
+        # A page of another site cannot send JSON without a CORS preflight, and so spends no tokens.
         content_type = dict(self.scope["headers"]).get(b"content-type", b"")
         if not is_json(content_type.decode("latin-1")):
             raise Refused("unsupported-media-type")
         handler = self.route_handler
         body = await read_body(
-            self.scope, self.receive, max_bytes=handler.opt.get(MAX_OF_ROUTE, MAX_BODY_BYTES)
+            self.scope,
+            self.receive,
+            max_bytes=handler.opt.get(ROUTE_MAX_BYTES, MAX_BODY_BYTES),
         )
         field = handler.parsed_data_field
         if field is not None:
@@ -46,7 +47,7 @@ class BoundedRequest(Request[Any, Any, Any]):
 
 
 def is_json(content_type: str | None) -> bool:
-    """Whether a body of this type is JSON; one of no type is not."""
+    """Whether a body of this type is JSON; one without a type is not."""
     media_type = (content_type or "").partition(";")[0].strip().lower()
     return media_type == "application/json" or (
         media_type.startswith("application/") and media_type.endswith("+json")
@@ -54,7 +55,7 @@ def is_json(content_type: str | None) -> bool:
 
 
 def query_fields(request: Request[Any, Any, Any]) -> dict[str, Any]:
-    """The fields of the query string; one that stands there several times is a list."""
+    """The fields of the query string; a repeated one is a list."""
     sent = request.query_params.dict().items()
     return {name: values if len(values) > 1 else values[0] for name, values in sent}
 
@@ -67,15 +68,15 @@ async def read_body(
     max_bytes: int = MAX_BODY_BYTES,
     advice: str = "",
 ) -> bytes:
-    """The whole body; what is announced about its length need not be true.
+    """The whole body; the limit holds whatever `Content-Length` says.
 
-    Raises Refused, with *advice* when it is too large, and BadFields when it takes too long. What
-    says that it is too large is not even asked for, which spares who expects to be its sending.
+    Raises Refused, with *advice* when it is too large, and BadFields when it takes too long. One
+    announced as too large is not read, so that a client with `Expect: 100-continue` sends none.
     """
     advice = advice or f"The body is over {max_bytes // 1024} KiB. Shorten it."
     headers = dict(scope["headers"])
     if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-        # It would have to be unpacked, and small ones can hide large ones.
+        # A small compressed body can unpack to a huge one.
         raise Refused("unsupported-media-type", "The body is compressed. Send it as it is.")
     if int(headers.get(b"content-length", 0)) > max_bytes:
         raise Refused("too-large", advice)

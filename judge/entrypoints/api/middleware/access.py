@@ -1,6 +1,6 @@
 """Authentication and rate limit: finds the principal, counts its requests, guards /api and /mcp.
 
-Around the router, so that a path that no route takes is counted and needs a key too.
+It wraps the router, so that requests for unknown paths are counted and need a key too.
 """
 
 import math
@@ -14,8 +14,8 @@ from judge.entrypoints.api.middleware.client_address import (
     Headers,
     Network,
     caller_address,
+    has_foreign_origin,
     host_of,
-    is_from_elsewhere,
     is_loopback,
 )
 from judge.entrypoints.api.middleware.requests import HEADERS
@@ -24,11 +24,11 @@ from judge.ports import RateLimiter
 from judge.types.limits import Allowance, RateLimit
 
 UNLIMITED = frozenset({"/health/live", "/health/ready"})
-"""Probes ask all the time; a limit would make them take the service for dead."""
+"""Health probes are frequent; a refused one would make the platform think the service dead."""
 
 UNLIMITED_UNLESS_GUESSING = ("/metrics", "/playground/", "/widget.js")
-"""Beginnings of paths that are unlimited too, but not for those who guess keys. The page is made of
-a dozen files, which cost no more than to refuse them would."""
+"""Prefixes of paths that are unlimited too, except with a wrong key. The page is made of a dozen
+files, which cost no more to send than to refuse."""
 
 KEYED_PATHS = ("/api/", "/mcp/")
 """Prefixes of the paths that need a key when keys are set."""
@@ -36,19 +36,19 @@ KEYED_PATHS = ("/api/", "/mcp/")
 
 @dataclass(frozen=True, slots=True)
 class AccessMiddleware:
-    """Lets through to *app* who may ask now, with the Principal in the request's state."""
+    """Passes allowed requests to *app*, with their Principal in the request's state."""
 
     app: ASGIApp
     policy: AccessPolicy
     limit: RateLimit | None
     limiter: Callable[[], RateLimiter | None]
-    """Opened with the services, and so not yet there when the app is made."""
+    """A function, since the limiter is opened with the services, after the app is made."""
     proxies: Sequence[Network] = ()
     origins: Sequence[str] = ()
     """Web origins whose pages may call; a page of this machine may in any case."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let one request in, or answer it with a problem."""
+        """Pass one request on, or answer it with a problem."""
         peer = (scope.get("client") or ("", 0))[0]
         address = caller_address(peer, scope["headers"], self.proxies)
         principal = self.policy.principal(
@@ -73,16 +73,16 @@ class AccessMiddleware:
 
     async def _take(self, path: str, principal: Principal) -> Allowance | None:
         limiter = self.limiter()
-        is_free = path in UNLIMITED or (
+        is_unlimited = path in UNLIMITED or (
             path.startswith(UNLIMITED_UNLESS_GUESSING) and not principal.has_wrong_key
         )
-        if limiter is None or is_free:
+        if limiter is None or is_unlimited:
             return None
         return await limiter.take(principal.caller)
 
 
 def _authorization(scope: Scope) -> bytes | None:
-    """The header, if it is there; of several none counts."""
+    """The header, if there is one; several are joined, which matches no key."""
     values = [value for name, value in scope["headers"] if name == b"authorization"]
     return b",".join(values) if values else None
 
@@ -90,12 +90,12 @@ def _authorization(scope: Scope) -> bytes | None:
 def is_cross_origin(headers: Headers, origins: Sequence[str]) -> bool:
     """Whether a page of another origin sent this, or it went to a host that is not this machine.
 
-    A page can have its reader's browser post a form to localhost, and a name can be made to lead
-    there after the page is loaded (rebinding).
+    A page can make its reader's browser post a form to localhost, or point its own name there after
+    it is loaded (DNS rebinding).
     """
     hosts = (value.decode("latin-1") for name, value in headers if name == b"host")
-    is_elsewhere = any(not is_loopback(host_of(f"//{host}")) for host in hosts)
-    return is_elsewhere or is_from_elsewhere(headers, origins)
+    is_other_host = any(not is_loopback(host_of(f"//{host}")) for host in hosts)
+    return is_other_host or has_foreign_origin(headers, origins)
 
 
 def _rate_limit_headers(allowance: Allowance, limit: RateLimit) -> list[tuple[bytes, bytes]]:

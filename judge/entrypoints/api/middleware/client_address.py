@@ -1,8 +1,8 @@
 """Where a request comes from: the peer, or what a trusted proxy says about it.
 
 A proxy adds the address that it saw to the right of `X-Forwarded-For` or `Forwarded`. So the list
-is read from the right, as long as those who speak are trusted; what stands further left could be
-written by anybody.
+is read from the right, for as long as the proxies are trusted; anybody could have written what is
+further left.
 """
 
 import ipaddress
@@ -18,13 +18,13 @@ UNKNOWN = "unknown"
 """A peer without an address, such as a Unix socket."""
 
 MAX_HOPS = 32
-"""Nobody has more proxies; what is further left is not looked at."""
+"""Nobody has more proxies; hops further left are ignored."""
 
-LONGEST = 64
-"""Characters of an address with its zone; what is longer is none."""
+MAX_ADDRESS_LENGTH = 64
+"""Characters of an address with its zone; longer text is not parsed."""
 
 IPV6_PREFIX = 64
-"""What one subscriber is given at least: addresses inside it count as one caller."""
+"""Bits of the smallest network that a subscriber gets: its addresses count as one caller."""
 
 _V4_WITH_PORT = re.compile(r"([0-9.]{7,15})(?::[0-9]{1,5})?")
 _V6_IN_BRACKETS = re.compile(r"\[([0-9a-fA-F:.]{2,45})\](?::[0-9]{1,5})?")
@@ -32,8 +32,8 @@ _FOR = re.compile(r'(?:^|;)\s*for\s*=\s*("[^"]*"|[^;,"\s]*)', re.IGNORECASE)
 
 
 def caller_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
-    """Whose requests a limit counts: the client's IPv4 address or its IPv6 network of 64 bits."""
-    address = _parsed(client_address(peer, headers, proxies) if proxies else peer)
+    """The key for the rate limit: the client's IPv4 address, or its IPv6 network of 64 bits."""
+    address = _find_address(client_address(peer, headers, proxies) if proxies else peer)
     if isinstance(address, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((int(address), IPV6_PREFIX), strict=False))
     return str(address or UNKNOWN)
@@ -42,8 +42,8 @@ def caller_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> s
 def client_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
     """The client's address; *peer* unless it is one of *proxies* and names another.
 
-    When both headers are there and name different clients neither is believed, since one of
-    them may have come with the request.
+    If both headers are there and name different clients, neither is trusted: the client may have
+    sent one of them itself.
     """
     if not _is_trusted(peer, proxies):
         return peer
@@ -57,13 +57,13 @@ def client_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> s
 
 
 def is_loopback(host: str) -> bool:
-    """Whether *host*, a name or an address, is this machine by its own account."""
-    address = _parsed(host)
+    """Whether *host* is `localhost` or a loopback address; no name is resolved."""
+    address = _find_address(host)
     return host == "localhost" if address is None else address.is_loopback
 
 
-def is_from_elsewhere(headers: Headers, origins: Sequence[str]) -> bool:
-    """Whether a page sent this whose origin is none of *origins*, nor this machine."""
+def has_foreign_origin(headers: Headers, origins: Sequence[str]) -> bool:
+    """Whether the `Origin` header names neither one of *origins* nor this machine."""
     sent = (value.decode("latin-1") for name, value in headers if name == b"origin")
     return any(origin not in origins and not is_loopback(host_of(origin)) for origin in sent)
 
@@ -82,14 +82,14 @@ def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
 
 
 def _nearest_untrusted(peer: str, hops: Sequence[str], proxies: Sequence[Network]) -> str:
-    """The first of *hops* from the right that is no proxy of ours.
+    """The rightmost of *hops* that is no trusted proxy.
 
-    Where one of them makes no sense, whoever passed it on is taken for the client.
+    If a hop is not an address, the proxy that reported it is taken for the client.
     """
     nearest = peer
     for hop in reversed(hops):
-        address = _bare(hop)
-        if _parsed(address) is None:
+        address = _without_port(hop)
+        if _find_address(address) is None:
             return nearest
         nearest = address
         if not _is_trusted(address, proxies):
@@ -103,32 +103,32 @@ def _x_forwarded_for(headers: Headers) -> list[str]:
 
 
 def _forwarded(headers: Headers) -> list[str]:
-    """The hops that `Forwarded` (RFC 7239) names; an element without one stays as empty."""
+    """The hops that `Forwarded` (RFC 7239) names; empty text for an element without one."""
     hops = (_FOR.search(element) for element in _elements(headers, b"forwarded"))
     return [match[1].strip('"') if match else "" for match in hops]
 
 
 def _elements(headers: Headers, name: bytes) -> list[str]:
-    """The last elements of the comma list in all headers called *name*."""
+    """The last elements of the comma-separated headers called *name*."""
     lines = (value.decode("latin-1") for key, value in headers if key.lower() == name)
     joined = ",".join(lines)
     return joined.rsplit(",", MAX_HOPS)[-MAX_HOPS:] if joined else []
 
 
-def _bare(hop: str) -> str:
+def _without_port(hop: str) -> str:
     """*hop* without brackets and port."""
     match = _V4_WITH_PORT.fullmatch(hop) or _V6_IN_BRACKETS.fullmatch(hop)
     return match[1] if match else hop
 
 
 def _is_trusted(text: str, proxies: Sequence[Network]) -> bool:
-    address = _parsed(text)
+    address = _find_address(text)
     return address is not None and any(address in network for network in proxies)
 
 
-def _parsed(text: str) -> Address | None:
-    """The address in *text*; an IPv4 address that is written as IPv6 is the former."""
-    if len(text) > LONGEST:
+def _find_address(text: str) -> Address | None:
+    """The address in *text*, if it is one; an IPv4-mapped IPv6 address becomes IPv4."""
+    if len(text) > MAX_ADDRESS_LENGTH:
         return None
     try:
         address = ipaddress.ip_address(text.partition("%")[0])

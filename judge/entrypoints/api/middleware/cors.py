@@ -1,7 +1,7 @@
 """Cross-origin resource sharing: which web origins may read the replies.
 
-Litestar's own stands inside the router, so that what is refused before it (a wrong key, too many
-requests) could not be read by a page.
+Litestar's own middleware is inside the router, so that a page could not read what is refused before
+(a wrong key, too many requests).
 """
 
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ class CorsMiddleware:
             await send_problem(refusal, scope, receive, send)
 
     def _allowed(self, origin: bytes | None) -> RawHeaders:
-        """The header that lets *origin* read, if it may."""
+        """The header that lets *origin* read the reply, if it may."""
         if self._allows_any:
             return ((ALLOW_ORIGIN, b"*"),)
         return ((ALLOW_ORIGIN, origin),) if origin in self._origins and origin else ()

@@ -20,13 +20,13 @@ from judge.ports import Journal
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 UNMATCHED = "unmatched"
-"""The route of a request that no route takes; its path would be an unbounded label."""
+"""Logged as the route when none matches; the path would be an unbounded label of metrics."""
 
 HEADERS: Final = "headers"
-"""The key in a request's state for what its reply gets, unless it says so itself."""
+"""The key in a request's state for headers that its reply gets, unless it sets them itself."""
 
 SECURITY_HEADERS: Final = (
-    # Nothing in a reply may be run, loaded or framed, unless it says what.
+    # Nothing in a reply may be run, loaded or framed, unless it sets another policy.
     (
         b"content-security-policy",
         b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
@@ -42,7 +42,7 @@ SECURITY_HEADERS: Final = (
 class RequestMiddleware:
     """Logs `http.request` once for each request to *app*, whatever becomes of it.
 
-    For most it is the only line; it tells of the verdict too.
+    For most requests it is the only line; it has the facts about the verdict too.
     """
 
     def __init__(self, app: ASGIApp, journal: Journal) -> None:
@@ -50,13 +50,13 @@ class RequestMiddleware:
         self._journal = journal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request; there is nothing for web sockets."""
+        """Serve one request; web sockets are closed at once."""
         if scope["type"] != ScopeType.HTTP:
             await send({"type": "websocket.close", "code": 1000, "reason": None})
             return
         method = scope["method"]
         if method == "HEAD":
-            # A copy: the server looks into its own to know how long the body will be.
+            # A copy: uvicorn reads its own scope to know that a reply to HEAD has no body.
             scope = {**scope, "method": HttpMethod.GET}
         request_id = request_id_of(scope)
         response = _LoggedResponse(send, scope, method == "HEAD")
@@ -73,7 +73,7 @@ class RequestMiddleware:
                     "http.request",
                     method=method if method in METHODS else "other",
                     route=scope.get("path_template", UNMATCHED),
-                    # A stream's head is 200 before anybody knows how it ends.
+                    # A stream's head says 200 before anybody knows how it ends.
                     status=scope["state"].get("ended_as", response.status),
                     ms=round((perf_counter() - started) * 1000, 2),
                     **joined,
@@ -82,9 +82,9 @@ class RequestMiddleware:
 
 @dataclass(slots=True)
 class _LoggedResponse:
-    """Sends with the id and the security headers, without a body for HEAD; knows the status."""
+    """Adds the id and the headers to a reply, drops the body for HEAD, and records the status."""
 
-    further: Send
+    send_on: Send
     scope: Scope
     is_head: bool
     status: int = 0
@@ -101,13 +101,13 @@ class _LoggedResponse:
             message["headers"] = headers
         elif self.is_head and message["type"] == "http.response.body":
             message["body"] = b""
-        await self.further(message)
+        await self.send_on(message)
 
 
 def _complete_allow(header: tuple[bytes, bytes], scope: Scope) -> tuple[bytes, bytes]:
     """*header*; if it is `Allow`, with every method of the path, in order.
 
-    Litestar's own never has HEAD, and for OPTIONS those of the handler that came first alone.
+    Litestar's never has HEAD, and for OPTIONS only the methods of the first handler.
     """
     name, value = header
     if name.lower() != b"allow":
@@ -121,7 +121,7 @@ def _complete_allow(header: tuple[bytes, bytes], scope: Scope) -> tuple[bytes, b
 
 
 def request_id_of(scope: Scope) -> str:
-    """The caller's id when it is well-formed, else a new one; the same each time."""
+    """The caller's id if it is well-formed, else a new one; the same for each call."""
     state: dict[str, str] = scope.setdefault("state", {})
     if "request_id" not in state:
         sent = (value for name, value in scope["headers"] if name == b"x-request-id")

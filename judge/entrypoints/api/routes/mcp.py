@@ -1,6 +1,6 @@
 """`/mcp`: an ASGI app mounted behind the keys, limits and log of this one.
 
-Which app that is `judge/__main__.py` says, since the entrypoints do not import one another.
+`judge/__main__.py` hands it in, since the entrypoints do not import one another.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,7 +12,7 @@ from litestar.types import HTTPScope, Receive, Send
 
 from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access, principal_of
-from judge.entrypoints.api.middleware.client_address import is_from_elsewhere
+from judge.entrypoints.api.middleware.client_address import has_foreign_origin
 from judge.entrypoints.api.problem_responses import Refused
 from judge.entrypoints.api.request_body import read_body
 from judge.entrypoints.check_requests import MAX_BYTES
@@ -20,10 +20,10 @@ from judge.entrypoints.check_requests import MAX_BYTES
 OpenMcp = Callable[
     [Services], AbstractAsyncContextManager[Callable[[Any, Any, Any], Awaitable[None]]]
 ]
-"""Opens the app that answers, for as long as the services are open."""
+"""Opens the app mounted at `/mcp`, for as long as the services are open."""
 
 
-STRANGE_PAGE = (
+FOREIGN_ORIGIN = (
     "Pages of this origin may not call /mcp. Whoever runs the service can name it in "
     "JUDGE_CORS_ORIGINS."
 )
@@ -31,24 +31,24 @@ STRANGE_PAGE = (
 
 @asgi("/mcp", access=Access.PRIVATE, copy_scope=True)
 async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
-    """Hand a request on; raises Refused and BadFields.
+    """Pass a request to the mounted app; raises Refused and BadFields.
 
-    The protocol asks to refuse strange pages, key or no key: a browser may know one that its page
-    does not.
+    MCP asks to refuse pages of other origins even with a key: a browser may send one that its page
+    does not know.
     """
     state = scope["litestar_app"].state
-    if is_from_elsewhere(scope["headers"], state.services.settings.cors_origins):
-        raise Refused("forbidden", STRANGE_PAGE)
+    if has_foreign_origin(scope["headers"], state.services.settings.cors_origins):
+        raise Refused("forbidden", FOREIGN_ORIGIN)
     scope["state"]["viewer"] = principal_of(scope).viewer
     body = await read_body(scope, receive, max_bytes=MAX_BYTES)
     await state.mcp(scope, _replayed(body, receive), send)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """*receive* as if nobody had read the body."""
-    waiting: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]
+    """*receive*, with the *body* that was read given once more."""
+    unread: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Any:
-        return waiting.pop() if waiting else await receive()
+        return unread.pop() if unread else await receive()
 
     return receive_again
