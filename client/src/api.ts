@@ -413,13 +413,13 @@ export interface ReferencesReady {
 }
 
 /**
- * The model is asked again, or its reply begins anew: what was told falls, but for *keeps*.
+ * The model is asked again, or its reply begins anew: only the fields in `keeps` still hold.
  *
- * There is no defect where a connection broke or another model took over.
+ * `defects` is empty where a connection broke or another model took over.
  */
 export interface RestartEvent {
   defects: Array<DefectDetails>;
-  /** The names of the fields that stay; the verdict has them as they were told. */
+  /** The names of the fields that stay; the verdict has them as they were sent. */
   keeps: Array<string>;
 }
 

@@ -1,4 +1,4 @@
-"""What the docstrings of a class and of its attributes say, for its schema."""
+"""The docstrings of a class and of its attributes, as descriptions in its schema."""
 
 import ast
 import inspect
@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 
 class DocstringSchemaPlugin(OpenAPISchemaPlugin):
-    """Schemas as the other plugins derive them, with descriptions; it also says "no other fields".
+    """Adds descriptions and "no other fields" to the schemas that the other plugins derive.
 
     Litestar reads neither docstrings nor pydantic's `extra="forbid"`.
     """
@@ -29,9 +29,9 @@ class DocstringSchemaPlugin(OpenAPISchemaPlugin):
     def to_openapi_schema(self, field_definition: FieldDefinition, schema_creator: Any) -> Schema:
         """The schema of a class; it goes into the components."""
         plugin = next(
-            one
-            for one in schema_creator.plugins
-            if one is not self and schema_creator.plugin_supports_field(one, field_definition)
+            other
+            for other in schema_creator.plugins
+            if other is not self and schema_creator.plugin_supports_field(other, field_definition)
         )
         schema: Schema = plugin.to_openapi_schema(field_definition, schema_creator)
         described = field_definition.type_
@@ -46,8 +46,8 @@ class DocstringSchemaPlugin(OpenAPISchemaPlugin):
 
 
 def attribute_docstrings(described: type) -> dict[str, str]:
-    """The text below each annotated attribute of *described* that has one."""
-    found: dict[str, str] = {}
+    """The docstrings of the annotated attributes of *described*, by name."""
+    texts: dict[str, str] = {}
     (definition,) = ast.parse(inspect.getsource(described)).body
     for pair in pairwise(cast("ast.ClassDef", definition).body):
         match pair:
@@ -55,5 +55,5 @@ def attribute_docstrings(described: type) -> dict[str, str]:
                 ast.AnnAssign(target=ast.Name(id=name)),
                 ast.Expr(value=ast.Constant(value=str(text))),
             ):
-                found[name] = " ".join(text.split())
-    return found
+                texts[name] = " ".join(text.split())
+    return texts

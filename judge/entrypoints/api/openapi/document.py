@@ -25,10 +25,10 @@ QUERY: Final = "query"
 """The key in a route's `opt` for the model that its query string is parsed with."""
 
 BODIES: Final = "bodies"
-"""The key in a route's `opt` for what it takes of several media types: a model or a schema each."""
+"""The key in a route's `opt` for the model or schema of each media type that its body may have."""
 
 TEXT_TOO: Final = "text_too"
-"""The key in a route's `opt` for a 200 that can be plain text as well."""
+"""The key in a route's `opt` if its 200 can be plain text as well."""
 
 EVENT_STREAM: Final = "text/event-stream"
 
@@ -43,7 +43,7 @@ HEADERS: Final = {
     },
 }
 
-# Litestar would refuse what it documents as a parameter, and an id that is not sane is replaced.
+# Added by hand: Litestar would refuse a malformed value of its own parameters; ours is replaced.
 REQUEST_ID_PARAMETER: Final = {
     "name": "X-Request-ID",
     "in": "header",
@@ -81,7 +81,7 @@ def derive_document(
     schemas = document["components"]["schemas"]
     document["components"]["headers"] = HEADERS
     handlers = {_operation_id(handler): handler for handler in routes}
-    for operation in (one for item in document["paths"].values() for one in item.values()):
+    for operation in (each for item in document["paths"].values() for each in item.values()):
         handler = handlers[operation["operationId"]]
         _complete(operation, handler)
         for body in handler.opt.get(BODIES, {}).values():
@@ -107,7 +107,7 @@ def query_parameters(model: type[BaseModel]) -> list[Json]:
 
 
 def _complete(operation: Json, handler: HTTPRouteHandler) -> None:
-    """Add to the *operation* of *handler* what Litestar has no words for."""
+    """Add to the *operation* of *handler* what Litestar cannot express."""
     # Under `python -OO` there are no docstrings.
     summary, _, description = operation.pop("description", "").partition("\n\n")
     operation["summary"] = summary.rstrip(".") or operation["summary"]
@@ -136,16 +136,16 @@ def _complete(operation: Json, handler: HTTPRouteHandler) -> None:
 
 def _complete_response(status: str, response: Json) -> None:
     content = response.get("content", {})
-    waits = status in {"429", "503"} and MEDIA_TYPE in content
+    has_retry_after = status in {"429", "503"} and MEDIA_TYPE in content
     response["headers"] = {
         name: {"$ref": f"#/components/headers/{name}"}
-        for name in ("X-Request-ID", *(["Retry-After"] if waits else []))
+        for name in ("X-Request-ID", *(["Retry-After"] if has_retry_after else []))
     }
     for media in content.values():
         for example in media.get("examples", {}).values():
             del example["id"]
     if EVENT_STREAM in content:
-        # The body is text, and JSON stands in its lines alone.
+        # The body is text; only its `data` lines are JSON.
         events = content[EVENT_STREAM]["schema"]
         content[EVENT_STREAM]["schema"] = {"type": "string", "contentSchema": events}
 
@@ -157,7 +157,7 @@ def _ref(body: type[BaseModel] | Json) -> Json:
 
 
 def _operation_id(handler: HTTPRouteHandler) -> str:
-    """Its own, or what the handler is called."""
+    """The handler's own `operation_id`, or its name in camel case."""
     if isinstance(handler.operation_id, str):
         return handler.operation_id
     first, *others = handler.handler_name.split("_")

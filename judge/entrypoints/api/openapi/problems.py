@@ -10,7 +10,7 @@ from judge.entrypoints.api.problem_responses import MEDIA_TYPE
 from judge.problems import KINDS, Problem, ProblemDetails, as_body
 
 KEYED = ("unauthorized", "forbidden", "rate-limited")
-"""What anybody may be answered before a route with a key is reached."""
+"""What the access middleware may answer before a route that needs a key is reached."""
 
 MEMBER_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "invalid-request": {

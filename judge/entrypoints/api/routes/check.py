@@ -1,4 +1,4 @@
-"""`POST /api/check`: an answer and its sources in, what its citations are worth out."""
+"""`POST /api/check`: an answer and its sources in, its checked citations out."""
 
 from typing import Annotated, Any
 

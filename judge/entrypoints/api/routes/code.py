@@ -30,8 +30,8 @@ BY_NAME = "Only the repositories of JUDGE_CODE_ROOTS can be asked about, by name
 def _route(
     path: str, operation_id: str, question: type[CodeQuestion], answer: type
 ) -> HTTPRouteHandler:
-    """The route that takes a *question* as its query string, in which each field stands once."""
-    found = ResponseSpec(answer, description="The answer.", generate_examples=False)
+    """The route that answers a *question*, whose fields are its query string, with an *answer*."""
+    success = ResponseSpec(answer, description="The answer.", generate_examples=False)
 
     @get(
         f"/api/code/{path}",
@@ -40,7 +40,7 @@ def _route(
         access=Access.PRIVATE,
         query=question,
         tags=["code"],
-        responses={200: found, **problems(*KEYED, "not-found", "ambiguous")},
+        responses={200: success, **problems(*KEYED, "not-found", "ambiguous")},
     )
     async def ask(
         request: Request[Any, Any, Any], services: NamedDependency[Services]

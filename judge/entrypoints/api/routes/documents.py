@@ -34,15 +34,15 @@ from judge.types.request_fields import (
 from judge.types.search import IndexedDocument
 
 OVERHEAD_BYTES = 64 * 1024
-"""What stands around a document of the largest size: fields, quotation marks, boundaries."""
+"""Room for what surrounds a document of the largest size: fields, quotation marks, boundaries."""
 
-ESCAPED = 3
-"""Bytes of JSON for one of the text, at most: what writes ASCII alone writes \\u00e9 for é."""
+BYTES_OF_JSON = 3
+"""Bytes of JSON for a byte of text, at most: encoders that write only ASCII write \\u00e9 for é."""
 
 SMALLER = f"A document may have {MAX_BYTES // 1024 // 1024} MiB. Split it."
 
 MAX_TAGS = 1000
-"""Of one document. A body has room for millions, which would hold up everybody else."""
+"""Per document. A body has room for millions, which would hold up all other requests."""
 
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
@@ -98,13 +98,13 @@ async def add_document(
     """Index one document.
 
     As JSON, with its text or the address of its page, or as the one file of a form. At most 10 MiB.
-    What had its id is replaced.
+    A document with the same id is replaced.
     """
     indexer = services.corpus.indexer
     content_type = request.headers.get("content-type")
-    most = MAX_BYTES * ESCAPED if is_json(content_type) else MAX_BYTES
+    max_bytes = MAX_BYTES * BYTES_OF_JSON if is_json(content_type) else MAX_BYTES
     body = await read_body(
-        request.scope, request.receive, max_bytes=most + OVERHEAD_BYTES, advice=SMALLER
+        request.scope, request.receive, max_bytes=max_bytes + OVERHEAD_BYTES, advice=SMALLER
     )
     document = await _add(indexer, content_type, body, services)
     added = DocumentAdded(document.id, document.passages)
@@ -125,14 +125,14 @@ async def remove_document(
 
     The id may hold slashes.
     """
-    collection, document_id = _named_in(request)
+    collection, document_id = _collection_and_id(request)
     report = await services.corpus.indexer.remove(collection, [document_id])
     if report.missing:
         raise NotFound(f"There is no document {document_id!r} in {collection!r}.")
 
 
-def _named_in(request: Request[Any, Any, Any]) -> tuple[str, str]:
-    """The names as they were sent: routing folds double slashes, which addresses have."""
+def _collection_and_id(request: Request[Any, Any, Any]) -> tuple[str, str]:
+    """Collection and id from the raw path: routing merges double slashes, which URLs have."""
     raw = request.scope["raw_path"].partition(b"?")[0].decode("ascii", "replace")
     collection, _, document_id = raw.partition("/documents/")[2].partition("/")
     return unquote(collection), unquote(document_id)

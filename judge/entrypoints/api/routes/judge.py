@@ -46,7 +46,7 @@ REFUSALS = (
 """The kinds of problem that a dispute can end in before the model is asked."""
 
 WATCH_AFTER_S = 0.5
-"""Answers that come sooner need no watch, which is a task; most models take longer."""
+"""Quicker answers are not worth the task that watches the client; most models take longer."""
 
 
 @post(
@@ -81,12 +81,12 @@ async def judge(
     return Response(result, headers=NO_STORE)
 
 
-def require_access_to_scope(asked: JudgeRequest, request: AnyRequest) -> None:
-    """Return if whoever asks may name the scope of *asked*, if there is one; raises Refused.
+def require_access_to_scope(data: JudgeRequest, request: AnyRequest) -> None:
+    """Return if the principal may use the scope of *data*, if it has one; raises Refused.
 
-    A verdict tells what it read, so whoever may not search may not name a scope either.
+    A verdict quotes what it read, so a principal that may not search may not name a scope either.
     """
-    if asked.scope is not None:
+    if data.scope is not None:
         principal_of(request.scope).require(Access.PRIVATE)
 
 
@@ -106,10 +106,10 @@ def list_domains(services: NamedDependency[Services]) -> DomainsResponse:
 async def unless_client_leaves(
     receive: Receive, work: Awaitable[T], *, after_s: float = WATCH_AFTER_S
 ) -> T:
-    """The result of *work*, which is cancelled when nobody waits for it; raises ClientLeft.
+    """The result of *work*, which is cancelled when the client disconnects; raises ClientLeft.
 
-    Litestar does not tell an ordinary handler that its client left; an unread model call would
-    be paid for. It is looked for after *after_s* seconds.
+    Litestar does not tell a handler that its client left, and a model call that nobody reads
+    would be paid for. The client is watched from *after_s* seconds on.
     """
     deadline = asyncio.timeout(None)
     watches: list[asyncio.Task[None]] = []
@@ -124,8 +124,8 @@ async def unless_client_leaves(
                 return await work
             finally:
                 timer.cancel()
-                for one in watches:
-                    one.cancel()
+                for task in watches:
+                    task.cancel()
     except TimeoutError:
         if deadline.expired():
             raise ClientLeft from None

@@ -77,12 +77,12 @@ HEARTBEAT: Final = b": still here\n\n"
 
 HEAD: Final = (
     (b"content-type", b"text/event-stream; charset=utf-8"),
-    # No-transform keeps proxies from compressing, and so from gathering, what is said.
+    # `no-transform` keeps proxies from compressing the events, and so from buffering them.
     (b"cache-control", b"no-store, no-transform"),
     (b"x-accel-buffering", b"no"),
 )
-"""Its status is 200 whatever comes: `ended_as` in the request's state says how the stream ends, for
-the log and the counts. It is there once a step was told."""
+"""The status is 200 however the stream ends: `ended_as` in the request's state, set from the first
+step on, is the status for the log and the metrics."""
 
 NAMES: Final[Mapping[type[Step], str]] = {
     DomainDetected: "domain",
@@ -93,23 +93,23 @@ NAMES: Final[Mapping[type[Step], str]] = {
     SupportAsked: "support",
 }
 
-LINE_BREAKS: Final = {one.encode(): b"\\u%04x" % ord(one) for one in "\x85\u2028\u2029"}
-"""Characters that JSON leaves as they are and that end a line for many a reader of lines, such as
-httpx, so that it would get half of an event."""
+LINE_BREAKS: Final = {char.encode(): b"\\u%04x" % ord(char) for char in "\x85\u2028\u2029"}
+"""Characters that JSON does not escape and at which some clients, such as httpx, split lines: they
+would read half an event."""
 
 Queued = bytes | Exception | None
-"""An event to send, why there will be none, or the end."""
+"""An event to send; an error before the first event; or None, the end."""
 
 
 class RestartEvent(TypedDict):
-    """The model is asked again, or its reply begins anew: what was told falls, but for *keeps*.
+    """The model is asked again, or its reply begins anew: only the fields in `keeps` still hold.
 
-    There is no defect where a connection broke or another model took over.
+    `defects` is empty where a connection broke or another model took over.
     """
 
     defects: list[DefectDetails]
     keeps: tuple[str, ...]
-    """The names of the fields that stay; the verdict has them as they were told."""
+    """The names of the fields that stay; the verdict has them as they were sent."""
 
 
 class StreamEvents(TypedDict, total=False):
@@ -173,7 +173,7 @@ class JudgementStream:
     heartbeat_s: float
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Judge until the verdict, an error, or nobody listens; the last ends the model's call.
+        """Judge until a verdict, an error, or the client leaves; that ends the model's call.
 
         Raises what the pipeline raises before its first step.
         """
@@ -202,7 +202,7 @@ class JudgementStream:
             await asyncio.wait([judging])
 
     async def _next(self, events: asyncio.Queue[Queued]) -> Queued:
-        """What comes next; a comment now and then, or something would take the line for dead."""
+        """The next event, or a comment, so that no proxy takes the connection for dead."""
         try:
             async with asyncio.timeout(self.heartbeat_s):
                 return await events.get()

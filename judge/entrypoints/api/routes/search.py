@@ -23,7 +23,7 @@ from judge.types.requests import ScopeText
 from judge.types.search import EVERYWHERE
 
 MAX_OFFSET = 10_000
-"""Who has read so many results is not looking but copying."""
+"""A caller that pages further is copying the index, not searching it."""
 
 
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY)]

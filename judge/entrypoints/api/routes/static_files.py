@@ -1,7 +1,7 @@
 """The pages for people, at `/` and `/schema`, and the files that they are made of, read once.
 
-The playground uses the same interface as everybody else, under a policy that lets nothing else in.
-One of its files is for pages of other sites: the widget.
+The playground uses the public interface, under a policy that allows nothing else. One of its files,
+the widget, is for pages of other sites.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ TYPES: Final = {
     "js": "text/javascript",
     "svg": "image/svg+xml",
 }
-"""What we ship, by the ending of its name; the framework adds the charset of texts."""
+"""By file extension; Litestar adds the charset of texts."""
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -31,17 +31,17 @@ POLICY: Final = (
 )
 HEADERS: Final = {
     "Content-Security-Policy": POLICY,
-    # Kept, but asked about each time: the files must fit one another after an update.
+    # Cached, but revalidated each time: after an update the files must fit one another.
     "Cache-Control": "no-cache",
 }
 
 WIDGET: Final = "widget.js"
 WIDGET_HEADERS: Final = {
-    # A page of any site may run it, as a plain script or a module; whose page may ask anything is
-    # for JUDGE_CORS_ORIGINS to say.
+    # Any site may run it, as a plain script or a module; JUDGE_CORS_ORIGINS says whose pages may
+    # call the interface.
     "Access-Control-Allow-Origin": "*",
     "Cross-Origin-Resource-Policy": "cross-origin",
-    # It needs nothing to fit it but the interface, which only grows.
+    # It depends on nothing but the interface, which only grows.
     "Cache-Control": "public, max-age=3600, stale-while-revalidate=86400",
 }
 
@@ -55,7 +55,7 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
     "/schema/schema.js": (SCHEMA, "schema.js"),
     "/schema/schema.css": (SCHEMA, "schema.css"),
 }
-"""What is at an address: a file in a folder of the entrypoints."""
+"""Path -> a folder of the entrypoints, and the file in it."""
 
 
 @get(
@@ -72,11 +72,10 @@ def static_file(request: Request[Any, Any, Any], name: FromPath[str] = "") -> Re
     if body is None:
         raise NotFoundException
     media_type = TYPES[name.rpartition(".")[2]]
-    # What is kept is asked about by its tag, which changes with the content.
     tag = f'"{sha256(body).hexdigest()[:16]}"'
     headers = {**(WIDGET_HEADERS if at == "/widget.js" else HEADERS), "ETag": tag}
     known = request.headers.get("if-none-match", "").split(",")
-    if tag in {one.strip().removeprefix("W/") for one in known}:
+    if tag in {known_tag.strip().removeprefix("W/") for known_tag in known}:
         return Response(b"", status_code=304, media_type=media_type, headers=headers)
     return Response(body, media_type=media_type, headers=headers)
 
@@ -90,5 +89,5 @@ def schema_document(state: State) -> Response[bytes]:
 @cache
 def files_in(folder: str) -> dict[str, bytes]:
     """All files of a *folder* of the entrypoints, by name; nothing else can be asked for."""
-    found = files("judge.entrypoints").joinpath(folder)
-    return {file.name: file.read_bytes() for file in found.iterdir()}
+    directory = files("judge.entrypoints").joinpath(folder)
+    return {file.name: file.read_bytes() for file in directory.iterdir()}

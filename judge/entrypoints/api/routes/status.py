@@ -19,9 +19,9 @@ from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.errors import IndexUnavailable
 from judge.problems import KINDS
 
-PATIENCE_S = 1.0
-"""With the index, and with a thread to look at the file on. Probes wait no longer than a second or
-two themselves."""
+CHECK_TIMEOUT_S = 1.0
+"""For the index to answer, and for a free thread. Probes themselves wait no longer than a second or
+two."""
 
 METRICS_TYPE = "text/plain; version=0.0.4"
 
@@ -72,21 +72,21 @@ NOT_READY = ResponseSpec(
 async def ready(state: State, services: NamedDependency[Services]) -> Response[Readiness]:
     """Whether to send requests here.
 
-    It writes into the cache, so that Redis is missed even when nobody else asks, and also one that
-    can only be read; the model is never asked.
+    It writes to the cache, so that a Redis that is down or read-only is noticed even without other
+    requests; the model is never asked.
     """
     await services.retriever.cache.put_many({"health": ("", 1)})
     index: list[str] = []
     try:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(CHECK_TIMEOUT_S):
             await services.corpus.search.catalogue.ping()
     except (IndexUnavailable, TimeoutError):
         index = ["index"]
     try:
-        # On a thread the file is looked at before the answer, not beside it.
-        async with asyncio.timeout(PATIENCE_S):
+        # On a thread, `current` checks the sources file before it answers, not meanwhile.
+        async with asyncio.timeout(CHECK_TIMEOUT_S):
             known = await asyncio.to_thread(services.sources.current)
-    except TimeoutError:  # all of them wait for something, such as a DNS server that is mute
+    except TimeoutError:  # all threads wait, such as for a DNS server that does not answer
         known = services.sources.current()
     domains = known.catalog.domains
     degraded = [*services.degraded(), *index, *(["sources"] if services.sources.problem else [])]
