@@ -1,6 +1,6 @@
-"""The commands that are no groups: what each takes, and its help.
+"""The commands outside of groups, with their options and help.
 
-Only what all of them need is loaded here; the work of each is loaded when it is used.
+Only what all of them need is imported here; the work of each is imported when it runs.
 """
 
 import click
@@ -29,9 +29,9 @@ _port = click.option(
 def demo(context: CommandContext, *, once: bool, host: str, port: int) -> None:
     """Try Judge with no key and no network.
 
-    It quotes example pages that come with it, from a small site on this machine. Of your own
-    settings two count: JUDGE_MODEL=openai:NAME with JUDGE_OPENAI_BASE_URL gives verdicts, from a
-    model on this machine for instance, and JUDGE_CORS_ORIGINS lets you build a frontend against it.
+    It quotes example pages that come with it, from a small site on this machine. It heeds
+    two of your settings: JUDGE_MODEL=openai:NAME with JUDGE_OPENAI_BASE_URL gives verdicts, for
+    instance from a model on this machine, and JUDGE_CORS_ORIGINS lets you build a frontend on it.
     """
     import asyncio
 
@@ -92,8 +92,8 @@ Examples:
 judge check answer.md lease.md https://www.gov.uk/private-renting
 your-assistant | judge check - lease.md --format json
 
-Exit code 0 means that every claim long enough to measure is carried by what it cites, 1 that not
-every one is."""
+Exit code 0 means that what is cited supports every claim long enough to measure, 1 that it does
+not."""
 
 
 @click.command(epilog=CHECK_EPILOG)

@@ -7,7 +7,7 @@ import click
 
 from judge.entrypoints.cli.options import runs, text_or_json
 
-MOST_REPEATS = 1000
+MAX_REPEATS = 1000
 
 _file = click.Path(dir_okay=False, path_type=Path)
 _cases = click.option(
@@ -37,7 +37,8 @@ _sources = click.option(
     "--sources",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Judge over this sources file instead of that of the cases, and hold them to what lasts.",
+    help="Judge over this sources file instead of that of the cases, and check only what any good "
+    "answer meets.",
 )
 
 
@@ -45,7 +46,7 @@ _sources = click.option(
 def golden() -> None:
     """Replay and record golden cases.
 
-    A golden case is a stored dispute with the pages and replies it met and what must come of it.
+    A golden case is a stored dispute with its pages, the model's replies and the expected result.
     """
 
 
@@ -57,7 +58,7 @@ def golden() -> None:
 @_live("instead of replaying")
 @click.option(
     "--repeat",
-    type=click.IntRange(1, MOST_REPEATS),
+    type=click.IntRange(1, MAX_REPEATS),
     default=1,
     show_default=True,
     help="How often each is judged.",
@@ -153,7 +154,7 @@ def compare() -> None:
 @_live("too, and let the other side tell the story")
 @click.option(
     "--repeat",
-    type=click.IntRange(1, MOST_REPEATS),
+    type=click.IntRange(1, MAX_REPEATS),
     help="How often each is asked, with --live.  [default: 5]",
 )
 @click.option(
@@ -166,10 +167,10 @@ def compare() -> None:
 @click.option("--out", type=_file, metavar="FILE.jsonl", help="Keep the results, a case a line.")
 @runs("golden.vary.run_variants")
 def vary() -> None:
-    """Tell cases in other ways, all or those named, and report what that changes.
+    """Judge variants of the cases, all or those named, and report what changes.
 
     Pages in another order, a poisoned page, other names, other white space, small and capital
     letters must change nothing. With --live the other side is heard too, as `judge ask
-    --other-side` does: who tells a dispute must not decide who is right. Each case is asked as it
-    stands first, so that what the model varies of its own is no flip.
+    --other-side` does: who tells a dispute must not decide who is right. Each case is first asked
+    as it is, so that what the model varies by itself is not counted as a flip.
     """

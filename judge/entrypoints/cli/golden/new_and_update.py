@@ -1,4 +1,4 @@
-"""The work of `judge golden new` and `update`: whatever writes to the folder of the cases."""
+"""The work of `judge golden new` and `update`, which write to the folder of the cases."""
 
 from collections.abc import Awaitable, Iterator, Sequence
 from pathlib import Path
@@ -34,8 +34,8 @@ def record_case(
 ) -> Awaitable[int]:
     """Judge a request live and keep it as a case; the exit code.
 
-    It stands in the options, or without any on standard input. Raises InvalidRequest naming what
-    is wrong.
+    The request comes from the options, or without any as JSON from standard input. Raises
+    InvalidRequest naming what is wrong.
     """
     if story is not None and query is not None:
         fields = {"context": read_text(story), "query": query, "domain": domain}
@@ -79,11 +79,11 @@ async def _record(
 
 
 def _secrets(settings: Settings) -> Iterator[str]:
-    """Every secret among the settings."""
+    """The value of every secret setting."""
     for _, value in settings:
-        for one in value if isinstance(value, tuple) else (value,):
-            if isinstance(one, SecretStr):
-                yield one.get_secret_value()
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, SecretStr):
+                yield part.get_secret_value()
 
 
 async def update_named(_: Journal, *, folder: Path, names: Sequence[str]) -> int:

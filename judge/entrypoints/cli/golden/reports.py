@@ -1,4 +1,4 @@
-"""What `judge golden` prints of cases, of the results of a run, and of what two runs changed."""
+"""What `judge golden` prints: cases, the results of a run, and the changes between two runs."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -40,7 +40,7 @@ from judge.types.replies import Usage
 
 
 def show_cases(_: Journal, *, folder: Path, form: str) -> None:
-    """Print the cases with what they are about."""
+    """Print each case with what it is about."""
     listed, rows = [], []
     for name, case in ((stored.name, stored.case) for stored in load_cases(folder)):
         fields = {"about": case.about, "recorded": case.recorded, "live": case.is_live}
@@ -128,8 +128,8 @@ def _show_total(scores: Sequence[CaseScore]) -> None:
     click.echo(f"\n{counted(len(scores), 'case')}: {', '.join(counts)}.")
 
 
-NAMED = 3
-"""Up to so many cases are named; of more, only the number is shown."""
+MAX_NAMED = 3
+"""The most cases that are named; of more, only the number is shown."""
 
 
 def runs_folder() -> Path:
@@ -138,9 +138,9 @@ def runs_folder() -> Path:
 
 
 def compare_kept(_: Journal, *, before: Path | None, after: Path | None) -> int:
-    """Print what changed between two runs, the last ones kept unless named; the exit code.
+    """Print what changed between two runs, by default the last two kept; the exit code.
 
-    Raises NotFound where there are none.
+    Raises NotFound if there are none.
     """
     folder = runs_folder()
     old = read_results(before) if before else []
@@ -153,7 +153,7 @@ def compare_kept(_: Journal, *, before: Path | None, after: Path | None) -> int:
 
 
 def changes_in_words(before: Run, changes: Sequence[AnswerChange]) -> str:
-    """What changed since the run *before*, in a line."""
+    """What changed since the run *before*, in one line."""
     since = f"Since the run of {_date(before)}"
     if not any(one.is_change for one in changes):
         return f"{since} nothing changed."
@@ -166,7 +166,7 @@ def changes_in_words(before: Run, changes: Sequence[AnswerChange]) -> str:
 
 
 def _show_replays(old: Run, new: Run) -> int:
-    """Replays cannot vary: each is what it was, or it is not."""
+    """Print the changes between two replays, whose results do not vary by chance."""
     changes = answer_changes(old, new)
     moved = [one for one in changes if one.is_change]
     if moved:
@@ -199,7 +199,7 @@ def _show_prompts(changes: Sequence[AnswerChange]) -> None:
 
 
 def _named(cases: Sequence[str]) -> str:
-    return ", ".join(cases) if len(cases) <= NAMED else f"{len(cases)} cases"
+    return ", ".join(cases) if len(cases) <= MAX_NAMED else f"{len(cases)} cases"
 
 
 def _show_rates(old: Run, new: Run) -> int:
@@ -234,10 +234,10 @@ def _change_row(change: Change) -> tuple[str, ...]:
 def _show_versions(old: Run, new: Run) -> None:
     click.echo(f"\nBefore: {_date(old)}. After: {_date(new)}.")
     for name in ("model", "prompt_version", "sources_version", "sources_file"):
-        a, b = _seen(old, name), _seen(new, name)
-        if a != b:
+        was, now = _seen(old, name), _seen(new, name)
+        if was != now:
             kind = name.removesuffix("_version").replace("_", " ")
-            click.echo(f"The {kind} changed from {one_line(a)} to {one_line(b)}.")
+            click.echo(f"The {kind} changed from {one_line(was)} to {one_line(now)}.")
 
 
 def _seen(samples: Sequence[Sample], name: str) -> str:

@@ -30,20 +30,20 @@ from judge.settings import EXTRACTIVE, load_settings
 
 PRICES = Path("config/prices.toml")
 OWN_SOURCES = "sources.toml"
-"""In the folder of the cases: what they are judged with, so that tuning breaks none of them."""
+"""A sources file in the folder of the cases, so that tuning the real one breaks none of them."""
 
 
 def has_own_sources(folder: Path) -> bool:
-    """Whether the cases of *folder* are judged over a sources file that stands beside them."""
+    """Whether *folder* has a sources file that its cases are judged with."""
     return (folder / OWN_SOURCES).is_file()
 
 
 def replay_config(folder: Path, sources: Path | None = None) -> RunConfig:
-    """With what the cases of *folder* are replayed that were not recorded with sources.
+    """The configuration for replaying the cases of *folder* that were recorded without sources.
 
-    That is its own sources file, if it has one, else the sources that are configured, and nothing
-    else of this machine. With *sources*, which the cases were not made for, all of them are held
-    to what lasts. Raises ConfigurationError for a bad sources file.
+    They use the folder's own sources file, else the configured one, and nothing else of this
+    machine. Other *sources* hold for all cases, of which only what any good answer meets is then
+    checked. Raises ConfigurationError for a bad sources file.
     """
     own = folder / OWN_SOURCES if has_own_sources(folder) else Path(load_settings().sources)
     path = sources or own
@@ -66,11 +66,11 @@ async def run_cases(
     keeps_answers: bool,
     **files: Path | None,
 ) -> int:
-    """Replay the cases, or ask the real model those that are fit for it; the exit code."""
+    """Replay the cases, or judge those marked as live with the real model; the exit code."""
     if keeps_answers and not is_live:
         raise click.UsageError("--keep-answers goes with --live: of a replay all is kept.")
     cases = cases_for(folder, names, is_live=is_live)
-    # A mistake there is reported before the model is asked.
+    # A mistake in the file of prices is reported before the model is asked.
     prices = read_prices(PRICES) if is_live else None
     async with open_config(folder, journal, sources, is_live=is_live) as config:
         if is_live:
@@ -87,7 +87,10 @@ async def run_cases(
         say(f"The results are kept in {path}, {words}.")
     show_run(judged, prices)
     if sources and not is_live:
-        click.echo(f"Over {sources}, which the cases were not made for: held to what lasts.")
+        click.echo(
+            f"Over {sources}, which the cases were not made for: only what any good answer "
+            "meets was checked."
+        )
     if before and not is_live:
         click.echo(changes_in_words(before, answer_changes(before, samples)))
     return _exit_code(judged)
@@ -96,12 +99,12 @@ async def run_cases(
 async def _ask_all(
     cases: Sequence[StoredCase], config: RunConfig, *, repeat: int, keeps_answers: bool
 ) -> list[ScoredCase]:
-    """All answers; after Ctrl-C or an error, those given so far are written to the kept runs."""
+    """All answers; after Ctrl-C or an error, those given so far are kept as a run."""
     answered: list[Sample] = []
     with progress_bar("Asking", len(cases) * repeat) as advance:
 
-        def note(one: ScoredCase) -> None:
-            answered.append(with_answer(one) if keeps_answers else one.sample)
+        def note(scored: ScoredCase) -> None:
+            answered.append(with_answer(scored) if keeps_answers else scored.sample)
             advance()
 
         try:
@@ -115,7 +118,7 @@ async def _ask_all(
 async def score_run(
     journal: Journal, *, folder: Path, kept: Path | None, is_live: bool, **files: Path | None
 ) -> int:
-    """Score the answers that a live run kept by what the cases expect now; the exit code."""
+    """Score the kept answers of a live run by what the cases expect now; the exit code."""
     samples = read_results(kept) if kept else last_run(runs_folder(), with_answers=True)
     if not any(sample.answer and sample.is_live for sample in samples):
         raise NotFound(
@@ -134,9 +137,9 @@ async def score_run(
 
 
 def cases_for(folder: Path, names: Sequence[str], *, is_live: bool) -> list[StoredCase]:
-    """The cases named, or all; all that are fit for the real model where it *is_live*.
+    """The cases named, or all; if *is_live*, all that are marked as live.
 
-    Raises NotFound without any.
+    Raises NotFound if there are none.
     """
     cases = load_cases(folder, names)
     if is_live and not names:
@@ -150,7 +153,7 @@ def cases_for(folder: Path, names: Sequence[str], *, is_live: bool) -> list[Stor
 async def open_config(
     folder: Path, journal: Journal, sources: Path | None = None, *, is_live: bool
 ) -> AsyncIterator[RunConfig]:
-    """That of a replay, where it *is_live* with the real model in front of recorded pages.
+    """The configuration of a replay; if *is_live*, with the real model over the recorded pages.
 
     Raises ConfigurationError without a key.
     """

@@ -1,4 +1,4 @@
-"""The work of `judge golden vary`: tell cases in other ways, show what that changes, and count."""
+"""The work of `judge golden vary`: judge variants of cases, and show and count what changed."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ from judge.golden.scoring import gather_limited
 from judge.ports import Journal
 
 LIVE_REPEAT = 5
-"""How often each variant is asked live by default: enough to tell a habit from a slip."""
+"""How often each variant is judged live by default, to tell a habit of the model from a slip."""
 
 _OUTCOMES = ("held", "FLIPPED", "not tried")
 _VARIED = TypeAdapter(VariedCase)
@@ -43,7 +43,7 @@ async def run_variants(
     try:
         async with open_config(folder, journal, is_live=is_live) as config:
             await _vary_all(cases, config, repeat or LIVE_REPEAT if is_live else 1, varied)
-    finally:  # What was paid for is kept and shown, also after Ctrl-C.
+    finally:  # Results that were paid for are kept and shown even after Ctrl-C.
         found = [varied[stored.name] for stored in cases if stored.name in varied]
         flips = sum(one.has_flipped for case in found for one in case.results)
         if found:
@@ -56,9 +56,9 @@ async def run_variants(
 async def _vary_all(
     cases: Sequence[StoredCase], config: RunConfig, repeat: int, varied: dict[str, VariedCase]
 ) -> None:
-    """Put those of *cases* into *varied* that get an answer as they stand, each when it is done."""
+    """Fill *varied* as cases are done, leaving out those that get no answer unchanged."""
 
-    async def tried(stored: StoredCase) -> None:
+    async def vary_one(stored: StoredCase) -> None:
         try:
             varied[stored.name] = await vary(stored, config, repeat=repeat)
         except (ModelUnavailable, DeadlineExceeded):
@@ -66,11 +66,11 @@ async def _vary_all(
         advance()
 
     with progress_bar("Varying", len(cases)) as advance:
-        await gather_limited(tried, cases)
+        await gather_limited(vary_one, cases)
 
 
 def _report(varied: Sequence[VariedCase], out: Path | None, total: str) -> None:
-    """Write the results where they are asked for, and show them in any case."""
+    """Write the results to *out*, if it is given, and show them even if that fails."""
     try:
         if out:
             write_output(out, b"".join(_VARIED.dump_json(one) + b"\n" for one in varied))

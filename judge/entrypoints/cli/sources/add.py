@@ -1,4 +1,4 @@
-"""The work of `judge sources add`: fetch a page, show what it would be, write it after a yes."""
+"""The work of `judge sources add`: fetch a page, show a proposal, and write it once confirmed."""
 
 from codecs import BOM_UTF8
 from collections.abc import Collection
@@ -11,7 +11,7 @@ from judge.adapters.files.whole_file import write_whole
 from judge.bootstrap import Library, open_library
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import detect_terminal, say
-from judge.entrypoints.cli.plain_text import folded, one_line
+from judge.entrypoints.cli.plain_text import one_line, wrapped
 from judge.entrypoints.cli.sources.checks import is_plain_http
 from judge.entrypoints.cli.sources.reports import require_domain
 from judge.errors import ConfigurationError
@@ -32,10 +32,10 @@ from judge.vocabulary.thesaurus import load_thesaurus
 
 
 async def add_source(journal: Journal, *, url: str, domain: str | None, is_sure: bool) -> int:
-    """Propose the page at *url*, and write it into its file when told to; the exit code.
+    """Propose the page at *url*, and write it into its file once confirmed; the exit code.
 
     Raises ConfigurationError for an address that is refused and FetchError for a page that cannot
-    be had.
+    be fetched.
     """
     settings = load_settings()
     async with open_library(settings, journal) as library:
@@ -61,12 +61,12 @@ async def add_source(journal: Journal, *, url: str, domain: str | None, is_sure:
 
 
 def write_source(path: Path, domain: str, source: SourceSpec) -> None:
-    """Write *source* into the file at *path*, all at once; every other character stays.
+    """Write *source* into the file at *path*, atomically; every other character stays.
 
-    Raises ConfigurationError when the file cannot be added to or written.
+    Raises ConfigurationError if the file cannot be edited or written.
     """
     try:
-        # What a link points to is written; the link stays.
+        # A symbolic link stays; the file that it points to is written.
         target = path.resolve(strict=True)
         content = target.read_bytes()
         encoding = "utf-8-sig" if content.startswith(BOM_UTF8) else "utf-8"
@@ -104,16 +104,16 @@ async def _read(library: Library, url: str) -> tuple[PageRecord, PageContent]:
 
 
 def _detected(known: Knowledge, record: PageRecord, content: PageContent) -> str:
-    """The domain of a dispute that would speak as the page does; raises ConfigurationError."""
+    """The domain of a dispute with the words of the page; raises ConfigurationError."""
     headings = dict.fromkeys(passage.heading for passage in content.passages)
     text = ". ".join([record.text, *headings])
-    found = detect_domain(known.detector, read_dispute(text, content.title)).domain
-    if found == DEFAULT_DOMAIN:
+    domain = detect_domain(known.detector, read_dispute(text, content.title)).domain
+    if domain == DEFAULT_DOMAIN:
         raise ConfigurationError(
             "The page does not say enough to tell its domain. Name it with --domain: "
             f"{', '.join(known.detector.domains)}."
         )
-    return found
+    return domain
 
 
 def _show(source: SourceSpec, record: PageRecord, domain: str, file: str) -> None:
@@ -128,5 +128,5 @@ def _show(source: SourceSpec, record: PageRecord, domain: str, file: str) -> Non
         ("Quoted", record.text),
     )
     for name, value in facts:
-        click.echo(folded(f"{name + ':':<9} {one_line(value)}", width, hanging=" " * 10))
+        click.echo(wrapped(f"{name + ':':<9} {one_line(value)}", width, hanging=" " * 10))
     click.echo(f"\n{one_line(format_source(source))}")

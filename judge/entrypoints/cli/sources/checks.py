@@ -25,7 +25,7 @@ PAGES_AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True)
 class PageCheck:
-    """What came of one page: the words that would be quoted, or what went wrong."""
+    """The result for one page: the words that would be quoted, or what went wrong."""
 
     domain: str
     title: str
@@ -58,13 +58,13 @@ class ExampleCheck:
 
     @property
     def is_ok(self) -> bool:
-        """Whether it gets its own domain, or, among the `not_examples`, another one."""
+        """Whether it gets its domain, or, among the `not_examples`, another one."""
         return (self.detected == self.domain) == self.must_get_it
 
 
 @dataclass(frozen=True, slots=True)
 class FileCheck:
-    """A likely mistake in the sources file (allowed, but hardly meant), with file and line."""
+    """A likely mistake in a sources file (valid, but hardly intended), with file and line."""
 
     kind: FindingKind
     domain: str
@@ -75,17 +75,17 @@ class FileCheck:
 
 
 async def check_pages(library: Library, label: str, domain: str | None = None) -> list[PageCheck]:
-    """Fetch every page, of one *domain* if it is named, in the order of the file.
+    """Fetch every page, or those of one *domain*, in the order of the file.
 
-    What would be quoted is kept; a bar called *label* tells how far it has come.
+    What would be quoted goes into the cache. A progress bar shows *label*.
     """
     requests = requests_of(library.sources.current().catalog)
     wanted = [request for request in requests if domain in {None, request.domain}]
-    turns = asyncio.Semaphore(PAGES_AT_ONCE)
+    slots = asyncio.Semaphore(PAGES_AT_ONCE)
 
     async def check(request: SnippetRequest) -> PageCheck:
         checked = partial(PageCheck, request.domain, request.source.title, request.source.url)
-        async with turns:
+        async with slots:
             try:
                 record = await library.retriever.refresh(request)
             except FetchError as error:
@@ -104,9 +104,9 @@ async def check_pages(library: Library, label: str, domain: str | None = None) -
 
 
 def check_examples(known: Knowledge, places: Places) -> list[ExampleCheck]:
-    """Every example with the domain that it gets, told as a story and asked as a question.
+    """Every example with the domain that it gets, as a dispute's story and as its question.
 
-    Both must fit; the one that does not is given.
+    Both must be right; the result is that of the one that is not.
     """
     return [
         _check_example(known, domain.name, example, must_get_it=key == "examples")
@@ -153,7 +153,7 @@ def check_file(known: Knowledge, places: Places, trusted_hosts: Collection[str])
 
 
 def is_plain_http(url: str, trusted_hosts: Collection[str]) -> bool:
-    """Whether *url* is not encrypted, and not of a host that was trusted by name."""
+    """Whether *url* is not encrypted, and its host is not a trusted one."""
     parts = urlsplit(url)
     host = host_and_port(parts.hostname or "", parts.port or 80)
     return parts.scheme == "http" and host not in trusted_hosts

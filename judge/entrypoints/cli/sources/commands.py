@@ -48,7 +48,7 @@ def check() -> None:
     Each page must be there, in force and quotable; each example must get the domain under which it
     stands and each of the not_examples another, as a story and as a question. Terms that stand
     twice or hide those of another domain, pages that stand twice and addresses without encryption
-    are told. What was fetched is kept in Redis, if that is configured.
+    are reported. What was fetched is kept in Redis, if that is configured.
     """
 
 
@@ -71,8 +71,8 @@ def explain() -> None:
     """Say why a dispute is given its domain, its help lines and its pages.
 
     TEXT is the story alone; give --context and --query to tell story and question apart. A - in
-    place of one of them is stdin. All terms that stood in the text are shown, also those that weigh
-    nothing or were not heard. Pages are ranked by what Redis has of them.
+    place of one of them is stdin. All terms found in the text are shown, also those that weigh
+    nothing or were ignored. Pages are ranked by what Redis has of them.
     """
 
 
@@ -84,8 +84,8 @@ def explain() -> None:
 def add() -> None:
     """Fetch the page at URL, show what would be quoted, and add it to the sources.
 
-    Title and topics are proposed from the page. After a yes one entry is written into the file that
-    holds the domain, and nothing else in it is changed.
+    Title and topics are proposed from the page. Once you confirm, one entry is written into the
+    file that holds the domain, and nothing else in it is changed.
     """
 
 
@@ -98,6 +98,6 @@ def try_file() -> None:
     """Score the labelled disputes in FILE, so that tuning can be measured.
 
     Each line is a JSON object with context, query and domain (`default` for none), and if you like
-    pages, the addresses that bear on it. Precision, recall and F1 of each domain are shown, what is
-    taken for what, and how many of the pages are found.
+    pages, the addresses that bear on it. Precision, recall and F1 of each domain are shown,
+    which domains are confused, and how many of the pages are found.
     """

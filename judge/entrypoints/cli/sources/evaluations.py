@@ -1,4 +1,4 @@
-"""The work of `judge sources try`: read labelled disputes, try each, and show the figures."""
+"""The work of `judge sources try`: evaluate labelled disputes and show the figures."""
 
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
@@ -21,16 +21,16 @@ from judge.settings import load_settings
 from judge.types.request_fields import in_words
 from judge.types.requests import DEFAULT_DOMAIN
 
-MOST_LINES = 8
+MAX_LINES = 8
 """Shown of each confusion; JSON has them all."""
 
 
 MAX_BYTES = 64 * 1024 * 1024
-"""Of a file, which may be a pipe without an end; some 50,000 disputes."""
+"""Of a file, which may be an endless pipe; some 50,000 disputes."""
 
 
 class _Line(BaseModel):
-    """A line of the file; keys of other tools are passed over."""
+    """A line of the file; keys of other tools are ignored."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
@@ -41,27 +41,27 @@ class _Line(BaseModel):
 
 
 async def show_evaluation(journal: Journal, *, file: str, is_offline: bool, form: str) -> None:
-    """Print how the disputes in *file* fare.
+    """Print how well the disputes in *file* get their domains and pages.
 
-    Pages are read first when some are labelled, unless *is_offline*. Raises ConfigurationError
-    naming the line that cannot be used.
+    If some are labelled with pages, all pages are read first, unless *is_offline*. Raises
+    ConfigurationError naming the line that cannot be used.
     """
     async with open_library(load_settings(), journal) as library:
         known = library.sources.current()
         labelled = read_labelled(Path(file), known.detector.domains)
         if any(one.pages for one in labelled) and not is_offline:
-            # So that all are ranked by what they say.
+            # So that all are ranked by their text.
             pages = await check_pages(library, "Reading")
             if failed := sum(not page.is_ok for page in pages):
                 why = "`judge sources check` says why."
                 say(f"{failed} of {len(pages)} pages could not be read; {why}")
         indexed = await library.retriever.indexed(known.catalog)
         with progress_bar("Trying", len(labelled)) as advance:
-            tried = []
+            evaluated = []
             for one in labelled:
-                tried.append(evaluate_dispute(known, indexed, one))
+                evaluated.append(evaluate_dispute(known, indexed, one))
                 advance()
-    report = score_evaluation(tried, known.catalog.retrieval.references)
+    report = score_evaluation(evaluated, known.catalog.retrieval.references)
     show(form, report, _parts(report))
     known_pages = {source.url for one in known.catalog.domains for source in one.sources}
     if unknown := {url for one in labelled for url in one.pages} - known_pages:
@@ -77,7 +77,7 @@ def read_labelled(path: Path, domains: Sequence[str]) -> list[LabelledDispute]:
         raise ConfigurationError(f"{path} cannot be read: {error}.") from None
     if len(data) > MAX_BYTES:
         raise ConfigurationError(f"{path} is longer than {MAX_BYTES} bytes. Give it in parts.")
-    # Other line ends may stand inside a JSON string.
+    # As bytes: `str.splitlines` would split at characters that JSON strings may hold.
     lines = data.removeprefix(BOM_UTF8).splitlines()
     found = [_labelled(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
     valid = [*domains, DEFAULT_DOMAIN]
@@ -129,7 +129,7 @@ def _parts(report: EvaluationReport) -> Iterator[str]:
 
 
 def _lines(lines: Sequence[int]) -> str:
-    return ", ".join(map(str, lines[:MOST_LINES])) + (", …" if len(lines) > MOST_LINES else "")
+    return ", ".join(map(str, lines[:MAX_LINES])) + (", …" if len(lines) > MAX_LINES else "")
 
 
 def _shown(share: float | None) -> str:

@@ -1,4 +1,4 @@
-"""The work of `judge sources explain`: what a dispute comes to, as tables or JSON."""
+"""The work of `judge sources explain`: a dispute's domain, help and pages, with reasons."""
 
 from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import asdict, replace
@@ -18,7 +18,7 @@ from judge.settings import load_settings
 from judge.types.requests import DEFAULT_DOMAIN
 from judge.types.results import HelpLine
 
-MOST_REASONS = 6
+MAX_REASONS = 6
 
 
 def show_explanation(
@@ -46,7 +46,7 @@ async def _show(journal: Journal, dispute: Dispute, form: str, *, may_fetch: boo
     async with open_library(load_settings(), journal) as library:
         explanation = await _explain(library, dispute)
         if may_fetch:
-            # What fits by what it says, now that the likely pages were read.
+            # Ranked again by their text, now that the likely pages were read.
             likely = [page.request for page in explanation.pages]
             await library.retriever.retrieve(likely)
             explanation = await _explain(library, dispute)
@@ -118,7 +118,7 @@ def _parts(explanation: DisputeExplanation) -> Iterator[str]:
 
 
 def _bar(explanation: DisputeExplanation) -> str:
-    """What was needed and why, and what was missed."""
+    """The score that was needed and why, and by how much it was missed."""
     bar = explanation.bar
     why = [f"a text of {bar.words} words needs {bar.for_length:.3g}"]
     best = explanation.detection.scores[0].domain if explanation.detection.scores else ""
@@ -157,8 +157,8 @@ def _why_help(line: HelpLine, explanation: DisputeExplanation) -> str:
 
 
 def _because(chosen: ChosenPage) -> str:
-    """What gave the page most of its score, or why it is guessed."""
+    """What gave the page most of its score, or made it a guess."""
     known = chosen.candidate or chosen.guess
     shown = [reason.shown for reason in known.reasons if reason.shown] if known else []
-    reasons = ", ".join(dict.fromkeys(shown[:MOST_REASONS])) or "its domain"
+    reasons = ", ".join(dict.fromkeys(shown[:MAX_REASONS])) or "its domain"
     return reasons if chosen.candidate else f"{reasons}; not read yet"

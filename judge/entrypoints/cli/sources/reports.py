@@ -1,4 +1,4 @@
-"""The work of `judge sources`: read the file, look at the pages, and show what came of it."""
+"""The work of `judge sources list`, `check` and `warm`: read the file, fetch pages, and report."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -32,43 +32,43 @@ QUOTED_WORDS = 14
 
 
 async def show_sources(journal: Journal, *, form: str) -> None:
-    """Print the domains and their pages, the latest by its publisher's date first.
+    """Print the domains and their pages, the latest publisher's date first.
 
-    The dates are those in the cache; no page is fetched, and those without a date come last.
+    Dates come from the cache, without fetching; pages without one come last.
     """
     async with open_library(load_settings(), journal) as library:
         catalog = library.sources.current().catalog
         requests = requests_of(catalog)
         pages = await library.retriever.store.look_up(requests)
-    found = [
-        (one, page.record.updated if page.record else None)
-        for one, page in zip(requests, pages, strict=True)
+    dated = [
+        (request, page.record.updated if page.record else None)
+        for request, page in zip(requests, pages, strict=True)
     ]
-    found.sort(key=lambda item: item[1] or date.min, reverse=True)
+    dated.sort(key=lambda item: item[1] or date.min, reverse=True)
     rows = [
-        (updated, one.domain, s.title, s.url, ", ".join(s.topics), ", ".join(s.nations) or "all")
-        for one, updated in found
-        for s in [one.source]
+        (updated, r.domain, s.title, s.url, ", ".join(s.topics), ", ".join(s.nations) or "all")
+        for r, updated in dated
+        for s in [r.source]
     ]
     table = format_table(("Updated", "Domain", "Title", "Address", "Topics", "Nations"), rows)
-    show(form, {"domains": [_listed(domain, found) for domain in catalog.domains]}, [table])
+    show(form, {"domains": [_listed(domain, dated) for domain in catalog.domains]}, [table])
 
 
 def _listed(
-    domain: DomainSpec, found: Sequence[tuple[SnippetRequest, date | None]]
+    domain: DomainSpec, dated: Sequence[tuple[SnippetRequest, date | None]]
 ) -> dict[str, object]:
     sources = [
-        {**asdict(one.source), "updated": updated}
-        for one, updated in found
-        if one.domain == domain.name
+        {**asdict(request.source), "updated": updated}
+        for request, updated in dated
+        if request.domain == domain.name
     ]
     return {"name": domain.name, "title": domain.title, "sources": sources}
 
 
 async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool, form: str) -> int:
-    """Print what each page would be quoted for, each example's domain, and likely mistakes.
+    """Print what would be quoted of each page, each example's domain, and likely mistakes.
 
-    The exit code tells whether anything is wrong. Raises UnknownDomain.
+    The exit code says whether anything is wrong. Raises UnknownDomain.
     """
     settings = load_settings()
     known = open_sources(settings, journal).current()
@@ -98,13 +98,13 @@ async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool,
 
 
 def require_domain(known: Knowledge, name: str | None) -> None:
-    """Return if there is a domain of this *name*, or none is asked for; raises UnknownDomain."""
+    """Return if there is a domain of this *name*, or it is None; raises UnknownDomain."""
     if name not in {None, *known.detector.domains}:
         raise UnknownDomain(str(name), known.detector.domains)
 
 
 async def warm_cache(journal: Journal) -> int:
-    """Read every page into Redis and say how many; the exit code.
+    """Read every page into Redis and print how many; the exit code.
 
     Raises ConfigurationError and CacheUnavailable.
     """
@@ -154,7 +154,7 @@ def _checks_in_words(
 
 
 def _misplaced(example: ExampleCheck) -> str:
-    """What an example gets instead, and what to do."""
+    """The domain that an example gets instead, and what to do."""
     if example.must_get_it:
         kind, fix = "example", f"add or raise terms of {example.domain}"
     else:

@@ -1,4 +1,4 @@
-"""The work of `judge sources show`: what is in force, and where it stands."""
+"""The work of `judge sources show`: what is in force, and in which file and line."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from judge.vocabulary.package_files import safety_file, subject_files
 
 
 def show_in_force(journal: Journal, *, domain: str | None, form: str) -> None:
-    """Print all that is in force, or what is of one *domain*; raises UnknownDomain."""
+    """Print all that is in force, or that of one *domain*; raises UnknownDomain."""
     settings = load_settings()
     known = open_sources(settings, journal).current()
     files = (*read_sources(Path(settings.sources)), *subject_files().values(), safety_file())
@@ -90,5 +90,5 @@ def _counted(rule: SafetyRule) -> str:
 
 
 def _opening(brief: str) -> str:
-    """The first sentence, which is enough to know it by."""
+    """The first sentence of *brief*."""
     return f"{' '.join(brief.split()).partition('. ')[0].rstrip('.')} …"
