@@ -95,9 +95,9 @@ def test_what_was_shown_when_no_verdict_follows_stays_and_is_said(cli, monkeypat
     steps = [line.partition("] ")[2] for line in told.err.splitlines()[1:5]]
     assert steps == [
         "paraphrase",
-        "the answer begins anew; of the above falls: paraphrase",
+        "the answer begins anew; no longer valid: paraphrase",
         "paraphrase",
-        "no more follows; complete were: paraphrase",
+        "no verdict follows; complete parts: paraphrase",
     ]
     assert "judge: " in told.err
 

@@ -57,15 +57,15 @@ def test_what_stands_there_is_not_shown_again_with_the_verdict(capsys):
     assert sorted([*told[:-1], *rest.split("\n\n")]) == sorted(whole.split("\n\n"))
 
 
-def test_what_falls_is_named_and_shown_again(capsys):
+def test_what_is_no_longer_valid_is_named_and_shown_again(capsys):
     written, _ = watched()
     for step in (PARAPHRASE, THERAPIST, Restarted((BROKEN,), ("paraphrase",))):
         written.show(step)
-    assert "is asked again; of the above falls: Therapist" in capsys.readouterr().err
+    assert "is asked again; no longer valid: Therapist" in capsys.readouterr().err
     written.show(replace(THERAPIST, value=RESULT.personas[1]))
     assert capsys.readouterr().out.startswith("Analyst: no verdict")
     written.show(Restarted(()))
-    assert "begins anew; of the above falls: paraphrase, Analyst" in capsys.readouterr().err
+    assert "begins anew; no longer valid: paraphrase, Analyst" in capsys.readouterr().err
     assert written.paragraphs == set()
 
 
@@ -76,4 +76,4 @@ def test_when_nothing_more_comes_what_was_shown_is_said_to_have_been_complete(ca
     written.show(PARAPHRASE)
     clock.advance(30)
     written.give_up()
-    assert "[30.0 s] no more follows; complete were: paraphrase\n" in (capsys.readouterr().err)
+    assert "[30.0 s] no verdict follows; complete parts: paraphrase\n" in (capsys.readouterr().err)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.entrypoints.cli.ask.output import VerdictLayout, format_age
-from judge.entrypoints.cli.plain_text import folded, one_line
+from judge.entrypoints.cli.plain_text import one_line, wrapped
 from judge.types.references import Reference
 from judge.types.replies import Citation, PersonaVerdict, Usage
 from judge.types.requests import DomainScore
@@ -237,8 +237,8 @@ def test_one_line_holds_only_printable_characters(text):
 
 
 @given(st.text("ab ", max_size=200), st.integers(10, 60))
-def test_folded_text_keeps_its_words_and_its_width(text, width):
-    lines = folded(text, width).split("\n")
+def test_wrapped_text_keeps_its_words_and_its_width(text, width):
+    lines = wrapped(text, width).split("\n")
     assert " ".join(lines).split() == text.split()
     assert all(len(line) <= width or " " not in line for line in lines)
 

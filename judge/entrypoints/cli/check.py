@@ -1,4 +1,4 @@
-"""The work of `judge check`: read the files, check, and show what was found."""
+"""The work of `judge check`: read the files, check the citations, and print the findings."""
 
 from collections.abc import Awaitable, Iterator, Sequence
 from pathlib import Path
@@ -51,9 +51,9 @@ def _source(name: str) -> dict[str, str]:
 
 
 def _lines(answer: str, result: CheckedAnswer) -> Iterator[str]:
-    """A line for each mark and each claim without one, in the answer's order, and the verdict."""
+    """A line for each citation mark and uncited claim, in the answer's order; then the verdict."""
     places: list[CheckedMark | UncitedClaim] = [*result.marks, *result.uncited]
-    for place in sorted(places, key=lambda one: one.start):
+    for place in sorted(places, key=lambda place: place.start):
         words = one_line(answer[place.start : place.end])
         if isinstance(place, CheckedMark):
             finding = f"{words} {_finding(place, len(result.sources))}"

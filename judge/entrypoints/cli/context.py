@@ -1,4 +1,4 @@
-"""What every command is handed as click's `obj`: how servers are started, where events go."""
+"""The object that every command gets as click's `obj`: how to start servers, where events go."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ SILENT = TerminalJournal(is_verbose=False)
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """What a command needs from outside the command line; `judge/__main__.py` has the functions."""
+    """What a command needs from other entrypoints; `judge/__main__.py` passes the functions in."""
 
     serve_http: Callable[..., None]
     """Serves with settings on *host*, *port* with *workers*; returns when it is stopped."""
     serve_stdio: Callable[..., None]
     """Serves MCP with settings, *is_structured* or not; returns when stdin ends."""
     journal: TerminalJournal = SILENT
-    """Shows events as they happen, where that was asked for."""
+    """Shows events as they happen if --verbose was given."""

@@ -9,7 +9,7 @@ from judge.demo.dispute import CONTEXT, QUERY, demo_settings
 from judge.demo.site import example_site
 from judge.entrypoints.cli.ask.run import judge_and_show
 from judge.entrypoints.cli.output import detect_terminal, say
-from judge.entrypoints.cli.plain_text import folded
+from judge.entrypoints.cli.plain_text import wrapped
 from judge.ports import Journal
 from judge.settings import DemoSettings, Settings, read_environment
 from judge.types.requests import JudgeRequest
@@ -19,18 +19,18 @@ from judge.types.requests import JudgeRequest
 def open_demo() -> Iterator[tuple[str, Settings]]:
     """Serve the example site, and keep what the demo writes, while the block runs.
 
-    Given are the site's address and settings that use it. Raises ConfigurationError for one of the
-    few settings that it heeds when that cannot be used.
+    Yields the site's address and settings that use it. Raises ConfigurationError if one of the few
+    environment variables that the demo reads cannot be used.
     """
     with tempfile.TemporaryDirectory(prefix="judge-demo-") as folder, example_site() as site:
         yield site, demo_settings(site, Path(folder), read_environment(DemoSettings))
 
 
 async def judge_the_example(settings: Settings, journal: Journal) -> None:
-    """Tell the example dispute on stderr and print its verdict."""
+    """Show the example dispute on stderr and print its verdict."""
     width = detect_terminal().width
-    say(folded(f"The dispute: {CONTEXT}", width))
-    say(folded(f"The question: {QUERY}", width) + "\n")
+    say(wrapped(f"The dispute: {CONTEXT}", width))
+    say(wrapped(f"The question: {QUERY}", width) + "\n")
     request = JudgeRequest(context=CONTEXT, query=QUERY)
     await judge_and_show(settings, request, "text", journal)
     say("\nThe pages were served for this one verdict; `judge demo` keeps them open to read.")

@@ -1,4 +1,4 @@
-"""The work of `judge doctor`: look at each thing in turn, and say what to fix."""
+"""The work of `judge doctor`: check each part of the set-up in turn, and say what to fix."""
 
 import tempfile
 from collections.abc import Sequence
@@ -20,19 +20,19 @@ from judge.settings import EXTRACTIVE, OPENAI, Settings, load_settings
 OLLAMA = "http://127.0.0.1:11434/v1"
 """Ollama's default address."""
 
-PATIENCE_S = 2.0
-"""For a server of models to list them."""
+LIST_TIMEOUT_S = 2.0
+"""For a model server to list its models."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One thing that was looked at; `fix` is empty when it is all right."""
+    """One part of the set-up; `fix` is empty if it is all right."""
 
     name: str
     message: str
     fix: str = ""
     advice: str = ""
-    """What could be done though all is right."""
+    """What could be improved although all is right."""
 
     @property
     def is_ok(self) -> bool:
@@ -41,7 +41,7 @@ class CheckResult:
 
 
 async def show_checks(journal: Journal, *, form: str) -> int:
-    """Look at everything and print what was found; the exit code."""
+    """Check everything and print the results; the exit code."""
     checks = await _run_checks(journal)
     is_ok = all(check.is_ok for check in checks)
     listed = [asdict(check) | {"ok": check.is_ok} for check in checks]
@@ -55,7 +55,7 @@ async def show_checks(journal: Journal, *, form: str) -> int:
 
 
 async def _run_checks(journal: Journal) -> list[CheckResult]:
-    """Everything, in the order in which it is best put right."""
+    """The results of all checks, in the order in which problems are best fixed."""
     try:
         settings = load_settings()
     except ConfigurationError as error:
@@ -73,7 +73,7 @@ async def _run_checks(journal: Journal) -> list[CheckResult]:
 
 
 async def _check_model(role: str, model: str, settings: Settings) -> CheckResult:
-    """Whether *model* is set up, as far as that shows without a call to it."""
+    """Whether *model* is set up, as far as that shows without asking it."""
     if model == EXTRACTIVE:
         return CheckResult(role, "extractive: it quotes the references and gives no verdict")
     if model.startswith(OPENAI):
@@ -96,7 +96,9 @@ async def _check_served_model(role: str, model: str, settings: Settings) -> Chec
     key = settings.openai_api_key
     try:
         names = await served_models(
-            settings.openai_base_url, key.get_secret_value() if key else "", timeout_s=PATIENCE_S
+            settings.openai_base_url,
+            key.get_secret_value() if key else "",
+            timeout_s=LIST_TIMEOUT_S,
         )
     except (ModelUnavailable, ConfigurationError) as error:
         fix = "Start the server (Ollama: `ollama serve`), or correct JUDGE_OPENAI_BASE_URL and "
@@ -112,11 +114,11 @@ async def _check_served_model(role: str, model: str, settings: Settings) -> Chec
 
 
 async def check_ollama(settings: Settings, address: str = OLLAMA) -> list[CheckResult]:
-    """How to use an Ollama on this machine that is not used yet; nothing when there is none."""
+    """How to use an Ollama that runs on this machine unused; empty when there is none."""
     if settings.model.startswith(OPENAI):
         return []
     try:
-        names = await served_models(address, "", timeout_s=PATIENCE_S)
+        names = await served_models(address, "", timeout_s=LIST_TIMEOUT_S)
     except ModelUnavailable:
         return []
     names = tuple(name for name in names if "embed" not in name)
@@ -161,7 +163,7 @@ async def _check_redis(settings: Settings) -> CheckResult:
 
 
 def _check_code_roots(settings: Settings) -> list[CheckResult]:
-    """Nothing as long as they can be used: most have none."""
+    """What is wrong with JUDGE_CODE_ROOTS; empty if they can be used, or there are none."""
     try:
         open_roots(settings.code_roots)
     except ConfigurationError as error:
@@ -170,7 +172,7 @@ def _check_code_roots(settings: Settings) -> list[CheckResult]:
 
 
 def _check_data_folder(folder: Path) -> CheckResult:
-    """Try to write where the index will be, or beside it as long as there is none."""
+    """Try to write to the data folder, or to its nearest parent while it does not exist."""
     try:
         nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         with tempfile.TemporaryFile(dir=nearest):

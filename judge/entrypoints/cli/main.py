@@ -1,6 +1,6 @@
 """The command line: which commands there are, and how every failure is reported.
 
-They are declared where they load nothing; see `runs` for where the work of each is.
+Commands are declared in modules that import little; see `runs` for where the work of each is.
 """
 
 import errno
@@ -28,7 +28,7 @@ COMMANDS = (demo, serve, ask, check, sources, index, search, code, golden, mcp, 
 
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""A full disk, a quota, and a size limit of the shell; other errors of files name the file."""
+"""A full disk, a quota, and a size limit of the shell: OSErrors that do not name the file."""
 
 
 class OrderedGroup(click.Group):
@@ -59,7 +59,7 @@ for command in COMMANDS:
 
 
 def run(arguments: Sequence[str], context: CommandContext) -> int:
-    """Run a command and return its exit code; every failure has been reported on stderr.
+    """Run a command and return its exit code; failures are reported on stderr.
 
     A command returns its own code, or None for 0.
     """
@@ -93,13 +93,13 @@ def _print_error(message: str) -> None:
 
 
 def _drop_output() -> None:
-    """What could not be written is tried again at exit, which would end with another code."""
+    """Redirect stdout to nowhere: flushing it at exit would fail again, with another exit code."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _replace_what_the_terminal_cannot_show() -> None:
-    """An old terminal shows `?` for a quotation mark; a crash would help nobody."""
+    """Print `?` for characters that the terminal's encoding does not have, instead of crashing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")

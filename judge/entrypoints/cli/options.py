@@ -1,4 +1,4 @@
-"""What several commands have in common: the format option and standard input."""
+"""What commands share: exit codes, the format option, and reading files and standard input."""
 
 import functools
 import sys
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 FROM_STDIN = "-"
 
 MAX_CHARACTERS_READ = 1_000_000
-"""More than any dispute may have; a stream without end is not read to its end."""
+"""More than any dispute may have; an endless stream is not read further."""
 
 ANSWERED = 0
 FOUND_SOMETHING = 1
@@ -41,9 +41,9 @@ _json = click.option("--json", "form", flag_value="json", help="The same as --fo
 def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
     """Have a command run *work*, the dotted name of a function below this package.
 
-    The decorated function has nothing but the command's help. The module of *work* is loaded when
-    the command is used; it is called with the journal and all options, and returns the exit code,
-    or a coroutine that does.
+    The decorated function only holds the command's help. The module of *work* is imported when the
+    command runs; *work* is called with the journal and all options, and returns the exit code, or a
+    coroutine that does.
     """
     module, _, name = work.rpartition(".")
 
@@ -65,28 +65,28 @@ def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
 
 
 def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:
-    """The options that say how a result is shown; the *command* is given `form`."""
+    """Add the options --format and --json; *command* gets their value as `form`."""
     return _format(_json(command))
 
 
 def require_text(*typed: str | None) -> None:
-    """Return if all of it can be kept and shown; raises InvalidRequest.
+    """Return if the arguments are all valid UTF-8; raises InvalidRequest.
 
-    Bytes that are no text reach us as half letters.
+    Python hands us bytes that are not as lone surrogates.
     """
-    if any(one.encode(errors="replace").decode() != one for one in typed if one):
+    if any(text.encode(errors="replace").decode() != text for text in typed if text):
         raise InvalidRequest("An argument is no text in UTF-8. Write it in other letters.")
 
 
 def is_terminal() -> bool:
-    """Whether stdout is one; it may be closed."""
+    """Whether stdout is a terminal; it may be closed."""
     return bool(sys.stdout and sys.stdout.isatty())
 
 
 def read_text(value: str) -> str:
     """*value*, or standard input if it is `-`; raises InvalidRequest when that is no text.
 
-    Not for coroutines: in `asyncio.run` the first Ctrl-C would not end the waiting.
+    Call it before `asyncio.run`, where the first Ctrl-C would not interrupt the read.
     """
     if value != FROM_STDIN:
         return value
@@ -100,16 +100,16 @@ def read_text(value: str) -> str:
         raise InvalidRequest(f"Standard input cannot be read: {error}. Give a file.") from None
 
 
-def read_file(name: str, most: int = MAX_CHARACTERS_READ, *, newline: str | None = None) -> str:
-    """The text of a file, or of standard input for `-`, with one character above *most* at most.
+def read_file(name: str, limit: int = MAX_CHARACTERS_READ, *, newline: str | None = None) -> str:
+    """The text of a file, or of standard input for `-`, cut one character above *limit*.
 
-    The *newline* is that of `open`. Raises InvalidRequest where it cannot be read.
+    *newline* is as for `open`. Raises InvalidRequest if it cannot be read.
     """
     if name == FROM_STDIN:
         return read_text(name)
     try:
         with Path(name).open(encoding="utf-8-sig", errors="replace", newline=newline) as file:
-            return file.read(most + 1)
+            return file.read(limit + 1)
     except (OSError, ValueError) as error:
         reason = (error.strerror or "") if isinstance(error, OSError) else "the name is not one"
         raise InvalidRequest(f"{name} cannot be read: {reason}. Name a text file.") from None

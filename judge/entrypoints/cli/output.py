@@ -1,4 +1,4 @@
-"""How results leave: what kind of terminal there is, tables, JSON and the progress bar."""
+"""Output: the kind of terminal there is, tables, JSON and the progress bar."""
 
 import json
 import shutil
@@ -20,33 +20,33 @@ from rich.text import Text
 from judge.entrypoints.cli.options import is_terminal
 from judge.entrypoints.cli.plain_text import one_line
 
-WIDEST = 100
+MAX_WIDTH = 100
 """Columns of running text; longer lines are hard to read."""
 
-NARROWEST = 40
+MIN_WIDTH = 40
 PIPED_WIDTH = 80
-UNBOUNDED = 10_000
+UNLIMITED_WIDTH = 10_000
 """Columns of a table in a pipe, where rows are not wrapped so that grep and awk see them whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """How output on stdout is set; the defaults are those of a pipe."""
+    """How output on stdout is laid out; the defaults are for a pipe."""
 
     width: int = PIPED_WIDTH
     """Columns for running text."""
 
-    table_width: int = UNBOUNDED
+    table_width: int = UNLIMITED_WIDTH
     is_styled: bool = False
-    """Whether colour and progress bars are welcome."""
+    """Whether to use colours and progress bars."""
 
 
 def detect_terminal() -> Terminal:
-    """How output is set here; without a terminal, or with NO_COLOR set, it is not styled."""
+    """The terminal on stdout; without one, or with NO_COLOR set, output is not styled."""
     if not is_terminal():
         return Terminal()
-    columns = max(shutil.get_terminal_size().columns, NARROWEST)
-    return Terminal(min(columns, WIDEST), columns, is_styled=not Console().no_color)
+    columns = max(shutil.get_terminal_size().columns, MIN_WIDTH)
+    return Terminal(min(columns, MAX_WIDTH), columns, is_styled=not Console().no_color)
 
 
 def say(message: str) -> None:
@@ -65,7 +65,7 @@ Rows = Iterable[Sequence[object]]
 
 
 def format_table(headings: Sequence[str], rows: Rows) -> str:
-    """*rows* under *headings* as stdout allows; nothing in a cell can steer the terminal."""
+    """*rows* under *headings*, fitted to stdout; nothing in a cell can steer the terminal."""
     terminal = detect_terminal()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for heading in headings:
@@ -89,19 +89,19 @@ def show(form: str, value: object, parts: Iterable[str]) -> None:
 
 
 def show_table(headings: Sequence[str], rows: Rows) -> None:
-    """Print *rows* under *headings* as stdout allows."""
+    """Print *rows* under *headings*, fitted to stdout."""
     click.echo(format_table(headings, rows))
 
 
 def show_another(headings: Sequence[str], rows: Rows) -> None:
-    """Print one more table after an empty line, if there is anything in it."""
+    """Print one more table after an empty line, unless it has no rows."""
     if rows := list(rows):
         click.echo()
         show_table(headings, rows)
 
 
 def counted(number: int, noun: str) -> str:
-    """How many there are of what *noun* names."""
+    """*number* and *noun*, in the plural if need be."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
@@ -109,8 +109,8 @@ def counted(number: int, noun: str) -> str:
 def progress_bar(label: str, total: int | None = None) -> Iterator[Callable[..., None]]:
     """Show a bar on stderr while the block runs, if stdout is styled.
 
-    The function that the block is given advances the bar, by one or by the count that it is given;
-    it takes what rich's `Progress.update` takes besides.
+    Yields a function that advances the bar by its argument, one by default; other arguments are as
+    for rich's `Progress.update`.
     """
     console = Console(stderr=True, quiet=not (detect_terminal().is_styled and sys.stderr.isatty()))
     columns = (*Progress.get_default_columns(), MofNCompleteColumn())

@@ -15,30 +15,30 @@ _ESCAPES = re.compile(
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"  # titles, links
     r"|\x1b[ -/]*[0-~]?"
 )
-"""Terminal control sequences with what they hold (ECMA-48); each alternative is linear in time."""
+"""Terminal control sequences and their parameters (ECMA-48); each alternative takes linear time."""
 
 _LINE_END = re.compile(r"\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
 
 
 def one_line(text: str) -> str:
-    """*text* on one line, with nothing in it that a terminal obeys."""
+    """*text* on one line, without control sequences of terminals."""
     return " ".join(_visible(_ESCAPES.sub("", text)).split())
 
 
 def plain_lines(text: str) -> str:
-    """*text* with its lines and indents, and nothing in it that a terminal obeys."""
+    """*text* with its lines and indents, without control sequences of terminals."""
     lines = _LINE_END.split(_ESCAPES.sub("", text))
     return "\n".join("\t".join(map(_visible, line.split("\t"))) for line in lines)
 
 
 def _visible(text: str) -> str:
-    """*text* without invisible marks, and with a space for each control character."""
+    """*text* without format characters (Cf), and with a space for each control character."""
     return "".join(
         c if c.isprintable() else "" if unicodedata.category(c) == "Cf" else " " for c in text
     )
 
 
-def folded(text: str, width: int, indent: str = "", hanging: str | None = None) -> str:
+def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None) -> str:
     """*text* in lines of at most *width* columns; a longer word, such as a URL, stays whole."""
     return fill(
         one_line(text),
@@ -51,7 +51,7 @@ def folded(text: str, width: int, indent: str = "", hanging: str | None = None) 
 
 
 def format_problem(error: JudgeError) -> str:
-    """What happened and what to do next; some errors bring a list."""
+    """What happened and what to do next; some errors add a list."""
     lines = [one_line(line) for line in str(error).splitlines()]
     match error:
         case ContentBlocked():
@@ -68,5 +68,5 @@ def format_problem(error: JudgeError) -> str:
 
 
 def format_help_line(line: "HelpLine") -> str:
-    """Somebody to turn to, on one line."""
+    """A help line as one line of text."""
     return one_line(", ".join(part for part in (line.title, line.phone, line.url) if part))

@@ -1,4 +1,4 @@
-"""A JudgeResult as text to read in a terminal: verdict, personas, cited references, the others."""
+"""A JudgeResult as text for a terminal: summary, personas, cited references, then the others."""
 
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import click
 
-from judge.entrypoints.cli.plain_text import folded, format_help_line, one_line
+from judge.entrypoints.cli.plain_text import format_help_line, one_line, wrapped
 from judge.types.references import Reference
 from judge.types.replies import PersonaVerdict
 from judge.types.requests import DEFAULT_DOMAIN
@@ -19,7 +19,7 @@ NOT_APPLICABLE = "None of what was looked at bears on this dispute, so nothing i
 
 
 def format_age(age: timedelta) -> str:
-    """*age* as people say it; the future counts as now.
+    """*age* in words; the future counts as now.
 
     >>> format_age(timedelta(minutes=200))
     '3 hours ago'
@@ -34,7 +34,7 @@ def format_age(age: timedelta) -> str:
 
 @dataclass(frozen=True, slots=True)
 class VerdictLayout:
-    """How a verdict is set: for whom the time is *now*, in lines of at most *width* columns.
+    """Lays out a verdict in lines of at most *width* columns, with ages relative to *now*.
 
     Control characters of pages and models are left out; with *is_coloured*, headings are bold.
     """
@@ -44,7 +44,7 @@ class VerdictLayout:
     is_coloured: bool = False
 
     def parts(self, result: JudgeResult, shown: Container[str] = ()) -> Iterator[str]:
-        """The paragraphs of *result* from top to bottom, without those that are *shown* already."""
+        """The paragraphs of *result* from top to bottom, except those already *shown*."""
         return (part for part in self._all_parts(result) if part not in shown)
 
     def _all_parts(self, result: JudgeResult) -> Iterator[str]:
@@ -59,11 +59,11 @@ class VerdictLayout:
         if result.other_side:
             yield self._other_side(result.other_side)
         if result.evidence == "not_applicable":
-            yield folded(NOT_APPLICABLE, self.width)
+            yield wrapped(NOT_APPLICABLE, self.width)
         if result.references:
             yield from self._references(result)
         elif result.domain != DEFAULT_DOMAIN:
-            yield folded(
+            yield wrapped(
                 f"No page fits this dispute in the domain {result.domain}, or none could be read, "
                 "so nothing is cited. `judge sources explain` and `judge sources check` say why.",
                 self.width,
@@ -76,47 +76,47 @@ class VerdictLayout:
         for heading, items in lists.items():
             if items:
                 yield self._section(heading, self._points(items))
-        yield folded(_facts(result), self.width)
+        yield wrapped(_facts(result), self.width)
 
     def field(self, name: str, value: str | PersonaVerdict) -> str:
         """The paragraphs of one field."""
         if isinstance(value, PersonaVerdict):
             return self._persona(value)
-        text = folded(value, self.width)
+        text = wrapped(value, self.width)
         return self._section("Verdict", text) if name == "summary" else text
 
     def _section(self, heading: str, body: str) -> str:
         return f"{click.style(heading, bold=True) if self.is_coloured else heading}\n{body}"
 
     def _points(self, items: Sequence[str]) -> str:
-        return "\n".join(folded(item, self.width, "  - ", "    ") for item in items)
+        return "\n".join(wrapped(item, self.width, "  - ", "    ") for item in items)
 
     def _persona(self, persona: PersonaVerdict) -> str:
         heading = f"{one_line(persona.name)}: {persona.verdict or NO_VERDICT}"
-        rationale = folded(persona.rationale, self.width, "  ")
+        rationale = wrapped(persona.rationale, self.width, "  ")
         return self._section(heading, f"{rationale}\n{self._points(persona.key_points)}")
 
     def _other_side(self, other: OtherSide) -> str:
-        """Their story, and what each persona says to them."""
+        """The other side's story, and what each persona says to them."""
         verdicts = [f"{one.name}: {one.verdict}. {one.rationale}" for one in other.personas]
         texts = [text for text in (other.note, other.retelling) if text]
-        body = "\n".join(folded(text, self.width, "  ") for text in texts)
+        body = "\n".join(wrapped(text, self.width, "  ") for text in texts)
         return self._section(
             "The other side", f"{body}\n{self._points(verdicts)}" if verdicts else body
         )
 
     def _references(self, result: JudgeResult) -> Iterator[str]:
-        """The cited ones as they are, the others in a line each."""
+        """The cited references in full, the others in a line each."""
         contradicted = {c.number for c in result.citations if c.contradicts}
         cited = [
-            self._reference(one, is_contradicted=one.number in contradicted)
-            for one in result.references
-            if one.cited
+            self._reference(reference, is_contradicted=reference.number in contradicted)
+            for reference in result.references
+            if reference.cited
         ]
         others = [
-            folded(_head(one, _updated(one)), self.width, "  ", "      ")
-            for one in result.references
-            if not one.cited
+            wrapped(_head(reference, _updated(reference)), self.width, "  ", "      ")
+            for reference in result.references
+            if not reference.cited
         ]
         if cited:
             yield self._section("References", "\n".join(cited))
@@ -132,9 +132,9 @@ class VerdictLayout:
         ]
         return "\n".join(
             [
-                folded(_head(reference, states), self.width, "  ", "      "),
+                wrapped(_head(reference, states), self.width, "  ", "      "),
                 f"      {one_line(reference.url)}",
-                folded(reference.text, self.width, "      "),
+                wrapped(reference.text, self.width, "      "),
             ]
         )
 
@@ -150,7 +150,7 @@ def _updated(reference: Reference) -> list[str]:
 
 
 def _facts(result: JudgeResult) -> str:
-    """How the verdict came about."""
+    """Domain, evidence, model, attempts and time."""
     terms = next((s.matched for s in result.domain_scores if s.domain == result.domain), ())
     why = f" ({', '.join(terms)})" if terms else ""
     return (

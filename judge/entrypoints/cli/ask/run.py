@@ -1,6 +1,6 @@
-"""`judge ask`: on a terminal, each field of the verdict is shown as soon as it is checked.
+"""The work of `judge ask`: on a terminal, each field of the verdict is shown once it is checked.
 
-The fields are part of the result and stand on stdout; all that is said about them is on stderr.
+The fields are the result and go to stdout; progress goes to stderr.
 """
 
 from collections.abc import Awaitable, Iterable, Sequence
@@ -26,7 +26,7 @@ from judge.types.steps import DomainDetected, FieldChecked, ReferencesReady, Res
 def run_ask(
     journal: Journal, *, context: str, form: str, **fields: str | bool | None
 ) -> Awaitable[int]:
-    """Judge what was typed; the exit code. Raises the errors of `judge_and_show` and BadFields."""
+    """Judge a dispute; the exit code. Raises the errors of `judge_and_show` and BadFields."""
     request = parse_fields(JudgeRequest, {"context": read_text(context), **fields})
     return judge_and_show(load_settings(), request, form, journal)
 
@@ -55,7 +55,7 @@ async def judge_and_show(
 
 
 class WrittenVerdict:
-    """What stands on the terminal so far, as *layout* sets it."""
+    """The fields of a verdict that the terminal shows so far, in the given *layout*."""
 
     def __init__(self, layout: VerdictLayout, clock: Clock) -> None:
         self._layout = layout
@@ -66,11 +66,11 @@ class WrittenVerdict:
 
     @property
     def paragraphs(self) -> frozenset[str]:
-        """The paragraphs that were shown and still hold."""
+        """The paragraphs that are shown and still valid."""
         return frozenset(map(self._set, self._shown.values()))
 
     def show(self, step: Step) -> None:
-        """Show *step*, if it is of use to a reader."""
+        """Show *step*, if it is of interest to a reader."""
         match step:
             case DomainDetected():
                 self._domain = step.domain
@@ -82,16 +82,16 @@ class WrittenVerdict:
                 self._say(_label(step))
                 click.echo(f"{self._set(step)}\n")
             case Restarted():
-                fallen = [one for name, one in self._shown.items() if name not in step.keeps]
-                self._say(_restart(step, fallen))
+                dropped = [self._shown[name] for name in self._shown if name not in step.keeps]
+                self._say(_restart(step, dropped))
                 self._shown = {name: self._shown[name] for name in step.keeps}
             case _:
                 pass
 
     def give_up(self) -> None:
-        """Say that no verdict follows, and which of the fields shown were complete."""
+        """Say that no verdict follows, and which parts shown above are complete."""
         if self._shown:
-            self._say(f"no more follows; complete were: {_labels(self._shown.values())}")
+            self._say(f"no verdict follows; complete parts: {_labels(self._shown.values())}")
 
     def _set(self, field: FieldChecked) -> str:
         return self._layout.field(field.name, field.value)
@@ -100,10 +100,10 @@ class WrittenVerdict:
         say(f"[{self._clock.monotonic() - self._started:.1f} s] {message}")
 
 
-def _restart(step: Restarted, fallen: Sequence[FieldChecked]) -> str:
-    """Why it begins again, and what of the text above does not hold any more."""
+def _restart(step: Restarted, dropped: Sequence[FieldChecked]) -> str:
+    """Why the answer begins again, and which parts above are no longer valid."""
     why = "the answer broke a rule and is asked again" if step.defects else "the answer begins anew"
-    return f"{why}; of the above falls: {_labels(fallen)}" if fallen else why
+    return f"{why}; no longer valid: {_labels(dropped)}" if dropped else why
 
 
 def _labels(fields: Iterable[FieldChecked]) -> str:

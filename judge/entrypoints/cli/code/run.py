@@ -1,4 +1,4 @@
-"""The work of `judge code`: build a repository's graph, ask it, and print what it says."""
+"""The work of `judge code`: build a repository's graph, query it, and print the answers."""
 
 import gc
 import json
@@ -20,11 +20,11 @@ from judge.entrypoints.cli.plain_text import one_line, plain_lines
 from judge.errors import JudgeError
 
 if TYPE_CHECKING:
-    from judge.ports import Journal  # Loads what a query does without.
+    from judge.ports import Journal  # It imports what no query needs.
 
 
 def build_graph(_: "Journal", *, repo: Path) -> int:
-    """Build the graph of *repo* and print what that took; the exit code."""
+    """Build the graph of *repo* and print its figures; the exit code."""
     try:
         report = _build(repo)
     except JudgeError as error:
@@ -36,7 +36,7 @@ def build_graph(_: "Journal", *, repo: Path) -> int:
 
 
 def search(journal: "Journal", *, ranked: bool, **options: Any) -> int:
-    """Print the lines that hold the query, or *ranked* what it is about; the exit code."""
+    """Print the lines that hold the query, or with *ranked* what it is about; the exit code."""
     if not ranked:
         return _answer(CodeGraph.search, journal, **options)
     if options.pop("is_regex"):
@@ -54,12 +54,12 @@ def _answer(
     form: str,
     **question: Any,
 ) -> int:
-    """Print what the graph of *repo* says to *ask* with its *question*; the exit code."""
+    """Print what *ask* returns for the graph of *repo* and the *question*; the exit code."""
     try:
         with collection_paused():
             seen = _build(repo).seen if refresh else None
             result = ask(CodeGraph(repo, seen), **question)
-            # All of it is in use until the process ends; to look for garbage would take a while.
+            # All of it is in use until the process ends; collecting garbage would take a while.
             gc.freeze()
     except JudgeError as error:
         return _print_error(error, as_json=form == "json")
@@ -78,34 +78,34 @@ context = partial(_answer, CodeGraph.context)
 
 
 def _build(repo: Path) -> BuildReport:
-    from judge.codegraph.build import build_graph_for_repo  # A query needs none of it.
+    from judge.codegraph.build import build_graph_for_repo  # No query needs it.
 
     with _progress() as on_progress:
         return build_graph_for_repo(repo, on_progress=on_progress)
 
 
 def _print_error(error: Exception, *, as_json: bool) -> int:
-    """Say what went wrong: a sentence on stderr and, where JSON is wanted, JSON on stdout."""
-    found: dict[str, Any] = {"status": "error", "error": type(error).__name__, "detail": str(error)}
+    """Report *error* on stderr and, with *as_json*, as JSON on stdout; the exit code."""
+    body: dict[str, Any] = {"status": "error", "error": type(error).__name__, "detail": str(error)}
     if isinstance(error, AmbiguousSymbol):
-        found["candidates"] = list(error.candidates)
+        body["candidates"] = list(error.candidates)
     if as_json:
-        _print_json(found)
+        _print_json(body)
     click.echo(f"judge: {one_line(str(error))}", err=True)
     is_finding = isinstance(error, AmbiguousSymbol | UnknownSymbol)
     return FOUND_SOMETHING if is_finding else COULD_NOT_ANSWER
 
 
 def _print_json(value: dict[str, Any]) -> None:
-    # ASCII, so that nothing in a source file can steer a terminal. Indented it is a third longer
-    # and with spaces a twentieth, which an assistant pays for and a program does not read.
+    # ASCII, so that nothing in a source file can steer a terminal. Compact when piped: indents
+    # make it a third longer and spaces a twentieth, for which an assistant pays.
     indent, separators = (2, None) if is_terminal() else (None, (",", ":"))
     click.echo(json.dumps(value, indent=indent, separators=separators))
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on stderr when stdout is a terminal that welcomes one; else nothing."""
+    """A progress bar on stderr if stdout is a terminal; else None."""
     if not is_terminal():
         yield None
         return

@@ -1,4 +1,4 @@
-"""The work of `judge index`: the indexer does it, and what came of it is told at the end."""
+"""The work of `judge index`: run the indexer and print a report."""
 
 import asyncio
 import gc
@@ -22,7 +22,7 @@ from judge.settings import load_settings
 from judge.types.search import fold_name
 
 GC_THRESHOLD = 20_000
-"""New objects between two looks of the collector for cycles: those of some hundred documents."""
+"""New objects between two runs of the cycle collector: those of some hundred documents."""
 
 
 async def add_documents(
@@ -34,9 +34,9 @@ async def add_documents(
     form: str,
     **options: Any,
 ) -> int:
-    """Add what was named and tell what came of it; the exit code.
+    """Add the documents at *places* and print a report; the exit code.
 
-    The other *options* are those of IndexingOptions. Raises InvalidRequest, IndexLocked and
+    *options* are the other fields of IndexingOptions. Raises InvalidRequest, IndexLocked and
     IndexUnavailable.
     """
     settings = load_settings()
@@ -46,7 +46,7 @@ async def add_documents(
         **options,
     )
     require_text(wanted.collection, *wanted.tags, wanted.folder, wanted.document_id, wanted.title)
-    # Else a tenth of the time goes into looking for cycles, of which there are hardly any.
+    # Else a tenth of the time goes into collecting cycles, of which there are hardly any.
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, 20, 20)
     async with open_search(settings, journal) as corpus:
@@ -128,7 +128,7 @@ async def show_stats(journal: Journal, *, form: str) -> None:
 
 @asynccontextmanager
 async def _open_collection(journal: Journal, name: str | None) -> AsyncIterator[tuple[Corpus, str]]:
-    """The index, and the collection *name* or JUDGE_COLLECTION; raises NotFound without it."""
+    """The index, and the collection *name* or JUDGE_COLLECTION; raises NotFound if it has none."""
     settings = load_settings()
     collection = name.strip() if name else settings.collection
     async with open_search(settings, journal) as corpus:
@@ -141,7 +141,7 @@ async def _open_collection(journal: Journal, name: str | None) -> AsyncIterator[
 
 @contextmanager
 def stop_on_interrupt() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed inside the block; pressed again, it ends the program at once."""
+    """Yield whether Ctrl-C was pressed in the block; a second Ctrl-C ends the program at once."""
     loop = asyncio.get_running_loop()
     is_pressed = False
 

@@ -1,6 +1,6 @@
-"""What was found, or what went wrong, in the shapes that scripts rely on.
+"""Search results and errors, in the formats that scripts rely on.
 
-Each line of these shapes is the interface; tests compare them byte for byte.
+Every line is part of the interface; tests compare them byte for byte.
 """
 
 from dataclasses import asdict, dataclass
@@ -20,7 +20,7 @@ _SINGLE = "-" * _WIDTH
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What was found for a query, and where it was looked for."""
+    """The hits of a query, and the collections that were searched."""
 
     query: str
     collection: str
@@ -30,12 +30,12 @@ class Results:
 
     @property
     def characters(self) -> int:
-        """Of all the texts."""
+        """The length of all texts together."""
         return sum(len(hit.passage.text) for hit in self.hits)
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The addresses, each once, the best hit's first."""
+        """The paths of the hits, each once, the best hit's first."""
         return tuple(dict.fromkeys(hit.passage.path for hit in self.hits))
 
 

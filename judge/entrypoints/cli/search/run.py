@@ -1,6 +1,7 @@
-"""The work of `judge search`: check what was typed, search, print, and the exit code."""
+"""The work of `judge search`: check the arguments, search, print, and return the exit code."""
 
 import asyncio
+import itertools
 import re
 import traceback
 from collections.abc import Sequence
@@ -42,15 +43,15 @@ from judge.settings import Settings, load_settings
 from judge.types.search import AnyOf, Clause, Scope
 
 MIN_RESULTS, MAX_RESULTS = 3, 8
-"""Results, as the command's contract has it."""
+"""The bounds of --k."""
 
 EVERYTHING = "*"
 _INTEGER = re.compile(r"\s*[+-]?\d{1,4300}\s*", re.ASCII)
-"""Python reads no more digits."""
+"""`int` reads no more digits."""
 
 
 class NoConnection(IndexUnavailable):
-    """The server that was configured does not answer; *details* says how."""
+    """The configured Qdrant server does not answer; *details* says how it failed."""
 
     def __init__(self, url: str, error: JudgeError) -> None:
         super().__init__(f"Cannot connect to Qdrant at {url}")
@@ -58,7 +59,7 @@ class NoConnection(IndexUnavailable):
 
 
 class BadNumber(InvalidRequest):
-    """The number of results is no number."""
+    """--k is not a number."""
 
 
 INTERNAL = "INTERNAL_ERROR"
@@ -77,10 +78,10 @@ def run_search(
     answer: bool,
     reply: str | None,
 ) -> int:
-    """Print what was found, or the error as the format wants it; the exit code.
+    """Print the results, or the error in the same format; the exit code.
 
-    With a *reply*, say instead which of its marks have no source: among the results, or without a
-    query among the numbered blocks in it.
+    With a *reply*, print instead which of its citation marks have no source: among the results, or,
+    without a query, among the numbered blocks in the reply itself.
     """
     if query is not None and words:
         raise click.UsageError("Give the query once: as QUERY or with --query.")
@@ -110,7 +111,7 @@ def run_search(
 
 
 def _check_reply(reply: str, sources: int | None) -> int:
-    """Say which marks in *reply* name none of the *sources*; the exit code is 1 if any does not."""
+    """Print the marks in *reply* that name none of its *sources*; the exit code is 1 if any do."""
     if sources is None:
         raise InvalidRequest(
             "It cannot be told how many sources there were: the reply has no numbered blocks. "
@@ -136,21 +137,22 @@ def _search(
     if len(query) > MAX_QUERY:
         warnings.append(f"The query has {len(query)} characters; it was cut to {MAX_QUERY}.")
     settings = load_settings()
-    asked = partial(SearchParameters, query, context, limit=limit)
+    with_scope = partial(SearchParameters, query, context, limit=limit)
     if collection is None:
-        parameters = asked(default_collection=settings.collection)
+        parameters = with_scope(default_collection=settings.collection)
     elif not (collection := collection.strip()):
         raise BadScope("--collection: a value is missing.")
     else:
-        is_all = collection == EVERYTHING
-        parameters = asked(Scope() if is_all else Scope((Clause("collection", (collection,)),)))
-    found = asyncio.run(_find(settings, parameters, journal))
+        clauses = () if collection == EVERYTHING else (Clause("collection", (collection,)),)
+        parameters = with_scope(Scope(clauses))
+    outcome = asyncio.run(_find(settings, parameters, journal))
+    named = dict.fromkeys(_collections_of(outcome.scope))
     return Results(
         query=query[:MAX_QUERY],
-        collection=collection or ", ".join(dict.fromkeys(_named(found.scope))) or EVERYTHING,
-        hits=found.results.hits,
-        warnings=(*warnings, *found.results.warnings),
-        hint=found.hint,
+        collection=collection or ", ".join(named) or EVERYTHING,
+        hits=outcome.results.hits,
+        warnings=(*warnings, *outcome.results.warnings),
+        hint=outcome.hint,
     )
 
 
@@ -172,7 +174,7 @@ def _without_password(url: str) -> str:
 
 
 def _limit(k: str, warnings: list[str]) -> int:
-    """How many results to show: *k* within its bounds."""
+    """The number of results to show: *k*, clamped to its bounds with a warning."""
     if not _INTEGER.fullmatch(k):
         raise BadNumber("K must be an integer")
     number = int(k)
@@ -184,22 +186,22 @@ def _limit(k: str, warnings: list[str]) -> int:
     return limit
 
 
-def _named(scope: Scope) -> list[str]:
-    """The collections that *scope* names, outside of which it holds nothing; none if it does."""
+def _collections_of(scope: Scope) -> list[str]:
+    """The collections that *scope* is limited to; empty if it is not limited to any."""
     names: list[str] = []
     for clause in scope.clauses:
         if clause.is_excluded:
             continue
         if isinstance(clause, AnyOf):
-            alternatives = [_named(one) for one in clause.scopes]
-            names += [name for one in alternatives for name in one] if all(alternatives) else []
+            alternatives = [_collections_of(alternative) for alternative in clause.scopes]
+            names += itertools.chain(*alternatives) if all(alternatives) else []
         elif clause.kind == "collection":
             names += clause.values
     return names
 
 
 def _failure(error: Exception) -> SearchFailure:
-    """*error* under the code that scripts know it by, with what helps to go on."""
+    """*error* with its stable code, and a detail that helps to go on."""
     code, details = INTERNAL, NOTHING_SEARCHED
     match error:
         case EmptyQuery():
@@ -216,7 +218,7 @@ def _failure(error: Exception) -> SearchFailure:
         case JudgeError():
             pass
         case _:
-            # The words of an error that nobody foresaw may be somebody's.
+            # The text of an unexpected error may quote what a person wrote.
             place = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{type(error).__name__} in {place.filename}, line {place.lineno}"
             return SearchFailure(INTERNAL, "Something went wrong that should not have", where)
