@@ -26,13 +26,13 @@ type Told = Required<Omit<StreamEvents, "error">>;
 /** What happens on the way to a verdict, and the verdict. */
 export type Step = { [Name in keyof Told]: { name: Name; data: Told[Name] } }[keyof Told];
 
-/** How long a stream may say nothing: it promises a sign of life every 10 seconds. */
+/** How long a stream may be silent: the service promises something every 10 seconds. */
 const SILENCE_MS = 30_000;
 
-/** What the service refuses, or what happened on the way to it, as problem details (RFC 9457). */
+/** An error of the service, or on the way to it, as problem details (RFC 9457). */
 export class Problem extends Error {
   readonly details: ProblemDetails;
-  /** The end of `type`: one of the service's, or `offline`, `interrupted`, `unreadable`. */
+  /** The last part of `type`: one of the service's, or `offline`, `interrupted`, `unreadable`. */
   readonly slug: string;
   /** Seconds after which trying again makes sense. */
   readonly retryAfter: number | null;
@@ -66,12 +66,12 @@ export async function* judgeInSteps(dispute: JudgeRequest, options: Options = {}
   if (!isOver) throw ownProblem("interrupted", "The connection broke", "Try again.");
 }
 
-/** The citations of an answer held against its sources; throws as `judge`. */
+/** The citations of an answer, checked against its sources; throws as `judge`. */
 export async function check(request: CheckRequest, options: Options = {}): Promise<CheckedAnswer> {
   return (await post("/api/check", request, options)).json();
 }
 
-/** Passages of the documents; throws as `judge`. */
+/** Passages found in the documents; throws as `judge`. */
 export async function search(request: SearchRequest, options: Options = {}): Promise<SearchResponse> {
   return (await post("/api/search", request, options)).json();
 }
@@ -120,7 +120,7 @@ async function problemIn(response: Response): Promise<Problem> {
   }
 }
 
-/** The server-sent events in *body* with their data; comments, which keep the line alive, are left out. */
+/** The server-sent events in *body*, with their data; comments, which are heartbeats, are left out. */
 async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<[string, unknown]> {
   let rest = "";
   for await (const text of textsIn(body)) {
@@ -133,7 +133,7 @@ async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<[stri
   }
 }
 
-/** *body* as it comes; throws when nothing comes for too long, and lets go of it in the end. */
+/** *body* chunk by chunk; throws when nothing comes for too long, and always releases it. */
 async function* textsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

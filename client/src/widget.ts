@@ -1,4 +1,4 @@
-// `<judge-form>`: asks the service that this script comes from, on a page of any site that it allows.
+// `<judge-form>`: asks the service that served this script, on pages of any site that it allows.
 
 import type { FieldChecked, HelpLine, JudgeRequest, JudgeResult, OtherSide, PersonaVerdict, Reference } from "./api.ts";
 import { judgeInSteps, Problem } from "./client.ts";
@@ -9,7 +9,7 @@ type Child = Node | string | null | undefined;
 const script = document.currentScript ?? document.querySelector('script[src$="/widget.js"]');
 const HOME = script instanceof HTMLScriptElement ? new URL(script.src).origin : location.origin;
 
-/** What is said of an answer that is none. */
+/** Shown for a reply that cannot be read. */
 const UNREADABLE = { title: "The answer cannot be read", detail: "Try again in a while.", help: [] };
 
 const STYLE = `
@@ -44,7 +44,7 @@ function h(name: string, attributes: Record<string, string>, ...children: Child[
 
 const present = (children: Child[]) => children.filter((child) => child !== null && child !== undefined);
 
-/** A link if *url* is one that a browser should follow, else its words alone. */
+/** A link if *url* is http or https, else *words* alone. */
 function link(url: string, words: string): HTMLElement {
   if (!/^https?:/i.test(url)) return h("span", {}, words);
   return h("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, words);
@@ -81,8 +81,8 @@ function helpLine({ title, url, phone }: HelpLine): HTMLElement {
   return h("span", {}, link(url, title), phone ? ` ${phone}` : null);
 }
 
-/** What is told of the answer so far, in the order in which it is read. */
-function told(fields: Fields): Child[] {
+/** The answer so far, in reading order. */
+function fieldNodes(fields: Fields): Child[] {
   const texts = [fields.get("paraphrase"), fields.get("summary")].filter((one) => typeof one === "string");
   const voices = [...fields].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one).filter((one) => typeof one !== "string");
   return [...texts.map((text) => h("p", {}, text)), ...voices.map(persona)];
@@ -93,12 +93,12 @@ function fieldsOf({ paraphrase, summary, personas }: JudgeResult): Fields {
   return new Map<string, FieldChecked["value"]>([["paraphrase", paraphrase], ["summary", summary], ...voices]);
 }
 
-/** The verdict as it stands in the end: what to know first, then the answer, then what it rests on. */
+/** The final verdict: what to know first, then the answer, then its references. */
 function answer(verdict: JudgeResult): Child[] {
   return [
     list("Who can help", verdict.help.map(helpLine), { class: "care" }),
     list("Worth knowing", verdict.warnings.filter((one) => one !== verdict.other_side?.note).map((warning) => h("span", {}, warning)), { class: "care" }),
-    ...told(fieldsOf(verdict)),
+    ...fieldNodes(fieldsOf(verdict)),
     otherSide(verdict.other_side),
     list("What it rests on", verdict.references.filter((one) => one.cited).map(reference)),
     list("What you can do next", (verdict.next_steps ?? []).map(({ title, url }) => h("span", {}, "Read: ", link(url, title)))),
@@ -144,7 +144,7 @@ class JudgeForm extends HTMLElement {
     this.#current?.abort();
   }
 
-  /** Where to ask; null for an attribute that is no address, which no dispute is sent to. */
+  /** The address of the service; null if the attribute is not a URL, to send no dispute there. */
   get #server(): URL | null {
     const named = this.getAttribute("server") ?? HOME;
     return /^https?:/i.test(named) && URL.canParse(named) ? new URL(named) : null;
@@ -166,7 +166,7 @@ class JudgeForm extends HTMLElement {
         if (step.name === "field") fields.set(step.data.name, step.data.value);
         if (step.name === "field" && step.data.name === "summary" && hears) this.#status.textContent = "Hearing the other side…";
         if (step.name === "restart") for (const name of fields.keys()) if (!step.data.keeps.includes(name)) fields.delete(name);
-        if (step.name === "field" || step.name === "restart") this.#result.replaceChildren(...present(told(fields)));
+        if (step.name === "field" || step.name === "restart") this.#result.replaceChildren(...present(fieldNodes(fields)));
         if (step.name === "verdict") this.#show("What we make of it", answer(step.data));
       }
     } catch (error) {
@@ -175,7 +175,7 @@ class JudgeForm extends HTMLElement {
       if (!isKnown) reportError(error);
       const { title, detail, help = [] } = isKnown ? error.details : UNREADABLE;
       const problem = [h("p", {}, detail), list("Who can help", help.map(helpLine), { class: "care" })];
-      this.#show(title, [...problem, ...(isKnown ? told(fields) : [])]);
+      this.#show(title, [...problem, ...(isKnown ? fieldNodes(fields) : [])]);
     }
   }
 

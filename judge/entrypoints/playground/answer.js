@@ -1,4 +1,4 @@
-// The answer: written part by part as it comes, then whole, with what to know about it.
+// The answer: shown field by field as it is written, then whole, with warnings, help and details.
 
 import { showReferences, withChips } from "./citations.js";
 import { announce, byId, goTo, h, link } from "./dom.js";
@@ -24,7 +24,7 @@ export class Answer {
   /** @type {Reference[]} */
   #references = [];
   /**
-   * What is shown, by the name of its field: its place, its citations, and all of it as text.
+   * What is shown, by field name: the element, its citations, and both data as text to compare.
    * @type {Map<string, {node: HTMLElement, citations: Citation[], text: string}>}
    */
   #shown = new Map();
@@ -52,7 +52,7 @@ export class Answer {
     showReferences(references);
   }
 
-  /** Show one field that is complete and checked; one that is shown already is left as it stands. @param {FieldChecked} field */
+  /** Show one field that is complete and checked, unless the same is shown already. @param {FieldChecked} field */
   field({ name, value, citations }) {
     const place = this.#place[name.split(".")[0]];
     const text = JSON.stringify([value, citations]);
@@ -67,26 +67,26 @@ export class Answer {
     this.#markReferences();
   }
 
-  /** Take away what is not kept; the names of what fell. @param {RestartEvent} event */
+  /** Remove all fields but those in `keeps`; the names of those removed. @param {RestartEvent} event */
   restart({ keeps = [] }) {
-    const fallen = [...this.#shown.keys()].filter((name) => !keeps.includes(name));
-    for (const name of fallen) {
+    const removed = [...this.#shown.keys()].filter((name) => !keeps.includes(name));
+    for (const name of removed) {
       this.#shown.get(name)?.node.remove();
       this.#shown.delete(name);
     }
     this.#wait();
     this.#markReferences();
-    return fallen;
+    return removed;
   }
 
-  /** Leave what is shown as it stands, under *title*; there will be no more. @param {string} title */
+  /** Keep what is shown, under *title*; nothing more will come. @param {string} title */
   breakOff(title) {
     byId("outcome").querySelector(".waiting")?.remove();
     this.#title(title);
     byId("verdict-title").hidden = this.isEmpty;
   }
 
-  /** Show the whole *verdict*, and bring the reader to it who has seen nothing of it yet. @param {JudgeResult} verdict */
+  /** Show the whole *verdict*, and scroll to it if nothing of it was shown before. @param {JudgeResult} verdict */
   finish(verdict) {
     const isNew = this.isEmpty;
     for (const [name, value] of fieldsOf(verdict)) {
@@ -147,7 +147,7 @@ function persona(field, { name, verdict, rationale, key_points: points }, citati
   );
 }
 
-/** What to know before the answer: that both sides are told the same, who can help, who answered. @param {JudgeResult} verdict */
+/** What to know before the answer: that both sides are told they are right, who can help, and what model answered. @param {JudgeResult} verdict */
 function first(verdict) {
   return [warnsOfBoth(verdict) ? banner(verdict.warnings[0]) : null, helpLines(verdict.help), degraded(verdict)];
 }

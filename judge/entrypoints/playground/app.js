@@ -1,4 +1,4 @@
-// The page's start: the two tabs, the form, and one judgement at a time.
+// Starts the page: the two tabs, the form, and one judgement at a time.
 
 import { Answer } from "./answer.js";
 import { announce, byId, goTo, h } from "./dom.js";
@@ -56,9 +56,9 @@ function showErrors(errors) {
   announce(errors.map(([, words]) => words).join(" "));
 }
 
-function setBusy(is) {
-  byId("submit").disabled = is;
-  byId("submit").textContent = is ? "Asking…" : "Ask";
+function setBusy(isBusy) {
+  byId("submit").disabled = isBusy;
+  byId("submit").textContent = isBusy ? "Asking…" : "Ask";
 }
 
 async function ask() {
@@ -82,7 +82,7 @@ async function ask() {
 }
 
 /**
- * One step of the judgement; those that are not known here say nothing.
+ * Show one step of the judgement; unknown ones are ignored.
  * @param {Step} step
  * @param {Progress} progress
  * @param {Answer} answer
@@ -94,12 +94,12 @@ function follow(step, progress, answer) {
     progress.finish();
     answer.finish(step.data);
   } else {
-    const fallen = step.name === "restart" ? answer.restart(step.data) : [];
-    progress.follow(step, fallen, answer.isEmpty);
+    const removed = step.name === "restart" ? answer.restart(step.data) : [];
+    progress.follow(step, removed, answer.isEmpty);
   }
 }
 
-/** Say what went wrong; what was shown by then stays. @param {any} error @param {Answer} answer */
+/** Show what went wrong; what is shown already stays. @param {any} error @param {Answer} answer */
 function fail(error, answer) {
   const place = byId("trouble");
   if (error.name === "AbortError") {
@@ -126,7 +126,7 @@ function fail(error, answer) {
   if (named.length) showErrors(named.map(({ field, message }) => [field, `This ${message}.`]));
 }
 
-/** A key opens more than it did: the list of subjects is asked for again. */
+/** Load the list of subjects again, which a key may open. */
 async function keyChanged() {
   byId("forget-key").hidden = !savedKey();
   try {
@@ -134,7 +134,7 @@ async function keyChanged() {
     titles.clear();
     for (const { name, title } of domains) titles.set(name, title || name);
   } catch {
-    return; // Without the titles everything works; the question itself will tell what is wrong.
+    return; // All else works without the titles; asking will show what is wrong.
   }
   const [first] = byId("domain").options;
   byId("domain").replaceChildren(

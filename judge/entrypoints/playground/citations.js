@@ -1,4 +1,4 @@
-// Joins what is said to what it rests on: chips in the text, marked words in the references.
+// Links claims to their evidence: numbered chips in the text, marked quotes in the references.
 
 import { announce, byId, goTo, h, link } from "./dom.js";
 import { ago, day, plural } from "./words.js";
@@ -36,7 +36,7 @@ export function withChips(text, field, citations) {
 }
 
 // What stays on one line with a citation: the word before it, unless that is very long, and the
-// marks after it.
+// punctuation after it.
 const LAST_WORD = /^(.*?)((?:(?<=^|\s)\S{1,20}\s*)?)$/s;
 const CLOSING = /^([.,;:!?)\]’”"']*)/;
 
@@ -49,23 +49,23 @@ function chip(citation) {
     "data-number": citation.number,
     "aria-label": `Reference ${citation.number}, ${STATUSES[status]}`,
     title: citation.quote ? `“${citation.quote}”` : STATUSES[status],
-    onclick: () => light(citation, made),
+    onclick: () => highlight(citation, made),
   }, String(citation.number));
   return made;
 }
 
-/** The reference that is lit, and the chip that led to it. @type {{number: number, from: HTMLElement} | null} */
+/** The highlighted reference, and the chip that led to it. @type {{number: number, from: HTMLElement} | null} */
 let lit = null;
 
-/** Light the reference of *citation* and all chips that cite it, and go there. @param {Citation} citation @param {HTMLElement} from */
-function light(citation, from) {
+/** Highlight the reference of *citation* and all chips that cite it, and scroll to it. @param {Citation} citation @param {HTMLElement} from */
+function highlight(citation, from) {
   lit = { number: citation.number, from };
-  showLight();
+  showHighlight();
   goTo(byId(`reference-${citation.number}`), "nearest");
   announce(`Reference ${citation.number}. ${citation.quote ? `Quoted: ${citation.quote}` : ""}`);
 }
 
-function showLight() {
+function showHighlight() {
   for (const old of document.querySelectorAll(".lit")) old.classList.remove("lit");
   if (!lit) return;
   const reference = byId(`reference-${lit.number}`);
@@ -79,8 +79,8 @@ function showLight() {
 }
 
 /**
- * Show *references*, with what *citations* rest on marked in them. When the answer is whole, those
- * that are cited come first and the others are folded; until then nobody knows which those are.
+ * Show *references*, with the quotes of *citations* marked in them. Once the answer is whole, the
+ * references that are cited come first and the others are folded away.
  */
 export function showReferences(/** @type {Reference[]} */ references, /** @type {Citation[]} */ citations = [], isWhole = false) {
   const shown = references.filter((one) => !isWhole || one.cited);
@@ -96,7 +96,7 @@ export function showReferences(/** @type {Reference[]} */ references, /** @type 
   byId("unused").open = false;
   byId("unused-count").textContent = others.length;
   byId("unused-references").replaceChildren(...others.map((one) => entry(one, [])));
-  showLight();
+  showHighlight();
   if (focused) byId(focused)?.focus({ preventScroll: true });
 }
 
@@ -116,7 +116,7 @@ function entry(reference, citations) {
   );
 }
 
-/** Where the words are from, the publisher's own date, and how old our copy is. @param {Reference} reference */
+/** Where the text is from, the publisher's date, and how old our copy is. @param {Reference} reference */
 function agesOf({ kind, url, updated, fetched_at: fetched, stale }) {
   const isPage = kind === "page";
   return [
@@ -136,7 +136,7 @@ function host(url) {
   }
 }
 
-/** *text* with each of *quotes* marked where it stands. */
+/** *text* with each of *quotes* marked. */
 export function marked(text, quotes) {
   const found = quotes.map((quote) => [text.indexOf(quote), quote.length])
     .filter(([start]) => start >= 0)

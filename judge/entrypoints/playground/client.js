@@ -5,13 +5,13 @@
 
 /** What happens on the way to a verdict, and the verdict. */
 
-/** How long a stream may say nothing: it promises a sign of life every 10 seconds. */
+/** How long a stream may be silent: the service promises something every 10 seconds. */
 const SILENCE_MS = 30_000;
 
-/** What the service refuses, or what happened on the way to it, as problem details (RFC 9457). */
+/** An error of the service, or on the way to it, as problem details (RFC 9457). */
 export class Problem extends Error {
            details;
-  /** The end of `type`: one of the service's, or `offline`, `interrupted`, `unreadable`. */
+  /** The last part of `type`: one of the service's, or `offline`, `interrupted`, `unreadable`. */
            slug;
   /** Seconds after which trying again makes sense. */
            retryAfter;
@@ -45,12 +45,12 @@ export async function* judgeInSteps(dispute              , options          = {}
   if (!isOver) throw ownProblem("interrupted", "The connection broke", "Try again.");
 }
 
-/** The citations of an answer held against its sources; throws as `judge`. */
+/** The citations of an answer, checked against its sources; throws as `judge`. */
 export async function check(request              , options          = {})                         {
   return (await post("/api/check", request, options)).json();
 }
 
-/** Passages of the documents; throws as `judge`. */
+/** Passages found in the documents; throws as `judge`. */
 export async function search(request               , options          = {})                          {
   return (await post("/api/search", request, options)).json();
 }
@@ -99,7 +99,7 @@ async function problemIn(response          )                   {
   }
 }
 
-/** The server-sent events in *body* with their data; comments, which keep the line alive, are left out. */
+/** The server-sent events in *body*, with their data; comments, which are heartbeats, are left out. */
 async function* eventsIn(body                            )                                    {
   let rest = "";
   for await (const text of textsIn(body)) {
@@ -112,7 +112,7 @@ async function* eventsIn(body                            )                      
   }
 }
 
-/** *body* as it comes; throws when nothing comes for too long, and lets go of it in the end. */
+/** *body* chunk by chunk; throws when nothing comes for too long, and always releases it. */
 async function* textsIn(body                            )                         {
   const reader = body.getReader();
   const decoder = new TextDecoder();

@@ -1,6 +1,6 @@
 // Makes elements. Whatever comes from a page, a model or a person goes in as text, never as markup.
 
-/** An element of the page, of whatever kind. @type {(id: string) => any} */
+/** An element of the page, of any type. @type {(id: string) => any} */
 export const byId = (id) => document.getElementById(id);
 
 /**
@@ -20,20 +20,20 @@ export function h(name, attributes = {}, ...children) {
   return made;
 }
 
-/** A link if *url* is one that a browser should follow, else its words alone. @param {string} url @param {string} words */
+/** A link if *url* is http or https, else *words* alone. @param {string} url @param {string} words */
 export function link(url, words) {
   if (!/^https?:\/\//i.test(url)) return h("span", {}, words);
   return h("a", { href: url, rel: "noopener noreferrer", target: "_blank" }, words);
 }
 
-/** Scroll to *element* and give it the focus; gently, unless less motion is wanted. @param {HTMLElement} element */
+/** Scroll to *element* and focus it; smoothly, unless the user prefers reduced motion. @param {HTMLElement} element */
 export function goTo(element, /** @type {ScrollLogicalPosition} */ block = "start") {
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   element.focus({ preventScroll: true });
   element.scrollIntoView({ block, behavior: still ? "auto" : "smooth" });
 }
 
-/** Say *words* to people who use a screen reader. */
+/** Announce *words* to screen readers. */
 export function announce(words) {
   byId("announcer").textContent = words;
 }

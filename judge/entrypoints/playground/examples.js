@@ -1,4 +1,4 @@
-// Disputes to begin from; all made up.
+// Example disputes to start from; all made up.
 
 export const EXAMPLES = [
   {

@@ -1,4 +1,4 @@
-// The search tab: a question with scopes, and the passages found.
+// The search tab: a query with scopes, and the passages found.
 
 import { Problem, search } from "./session.js";
 import { announce, byId, goTo, h, link } from "./dom.js";
@@ -17,7 +17,7 @@ const SCOPES = [
   ["-@collection:", "all but a collection"],
 ];
 
-/** Make the tab work; *keyChanged* is told when there is another key. */
+/** Set up the tab; *keyChanged* is called after the key has changed. */
 export function startFinder(keyChanged) {
   byId("scopes").append(...SCOPES.map(([scope, words]) =>
     h("button", { type: "button", class: "pill", title: scope, onclick: () => insert(scope) }, words)));
@@ -33,7 +33,7 @@ function insert(scope) {
   field.focus();
 }
 
-/** How often was searched: an answer that comes after a further question is not shown. */
+/** Counts searches, so that a result that arrives after a later search began is not shown. */
 let searches = 0;
 
 async function find(keyChanged) {
@@ -93,7 +93,7 @@ function hit({ text, highlight, document_title: title, collection_name: collecti
   );
 }
 
-/** *text* with what stands between pairs of `**` marked. */
+/** *text* with what is between pairs of `**` marked. */
 function withMarks(text) {
   return text.split("**").map((part, index, all) =>
     index % 2 && index < all.length - 1 ? h("mark", {}, part) : part);

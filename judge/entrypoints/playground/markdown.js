@@ -1,14 +1,14 @@
-// A verdict as a Markdown document. Whatever comes from a page, a model or a person stays text.
+// A verdict as a Markdown document. Text of pages, models and people is escaped.
 
 import { day } from "./words.js";
 
 /** @import {HelpLine, JudgeResult, Reference} from "../../../client/src/client.ts" */
 
-/** *text* on one line, with all that Markdown or HTML would read anything into escaped. */
+/** *text* on one line, with the special characters of Markdown and HTML escaped. */
 const plain = (text) => String(text).replace(/\s+/g, " ").trim()
   .replace(/[\\`*_{}[\]<>#&~|!]/g, "\\$&").replace(/^([-+=]|\d+(?=[.)]))/, "\\$1");
 
-/** A link if *url* is one to follow, else its words alone. */
+/** A link if *url* is http or https, else *words* alone. */
 function link(url, words) {
   if (!/^https?:/i.test(url) || !URL.canParse(url)) return plain(words);
   return `[${plain(words || url)}](<${new URL(url).href}>)`;
@@ -30,7 +30,7 @@ function reference({ number, url, title, text, updated, stale }) {
   return `\\[${number}\\] ${link(url, title || url)}${age}: “${plain(text)}”`;
 }
 
-/** *verdict* from what to know first to what it rests on. @param {JudgeResult} verdict */
+/** *verdict* as a document, from warnings to references. @param {JudgeResult} verdict */
 export function asMarkdown(verdict) {
   const { help, warnings, paraphrase, summary, personas, other_side: other, references, next_steps: steps = [] } = verdict;
   /** @type {(said: {name: string, verdict: string | null, rationale: string, key_points?: string[]}) => string[]} */

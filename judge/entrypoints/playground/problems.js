@@ -1,4 +1,4 @@
-// Says what went wrong as a person would, and asks for a key.
+// Shows what went wrong in plain words, and asks for a key.
 
 import { announce, goTo, h, link } from "./dom.js";
 import { listOf } from "./progress.js";
@@ -7,7 +7,7 @@ import { problemInWords } from "./words.js";
 
 /** @import {HelpLine, Problem} from "../../../client/src/client.ts" */
 
-/** Somebody to turn to, gently and first of all. @param {HelpLine[] | undefined} lines */
+/** The help lines as a section, or null. @param {HelpLine[] | undefined} lines */
 export function helpLines(lines) {
   if (!lines?.length) return null;
   return h("section", { class: "help", "aria-label": "Who can help" },
@@ -20,14 +20,14 @@ export function helpLines(lines) {
   );
 }
 
-/** Where the same words may get another answer. */
+/** Problems for which the same request may succeed later. */
 const WORTH_ANOTHER_TRY = new Set(
   ("rate-limited invalid-reply model-unavailable index-unavailable deadline-exceeded internal-error " +
     "offline interrupted unreadable").split(" "),
 );
 
 /**
- * Show what went wrong in *place*; *again* tries once more. With *isPart*, some of the answer is shown.
+ * Show *problem* in *place*; *again* retries. *isPart*: part of the answer is already shown.
  * @param {Problem} problem
  * @param {HTMLElement} place
  * @param {() => void} again
@@ -57,7 +57,7 @@ export function showProblem(problem, place, again, isPart = false) {
   goTo(heading);
 }
 
-/** Ask for a key, or for another than the one that was refused; keep it for this tab, and try *again*. */
+/** Ask for a key, or another one after a refusal; keep it for this tab, and call *again*. */
 export function askForKey(place, keyChanged, again) {
   const wasRefused = Boolean(savedKey());
   forgetKey();

@@ -1,16 +1,16 @@
-// How a judgement goes on: the steps so far, and the time that it has taken.
+// The progress of a judgement: its steps so far, and the time elapsed.
 
 import { announce, byId, goTo, h } from "./dom.js";
 import { defectInWords, fieldInWords, plural } from "./words.js";
 
 /** @import {DefectDetails, DomainDetected, FieldChecked, ReferencesReady, RestartEvent, Step} from "../../../client/src/client.ts" */
 
-/** The steps of one judgement, in a list that grows until the first words are there. */
+/** The steps of one judgement, as a list that grows until the first field is shown. */
 export class Progress {
   #started = performance.now();
   #timer = setInterval(() => this.#tick(), 250);
 
-  /** *hearsBoth* says that the other side is heard after the answer. @param {Map<string, string>} titles */
+  /** *hearsBoth*: the other side is heard after the answer. @param {Map<string, string>} titles */
   constructor(titles, hearsBoth) {
     this.titles = titles;
     this.hearsBoth = hearsBoth;
@@ -26,16 +26,16 @@ export class Progress {
   }
 
   /**
-   * Tell a step; at a restart, *fallen* are the fields that are no longer shown.
+   * Show a step; at a restart, *removed* are the fields that are no longer shown.
    * @param {Exclude<Step, {name: "verdict"}>} step
-   * @param {string[]} fallen
+   * @param {string[]} removed
    */
-  follow({ name, data }, fallen, isNothingShown) {
+  follow({ name, data }, removed, isNothingShown) {
     if (name === "domain") this.#domain(data);
     if (name === "references") this.#references(data);
     if (name === "attempt") this.#step(data.number === 1 ? "Thinking it over" : "Thinking it over once more");
     if (name === "field") this.#field(data);
-    if (name === "restart") this.#restart(data, fallen, isNothingShown);
+    if (name === "restart") this.#restart(data, removed, isNothingShown);
     if (name === "support") this.#step("Holding each citation against its page");
   }
 
@@ -49,7 +49,7 @@ export class Progress {
     byId("elapsed").textContent = seconds === 1 ? "1 second" : `${seconds} seconds`;
   }
 
-  /** Begin a step; the one before is done. @param {string} words */
+  /** Start a step; the previous one is done. @param {string} words */
   #step(words, ...more) {
     this.list.lastElementChild?.classList.remove("now");
     const item = h("li", { class: "now" }, h("span", {}, words), ...more);
@@ -83,9 +83,9 @@ export class Progress {
     else announce(typeof value === "object" ? `${value.name}: ${value.verdict}.` : `${fieldInWords(name)} is there.`);
   }
 
-  /** Without defects it was the line to the model that broke, or another model took over. @param {RestartEvent} data */
-  #restart({ defects }, fallen, isNothingShown) {
-    const rest = fallen.length ? "; what rests on it is taken away" : isNothingShown ? ", so you are not shown it" : "; what is shown stays";
+  /** No defects: the connection to the model broke, or another model took over. @param {RestartEvent} data */
+  #restart({ defects }, removed, isNothingShown) {
+    const rest = removed.length ? "; what rests on it is taken away" : isNothingShown ? ", so you are not shown it" : "; what is shown stays";
     if (defects.length) this.#step(`The first answer broke a rule${rest}. It is asked again:`, listOf(defects));
     else this.#step("The answer broke off. It is asked again.");
     this.list.lastElementChild.classList.add("again");

@@ -1,4 +1,4 @@
-// What this tab knows: the key, which is forgotten when the tab is closed. Who asks, and how.
+// Calls the service with the key of this tab, which is forgotten when the tab is closed.
 
 import * as client from "./client.js";
 
@@ -23,7 +23,7 @@ export function forgetKey() {
   storage?.removeItem(KEY);
 }
 
-/** None where the browser refuses it; the key then holds for the page. */
+/** Null where the browser refuses storage; the key is then kept until the page is left. */
 function openStorage() {
   try {
     return sessionStorage;
@@ -41,7 +41,7 @@ export const listDomains = () => client.listDomains(options());
 /** @type {(query: string) => Promise<SearchResponse>} */
 export const search = (query) => client.search({ query, limit: 20 }, options());
 
-/** The dispute as a command for a terminal; a key is named, never shown. @param {JudgeRequest} dispute */
+/** The dispute as a curl command; the key is a shell variable, never shown. @param {JudgeRequest} dispute */
 export function curlFor(dispute) {
   const quoted = JSON.stringify(dispute).replaceAll("'", "'\\''");
   const lines = [

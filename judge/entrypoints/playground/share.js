@@ -1,4 +1,4 @@
-// What can be done with an answer: print it, or keep it as a document. It holds no word of the form.
+// Prints an answer, or saves it as a document, without what was written into the form.
 
 import { announce, byId, h } from "./dom.js";
 import { asMarkdown } from "./markdown.js";
@@ -19,7 +19,7 @@ async function saveHtml() {
   save("html", "text/html", await asHtml());
 }
 
-/** The answer as it is shown, in a page that needs nothing else: our style in it, links for buttons. */
+/** The answer as it is shown, as one self-contained page: style inline, links instead of buttons. */
 async function asHtml() {
   const made = document.implementation.createHTMLDocument(TITLE);
   const style = await fetch("/playground/style.css").then((reply) => reply.text(), () => "");

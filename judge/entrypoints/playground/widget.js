@@ -6,13 +6,13 @@
 
 /** What happens on the way to a verdict, and the verdict. */
 
-/** How long a stream may say nothing: it promises a sign of life every 10 seconds. */
+/** How long a stream may be silent: the service promises something every 10 seconds. */
 const SILENCE_MS = 30_000;
 
-/** What the service refuses, or what happened on the way to it, as problem details (RFC 9457). */
+/** An error of the service, or on the way to it, as problem details (RFC 9457). */
 class Problem extends Error {
            details;
-  /** The end of `type`: one of the service's, or `offline`, `interrupted`, `unreadable`. */
+  /** The last part of `type`: one of the service's, or `offline`, `interrupted`, `unreadable`. */
            slug;
   /** Seconds after which trying again makes sense. */
            retryAfter;
@@ -46,12 +46,12 @@ async function* judgeInSteps(dispute              , options          = {})      
   if (!isOver) throw ownProblem("interrupted", "The connection broke", "Try again.");
 }
 
-/** The citations of an answer held against its sources; throws as `judge`. */
+/** The citations of an answer, checked against its sources; throws as `judge`. */
 async function check(request              , options          = {})                         {
   return (await post("/api/check", request, options)).json();
 }
 
-/** Passages of the documents; throws as `judge`. */
+/** Passages found in the documents; throws as `judge`. */
 async function search(request               , options          = {})                          {
   return (await post("/api/search", request, options)).json();
 }
@@ -100,7 +100,7 @@ async function problemIn(response          )                   {
   }
 }
 
-/** The server-sent events in *body* with their data; comments, which keep the line alive, are left out. */
+/** The server-sent events in *body*, with their data; comments, which are heartbeats, are left out. */
 async function* eventsIn(body                            )                                    {
   let rest = "";
   for await (const text of textsIn(body)) {
@@ -113,7 +113,7 @@ async function* eventsIn(body                            )                      
   }
 }
 
-/** *body* as it comes; throws when nothing comes for too long, and lets go of it in the end. */
+/** *body* chunk by chunk; throws when nothing comes for too long, and always releases it. */
 async function* textsIn(body                            )                         {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -135,13 +135,13 @@ function inTime   (awaited            )             {
   });
   return Promise.race([awaited, silence]).finally(() => clearTimeout(timer));
 }
-// `<judge-form>`: asks the service that this script comes from, on a page of any site that it allows.
+// `<judge-form>`: asks the service that served this script, on pages of any site that it allows.
 
 
 const script = document.currentScript ?? document.querySelector('script[src$="/widget.js"]');
 const HOME = script instanceof HTMLScriptElement ? new URL(script.src).origin : location.origin;
 
-/** What is said of an answer that is none. */
+/** Shown for a reply that cannot be read. */
 const UNREADABLE = { title: "The answer cannot be read", detail: "Try again in a while.", help: [] };
 
 const STYLE = `
@@ -176,7 +176,7 @@ function h(name        , attributes                        , ...children        
 
 const present = (children         ) => children.filter((child) => child !== null && child !== undefined);
 
-/** A link if *url* is one that a browser should follow, else its words alone. */
+/** A link if *url* is http or https, else *words* alone. */
 function link(url        , words        )              {
   if (!/^https?:/i.test(url)) return h("span", {}, words);
   return h("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, words);
@@ -213,8 +213,8 @@ function helpLine({ title, url, phone }          )              {
   return h("span", {}, link(url, title), phone ? ` ${phone}` : null);
 }
 
-/** What is told of the answer so far, in the order in which it is read. */
-function told(fields        )          {
+/** The answer so far, in reading order. */
+function fieldNodes(fields        )          {
   const texts = [fields.get("paraphrase"), fields.get("summary")].filter((one) => typeof one === "string");
   const voices = [...fields].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one).filter((one) => typeof one !== "string");
   return [...texts.map((text) => h("p", {}, text)), ...voices.map(persona)];
@@ -225,12 +225,12 @@ function fieldsOf({ paraphrase, summary, personas }             )         {
   return new Map                               ([["paraphrase", paraphrase], ["summary", summary], ...voices]);
 }
 
-/** The verdict as it stands in the end: what to know first, then the answer, then what it rests on. */
+/** The final verdict: what to know first, then the answer, then its references. */
 function answer(verdict             )          {
   return [
     list("Who can help", verdict.help.map(helpLine), { class: "care" }),
     list("Worth knowing", verdict.warnings.filter((one) => one !== verdict.other_side?.note).map((warning) => h("span", {}, warning)), { class: "care" }),
-    ...told(fieldsOf(verdict)),
+    ...fieldNodes(fieldsOf(verdict)),
     otherSide(verdict.other_side),
     list("What it rests on", verdict.references.filter((one) => one.cited).map(reference)),
     list("What you can do next", (verdict.next_steps ?? []).map(({ title, url }) => h("span", {}, "Read: ", link(url, title)))),
@@ -276,7 +276,7 @@ class JudgeForm extends HTMLElement {
     this.#current?.abort();
   }
 
-  /** Where to ask; null for an attribute that is no address, which no dispute is sent to. */
+  /** The address of the service; null if the attribute is not a URL, to send no dispute there. */
   get #server()             {
     const named = this.getAttribute("server") ?? HOME;
     return /^https?:/i.test(named) && URL.canParse(named) ? new URL(named) : null;
@@ -298,7 +298,7 @@ class JudgeForm extends HTMLElement {
         if (step.name === "field") fields.set(step.data.name, step.data.value);
         if (step.name === "field" && step.data.name === "summary" && hears) this.#status.textContent = "Hearing the other side…";
         if (step.name === "restart") for (const name of fields.keys()) if (!step.data.keeps.includes(name)) fields.delete(name);
-        if (step.name === "field" || step.name === "restart") this.#result.replaceChildren(...present(told(fields)));
+        if (step.name === "field" || step.name === "restart") this.#result.replaceChildren(...present(fieldNodes(fields)));
         if (step.name === "verdict") this.#show("What we make of it", answer(step.data));
       }
     } catch (error) {
@@ -307,7 +307,7 @@ class JudgeForm extends HTMLElement {
       if (!isKnown) reportError(error);
       const { title, detail, help = [] } = isKnown ? error.details : UNREADABLE;
       const problem = [h("p", {}, detail), list("Who can help", help.map(helpLine), { class: "care" })];
-      this.#show(title, [...problem, ...(isKnown ? told(fields) : [])]);
+      this.#show(title, [...problem, ...(isKnown ? fieldNodes(fields) : [])]);
     }
   }
 

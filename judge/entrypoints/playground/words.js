@@ -1,4 +1,4 @@
-// Says in plain words what the service says in terms: problems, defects, ages.
+// Problems, broken rules and dates in plain words.
 
 /** @import {DefectDetails} from "../../../client/src/client.ts" */
 
@@ -47,7 +47,7 @@ function inSeconds(count) {
 
 const FIELDS = { summary: "The summary", paraphrase: "The retelling", reply: "The answer" };
 
-/** A field of the answer as a person would name it. */
+/** The name of a field, for people. */
 export function fieldInWords(field, personas = []) {
   const [, index, part] = /^personas\.(\d+)\.?(\w*)/.exec(field) ?? [];
   if (index !== undefined) {
@@ -77,7 +77,7 @@ const DEFECTS = {
   verdict: (where) => `${where} is missing.`,
 };
 
-/** A broken rule as a person would say it. @param {Omit<DefectDetails, "hard">} defect */
+/** A broken rule in plain words. @param {Omit<DefectDetails, "hard">} defect */
 export function defectInWords({ rule, field, expected }, personas = ["Therapist", "Analyst", "Coach"]) {
   if (rule === "quote") {
     const number = /\d+/.exec(field)?.[0] ?? "";
@@ -87,7 +87,7 @@ export function defectInWords({ rule, field, expected }, personas = ["Therapist"
   return say ? say(fieldInWords(field, personas), expected) : "The answer was not in the form that we ask for.";
 }
 
-/** A warning as it came, but for the defects, which are put in plain words. */
+/** *warning* in plain words if it names a broken rule, else as it is. */
 export function warningInWords(warning, personas) {
   const [, field = "", rule = "", expected = ""] = /^(\S+) \((\w+)\): expected (.*)$/s.exec(warning) ?? [];
   return rule ? defectInWords({ rule, field, expected }, personas) : warning;
@@ -104,7 +104,7 @@ export function ago(iso, now = Date.now()) {
   return new Intl.RelativeTimeFormat("en-GB").format(-Math.floor(seconds / size), unit);
 }
 
-/** The day of a time, as it is here, or of a date, which is the same everywhere. */
+/** The day of *iso*: local for a moment, unchanged for a date. */
 export const day = (iso) =>
   new Date(iso).toLocaleDateString("en-GB", {
     day: "numeric", month: "long", year: "numeric", timeZone: iso.includes("T") ? undefined : "UTC",

@@ -9,7 +9,7 @@ function element(name, parent, text, className) {
   return made;
 }
 
-/** Add *text* to *parent*, with what stands between backticks as code. */
+/** Add *text* to *parent*, with what is between backticks as code. */
 function write(parent, text) {
   text.split("`").forEach((part, index) => {
     if (index % 2) element("code", parent, part);
