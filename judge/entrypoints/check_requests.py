@@ -83,7 +83,7 @@ class CheckRequest(StrictModel):
 
 
 async def check(asked: CheckRequest, services: Services | Library | None = None) -> CheckedAnswer:
-    """The checked answer; *services* are needed for pages, and those of a server for passages.
+    """The checked answer; pages need *services*, and passages need a server's Services.
 
     Raises BadFields for a page that is not approved or cannot be read and for an unknown passage,
     IndexUnavailable, and InvalidRequest for too many citations.

@@ -1,4 +1,4 @@
-"""The events that every entrypoint logs: verdicts, and errors that should not be."""
+"""The events that every entrypoint logs: verdicts and unexpected errors."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 MAX_PLACES = 8
-"""Of an error, in one line of the log."""
+"""The most places of a traceback in one line of the log."""
 
 
 def log_judgement(journal: Journal, result: JudgeResult) -> None:
-    """Log what operators want to know of a verdict, and nothing that it says."""
+    """Log facts about a verdict for operators, and none of its words."""
     journal.note(
         "judgement.finished",
         domain=result.domain,
@@ -32,7 +32,7 @@ def log_judgement(journal: Journal, result: JudgeResult) -> None:
 
 
 def log_error(journal: Journal, error: Exception, *, event: str = "http.error") -> None:
-    """Log an error that should not be: its type and place, never its text.
+    """Log an unexpected error: its type and place, never its text.
 
     The text of an exception may quote what a person wrote.
     """
@@ -44,7 +44,7 @@ def log_error(journal: Journal, error: Exception, *, event: str = "http.error") 
 
 
 async def warm(services: "Services", *, event: str = "http.error") -> None:
-    """Do ahead what the first requests would wait for; they will wait if that fails."""
+    """Warm the caches that the first requests would wait for; a failure is only logged."""
     try:
         await services.warm()
     except Exception as error:  # noqa: BLE001 - no reason not to serve
@@ -52,7 +52,7 @@ async def warm(services: "Services", *, event: str = "http.error") -> None:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """*error* and what led to it."""
+    """*error*, its cause or context, that one's, and so on."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

@@ -11,7 +11,7 @@ from judge.types.search import Hit, Passage, SearchQuery
 METADATA = (
     "chapter", "section", "folder", "start_line", "end_line", "language", "tags", "modified",
 )  # fmt: skip
-"""What is told of a passage beside its text and its address."""
+"""The attributes of a passage in its `metadata`, beside its path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class DomainsResponse(TypedDict):
 
 
 def chunks(hits: Iterable[Hit], question: SearchQuery, *, with_metadata: bool) -> Iterator[Chunk]:
-    """*hits*, with the words of *question* marked in their highlights."""
+    """*hits* as chunks, with the words of *question* marked in their highlights."""
     highlight = highlighter(question)
     return (_chunk(hit, highlight(hit.passage.text), with_metadata=with_metadata) for hit in hits)
 

@@ -665,7 +665,9 @@ def test_a_folder_that_cannot_keep_results_does_not_fail_a_replay(cli, folder, m
     assert "not kept" in told.err
 
 
-def test_a_sweep_over_other_sources_says_so_and_holds_cases_to_what_lasts(cli, folder, tmp_path):
+def test_a_sweep_over_other_sources_says_so_and_checks_what_any_good_answer_meets(
+    cli, folder, tmp_path
+):
     plain = reply(summary="You are right.", quotes=[], references_help=False)
     expected = {"domain": "tenancy", "prompt_digest": "0" * 16}
     write_case(folder, expected=expected, replies=[plain])

@@ -35,11 +35,8 @@ class BoundedRequest(Request[Any, Any, Any]):
         if not is_json(content_type.decode("latin-1")):
             raise Refused("unsupported-media-type")
         handler = self.route_handler
-        body = await read_body(
-            self.scope,
-            self.receive,
-            max_bytes=handler.opt.get(ROUTE_MAX_BYTES, MAX_BODY_BYTES),
-        )
+        max_bytes = handler.opt.get(ROUTE_MAX_BYTES, MAX_BODY_BYTES)
+        body = await read_body(self.scope, self.receive, max_bytes=max_bytes)
         field = handler.parsed_data_field
         if field is not None:
             self._json = parse_json(field.annotation, body.removeprefix(BOM_UTF8))

@@ -35,9 +35,9 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
 """Parameters of mallopt, from glibc's malloc.h."""
 
 MMAP_THRESHOLD = 320 * 1024
-"""Bytes from which memory goes back to the system as it is freed. glibc raises it to the size freed
-last, up to 32 MB, which left memory fragmented. asyncio allocates 256 KiB for each read; mapping
-those took 12 µs, five times a judgement."""
+"""Bytes from which memory goes back to the system as it is freed. glibc would raise it to the size
+freed last, up to 32 MB, which left memory fragmented. asyncio allocates 256 KiB for each read; to
+map and unmap those took 12 µs, five times a judgement."""
 
 RESERVED_FILES = 256
 """File descriptors that are kept from connections: logs, Redis, the index, pages."""
@@ -134,9 +134,7 @@ def _keep_memory_compact() -> None:
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(M_ARENA_MAX, 1)  # instead of one for each thread, 4 MB here
         mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD)
-        mallopt(
-            M_TRIM_THRESHOLD, 2 * MMAP_THRESHOLD
-        )  # glibc's own ratio; with less it trims each time
+        mallopt(M_TRIM_THRESHOLD, 2 * MMAP_THRESHOLD)  # glibc's ratio; with less it trims each time
 
 
 def _max_connections() -> int:

@@ -20,7 +20,7 @@ from judge.settings import EXTRACTIVE, OPENAI, Settings, load_settings
 OLLAMA = "http://127.0.0.1:11434/v1"
 """Ollama's default address."""
 
-LIST_TIMEOUT_S = 2.0
+TIMEOUT_S = 2.0
 """For a model server to list its models."""
 
 
@@ -96,9 +96,7 @@ async def _check_served_model(role: str, model: str, settings: Settings) -> Chec
     key = settings.openai_api_key
     try:
         names = await served_models(
-            settings.openai_base_url,
-            key.get_secret_value() if key else "",
-            timeout_s=LIST_TIMEOUT_S,
+            settings.openai_base_url, key.get_secret_value() if key else "", timeout_s=TIMEOUT_S
         )
     except (ModelUnavailable, ConfigurationError) as error:
         fix = "Start the server (Ollama: `ollama serve`), or correct JUDGE_OPENAI_BASE_URL and "
@@ -118,7 +116,7 @@ async def check_ollama(settings: Settings, address: str = OLLAMA) -> list[CheckR
     if settings.model.startswith(OPENAI):
         return []
     try:
-        names = await served_models(address, "", timeout_s=LIST_TIMEOUT_S)
+        names = await served_models(address, "", timeout_s=TIMEOUT_S)
     except ModelUnavailable:
         return []
     names = tuple(name for name in names if "embed" not in name)

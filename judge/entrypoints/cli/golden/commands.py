@@ -37,8 +37,7 @@ _sources = click.option(
     "--sources",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Judge over this sources file instead of that of the cases, and check only what any good "
-    "answer meets.",
+    help="Judge over this sources file, not the cases' own; check only what any good answer meets.",
 )
 
 

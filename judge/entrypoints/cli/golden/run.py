@@ -87,10 +87,7 @@ async def run_cases(
         say(f"The results are kept in {path}, {words}.")
     show_run(judged, prices)
     if sources and not is_live:
-        click.echo(
-            f"Over {sources}, which the cases were not made for: only what any good answer "
-            "meets was checked."
-        )
+        click.echo(f"Over {sources}, which the cases were not made for: checked only in part.")
     if before and not is_live:
         click.echo(changes_in_words(before, answer_changes(before, samples)))
     return _exit_code(judged)

@@ -1,7 +1,6 @@
 """The work of `judge search`: check the arguments, search, print, and return the exit code."""
 
 import asyncio
-import itertools
 import re
 import traceback
 from collections.abc import Sequence
@@ -194,7 +193,7 @@ def _collections_of(scope: Scope) -> list[str]:
             continue
         if isinstance(clause, AnyOf):
             alternatives = [_collections_of(alternative) for alternative in clause.scopes]
-            names += itertools.chain(*alternatives) if all(alternatives) else []
+            names += [name for each in alternatives for name in each] if all(alternatives) else []
         elif clause.kind == "collection":
             names += clause.values
     return names
