@@ -1,4 +1,4 @@
-"""What every test shares: no network but loopback, and no race against hypothesis' clock."""
+"""Shared by all tests: no network but loopback, and no deadlines of hypothesis."""
 
 import functools
 import os
@@ -8,32 +8,34 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from pytest_socket import socket_allow_hosts
 
-MUTATING = "MUTANT_UNDER_TEST" in os.environ  # in `make mutate`: each test runs many times
+MUTATING = "MUTANT_UNDER_TEST" in os.environ  # `make mutate` runs each test many times
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_setup() -> None:
     """Only loopback and Unix sockets can be connected to."""
     socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
-    if os.environ.get("MUTANT_UNDER_TEST") == "stats":  # each test must reach what it asks
-        forget_results()
+    if (
+        os.environ.get("MUTANT_UNDER_TEST") == "stats"
+    ):  # or it would not run the code that it covers
+        clear_caches()
 
 
 def pytest_collection_finish() -> None:
-    """A process has one mutant: what it remembers from here on is the mutant's."""
+    """Each process runs one mutant from here on: drop what the code cached before."""
     if MUTATING:
-        forget_results()
+        clear_caches()
 
 
-def forget_results() -> None:
-    """Empty the caches of the core: what sound code remembered would hide what a mutant breaks."""
+def clear_caches() -> None:
+    """Empty the caches of the core: results of the original code would hide a mutant's faults."""
     core = [m for name, m in sys.modules.items() if name.startswith(("judge.judging", "judge.cit"))]
-    for found in [value for module in core for value in vars(module).values()]:
-        if isinstance(found, functools._lru_cache_wrapper):
-            found.cache_clear()
+    for value in [value for module in core for value in vars(module).values()]:
+        if isinstance(value, functools._lru_cache_wrapper):
+            value.cache_clear()
 
 
-# Speed is measured in benchmarks/. CI tries the same examples each time: what it finds, it finds.
+# No deadline: benchmarks/ measures speed. In CI the examples are the same at each run.
 settings.register_profile(
     "judge",
     deadline=None,

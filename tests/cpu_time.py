@@ -1,4 +1,4 @@
-"""How long does something take, whatever else the machine does and however tests are watched?"""
+"""The CPU time of a call, whatever else the machine does, and without the cost of coverage."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""A stand-in for a server of chat completions on loopback, well or badly behaved as a test asks.
+"""A fake server of chat completions on loopback, which behaves as well or badly as a test wants.
 
 In a test: `async with ChatServer() as fake:`, then `fake.script("…", said(finish="length"))`; or
 `with ChatServer.in_thread() as fake:` beside a command. By hand:
@@ -30,7 +30,7 @@ USAGE = {
 
 @dataclass(frozen=True)
 class Said:
-    """What goes over the wire, and how; with a `body` that, else `words` as a stream of events."""
+    """A response: its `body` if there is one, else `words` as a stream of events."""
 
     words: str = ""
     finish: str | None = "stop"
@@ -46,7 +46,7 @@ class Said:
     pause_s: float = 0.0
     """Between events."""
     cut: Literal["", "at-once", "midway", "silently"] = ""
-    """Where the connection is lost; silently: as if half a reply were all."""
+    """Where the connection is lost; `silently`: the stream ends properly after half the reply."""
 
 
 def broken(status: int, error: object = "made to fail", **wire: Any) -> Said:
@@ -55,12 +55,12 @@ def broken(status: int, error: object = "made to fail", **wire: Any) -> Said:
 
 
 def page(status: int = 200) -> Said:
-    """What a captive portal or a proxy says instead."""
+    """The HTML of a captive portal or a proxy."""
     return Said(body=b"<!doctype html><p>Sign in.", status=status, content_type="text/html")
 
 
 class ChatServer:
-    """The server; the bodies that it saw are in `requests`, their headers in `headers`."""
+    """The server; `requests` has the bodies of the requests received, `headers` their headers."""
 
     def __init__(
         self,
@@ -73,12 +73,12 @@ class ChatServer:
         self.port = port
         self.models = models
         self.refuses = refuses
-        """Words that no request may hold, such as `json_schema`."""
+        """A request that holds one of these words is refused, such as `json_schema`."""
         self.pause_s = 1 / tokens_per_second if tokens_per_second else 0.0
         self.requests: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
         self.abandoned = asyncio.Event()
-        """Set when a client hung up before its answer."""
+        """Set when a client disconnected before its answer."""
         self._queue: deque[Said] = deque()
         self._runner: web.AppRunner | None = None
 
@@ -88,7 +88,7 @@ class ChatServer:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def script(self, *replies: Said | str) -> Self:
-        """Queue *replies*; a text becomes that of a proper reply."""
+        """Queue *replies*; a string becomes the text of a normal reply."""
         self._queue.extend(Said(one) if isinstance(one, str) else one for one in replies)
         return self
 
@@ -111,7 +111,7 @@ class ChatServer:
     @classmethod
     @contextmanager
     def in_thread(cls, **options: Any) -> Iterator[Self]:
-        """A server on a loop of its own, for tests of what is not async."""
+        """A server on an event loop of its own, for synchronous tests."""
         fake, ready, loops = cls(**options), threading.Event(), []
 
         async def serve() -> None:
@@ -185,7 +185,7 @@ async def _send(request: web.Request, said: Said, body: Mapping[str, Any]) -> we
 
 
 def _events(said: Said, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """A role, thoughts, words a token at a time, the reason for the end, and what it cost."""
+    """The events: role, thoughts, words token by token, finish reason, and usage."""
     yield _event({"role": "assistant", "content": ""})
     if said.thought:
         yield _event({"content": "", "reasoning": said.thought})
@@ -205,7 +205,7 @@ def _event(delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any
 def _cut(request: web.Request) -> web.Response:
     if request.transport is not None:
         request.transport.abort()
-    return web.Response()  # nobody is there to get it
+    return web.Response()  # never read
 
 
 def slow(said: Said, delay_s: float) -> Said:

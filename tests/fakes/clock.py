@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class FakeClock:
-    """Time as a test wants it; both readings move together unless the clock is set."""
+    """A Clock whose wall time and monotonic time move together, unless the wall time is set."""
 
     def __init__(self, start: datetime = datetime(2026, 1, 15, 9, 30, tzinfo=UTC)) -> None:
         self._start = start
@@ -21,5 +21,5 @@ class FakeClock:
         self._passed_s += seconds
 
     def set_by(self, seconds: float) -> None:
-        """Set the clock forwards or back: no time passes."""
+        """Set the wall clock forwards or back; monotonic time does not move."""
         self._start += timedelta(seconds=seconds)

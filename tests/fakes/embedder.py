@@ -1,4 +1,4 @@
-"""An embedder whose vectors are the subjects that a text touches; it can be made to fail."""
+"""Embedders whose vectors are made of subjects or words of a text; they can be made to fail."""
 
 import re
 import zlib
@@ -14,7 +14,7 @@ SUBJECTS = (
 
 
 class FakeEmbedder:
-    """Texts about the same subject are alike, whatever their words."""
+    """Texts about the same subject are similar, whatever their words."""
 
     least_similarity = 0.5
 
@@ -38,16 +38,16 @@ class FakeEmbedder:
 
 
 def subjects_of(text: str) -> list[float]:
-    """A 1 for each subject that *text* touches, else one for touching none."""
+    """A 1 for each subject that *text* mentions, or a last 1 if it mentions none."""
     lower = text.lower()
     touched = [float(any(word in lower for word in subject)) for subject in SUBJECTS]
     return [*touched, 0.0 if any(touched) else 1.0]
 
 
 class WordEmbedder:
-    """Texts are alike that share most of their words: it finds nothing that words do not.
+    """Texts are similar if they share most of their words, so it finds nothing that words do not.
 
-    So the promises of a search by words can be asked of a search by meaning too.
+    So the contract suite of a search by words can run on a search by meaning too.
     """
 
     name = "words-512"

@@ -10,7 +10,7 @@ from tests.fakes.embedder import subjects_of
 
 
 class EmbeddingServer:
-    """A context manager with the address; `texts` are those that came, `is_down` refuses them."""
+    """A context manager that gives the address; `texts` were received, `is_down` refuses more."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []

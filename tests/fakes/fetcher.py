@@ -1,4 +1,4 @@
-"""A fetcher whose pages and faults are scripted, and which counts what it is asked."""
+"""A fetcher whose pages and failures are scripted, and which counts its requests."""
 
 import asyncio
 from collections import Counter
@@ -10,9 +10,9 @@ UNCONDITIONAL = Validators()
 
 
 class ScriptedFetcher:
-    """Answers from `pages`; an address that is not there cannot be connected to.
+    """Answers from `pages`; connections to other addresses fail.
 
-    While `gate` is shut, fetches wait for it; `started` is set when the first one does.
+    While `gate` is closed, fetches wait for it; `started` is set when the first one does.
     """
 
     def __init__(self, pages: dict[str, Page | NotModified | Exception] | None = None) -> None:

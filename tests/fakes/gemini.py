@@ -1,4 +1,4 @@
-"""A stand-in for the Gemini REST service on loopback, well or badly behaved as a test asks.
+"""A fake Gemini REST service on loopback, which behaves as well or badly as a test wants.
 
 In a test: `async with FakeGemini() as fake:`, then `fake.script("…", finish("SAFETY"))`; or
 `with FakeGemini.in_thread() as fake:` beside a server in another process. By hand:
@@ -38,7 +38,7 @@ _STATUS_NAMES = {
 
 @dataclass(frozen=True)
 class Reply:
-    """What goes over the wire, and how."""
+    """A response, and how it is sent."""
 
     body: bytes = b""
     status: int = 200
@@ -46,16 +46,16 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_s: float = 0.0
     drop: Literal["", "before-headers", "after-headers"] = ""
-    """In a stream the latter comes after its first half."""
+    """Where the connection is cut; in a stream, `after-headers` is after its first half."""
     piece_pause_s: float = 0.0
-    """Above 0 the body dribbles, one byte and one pause at a time; a stream, one event."""
+    """Above 0, the body is sent byte by byte, or event by event, with this pause."""
     ends_early: bool = False
-    """A stream ends after its first half, as if that were all."""
+    """A stream ends properly after its first half."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One request as it came in."""
+    """One request as received."""
 
     path: str
     headers: Mapping[str, str]
@@ -68,14 +68,14 @@ def as_json(value: object, **wire: Any) -> Reply:
 
 
 def text(words: str, *, thought: str = "", reason: str = "STOP") -> Reply:
-    """A proper reply of the model with *words* as its text."""
+    """A normal reply of the model with *words* as its text."""
     parts: list[dict[str, object]] = [{"text": thought, "thought": True}] if thought else []
     parts.append({"text": words})
     return candidate({"content": {"role": "model", "parts": parts}, "finishReason": reason})
 
 
 def candidate(value: Mapping[str, object]) -> Reply:
-    """A reply with this one candidate, written out."""
+    """A reply with this one candidate."""
     return as_json(
         {"candidates": [{"index": 0, **value}], "usageMetadata": USAGE, "modelVersion": "fake"}
     )
@@ -92,17 +92,17 @@ def blocked(reason: str = "SAFETY") -> Reply:
 
 
 def no_candidates() -> Reply:
-    """A reply with nothing in it but the bill."""
+    """A reply with nothing in it but the usage."""
     return as_json({"usageMetadata": USAGE})
 
 
 def empty_body() -> Reply:
-    """Status 200 and not one byte."""
+    """Status 200 and an empty body."""
     return Reply()
 
 
 def html(status: int = 200) -> Reply:
-    """What a captive portal or a proxy says instead."""
+    """The HTML of a captive portal or a proxy."""
     page = b"<!doctype html><title>Sign in</title><p>Please sign in to the network."
     return Reply(page, status=status, content_type="text/html; charset=utf-8")
 
@@ -167,7 +167,7 @@ def sentences_in(prompt: str) -> dict[int, dict[int, str]]:
 
 
 def _numbered(words: str) -> dict[int, str]:
-    """What stands after each `{1} `, white space at its end included."""
+    """The text after each mark `{1} `, trailing white space included."""
     _, *parts = re.split(r"\{(\d+)\} ", words)
     return {int(at): sentence for at, sentence in zip(parts[::2], parts[1::2], strict=True)}
 
@@ -213,14 +213,14 @@ def prompt_of(body: Mapping[str, Any]) -> str:
 
 
 EVENTS = 10
-"""In a stream, about."""
+"""About how many a stream has."""
 
 MOST_SEEN = 1000
-"""Requests that are remembered."""
+"""The most requests that are kept."""
 
 
 class FakeGemini:
-    """The server; what it saw is in `seen` (and `requests`, the bodies alone)."""
+    """The server; requests received are in `seen`, their bodies in `requests`."""
 
     def __init__(
         self,
@@ -237,7 +237,7 @@ class FakeGemini:
         self.seen: list[Seen] = []
         self.arrived = asyncio.Event()
         self.abandoned = asyncio.Event()
-        """Set when a client hung up before its answer."""
+        """Set when a client disconnected before its answer."""
         self._queue: deque[Reply] = deque()
         self._runner: web.AppRunner | None = None
 
@@ -257,12 +257,12 @@ class FakeGemini:
         return [prompt_of(body) for body in self.requests]
 
     def script(self, *replies: Reply | str | Mapping[str, object]) -> Self:
-        """Queue *replies*; a text or a mapping becomes the text of a proper reply."""
+        """Queue *replies*; a string or a mapping becomes the text of a normal reply."""
         self._queue.extend(_as_reply(reply) for reply in replies)
         return self
 
     def forget(self) -> None:
-        """Drop the script and all that was seen."""
+        """Drop the script and the requests received."""
         self._queue.clear()
         self.seen.clear()
         self.arrived.clear()
@@ -289,7 +289,7 @@ class FakeGemini:
     @classmethod
     @contextmanager
     def in_thread(cls, **options: Any) -> Iterator[Self]:
-        """A server on a loop of its own, for tests that talk to another process."""
+        """A server on an event loop of its own, for tests with another process."""
         fake = cls(**options)
         ready = threading.Event()
         loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
@@ -395,13 +395,13 @@ async def _pieces(reply: Reply) -> AsyncIterator[bytes]:
 def _cut(request: web.Request) -> web.Response:
     if request.transport is not None:
         request.transport.abort()
-    return web.Response()  # nobody is there to get it
+    return web.Response()  # never read
 
 
 async def _serve_for_ever(port: int, delay_s: float) -> None:
     async with FakeGemini(port=port, delay_s=delay_s) as fake:
         gc.collect()
-        gc.freeze()  # pauses of its own would be taken for those of whoever is measured with it
+        gc.freeze()  # or its pauses for garbage would count for the program that is measured
         print(f"fake Gemini at {fake.base_url}", flush=True)  # noqa: T201 - a script's output
         await asyncio.Event().wait()
 

@@ -1,4 +1,4 @@
-"""A journal that remembers what it was told."""
+"""A journal that records its events."""
 
 from collections.abc import Mapping
 

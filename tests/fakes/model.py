@@ -1,4 +1,4 @@
-"""A language model that says what it was told to, in order, and remembers what it was asked."""
+"""A language model that gives scripted replies in order, and records its prompts."""
 
 import asyncio
 from collections import deque
@@ -21,14 +21,14 @@ class Asked:
 
 @dataclass(frozen=True)
 class Written:
-    """A reply that is heard as it is written: each of *heard* in turn, then *end*."""
+    """A streamed reply: each text of *heard* so far in turn, then *end*."""
 
     heard: Sequence[str]
     end: ModelReply | BaseException
 
 
 def written(text: str, *, piece: int = 20, finish: FinishReason = "stop") -> Written:
-    """*text*, heard in pieces of so many characters."""
+    """*text* as a reply that is streamed in pieces of so many characters."""
     heard = [text[:to] for to in range(piece, len(text) + piece, piece)]
     return Written(heard, ModelReply(text, "scripted", finish, Usage(100, 50, 25)))
 
@@ -49,7 +49,7 @@ class ScriptedModel:
 
     @property
     def prompts(self) -> list[Prompt]:
-        """What it was asked, oldest first."""
+        """The prompts received, oldest first."""
         return [asked.prompt for asked in self.asked]
 
     async def complete(
@@ -60,7 +60,7 @@ class ScriptedModel:
         has_more_room: bool,
         on_text: OnText = ignore_text,
     ) -> ModelReply:
-        """The next of the script; ModelUnavailable when it is used up."""
+        """The next scripted reply; raises ModelUnavailable when there is none left."""
         self.asked.append(Asked(prompt, timeout_s, has_more_room))
         if not self._script:
             message = "the script of this model is used up"

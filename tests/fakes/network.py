@@ -1,4 +1,4 @@
-"""Networks and fetchers for tests: detours to loopback, a black hole, names that we decide."""
+"""Networks and fetchers for tests: redirection to loopback, connect timeouts, scripted DNS."""
 
 import ssl
 from collections.abc import AsyncIterator, Sequence
@@ -21,7 +21,7 @@ REASONS = {
 
 
 class Detour(httpcore.AsyncNetworkBackend):
-    """Takes every connection to loopback instead, noting where it was meant to go."""
+    """Redirects every connection to loopback, and records where it was meant to go."""
 
     def __init__(self) -> None:
         self.meant: list[str] = []
@@ -32,14 +32,14 @@ class Detour(httpcore.AsyncNetworkBackend):
 
 
 class BlackHole(httpcore.AsyncMockBackend):
-    """A network where connecting takes too long."""
+    """A network where connecting times out."""
 
     async def connect_tcp(self, *_):
         raise httpcore.ConnectTimeout("no answer")
 
 
 class Names:
-    """A resolver that finds everything at *addresses*, and counts."""
+    """A resolver that resolves every name to *addresses*, and counts its queries."""
 
     def __init__(self, *addresses: str) -> None:
         self.addresses = addresses
@@ -51,7 +51,7 @@ class Names:
 
 
 class Turncoat(Names):
-    """A resolver that gives *first* until it turns, by itself *at_each_question* or when told."""
+    """A resolver that gives *first* until it switches: *at_each_question*, or when told to."""
 
     def __init__(self, first: str, then: str, *, at_each_question: bool = False) -> None:
         super().__init__(first)

@@ -1,4 +1,4 @@
-"""Documents for the tests of search, short to write; and a book on robots."""
+"""Short ways to make documents for the tests of search; and a book on robots."""
 
 from datetime import UTC, datetime
 
@@ -83,7 +83,7 @@ def document(
 
 
 def book(collection: str = "robots") -> list[DocumentWithPassages]:
-    """The book, a document a chapter."""
+    """The book, one document for each chapter."""
     return [
         document(
             *texts,

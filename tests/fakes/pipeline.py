@@ -1,4 +1,4 @@
-"""One way to build a pipeline on fakes, for every test that judges."""
+"""Builds the pipeline on fakes, for every test that judges."""
 
 from collections.abc import Awaitable, Callable
 
@@ -37,7 +37,7 @@ def build_pipeline(
     passages: PassageFinder | None = None,
     admit: Callable[[], Awaitable[None]] = admit_everybody,
 ) -> Pipeline:
-    """The pipeline of the server, with *retriever* and *model* for what it has of the world."""
+    """The server's pipeline, with *retriever* and *model* as its only links to the outside."""
     clock, journal = clock or FakeClock(), journal or RecordingJournal()
     return Pipeline(
         knowledge=(lambda: known) if isinstance(known, Knowledge) else known,

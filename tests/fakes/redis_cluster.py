@@ -20,7 +20,7 @@ PATIENCE_S = 30.0
 
 @dataclass(frozen=True)
 class RunningCluster:
-    """A cluster; its masters come first, each of the replicas follows one of them, in order."""
+    """A cluster: its masters first, then the replica of each master, in the same order."""
 
     nodes: Sequence[RedisServer]
     masters: int
@@ -42,7 +42,7 @@ class RunningCluster:
 
 
 def ask(port: int, *command: str) -> Any:
-    """What the server at *port* of loopback says to *command*, as text."""
+    """The reply of the server at *port* of loopback to *command*, as text."""
     with redis.Redis(port=port, decode_responses=True) as client:
         return client.execute_command(*command)
 

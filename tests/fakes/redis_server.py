@@ -101,7 +101,7 @@ def redis_binary() -> str:
 
 
 def _started(binary: str, options: Sequence[str], attempts: int = 3) -> RedisServer:
-    """A server that runs; another port is tried when somebody took the free one first."""
+    """A running server; if another process took the free port first, another port is tried."""
     while True:
         server = RedisServer(binary, *options)
         try:

@@ -1,4 +1,4 @@
-"""Whether a passage is in a scope, in plain Python, for engines to be compared with."""
+"""Whether a passage is in a scope, in plain Python: what the engines are compared with."""
 
 from judge.types.search import AnyOf, Clause, Passage, Scope
 

@@ -1,4 +1,4 @@
-"""An index in a list: slow, plain, and easy to see through; holds what was committed."""
+"""A simple, slow search index in a list, of what was committed."""
 
 from collections.abc import Sequence
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ from tests.fakes.scope_oracle import holds
 class FakeIndex:
     """A SearchIndex, Catalogue and WritableIndex; a passage is found by any word of the query.
 
-    `asked` counts how often the catalogue was asked. With `is_down` nothing answers.
+    `asked` counts calls to the catalogue. With `is_down` nothing answers.
     """
 
     def __init__(self, *documents: DocumentWithPassages) -> None:

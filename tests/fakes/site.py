@@ -1,7 +1,7 @@
-"""A small web site on loopback whose pages, faults and delays are scripted, and which counts.
+"""A small web site on loopback with scripted pages, faults and delays, which counts requests.
 
-It runs on a thread of its own, so that sync and async tests, and programs under test in other
-processes, can all ask it:
+It runs on a thread of its own, so that sync and async tests, and programs in other processes, can
+all use it:
 
     with FakeSite() as site:
         site.page("/repairs", "<p>The landlord must repair the boiler.</p>")
@@ -27,7 +27,7 @@ PATIENCE_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the site was asked; header names are in lower case."""
+    """One request received; header names are in lower case."""
 
     method: str
     target: str
@@ -40,10 +40,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the site answers.
+    """A response of the site.
 
-    `raw` is sent as it stands and the connection is closed. With `pause_s` the body dribbles:
-    `piece` bytes, a pause, and so on. `length` overrides Content-Length, "" leaves it out.
+    `raw` is sent as it is, and the connection closed. With `pause_s` the body comes in pieces of
+    `piece` bytes, with a pause after each. `length` overrides Content-Length; "" leaves it out.
     """
 
     body: bytes = b""
@@ -70,7 +70,7 @@ Script = Reply | Callable[[Request], Reply]
 class FakeSite:
     """The site; `hits` counts requests by path, `requests` keeps them, in order of arrival.
 
-    `connections` counts those ever made, `open_connections` those there now.
+    `connections` counts all that were made, `open_connections` those open now.
     """
 
     tls: ssl.SSLContext | None = None
@@ -112,7 +112,7 @@ class FakeSite:
         return self.script(path, Reply(gzip.compress(html.encode()), headers=headers))
 
     def redirect(self, path: str, location: str, status: int = 302) -> str:
-        """Send whoever asks for *path* to *location*."""
+        """Redirect *path* to *location*."""
         return self.script(path, Reply(status=status, headers=(("Location", location),)))
 
     def robots(self, text: str, status: int = 200) -> None:
@@ -125,16 +125,16 @@ class FakeSite:
         return self.script(path, Reply(b"<p>Sorry.</p>", status))
 
     def script(self, path: str, script: Script) -> str:
-        """Answer *path* with a Reply, or with what a function of the Request gives."""
+        """Answer *path* with a Reply, or with the result of a function of the Request."""
         self._scripts[path] = script
         return self.url(path)
 
     def hold(self, path: str) -> None:
-        """Keep every answer for *path* back until it is released."""
+        """Delay every answer for *path* until it is released."""
         self._gates[path] = asyncio.Event()
 
     def release(self, path: str) -> None:
-        """Let the answers for *path* go."""
+        """Send the answers for *path* that were held."""
         assert self._loop
         self._loop.call_soon_threadsafe(self._gates.pop(path).set)
 
@@ -148,7 +148,7 @@ class FakeSite:
         return f"{'https' if self.tls else 'http'}://{self.host}{path}"
 
     async def arrived(self, path: str, count: int = 1) -> None:
-        """Return once *path* has been asked for *count* times."""
+        """Return once *path* was requested *count* times."""
         async with asyncio.timeout(PATIENCE_S):
             while self.hits[path] < count:  # noqa: ASYNC110 - counted on another thread
                 await asyncio.sleep(0.002)

@@ -1,4 +1,4 @@
-"""Waiting for something that sends no event, with a deadline; and how long waiting took."""
+"""Waits for conditions that send no event, with a deadline, and measures how long work takes."""
 
 import asyncio
 import time
