@@ -27,16 +27,16 @@ clients in curl, Python and TypeScript.
 
 ## What holds everywhere
 
-- **From zero count** offsets (`start`, and `end`, which is the place after the last; both in code
-  points), the number in the name of a field (`personas.1.rationale` is that of the second persona),
-  and `position`, the place of a passage in its document. **From one counts** all else: `number` of
-  references and citations, the numbers in brackets, sentences, `attempts`, lines.
-- **Pages of other origins** (CORS) may call when `JUDGE_CORS_ORIGINS` names them
-  ([configuration](configuration.md#who-may-ask-and-how-much)), those of `judge demo` too: `GET`,
-  `POST` and `DELETE`, with the headers `Authorization`, `Content-Type` and `X-Request-ID`, and
+- **Counting.** These start at zero: the offsets `start` and `end` (in code points; `end` is
+  exclusive), the index in a field's name (`personas.1.rationale` belongs to the second persona),
+  and `position`, the index of a passage in its document. All else starts at one: the `number` of
+  references and citations, the numbers in brackets, sentences, `attempts` and lines.
+- **CORS.** Pages of other origins may call the interface, also that of `judge demo`, if
+  `JUDGE_CORS_ORIGINS` names them ([configuration](configuration.md#who-may-ask-and-how-much)):
+  `GET`, `POST` and `DELETE`, with the headers `Authorization`, `Content-Type` and `X-Request-ID`,
   without cookies. They may read `X-Request-ID`, `Retry-After`, `RateLimit` and `RateLimit-Policy`,
-  of errors as well. Without it no other origin can read a reply.
-- Every reply has an `X-Request-ID`: the caller's, where it sent a sane one.
+  also of errors. Pages of origins that it does not name cannot read any reply.
+- Every reply has an `X-Request-ID`: the caller's if it sent a well-formed one, else a new one.
 """
 
 EXAMPLE = Path(__file__).parent.parent / "tests" / "golden" / "work_grievance.json"

@@ -15,9 +15,7 @@ MUTATING = "MUTANT_UNDER_TEST" in os.environ  # `make mutate` runs each test man
 def pytest_runtest_setup() -> None:
     """Only loopback and Unix sockets can be connected to."""
     socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
-    if (
-        os.environ.get("MUTANT_UNDER_TEST") == "stats"
-    ):  # or it would not run the code that it covers
+    if os.environ.get("MUTANT_UNDER_TEST") == "stats":  # or a test misses what it covers
         clear_caches()
 
 
