@@ -430,7 +430,7 @@ async def test_chunks_that_make_no_sense_end_the_request_as_400():
         await until(lambda: bool(served.scopes))
         writer.write(b"5\r\nabcdefgh")
         assert (await ended(reader)).startswith(b"HTTP/1.1 400")
-        assert served.scopes[0]["state"]["ended_as"] == 400
+        assert served.scopes[0]["state"]["final_status"] == 400
         writer.close()
 
 

@@ -214,7 +214,7 @@ class BoundedConnection(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """Answer malformed HTTP with a problem, unless a reply has begun already."""
         if self._is_replying:
-            self.cycle.scope["state"]["ended_as"] = 400  # or it would count as a client that left
+            self.cycle.scope["state"]["final_status"] = 400  # or it would log `client-left`
         if not (self._is_replying and self.cycle.response_started):
             self.transport.write(_malformed(request_id_of(cast("Any", self.scope))))
         self.transport.close()

@@ -74,7 +74,7 @@ class RequestMiddleware:
                     method=method if method in METHODS else "other",
                     route=scope.get("path_template", UNMATCHED),
                     # A stream's head says 200 before anybody knows how it ends.
-                    status=scope["state"].get("ended_as", response.status),
+                    status=scope["state"].get("final_status", response.status),
                     ms=round((perf_counter() - started) * 1000, 2),
                     **joined,
                 )

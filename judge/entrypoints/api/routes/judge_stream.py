@@ -81,8 +81,8 @@ HEAD: Final = (
     (b"cache-control", b"no-store, no-transform"),
     (b"x-accel-buffering", b"no"),
 )
-"""The status is 200 however the stream ends: `ended_as` in the request's state, set from the first
-step on, is the status for the log and the metrics."""
+"""Says 200 however the stream ends: `final_status` in the request's state, set from the first step
+on, is the status for the log and the metrics."""
 
 NAMES: Final[Mapping[type[Step], str]] = {
     DomainDetected: "domain",
@@ -180,7 +180,7 @@ class JudgementStream:
         try:
             await unless_client_leaves(receive, self._serve(scope, send), after_s=0)
         except ClientLeft as left:
-            scope["state"]["ended_as"] = left.problem.kind.status
+            scope["state"]["final_status"] = left.problem.kind.status
         else:
             # Not watched any more: a server may say "disconnect" as soon as this is sent.
             await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -213,7 +213,7 @@ class JudgementStream:
         """Queue an event for each step, and for the verdict or the error that it ends in."""
 
         def queue_step(step: Step) -> None:
-            scope["state"]["ended_as"] = 200
+            scope["state"]["final_status"] = 200
             events.put_nowait(_step_as_event(step))
 
         request_id = scope["state"]["request_id"]
@@ -224,14 +224,14 @@ class JudgementStream:
             log_judgement(self.services.journal, result)
             events.put_nowait(as_event("verdict", result))
         except Exception as error:  # noqa: BLE001 - the client gets an event for any
-            has_begun = "ended_as" in scope["state"]
+            has_begun = "final_status" in scope["state"]
             events.put_nowait(self._error_event(error, scope) if has_begun else error)
         events.put_nowait(None)
 
     def _error_event(self, error: Exception, scope: Scope) -> bytes:
         """The `error` event for *error*: the body of the problem that the plain route sends."""
         problem = problem_of(error)
-        scope["state"]["ended_as"] = problem.kind.status
+        scope["state"]["final_status"] = problem.kind.status
         if problem.slug == "internal-error":
             log_error(self.services.journal, error)
         body = as_body(problem, path=scope["path"], request_id=scope["state"]["request_id"])

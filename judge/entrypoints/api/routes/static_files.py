@@ -66,14 +66,14 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
 )
 def static_file(request: Request[Any, Any, Any], name: FromPath[str] = "") -> Response[bytes]:
     """A page for people, or one of the files that it is made of."""
-    at = request.scope["path_template"]
-    folder, name = PAGES.get(at, (PLAYGROUND, name))
+    template = request.scope["path_template"]
+    folder, name = PAGES.get(template, (PLAYGROUND, name))
     body = files_in(folder).get(name)
     if body is None:
         raise NotFoundException
     media_type = TYPES[name.rpartition(".")[2]]
     tag = f'"{sha256(body).hexdigest()[:16]}"'
-    headers = {**(WIDGET_HEADERS if at == "/widget.js" else HEADERS), "ETag": tag}
+    headers = {**(WIDGET_HEADERS if template == "/widget.js" else HEADERS), "ETag": tag}
     known = request.headers.get("if-none-match", "").split(",")
     if tag in {known_tag.strip().removeprefix("W/") for known_tag in known}:
         return Response(b"", status_code=304, media_type=media_type, headers=headers)
