@@ -29,7 +29,7 @@ _port = click.option(
 def demo(context: CommandContext, *, once: bool, host: str, port: int) -> None:
     """Try Judge with no key and no network.
 
-    It quotes example pages that come with it, from a small site on this machine. It heeds
+    It quotes example pages that come with it, from a small site on this machine. It uses
     two of your settings: JUDGE_MODEL=openai:NAME with JUDGE_OPENAI_BASE_URL gives verdicts, for
     instance from a model on this machine, and JUDGE_CORS_ORIGINS lets you build a frontend on it.
     """
@@ -172,7 +172,7 @@ See docs/mcp.md. With stdio everything but the protocol goes to stderr."""
     default=True,
     show_default=True,
     help="Whether replies have structured content and a summary, or are JSON in text alone, for "
-    "clients that read no more. Over http the address tells: /mcp?structured=false.",
+    "clients that read nothing else. Over http, the address sets it: /mcp?structured=false.",
 )
 @_host
 @_port

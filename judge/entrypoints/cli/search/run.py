@@ -113,7 +113,7 @@ def _check_reply(reply: str, sources: int | None) -> int:
     """Print the marks in *reply* that name none of its *sources*; the exit code is 1 if any do."""
     if sources is None:
         raise InvalidRequest(
-            "It cannot be told how many sources there were: the reply has no numbered blocks. "
+            "The number of sources is unknown, since the reply has no numbered blocks. "
             "Give the query as well, and --k if you gave it."
         )
     written = without_sources(reply)

@@ -100,7 +100,7 @@ def _labelled(path: Path, number: int, line: bytes) -> LabelledDispute:
         wrong = str(in_words(error)).removeprefix("body ")
         raise ConfigurationError(f"{place}: {wrong}") from None
     if not (read.context or read.query):
-        raise ConfigurationError(f"{place}: has neither context nor query; add what is to be told.")
+        raise ConfigurationError(f"{place}: has neither context nor query; add one of them.")
     return LabelledDispute(number, read.context, read.query, read.domain, tuple(read.pages))
 
 
