@@ -1,7 +1,7 @@
-"""The approved pages side by side: what each gains from a word, or from an entry of the thesaurus.
+"""An index of the approved pages: what each page scores for a stem or a thesaurus entry.
 
-A page is counted once (`page_terms`), whatever the others are; an index over such pages is then
-compiled in a moment and never changes.
+The words of a page are counted once (`page_terms`), whatever the other pages are; compiling an
+index from such pages is quick, and the index is immutable.
 """
 
 import math
@@ -20,42 +20,42 @@ from judge.vocabulary.thesaurus import Thesaurus
 from judge.vocabulary.word_vectors import load_word_vectors
 
 MENTION = 0.1
-"""Pages that hold less than this share of an entry's words are no subject of it, to save time."""
+"""Pages that gain less than this share of the best gain from an entry gain nothing (saves time)."""
 
 STRONG = 14.0
 MOST_RAISED = 2.0
-"""The rarity of the official words of an entry in all. One whose words are more common ("online
-shop") is raised half the way, at most to the double: it means its subject as much. On five sets of
-disputes fitting pages came to the fore by it; docs/quality.md has them."""
+"""The summed rarity of an entry's official words from which its gains stay as they are. Entries of
+commoner words ("online shop") name their subject as surely: they are raised halfway, at most
+doubled. That ranked relevant pages higher on five sets of disputes; docs/quality.md has them."""
 
 PRIOR_PAGES = 300
-"""A small catalogue is weighed as if it had so many pages: in three pages nothing is common."""
+"""Document frequencies assume at least this many pages: among three pages no word is common."""
 
 SCALE = 6.0
-"""Rarity runs from 0 to this, whatever the number of pages, so that thresholds keep."""
+"""Rarity is 0 to this whatever the number of pages, so that thresholds stay valid."""
 
 PLACE_BITS = 64
 STEPS = 2**20
 STEP_AREA = STEPS**-2
-"""Gains and factors are counted in millionths, as all pages are weighed at once: sums of them are
-right to four digits behind the point at least."""
+"""Gains and factors are fixed-point, in units of 2**-20, as all pages are scored in one big
+integer: sums are exact to at least four decimals."""
 
 
 IndexedWord = tuple[str, int, bool]
-"""The stem of a word, its row of the word vectors (0 for none), and whether it is telling: it says
-something of a subject and stands in some page."""
+"""The stem of a word, its row in the word vectors (0 for none), and whether it is searched for:
+it occurs in some page and says something about a subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateIndex:
     """What `rank_candidates` needs: the `rarity` of each stem, and what pages gain from entries.
 
-    From a stem a page gains its rarity times what it counts there. `packed` are the gains of all
-    pages side by side in one long number, 64 bits for each page, so that one multiplication weighs
-    a stem or an entry in all pages: a tenth of the time of one by one. `about` has what the pages
-    are about in the same way, a number for each dimension, and `opposite` the opposite, both with 1
-    added, so that none is below 0. `domains` are the pages of each, and `words` tells what is known
-    of a word.
+    A page's gain from a stem is the stem's rarity times its saturated frequency there. `packed` has
+    for each stem and entry the gains of all pages in one big integer, 64 bits per page, so that one
+    multiplication scores all pages: a tenth of the time of a loop. `about` has the pages' topic
+    vectors packed alike, an integer per dimension, and `opposite` their negatives, both with 1
+    added so that no lane is negative. `domains` maps each domain to its pages; `words` caches what
+    is known of a word.
     """
 
     pages: tuple[PageTerms, ...]
@@ -71,16 +71,16 @@ class CandidateIndex:
     def weigh(
         self, asked: Collection[tuple[str | int, float]], about: Iterable[float] = ()
     ) -> list[float]:
-        """What every page gains from stems and entries, each with a factor, and by its subject.
+        """The score of every page: gains from the *asked* stems and entries, times their factors.
 
-        The latter is the cosine of what it is about with *about*, times the length of that.
+        Added is the dot product of the page's topic vector, of length 1, with *about*.
         """
         subject = [round(value * STEPS) for value in about]
         factors = [round(factor * STEPS) for _, factor in asked] + [*map(abs, subject)]
         packed = [self.packed[key] for key, _ in asked]
         sides = zip(subject, self.about, self.opposite)
         packed += [like if value > 0 else unlike for value, like, unlike in sides]
-        # One product after the other, so that they all stand in the same few kilobytes.
+        # Lazily, so that all products reuse the same few kilobytes.
         total = sum(map(mul, factors, packed))
         places = total.to_bytes(len(self.pages) * PLACE_BITS // 8, sys.byteorder)
         raised = sum(map(abs, subject)) * STEPS
@@ -88,7 +88,7 @@ class CandidateIndex:
 
 
 def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> CandidateIndex:
-    """An index over *pages*, which keep their order for ties."""
+    """An index over *pages*, whose order breaks ties."""
     pages = tuple(pages)
     frequencies = Counter(stem for page in pages for stem in page.stems)
     rarity = {stem: _rarity(count, len(pages)) for stem, count in frequencies.items()}
@@ -133,7 +133,7 @@ def _indexed(word: str, held: Container[str], thesaurus: Thesaurus) -> IndexedWo
 
 
 def _packed(gains: Mapping[int, float], pages: int) -> int:
-    """*gains* in one long number, that of each of *pages* in its own 64 bits."""
+    """*gains*, by page number, in one big integer with 64 bits for each of *pages*."""
     places = array("Q", bytes(pages * PLACE_BITS // 8))
     for number, gain in gains.items():
         places[number] = round(gain * STEPS)
@@ -141,7 +141,7 @@ def _packed(gains: Mapping[int, float], pages: int) -> int:
 
 
 def _rarity(frequency: int, pages: int) -> float:
-    """BM25's inverse document frequency as a share of its greatest value, times SCALE."""
+    """BM25's inverse document frequency as a share of its maximum, times SCALE."""
     pages = max(pages, PRIOR_PAGES)
     return SCALE * idf(frequency, pages) / idf(0, pages)
 
@@ -155,9 +155,9 @@ def _summed(parts: Iterable[Mapping[int, float]]) -> dict[int, float]:
 
 
 def _sharpened(gains: dict[int, float], rarity: float) -> dict[int, float]:
-    """*gains* squared, the best nearly as it was: an entry is a subject.
+    """*gains* squared, scaled so that the best stays about the same.
 
-    Most pages that hold some of its words, which are of that *rarity*, mention it in passing.
+    Most pages with some of an entry's words, of total *rarity*, mention its subject in passing.
     """
     if not gains:
         return gains

@@ -1,9 +1,9 @@
-"""Which approved pages bear on a dispute? All of them ranked by what they say, best first.
+"""Ranks all approved pages by their relevance to a dispute, best first.
 
-A plain sum: BM25 of the dispute's strongest words and of the official words that its lay phrases
-stand for, over a page's whole text, lead and title with topics, how near the page is to the dispute
-by what its words mean, more for a page of the detected domain, and BM25 of the best passage. What
-each part brings stands in docs/quality.md.
+The score is a plain sum: BM25 of the dispute's strongest words and of the official words for its
+lay phrases, over the page's whole text, its lead and its title with topics; the similarity of the
+topic vectors; and BM25 of the best passage. A page of the detected domain gets a bonus.
+docs/quality.md tells what each part brings.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,39 +19,39 @@ from judge.judging.pages.query_terms import QueryTerms, read_query_terms
 from judge.types.requests import DEFAULT_DOMAIN
 
 PASSAGE = 0.5
-"""What a word counts once more in the best passage of a page."""
+"""Weight of the best passage's score in that of the page."""
 
 NEIGHBOURS = 1.0
-"""What the passages before and after one count for it: the best stands where the subject is."""
+"""Weight of the neighbouring passages in choosing the best one: it is where the subject is."""
 
 FAR_LESS = 0.3
-"""A passage in the midst of its subject that holds less than this share of what the one beside it
-holds is passed over for that one. From 0 to 0.3 the rates are alike."""
+"""The passage with the best neighbourhood is passed over for a neighbour of which it scores less
+than this share. The rates are alike from 0 to 0.3."""
 
 MEANING = 0.75
-"""What the page nearest in meaning gets, as a share of the score that is needed: words must say the
-rest. From 0.5 to 1 the rates are alike."""
+"""Score of the page nearest by the embedder, as a share of the threshold: words must contribute
+the rest. The rates are alike from 0.5 to 1."""
 
 SAME_DOMAIN = 1.5
-"""What a page counts more that is of the detected domain: a strong hint and no wall."""
+"""Score factor for a page of the detected domain: a strong hint, not a filter."""
 
 RERANKED = 12
-"""Pages whose passages are looked at."""
+"""How many of the best pages have their passages scored."""
 
 LIMIT = 8
-"""Pages that a model is given to choose from."""
+"""How many pages the model is offered at most."""
 
 CLEARLY = 1.25
-"""How much more a page needs where no domain was detected: it has to fit clearly. Of 22 labelled
-disputes of that kind 19 keep a fitting page, and those without one get a quarter fewer pages."""
+"""Factor on the threshold when no domain was detected: a page must fit clearly. Of 22 such labelled
+disputes 19 keep a relevant page, and those without one get a quarter fewer pages."""
 
 NO_MEANING: Mapping[str, float] = MappingProxyType({})
-"""Where there is no embedder, or it fails."""
+"""Nearness when there is no embedder, or it fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateReason:
-    """A part of a score: a word of the dispute, a lay phrase in it, the domain and so on."""
+    """One part of a score: a word of the dispute, a lay phrase in it, the domain and so on."""
 
     kind: Literal["word", "thesaurus", "domain", "passage", "meaning"]
     shown: str
@@ -60,7 +60,7 @@ class CandidateReason:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A page that may bear on the dispute, its best passage (-1 for none) and why."""
+    """A page that may be relevant, the index of its best passage (-1 for none), and its score."""
 
     page: CandidatePage
     passage: int
@@ -69,12 +69,12 @@ class Candidate:
 
     @property
     def reasons(self) -> tuple[CandidateReason, ...]:
-        """What gave it its score, greatest first."""
+        """The parts of the score, greatest first; computed on demand."""
         return self.explain()
 
 
 class _RankedPage(NamedTuple):
-    """A page by its place in the index, with its score, and those of its passages and of none."""
+    """A page by its number in the index, with its score and those of `_passage_scores`."""
 
     score: float
     number: int
@@ -91,12 +91,12 @@ def rank_candidates(
     has_threshold: bool = True,
     nearness: Mapping[str, float] = NO_MEANING,
 ) -> tuple[Candidate, ...]:
-    """At most *limit* of the *wanted* pages (all, if not told) that bear on a *dispute*.
+    """The pages relevant to *dispute*, best first, at most *limit*; all scores are above 0.
 
-    *wanted* are the places of pages in the index, in order; *domain* is that of the dispute. Best
-    first; all scores are above 0. A page that does not reach the threshold is not offered. Without
-    one, as for pages known by their titles, words alone count: any page is about it a little.
-    *nearness* in meaning is 0 to 1 by address, where it is known.
+    *wanted* are the numbers of the pages to rank, in ascending order (default: all); *domain* is
+    the dispute's. A page below the threshold is left out. Without a threshold, as for pages known
+    by their titles, only words count: every page is similar in topic a little. *nearness* is an
+    embedder's similarity by URL, 0 to 1, where known.
     """
     terms = read_query_terms(index, dispute)
     if not has_threshold:
@@ -128,7 +128,7 @@ def _shortlist(
     wanted: Sequence[int] | None,
     count: int,
 ) -> list[tuple[int, float]]:
-    """The *count* best of the *wanted* pages by all but their passages, with that score above 0."""
+    """The best *count* of the *wanted* pages with their scores, passages aside, if above 0."""
     totals = index.weigh((*terms.stems.items(), *terms.entries.items()), terms.about)
     for number, page in enumerate(index.pages if near else ()):
         totals[number] += near.get(page.page.url, 0.0)
@@ -140,9 +140,9 @@ def _shortlist(
 
 
 def _passage_scores(page: PageTerms, sought: Mapping[str, float]) -> list[float]:
-    """What each passage of *page* holds of what is sought; the last one is none, and holds nothing.
+    """The score of each passage of *page*, followed by a 0.0.
 
-    None stands before the first and after the last.
+    That serves as the neighbour after the last passage, and keeps `max` defined without passages.
     """
     scores = [0.0] * (len(page.page.passages) + 1)
     passages, numbers, gains = page.passages, page.numbers, page.gains
@@ -154,10 +154,10 @@ def _passage_scores(page: PageTerms, sought: Mapping[str, float]) -> list[float]
 
 
 def _best_passage(scores: Sequence[float]) -> int:
-    """The passage to show, the first of equals; -1 where none holds anything.
+    """The index of the passage to show, the first of equals; -1 if all scores are 0.
 
-    The subject is where a passage and those before and after it hold most of what is sought; shown
-    is the best of those three.
+    The subject is where a passage scores best together with its two neighbours. That passage is
+    shown, or a neighbour that is much better (`FAR_LESS`).
     """
     if not any(scores):
         return -1
@@ -178,12 +178,12 @@ def _candidate(
     domain: str,
     ranked: _RankedPage,
 ) -> Candidate:
-    """The page of *ranked*, with what it offers."""
+    """The candidate for *ranked*, with its best passage and a way to explain its score."""
     page_terms = index.pages[ranked.number]
     page, where = page_terms.page, _best_passage(ranked.passages)
 
     def explain() -> tuple[CandidateReason, ...]:
-        """What gave it its score, greatest first."""
+        """The parts of the score, greatest first."""
         reasons = [
             CandidateReason(kind, terms.shown[key], gain)
             for kind, key, gain in _gains(index, terms, ranked.number)
@@ -203,7 +203,7 @@ def _candidate(
 def _gains(
     index: CandidateIndex, terms: QueryTerms, number: int
 ) -> Iterator[tuple[Literal["word", "thesaurus"], str | int, float]]:
-    """What each thing that is asked for adds to the score of one page."""
+    """What each stem and entry of *terms* adds to the score of one page."""
     held = index.pages[number].stems
     for stem, factor in terms.stems.items():
         if stem in held:

@@ -1,6 +1,6 @@
-"""Which approved pages are offered to the model, and what of each.
+"""Chooses which approved pages the model is offered, and which text of each.
 
-rank all pages by what is known of them -> retrieve the best -> offer those that bear on the dispute
+rank all pages by their known text -> retrieve the best -> offer those relevant to the dispute
 """
 
 import functools
@@ -16,24 +16,24 @@ from judge.judging.pages.plain import cut_text
 from judge.types.references import Snippet
 
 ASSUMED_NATION = "england"
-"""Whose law is meant by a dispute that names no nation: most of our users live there."""
+"""The nation of a dispute that names none: most of our users live there."""
 
 SEPARATOR = " … "
-"""Between a page's lead and the passage of it that bears more on the dispute."""
+"""Between a page's lead and its most relevant passage."""
 
 
 class ChosenPage(NamedTuple):
-    """A page to retrieve, and how it was ranked by what it said; None for one of unknown text."""
+    """A page to retrieve, and its ranking by its text; None while the text is unknown."""
 
     request: SnippetRequest
     candidate: Candidate | None = None
     digest: str = ""
     guess: Candidate | None = None
-    """How one of unknown text was ranked by its title and topics, if they were touched."""
+    """The ranking by title and topics alone, if the text is unknown and they matched."""
 
 
 class OfferedPage(NamedTuple):
-    """A page to cite, and the nations where it applies: none for all of them."""
+    """A page to cite, and the nations where it applies; empty means all."""
 
     snippet: Snippet
     nations: frozenset[str]
@@ -46,11 +46,11 @@ def choose_pages(
     nations: frozenset[str],
     nearness: Mapping[str, float] = NO_MEANING,
 ) -> tuple[ChosenPage, ...]:
-    """The pages to retrieve, best first: those that fit, then those of unknown text that may.
+    """The pages to retrieve, best first: relevant ones, then those whose text is unknown.
 
-    Of the latter those whose title or topics the dispute touches come first, then those of its
-    domain. The choice never depends on which snippets are cached. *nearness* as `rank_candidates`
-    has it.
+    Of the latter, pages whose title or topics match the dispute come first, then those of its
+    domain. The choice never depends on which snippets are cached. *nearness* is explained at
+    `rank_candidates`.
     """
     limit = indexed.catalog.retrieval.references
     read, unread = _usable(indexed, domain, nations)
@@ -83,9 +83,9 @@ def offer_pages(
     *,
     nearness: Mapping[str, float] = NO_MEANING,
 ) -> tuple[OfferedPage, ...]:
-    """Of the *retrieved* pages those that bear on the dispute, best first.
+    """The *retrieved* pages that are relevant to the dispute, best first.
 
-    Pages that are known now by other words than those they were chosen by are ranked once more.
+    All are ranked again if the text of any has changed since it was chosen.
     """
     found = {chosen.request.key: (chosen, snippet) for chosen, snippet in retrieved}
     pages = {key: library.page(chosen.request, s.text) for key, (chosen, s) in found.items()}
@@ -112,11 +112,11 @@ def offer_pages(
 
 
 def _usable(indexed: IndexedPages, domain: str, nations: frozenset[str]) -> UsablePages:
-    """The pages that may be offered, each once; of one in two domains, that of *domain*."""
+    """The pages that may be offered, each once; a page in two domains as configured in *domain*."""
     if (domain, nations) not in indexed.usable:
         first: dict[tuple[str, str], int] = {}
         for number, (request, page) in enumerate(indexed.pages):
-            # With another fragment it is the same page, unless that goes with another selector.
+            # Addresses that differ only in the fragment are one page, unless the selectors differ.
             text = request.source.url.partition("#")[0], request.source.selector
             is_first = text not in first or request.domain == domain
             if is_first and _is_usable(request, page, nations):
@@ -128,14 +128,14 @@ def _usable(indexed: IndexedPages, domain: str, nations: frozenset[str]) -> Usab
 
 
 def _is_usable(request: SnippetRequest, page: LibraryPage, nations: frozenset[str]) -> bool:
-    """Whether the page is in force, and in a nation that is named or, if none is, assumed."""
+    """Whether the page is not withdrawn and applies in a named nation, or in the assumed one."""
     applies_in = _nations(request, page)
     is_near = not applies_in or bool(applies_in & (nations or {ASSUMED_NATION}))
     return is_near and not page.is_withdrawn
 
 
 def _nations(request: SnippetRequest, page: LibraryPage) -> frozenset[str]:
-    """The nations configured and those found on the page; none for all."""
+    """The nations configured and those found on the page; empty means all."""
     return page.nations | frozenset(request.source.nations)
 
 
@@ -144,7 +144,7 @@ def _key(page: CandidatePage) -> PageKey:
 
 
 def _quoted(lead: str, candidate: Candidate, max_words: int) -> str:
-    """*lead* and, where another passage bears more on the dispute, that one too."""
+    """*lead*, followed by the candidate's best passage if there is one."""
     if candidate.passage < 0:
         return lead
     return _with_passage(lead, candidate.page.passages[candidate.passage][1], max_words)
@@ -152,7 +152,7 @@ def _quoted(lead: str, candidate: Candidate, max_words: int) -> str:
 
 @functools.lru_cache(maxsize=2048)
 def _with_passage(lead: str, text: str, max_words: int) -> str:
-    """Remembered: the same few passages are quoted all day, and looked up by this very text."""
+    """Cached: the same few passages are quoted again and again."""
     passage = cut_text(text, max_words)
     is_lead = passage.removesuffix("...") in lead or lead.removesuffix("...") in text
     return lead if is_lead else f"{lead}{SEPARATOR}{passage}"

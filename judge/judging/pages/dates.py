@@ -1,4 +1,4 @@
-"""The date that a publisher gives a page: in `<meta>`, in JSON-LD, or in an "Updated" line."""
+"""Finds the publisher's date of a page: in `<meta>`, in JSON-LD, or in an "Updated" line."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,10 +14,10 @@ _PUBLISHED = (
     *("article:published_time", "datepublished", "dcterms.issued", "dcterms.date", "dc.date"),
     *("dc.date.issued", "dcterms.created", "date", "pubdate", "publish-date"),
 )
-"""Names of `<meta>`, in lower case, the surest first."""
+"""Names of `<meta>` elements, in lower case, the most reliable first."""
 
 _JSON_LD = re.compile(rb"ld(?:\+|&#43;|&#x2B;)json[^<>]{0,200}>")
-"""ASP.NET writes the plus sign as a reference."""
+"""ASP.NET writes the plus sign as a character reference."""
 
 _JSON_LD_DATE = re.compile(rb'"(dateModified|datePublished)"\s{0,9}:[\s\[]{0,9}"([^"]{4,60})"')
 _MOST_SCRIPTS = 20
@@ -38,32 +38,32 @@ _DATES = (
     re.compile(rf"{_MONTH}\s{{1,3}}{_NTH},?\s{{1,3}}{_YEAR}", re.IGNORECASE),
     re.compile(rf"{_DAY}(?P<gap>[-/.])(?P<month>\d{{1,2}})(?P=gap){_YEAR}"),
 )
-"""As machines, Britons and Americans write them, and in figures."""
+"""ISO dates, dates as the British and Americans write them, and day/month/year in figures."""
 
 _FIRST_YEAR, _LAST_YEAR = 1990, 2100
-"""There were no pages before, and nothing tells of pages after."""
+"""Years outside this range are not dates of web pages."""
 
 _UPDATED_WORDS = (b"updated", b"last update", b"reviewed", b"modified", b"edited")
 _PUBLISHED_WORDS = (b"published", b"posted")
-"""In lower case, alone or after "date" ("dateModified")."""
+"""In lower case; matched alone or after "date" ("dateModified")."""
 
 _TAG = re.compile(r"<(?:time[^<>]{1,200}?datetime=[\"']?([^\"'<>]{4,40}))?[^<>]{0,300}>")
 _DATE_REACH = 200
-"""Characters of markup between such a line's word and its date."""
+"""Bytes of markup after such a word in which its date is looked for."""
 
 _DATE_WITHIN = 30
-"""Characters of text."""
+"""Characters of text after the word in which its date must be."""
 
 _ITSELF = frozenset(
     b"page guide guidance content document information article advice publication site".split()
 )
-"""What a page calls itself: other things that were updated are what it tells of."""
+"""What a page calls itself: if anything else was updated, the sentence is content."""
 
 _MOST_LINES = 12
 
 
 def parse_date(text: str) -> date | None:
-    """Return the first date in *text*, as people and machines in Britain write one, or None.
+    """Return the first date in *text*, in ISO or a British or American form, or None.
 
     >>> parse_date("3rd May 2024"), parse_date("2024-05-03T01:02:03Z"), parse_date("2024-13-01")
     (datetime.date(2024, 5, 3), datetime.date(2024, 5, 3), None)
@@ -75,9 +75,10 @@ def parse_date(text: str) -> date | None:
 
 
 def find_updated(metas: Mapping[str, str], markup: bytes, limited: bytes) -> date | None:
-    """Return when a page was last changed, else when it was published, or None.
+    """Return the date a page was last modified, else published, or None.
 
-    *metas* are its `<meta>` by name, *markup* the page as sent, *limited* without its scripts.
+    *metas* are its `<meta>` contents by name, *markup* is the page as sent, *limited* the markup
+    without scripts.
     """
     if day := _first_date(map(metas.get, _MODIFIED)):
         return day
@@ -103,7 +104,7 @@ def _first_date(texts: Iterable[str | None]) -> date | None:
 
 
 def _line_date(words: Iterable[bytes], limited: bytes) -> date | None:
-    """Return the date that follows the first of *words* that a date follows at once."""
+    """Return the first date that directly follows one of *words*."""
     lowered = limited.lower()
     for end in chain.from_iterable(islice(_ends(word, lowered), _MOST_LINES) for word in words):
         after = lowered[end : end + _DATE_REACH].decode("utf-8", "replace")
@@ -114,7 +115,7 @@ def _line_date(words: Iterable[bytes], limited: bytes) -> date | None:
 
 
 def _ends(word: bytes, lowered: bytes) -> Iterator[int]:
-    """Yield where each *word* ends that is no part of a longer one."""
+    """Yield the end of each *word* that labels a date: a whole word, not part of a sentence."""
     at = lowered.find(word)
     while at != -1:
         end = at + len(word)
@@ -129,7 +130,7 @@ def _ends(word: bytes, lowered: bytes) -> Iterator[int]:
 
 
 def _is_in_sentence(before: list[bytes]) -> bool:
-    """Tell from the words *before* it whether a label tells of a plan, or of another thing."""
+    """Tell from the words *before* a label whether it is about a plan, or not about the page."""
     if before[-1:] == [b"last"]:
         before = before[:-1]
     if before[-1:] == [b"be"]:

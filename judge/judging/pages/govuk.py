@@ -1,7 +1,7 @@
-"""GOV.UK's pages as its Content API gives them, which says more than their HTML.
+"""Reads GOV.UK pages from its Content API, which says more than their HTML.
 
 The API (https://content-api.publishing.service.gov.uk) is open and needs no key. Its items differ
-by document type; what is text in any of them is read in the order in which the page shows it.
+by document type; all fields with text are read, in the order in which the page shows them.
 """
 
 import json
@@ -24,7 +24,7 @@ HOST = "www.gov.uk"
 _API = f"https://{HOST}/api/content"
 
 _WITHOUT_PARTS = ("government", "guidance", "hmrc-internal-manuals", "service-manual")
-"""First segments of paths whose every page is an item of its own."""
+"""First path segments under which every page is an item of its own."""
 
 _TEXTS = (
     *("introductory_paragraph", "introduction", "licence_overview", "body", "outcome_detail"),
@@ -32,15 +32,15 @@ _TEXTS = (
     *("what_you_need_to_know", "other_ways_to_apply", "step_by_step_nav", "parts"),
     *("collection_groups", "groups"),
 )
-"""Keys of `details` that hold text, in the order in which pages show them."""
+"""Keys of `details` with text, in the order in which pages show them."""
 
 _NATIONS = ("england", "scotland", "wales", "northern_ireland")
 
 
 def content_api_urls(url: str) -> tuple[str, ...]:
-    """Return where the API may have the page at *url*, the likeliest first; none of other hosts.
+    """Return the API URLs that may have the page at *url*, the likeliest first; none if off-site.
 
-    The part of a guide has no address of its own: it is in the item of the whole guide.
+    A part of a guide has no item of its own: it is in the item of the whole guide.
 
     >>> content_api_urls("https://www.gov.uk/access-to-work/eligibility")[1]
     'https://www.gov.uk/api/content/access-to-work'
@@ -54,9 +54,10 @@ def content_api_urls(url: str) -> tuple[str, ...]:
 
 
 def parse_content_item(body: bytes, url: str, *, max_words: int = MAX_WORDS) -> ReadPage | None:
-    """Return the page at *url* from the API's reply, or None when the reply isn't about it.
+    """Return the page at *url* from the API's reply, or None if the reply is not about it.
 
-    Never raises. What has gone is withdrawn; where a redirect leads, the page itself tells.
+    Never raises. A page that is "gone" counts as withdrawn; a redirect gives None, so that the HTML
+    page is fetched and followed.
     """
     try:
         item = json.loads(body)
@@ -77,7 +78,7 @@ def parse_content_item(body: bytes, url: str, *, max_words: int = MAX_WORDS) -> 
 
 
 def _path(url: str) -> str:
-    """Return the path of *url* on GOV.UK without a slash at its end, or "" of other hosts."""
+    """Return the path of *url* without a trailing slash, or "" if it is not on GOV.UK."""
     try:
         parts = urlsplit(url)
         is_here = parts.scheme in {"https", "http"} and parts.hostname == HOST
@@ -87,7 +88,7 @@ def _path(url: str) -> str:
 
 
 def _part(item: Mapping[str, object], url: str) -> str | None:
-    """Return the slug of the part that *url* names, "" for the whole, None for another page."""
+    """Return the slug of the part that *url* names, "" for the whole item, None if no part fits."""
     path, base = _path(url), _text(item.get("base_path"))
     if not base or not path.startswith(f"{base}/"):
         return ""
@@ -99,7 +100,7 @@ def _part(item: Mapping[str, object], url: str) -> str | None:
 
 
 def _with_text(facts: ReadPage, item: Mapping[str, object], part: str, max_words: int) -> ReadPage:
-    """Return *facts* with the text of *item*, or of its one *part*."""
+    """Return *facts* with the text of *item*, or of its *part* alone."""
     details = _mapping(item.get("details"))
     if part:
         chosen = [one for one in _mappings(details.get("parts")) if one.get("slug") == part]
@@ -117,9 +118,10 @@ def _read(html: str) -> PageBlocks:
 
 
 def _html(value: object, depth: int = 4) -> str:
-    """Return the HTML in *value*: itself, what lies in its fields, or the HTML among its versions.
+    """Return the HTML in *value*: a string itself, or that in an object's fields or a list.
 
-    A titled value, such as the part of a guide, begins with its title as a heading.
+    Of a list of versions only `text/html` counts. An object such as a part of a guide begins with
+    its title as a heading.
     """
     if isinstance(value, str):
         return value
@@ -137,7 +139,7 @@ def _html(value: object, depth: int = 4) -> str:
 
 
 def _nations(details: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the nations that the item states, else those named in what one needs to know first."""
+    """Return the nations that the item states, else those named under `need_to_know`."""
     stated = _mapping(details.get("national_applicability"))
     if applies := [n for n in _NATIONS if _mapping(stated.get(n)).get("applicable") is True]:
         return tuple(nation.replace("_", "-") for nation in applies)

@@ -1,7 +1,7 @@
-"""Which of a page's blocks is its first real paragraph.
+"""Chooses the block that is a page's first real paragraph.
 
-Fourth and last step of extraction. Prose is told by its words, the content by where most of the
-prose stands; the paragraph is the first in there, or the lead between it and the title.
+Fourth and last step of extraction. A block is prose by its words; the content is where most of the
+prose is; the result is the first paragraph there, or a lead between it and the title.
 """
 
 import functools
@@ -20,13 +20,13 @@ _SENTENCE_END = re.compile(
     r"[.!?\u2026\u3002:]"
     r"(?:(?<!:)(?<![ap]\.m\.)[\"'\u201d\u2019\u00bb)\]\ufffd]*(?:\s|$)|(?<=:)$)"
 )
-"""U+FFFD may be the quotation mark that a wrong encoding lost; "9 a.m." ends no sentence.
+"""U+FFFD may be a quotation mark that a wrong encoding lost; "9 a.m." does not end a sentence.
 
-All marks come first, together: of one that begins in two ways every character is tried.
+The marks are one character class at the start: an alternation there would be tried everywhere.
 """
 
 _BY_SOMEBODY = r"[Bb][Yy]:? [A-Z][^\s,]* (?:[a-z]{1,3} )?[A-Z]"
-"""Two capitals, since guidance says "By law" and "By post"."""
+"""Requires two capitals, since guidance says "By law" and "By post"."""
 
 _OPENING_OF_NO_PROSE = re.compile(
     rf"\W*(?:{_BY_SOMEBODY}|(?i:posted\s|published\b|written by|"
@@ -35,7 +35,7 @@ _OPENING_OF_NO_PROSE = re.compile(
     r"|(?:medically|clinically|legally|expert|fact)[ -](?:reviewed|checked)\b"
     r"|(?:read more|read next|related|see also|also read|watch|listen)(?: articles?| stories)?:))"
 )
-"""How bylines, dates, captions, credits and related items begin; a long text may begin so too."""
+"""How bylines, dates, captions, credits and related items begin; long prose may begin so too."""
 
 _BOILERPLATE = (
     *("use cookies", "uses cookies", "our cookies", "accept cookies", "essential cookies"),
@@ -49,57 +49,57 @@ _BOILERPLATE = (
     *("general information only", "substitute for legal", "substitute for medical"),
     *("{{", "{%", "<%", "${"),  # what a script should have filled in
 )
-"""What sites say on every page, whatever the page is about, in lower case.
+"""Phrases that sites repeat on every page, in lower case.
 
-Guidance says "if you agree to a plan" and "sign up to a service" too, hence the longer phrases.
+They are long because guidance says "if you agree to a plan" and "sign up to a service" too.
 """
 
 _NAMED_BY = re.compile(rf"{_BY_SOMEBODY}|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)")
-"""Lines that name an author."""
+"""Bylines."""
 
 FEWEST_WORDS = 8
-"""Shorter sentences are mostly labels and calls to act."""
+"""Shorter sentences are mostly labels and calls to action."""
 
 _MOST_LINKED = 0.6
-"""Share of linked text above which a block is navigation."""
+"""Share of link text above which a block is navigation."""
 
 _ENOUGH_CHARACTERS = 300
-"""With less text than this left, likely boilerplate is read as well."""
+"""If less text than this is left, likely boilerplate is used as well."""
 
 _MAIN_CHARACTERS = 200
-"""`<main>` is believed when it holds this much prose; some sites leave it nearly empty."""
+"""`<main>` is trusted if it holds this much prose; some sites leave it nearly empty."""
 
 _CONTENT_SHARE = 0.9
 """The content is the smallest element with this share of the prose."""
 
 _CLEARED_SHARE = 0.4
-"""An element with this share of the page's prose is the content, whatever its name says."""
+"""An element with this share of the page's prose is not boilerplate, whatever its class says."""
 
 _PARAGRAPH_SHARE = 0.7
-"""Where `<p>` hold this share of the prose, other blocks are cards, lists and boxes."""
+"""If `<p>` elements hold this share of the prose, other blocks are cards, lists and boxes."""
 
 _TITLED_SHARE = 0.2
-"""What stands before the title counts only when less than this share comes after it."""
+"""Text before the title counts only if less than this share of the prose follows the title."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Where on a page its own text stands, and which of its blocks are prose."""
+    """Which part of a page is its own text, and which of its blocks are prose."""
 
     page: PageBlocks
     prose: list[PageBlock]
     boilerplate: list[Boilerplate]
     inside: range
-    """The elements of the part of the page that was believed."""
+    """The indexes of the trusted elements: those of `<main>`, or all."""
     heading: PageBlock | None
-    """The `<h1>` that names the page; some sites put their own name in one too."""
+    """The `<h1>` that names the page; some sites use another for their own name."""
     title: int
-    """Order of the block after which the content begins, -1 for the page's start."""
+    """Order of the block after which the content begins, -1 for the start of the page."""
     most_boilerplate: Boilerplate
-    """The most of it that the element of a lead may be."""
+    """The highest level of an element that a lead may be in."""
 
     def holds(self, block: PageBlock, most: Boilerplate = Boilerplate.NONE) -> bool:
-        """Tell whether *block* is the page's own text, in no more than *most* boilerplate."""
+        """Tell whether *block* is the page's own text, up to the boilerplate level *most*."""
         return (
             block.order > self.title
             and block.element in self.inside
@@ -108,9 +108,9 @@ class Content:
 
 
 def locate_content(page: PageBlocks, head_title: str) -> Content:
-    """Return where *page*'s own text is: in `<main>`, after the title, in no box of boilerplate.
+    """Return where *page*'s own text is: in `<main>`, after the title, outside boilerplate.
 
-    *head_title* is what the window is called.
+    *head_title* is the text of `<title>`.
     """
     prose = [block for block in page.blocks if is_prose(block)]
     inside = _main(page, prose)
@@ -150,29 +150,29 @@ def _choose(content: Content, prose: list[PageBlock]) -> PageBlock | None:
 
 
 def is_prose(block: PageBlock) -> bool:
-    """Tell whether *block* reads as a paragraph of a text, from its words alone."""
+    """Tell whether *block* reads like a paragraph, mostly by its words."""
     text, words = block.text, block.word_count
     if words < FEWEST_WORDS or block.tag in {"pre", "h1"} or block.link_share >= _MOST_LINKED:
         return False
     if block.tag in HEADING_TAGS and text[-1] not in ".!":
-        return False  # a whole sentence may be the lead, set large
+        return False  # but a heading that is a whole sentence may be the lead
     if not _SENTENCE_END.search(text):
         return False
     return not (words < 25 and opens_no_prose(text))
 
 
 def _is_quotable(block: PageBlock) -> bool:
-    """Tell whether *block*, which is prose, is of this page and not of a template."""
+    """Tell whether *block*, which is prose, belongs to this page and not to the site's template."""
     return block.word_count >= 60 or not is_boilerplate(block.text)
 
 
 def opens_no_prose(text: str) -> bool:
-    """Tell whether *text*, if short, is a byline, a date, a caption or a credit."""
+    """Tell whether *text* begins like a byline, a date, a caption or a credit."""
     return _OPENING_OF_NO_PROSE.match(text) is not None
 
 
 def is_boilerplate(text: str) -> bool:
-    """Tell whether *text*, if short, is what sites say on every page."""
+    """Tell whether *text* contains a phrase that sites repeat on every page."""
     return next(_boilerplate().iter(text.lower()), None) is not None
 
 
@@ -184,9 +184,10 @@ def _boilerplate() -> ahocorasick.Automaton:
 def _boilerplate_by_element(
     page: PageBlocks, prose: Sequence[PageBlock], asked: set[int]
 ) -> list[Boilerplate]:
-    """Return each element's level: its own or that around it, unless it holds title or content.
+    """Return each element's level: the higher of its own and its parent's.
 
-    Only those *asked* for, and what is around them, are looked at: most of a page is its menus.
+    One with much of the prose has no level of its own, one with the title only FULL. Only elements
+    *asked* for and their ancestors are looked at, since most of a page is menus.
     """
     sizes = _sizes(page, prose)
     titled = _with_all_around(page, {block.element for block in page.blocks if block.tag == "h1"})
@@ -203,7 +204,7 @@ def _boilerplate_by_element(
 
 
 def _with_all_around(page: PageBlocks, asked: set[int]) -> set[int]:
-    """Return the elements *asked* for and all that they stand in."""
+    """Return the elements *asked* for and all their ancestors."""
     found: set[int] = set()
     for element in asked:
         at = element
@@ -214,7 +215,7 @@ def _with_all_around(page: PageBlocks, asked: set[int]) -> set[int]:
 
 
 def _main(page: PageBlocks, prose: list[PageBlock]) -> range:
-    """Return the elements of the first `<main>`, or all if it holds too little."""
+    """Return the elements of the first `<main>`, or all elements if it holds too little prose."""
     mains = (
         index
         for index, (tag, attributes) in enumerate(zip(page.tags, page.attributes, strict=True))
@@ -228,7 +229,7 @@ def _main(page: PageBlocks, prose: list[PageBlock]) -> range:
 
 
 def _heading(page: PageBlocks, inside: range, head_title: str) -> PageBlock | None:
-    """Return the `<h1>` with which *head_title*, case-folded, begins, else the first there is."""
+    """Return the `<h1>` that comes first in *head_title* (case-folded), else the first `<h1>`."""
     headings = [block for block in page.blocks if block.tag == "h1"]
     positions = [(head_title.find(block.text.casefold()), block) for block in headings]
     named = min((one for one in positions if one[0] >= 0), default=(0, None))[1]
@@ -237,14 +238,14 @@ def _heading(page: PageBlocks, inside: range, head_title: str) -> PageBlock | No
 
 
 def _title_order(heading: PageBlock | None, prose: list[PageBlock]) -> int:
-    """Return the order of *heading* if that is what the prose stands under, or -1."""
+    """Return the order of *heading* if enough of the prose follows it, or -1."""
     title = heading.order if heading else -1
     after = (block for block in prose if block.order > title)
     return title if _size(after) >= _TITLED_SHARE * _size(prose) else -1
 
 
 def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
-    """Return only the `<p>`, where most of the text is in them, and each `<div>` beside them."""
+    """Return the `<p>`, headings and sibling `<div>` blocks if `<p>` hold most text, else all."""
     marked = [block for block in prose if block.tag == "p" or block.tag in HEADING_TAGS]
     if _size(marked) < _PARAGRAPH_SHARE * _size(prose):
         return prose
@@ -259,7 +260,7 @@ def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
 
 
 def _content_start(page: PageBlocks, prose: list[PageBlock]) -> PageBlock:
-    """Return the first block of the smallest element that holds nearly all of the prose."""
+    """Return the first block of the smallest element that holds nearly all the prose."""
     sizes = _sizes(page, prose)
     enough = _CONTENT_SHARE * sizes[0]
     content = max(index for index, size in enumerate(sizes) if size >= enough)
@@ -269,9 +270,9 @@ def _content_start(page: PageBlocks, prose: list[PageBlock]) -> PageBlock:
 def _lead(
     content: Content, prose: list[PageBlock], kept: list[PageBlock], start: PageBlock
 ) -> PageBlock | None:
-    """Return the paragraph between the title and the content's start, if there is one.
+    """Return the paragraph between the title and the start of the content, if any.
 
-    On guidance pages it is the sentence to quote, and it often stands outside the content.
+    On guidance pages it is the sentence to quote, and it is often outside the content element.
     """
     page, title = content.page, content.title
     if title < 0:
@@ -287,7 +288,7 @@ def _lead(
 
 
 def _is_teaser(page: PageBlocks, found: PageBlock, following: PageBlock) -> bool:
-    """Tell whether an author's name stands between *found* and the next paragraph."""
+    """Tell whether a byline stands between *found* and the next paragraph."""
     between = page.blocks[found.order + 1 : following.order]
     return any(_is_byline(page, b) for b in between)
 
@@ -303,7 +304,7 @@ def _size(blocks: Iterable[PageBlock]) -> int:
 
 
 def _sizes(page: PageBlocks, blocks: Sequence[PageBlock]) -> list[int]:
-    """Return how many characters of *blocks* each element holds, with all inside it."""
+    """Return how many characters of *blocks* each element holds, descendants included."""
     sizes = [0] * len(page.tags)
     for block in blocks:
         sizes[block.element] += len(block.text)

@@ -1,7 +1,7 @@
-"""All approved pages as they were last read, indexed for ranking; one library a process.
+"""All approved pages as last read, indexed for ranking; one library per process.
 
-learn (words are counted) -> indexed (compiled); both in a thread, so that no request is held up.
-A page that was not read yet is known by its title and topics.
+learn (counts words) -> indexed (compiles an index); both in a thread, so that no request waits.
+A page that was not read yet is ranked by its title and topics.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ ReadRecord = tuple[SnippetRequest, PageRecord, PageContent]
 
 @dataclass(frozen=True, slots=True)
 class LibraryPage:
-    """A page as it is ranked, where it says it applies, and the digest of what was read.
+    """A page with its term counts, the nations it says it applies to, and the digest of its text.
 
-    The digest is empty for a page that was not read.
+    The digest is empty for a page that was not read yet.
     """
 
     terms: PageTerms
@@ -37,7 +37,7 @@ class LibraryPage:
 
 
 class UsablePages(NamedTuple):
-    """The places of pages in an index: those whose text is known, in order, and the others."""
+    """Page numbers in an index: those with known text, in ascending order, and the others."""
 
     read: Sequence[int]
     unread: Sequence[int]
@@ -45,46 +45,46 @@ class UsablePages(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IndexedPages:
-    """The pages of a catalogue as they were known at one moment, and the index over them."""
+    """A snapshot of the pages of a catalogue, and the index over them."""
 
     catalog: SourceCatalog
     pages: tuple[tuple[SnippetRequest, LibraryPage], ...]
     by_key: Mapping[PageKey, tuple[SnippetRequest, LibraryPage]]
     index: CandidateIndex
     usable: dict[tuple[str, frozenset[str]], UsablePages] = field(default_factory=dict)
-    """Which pages may be offered in a domain and some nations, once that was asked."""
+    """Cache: which pages may be offered, by domain and nations."""
 
 
 class PageLibrary:
-    """What is known of each approved page."""
+    """Holds the term counts of each approved page, and compiles them to an index."""
 
     def __init__(self, thesaurus: Thesaurus) -> None:
         self._thesaurus = thesaurus
         self._pages: dict[PageKey, LibraryPage] = {}
         self._generation = 0
         self._indexed: tuple[str, int, IndexedPages] | None = None
-        """For which catalogue and after which generation it was compiled, and the index."""
+        """The catalogue digest and the generation it was compiled from, and the index."""
         self._indexing = asyncio.Lock()
 
     async def learn(self, read: Sequence[ReadRecord]) -> None:
-        """Rank pages by what they say from now on."""
+        """Count the words of pages just read, and rank by them from now on."""
         self._pages |= await asyncio.to_thread(_count_all, read)
         self._generation += 1
 
     def page(self, request: SnippetRequest, lead: str = "") -> LibraryPage:
-        """What is known of the page: of one that was not read its title, topics and *lead*."""
+        """The page, ranked by its title, topics and *lead* alone if it was not read yet."""
         return _as_configured(request, self._pages.get(request.key), lead)
 
     def holds(self, request: SnippetRequest, record: PageRecord) -> bool:
-        """Whether the page is known as *record* has it."""
+        """Whether the library has the page with the text that *record* describes."""
         page = self._pages.get(request.key)
         return page is not None and page.digest == record.digest
 
     async def indexed(self, catalog: SourceCatalog) -> IndexedPages:
-        """All pages of *catalog* as they are known now; compiled once for all who ask.
+        """The index of all pages of *catalog*; callers who wait together share one compilation.
 
-        What is learned while somebody waits need not be in it, or while pages are read each who
-        asks would wait for an index of his own.
+        It holds everything learned before the call; what is learned during it may be missing, or
+        each caller would need an index of its own while pages are being read.
         """
         wanted = self._generation
         async with self._indexing:
@@ -96,7 +96,7 @@ class PageLibrary:
             return indexed
 
     def compiled(self, pages: Sequence[LibraryPage]) -> CandidateIndex:
-        """An index over these *pages* alone, for what was read just now."""
+        """An index over these *pages* alone, such as those read during a request."""
         return compile_candidates([page.terms for page in pages], self._thesaurus)
 
     def _compile(self, catalog: SourceCatalog, pages: dict[PageKey, LibraryPage]) -> IndexedPages:
@@ -109,7 +109,7 @@ class PageLibrary:
 
 
 def requests_of(catalog: SourceCatalog) -> list[SnippetRequest]:
-    """A request for every page of *catalog*, in the order of the file."""
+    """A request for every page of *catalog*, in the order of the sources file."""
     return [
         SnippetRequest(domain.name, source, catalog.retrieval)
         for domain in catalog.domains
@@ -132,7 +132,7 @@ def _count_all(read: Sequence[ReadRecord]) -> dict[PageKey, LibraryPage]:
 def _as_configured(
     request: SnippetRequest, page: LibraryPage | None, lead: str = ""
 ) -> LibraryPage:
-    """*page* under the title and topics that are configured now."""
+    """*page* with the title and topics that are configured now."""
     if page is None:
         return LibraryPage(count_terms(_candidate(request, lead, PageContent("", ()))))
     ranked, source = page.terms.page, request.source

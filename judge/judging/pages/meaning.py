@@ -1,7 +1,7 @@
-"""Which approved pages are near a dispute in meaning; joins the choice by words.
+"""Finds the approved pages nearest to a dispute by an embedder's vectors; adds to ranking by words.
 
-learn (vectors are made, or taken from the cache; while nobody waits) -> nearness (of a dispute).
-Only where there is an embedder; whatever fails leaves the words alone.
+learn (in the background: embed pages, or load their vectors from the cache) -> nearness (per
+dispute). Used only if an embedder is configured; on any failure pages are ranked by words alone.
 """
 
 import asyncio
@@ -25,10 +25,10 @@ BUDGET_S = 1.0
 """How long a request waits for the vector of its dispute."""
 
 MOST_WORDS = 200
-"""Of a page, that its vector is made of: its title, its lead, and what follows."""
+"""Words of a page that are embedded: its title, its lead, and what follows."""
 
 TOGETHER = 32
-"""Pages sent to the embedder at once; what was made is kept when the next ones fail."""
+"""Pages embedded per request; each batch is stored, so that a later failure loses nothing."""
 
 KEPT_S = 30 * DAY_S
 LOCK_S = 120.0
@@ -39,7 +39,7 @@ Vector = Sequence[float]
 
 @dataclass(slots=True)
 class PageMeaning:
-    """The vector of each page that was read, by address."""
+    """The embeddings of all pages read so far, and their ranking for a dispute."""
 
     embedder: Embedder
     cache: Cache
@@ -47,11 +47,12 @@ class PageMeaning:
     journal: Journal
     budget_s: float = BUDGET_S
     _vectors: dict[str, Vector] = field(default_factory=dict)
-    """By the digest of what they were made of."""
+    """By the digest of the embedded text."""
     _digests: dict[str, str] = field(default_factory=dict)
+    """By the URL of the page."""
 
     async def learn(self, indexed: IndexedPages) -> None:
-        """Have a vector of each page of *indexed*; only one process at a time makes them."""
+        """Get a vector for each page of *indexed*; only one process at a time computes them."""
         texts = {page.terms.page.url: _told(page.terms.page)
                  for _, page in indexed.pages if page.is_read}  # fmt: skip
         self._digests = {url: self._digest(text) for url, text in texts.items()}
@@ -70,9 +71,9 @@ class PageMeaning:
             self._note(error)
 
     async def nearness(self, dispute: str) -> Mapping[str, float]:
-        """How near each page is to *dispute*, 1 for the nearest; nothing if that cannot be had.
+        """The similarity of pages to *dispute* by URL, 1 for the nearest; empty on failure.
 
-        By rank, since the cosines of two embedders do not compare.
+        By reciprocal rank, since cosines of different embedders are not comparable.
         """
         if not self._vectors:
             return NO_MEANING
@@ -95,7 +96,7 @@ class PageMeaning:
         return blake2b(f"{self.embedder.name}\n{text}".encode(), digest_size=16).hexdigest()
 
     async def _take_over(self, by_digest: Mapping[str, str]) -> bool:
-        """Take from the cache what others have made; whether that is all."""
+        """Load vectors that other processes stored; return whether none is missing now."""
         missing = [digest for digest in by_digest if digest not in self._vectors]
         values = await self.cache.get_many([_key(digest) for digest in missing]) if missing else []
         found = zip(missing, map(_find_vector, values))
@@ -118,7 +119,7 @@ class PageMeaning:
 
 
 def _told(page: CandidatePage) -> str:
-    """The first words of *page*, its title and lead before all."""
+    """The first words of *page*, beginning with its title and lead."""
     texts = [page.title, page.lead, *(text for _, text in page.passages)]
     return " ".join(" ".join(texts).split()[:MOST_WORDS])
 
@@ -137,7 +138,7 @@ def _format_vector(vector: Vector) -> str:
 
 
 def _find_vector(text: str | None) -> Vector | None:
-    """The vector in *text*; None when there is none, or none that we understand."""
+    """The vector in *text*; None if it is absent or cannot be decoded."""
     try:
         return array("f", base64.b64decode(text or "", validate=True))
     except ValueError:

@@ -1,6 +1,6 @@
-"""What a page says about itself around its title: where it applies, and that it is withdrawn.
+"""Reads the notes around a page's title: the nations it applies to, and whether it is withdrawn.
 
-Such notes stand before the text or right under the title. The same words further down are prose:
+Such notes come before the text or right under the title. The same words further down are prose:
 an article about withdrawn guidance is not withdrawn.
 """
 
@@ -46,14 +46,14 @@ _APPLIES = re.compile(
     rf"(?:only )?{_PLACE_LIST}(?=\W*$|\W*[.;:(\u2013]|,| only| but| and not| -| see\b)"
     rf"|(?:for )?{_PLACE_LIST.replace('places', 'alone')} only\W*$"
 )
-"""A line that says where the page holds; places that others link to come after a bracket."""
+"""A line that says where the page applies; after a bracket come links for other nations."""
 
 _APPLIES_NOT = re.compile(
     rf"(?:{_SUBJECT} |this |it )?do(?:es)?(?: not|n['\u2019]t) apply (?:to|in) {_PLACE_LIST}\W*$"
 )
 
 _LABEL = re.compile(rf"(?:{_SUBJECT} |this )?applies (?:to|in):?$")
-"""A line whose places are in the next ones."""
+"""A label whose places follow on the next lines."""
 
 _PLACES_ALONE = re.compile(rf"{_PLACE_LIST}\W*$")
 
@@ -62,7 +62,7 @@ _OUT_OF_DATE = (
     r"in use|current|valid|up to date|updated|being updated|maintained|being maintained|"
     r"applicable))(?! (?:after|if|once|unless|until|when)\b)"
 )
-"""What a document may say of itself about a later day too."""
+"""The lookahead excludes what a document may say about a later day: "not valid after ..."."""
 
 _GONE = rf"(?:withdrawn|archived|superseded|replaced|rescinded|revoked|retired|{_OUT_OF_DATE})"
 _IS_NOW = r"(?:was|is|has been|have been)(?: now)?|has now been"
@@ -76,7 +76,7 @@ _WITHDRAWN = re.compile(
 _WITHDRAWN_HEADING = re.compile(
     r"this (?:(?!if|that|what|when|whose)[\w-]+ ){1,8}(?:was|has been) (?:withdrawn|archived)\b"
 )
-"""A heading may name the page as it likes: "This Welsh language scheme was withdrawn on ..."."""
+"""A heading may call the page anything: "This Welsh language scheme was withdrawn on ..."."""
 
 _WITHDRAWN_TITLE = re.compile(r"[\[(]?(?:withdrawn|archived|superseded)(?:[\])]|\s?[:\u2013-]\s)")
 _WITHDRAWN_TAG = re.compile(
@@ -94,23 +94,23 @@ _ERROR_TITLE = re.compile(
     r"|something went wrong|just a moment|attention required!)?"
     r"\W*(?:\s[|\u2013\u2014\u00b7\u00bb-]\s.*)?"
 )
-"""What a page is called that is none, with or without the name of its site."""
+"""The title of an error page, with or without the name of its site."""
 
 _MOST_OF_AN_ERROR = 120
-"""Characters of such a title; the pattern takes the square of their number."""
+"""Characters of such a title; matching takes quadratic time."""
 
 _TAG_REACH = 3
-"""Blocks between the title and such a tag."""
+"""Blocks between the title and a tag such as "Withdrawn"."""
 
 _MOST_CHARACTERS = 300
-"""Of a note; what is longer is a text."""
+"""Characters of a note; a longer block is prose."""
 
 _MOST_BEFORE = 60
-"""Blocks before the text that are looked at."""
+"""Blocks before the text in which notes are looked for."""
 
 
 def read_nations(content: Content) -> tuple[str, ...]:
-    """Return the nations that the page says it applies to, in `_ALL`'s order; often none."""
+    """Return the nations that the page says it applies to, in the order of `_ALL`; often none."""
     lines = [_folded(block) for block in _around_title(content)]
     for at, line in enumerate(lines, 1):
         whole = line
@@ -123,7 +123,7 @@ def read_nations(content: Content) -> tuple[str, ...]:
 
 
 def nations_of(line: str) -> tuple[str, ...]:
-    """Return the nations of a *line* such as "Applies to England and Wales (see ...)", or none."""
+    """Return the nations in a *line* such as "Applies to England and Wales (see ...)", or none."""
     line = " ".join(line.lower().split())
     if found := _APPLIES.match(line):
         nations = _named(found["places"] or found["alone"])
@@ -140,14 +140,14 @@ def _named(places: str) -> set[str]:
 
 
 def is_error_page(content: Content, head_title: str) -> bool:
-    """Tell whether *content* is a site's excuse, sent as if it were the page that was asked for."""
+    """Tell whether *content* is an error page that was sent with status 200."""
     titles = [head_title, *([content.heading.text] if content.heading else [])]
     short = (title for title in titles if len(title) <= _MOST_OF_AN_ERROR)
     return any(_ERROR_TITLE.fullmatch(_folded_text(title)) for title in short)
 
 
 def is_withdrawn(content: Content, head_title: str) -> bool:
-    """Tell whether title or a note beside it say that the page is no longer in force."""
+    """Tell whether the title or a note near it says that the page is withdrawn."""
     if _WITHDRAWN_TITLE.match(head_title.lower()):
         return True
     title = content.heading.order if content.heading else -9
@@ -166,7 +166,7 @@ def _says_withdrawn(content: Content, block: PageBlock, title: int) -> bool:
 
 
 def _is_in_text(content: Content, block: PageBlock) -> bool:
-    """Tell whether *block* is a later paragraph that stands among the others."""
+    """Tell whether *block* is a paragraph of the text: prose precedes it in the same element."""
     if block.tag in HEADING_TAGS:
         return False
     parents = content.page.parents
@@ -175,7 +175,7 @@ def _is_in_text(content: Content, block: PageBlock) -> bool:
 
 
 def _around_title(content: Content) -> Iterator[PageBlock]:
-    """Yield the blocks down to the second paragraph after the title that are short enough."""
+    """Yield the blocks short enough for a note, down to the second paragraph after the title."""
     after = [block.order for block in content.prose if block.order > content.title]
     last = after[1] if len(after) > 1 else len(content.page.blocks)
     blocks: Sequence[PageBlock] = content.page.blocks[max(0, last - _MOST_BEFORE) : last + 1]

@@ -1,4 +1,4 @@
-"""A page becomes a flat list of text blocks, each knowing which elements it stands in.
+"""Flattens a page's tree of elements into a list of text blocks, each with its enclosing element.
 
 Third step of extraction, after `decoding.py` and `markup_limits.py`;
 `lead_paragraph.py` chooses among the blocks.
@@ -18,14 +18,14 @@ from judge.judging.pages.markup_hints import (
 )
 
 MAX_NODES = 200_000
-"""Nodes visited of one page, since the parser makes more of them than there are tags (0.3 s)."""
+"""Nodes visited per page (0.3 s): the parser can create more nodes than the markup has tags."""
 
 ENOUGH_CHARACTERS = 30_000
-"""Characters of `<p>` after which reading stops: about what the kept passages hold."""
+"""Characters inside `<p>` after which reading stops: about as much as all passages may hold."""
 
 
 class PageBlock(NamedTuple):
-    """A run of text with no block boundary inside, white space folded."""
+    """A run of text with no block boundary inside, white space folded; `order` is its index."""
 
     order: int
     text: str
@@ -36,26 +36,26 @@ class PageBlock(NamedTuple):
 
     @property
     def link_share(self) -> float:
-        """How much of the text is inside links, 0 to 1."""
+        """The share of the characters that are link text, 0 to 1."""
         return self.link_characters / len(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class PageBlocks:
-    """The blocks in reading order, and the elements that can hold them, each after its parent.
+    """The blocks in reading order, and the block-level elements, each listed after its parent.
 
-    Lists side by side, by the number of an element: an object for each took a quarter longer.
+    Elements are parallel lists, by index: an object for each took a quarter longer.
     """
 
     blocks: list[PageBlock] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
-    """The number of the element around each; 0, the outermost, is its own."""
+    """The index of each element's parent; the root, 0, is its own parent."""
     tags: list[str] = field(default_factory=list)
     attributes: list[Attributes] = field(default_factory=list)
-    """What they say is found out (`markup_hints.py`) where it matters: for few elements."""
+    """Unparsed: `markup_hints.py` reads them later, for the few elements that matter."""
 
     def add_element(self, parent: int, tag: str, attributes: Attributes) -> int:
-        """Note one more element; return its number."""
+        """Append an element; return its index."""
         self.parents.append(parent)
         self.tags.append(tag)
         self.attributes.append(attributes)
@@ -63,9 +63,9 @@ class PageBlocks:
 
 
 def read_page(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 - calls cost a sixth more
-    """Return the text blocks inside *root*, if any, without what isn't shown or isn't text.
+    """Return the text blocks inside *root*, if any, without hidden elements and non-text ones.
 
-    Without recursion, since trees may be deeper than Python's stack.
+    An explicit stack instead of recursion: trees may be deeper than Python's stack.
     """
     page = PageBlocks()
     reader = _Reader(page)
@@ -92,7 +92,7 @@ def read_page(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 - c
                 reader.break_line(node, element)
             node = node.next
         else:
-            # A block would have ended the paragraph: what is in one is of the site's own making.
+            # The parser closes a <p> at any known block, so a tag inside is inline or a custom one.
             is_inline = tag in INLINE_TAGS or tags[element] == "p"
             if parts and not is_inline:
                 reader.end_block(element)
@@ -114,7 +114,7 @@ def read_page(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 - c
 
 @dataclass(slots=True)
 class _Reader:
-    """Gathers texts until their block ends."""
+    """Collects text nodes until their block ends."""
 
     page: PageBlocks
     parts: list[str] = field(default_factory=list)
@@ -122,7 +122,7 @@ class _Reader:
     paragraph_characters: int = 0
 
     def break_line(self, node: LexborNode, element: int) -> None:
-        """An `<img>` or one `<br>` is white space; two are how old pages end a paragraph."""
+        """Treat an `<img>` or one `<br>` as white space, two `<br>` as the end of a paragraph."""
         self.parts.append("\n")
         following = node.next if node.tag == "br" else None
         if following is not None and following.tag == "-text":
@@ -131,7 +131,7 @@ class _Reader:
             self.end_block(element)
 
     def end_block(self, element: int) -> None:
-        """Note the block of the open parts, if they hold a word, as one in *element*."""
+        """Append a block of the collected parts to *element*, if they contain a word."""
         if words := "".join(self.parts).split():
             text, links = " ".join(words), self.link_characters
             blocks, tag = self.page.blocks, self.page.tags[element]

@@ -1,6 +1,6 @@
-"""Reads one page anew: asks where its publisher may have it, and makes it a record and content.
+"""Fetches one page, from its publisher's API or as HTML, and parses it to a record and content.
 
-The reading is done in a thread, which is left behind when markup takes too long.
+Parsing runs in a thread, which is abandoned when markup takes too long.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from judge.types.references import NotModified, Page, Validators
 
 @dataclass(frozen=True, slots=True)
 class PageReader:
-    """Fetches a page and reads it whole with *read*, which is `read_body` but for tests."""
+    """Fetches a page and parses it with *read*, which is `read_body` except in tests."""
 
     fetcher: PageFetcher
     clock: Clock
@@ -34,13 +34,13 @@ class PageReader:
     async def read_page(
         self, request: SnippetRequest, known: PageRecord | None
     ) -> tuple[PageRecord, PageContent | None]:
-        """The page as it is now; no content when it is as *known*. Raises FetchError.
+        """The page as it is now; content is None if it has not changed since *known*.
 
-        The addresses of a publisher's API come first and the page itself last; all fetches together
-        have the time of one.
+        The URLs of a publisher's API come first, the page itself last; together they share one
+        fetch timeout. Raises FetchError.
         """
         try:
-            # The fetcher keeps its own deadline; this one is for the lock, which must outlast it.
+            # The fetcher has its own timeout; this one ensures that the lock outlasts the reading.
             async with asyncio.timeout(request.reading_s):
                 return await self._read_first(request, known)
         except TimeoutError as error:
@@ -49,12 +49,12 @@ class PageReader:
     async def _read_first(
         self, request: SnippetRequest, known: PageRecord | None
     ) -> tuple[PageRecord, PageContent | None]:
-        """The page from the first address that has it; raises FetchError."""
+        """The page from the first URL that has it; raises FetchError."""
         addresses = (*api_addresses(request.source.url), request.source.url)
         ends = self.clock.monotonic() + request.settings.fetch_timeout_s
         failure = FetchError("no-text", f"No paragraph was found on {host_of(request)}.")
         for place, address in enumerate(addresses):
-            # An API that hangs leaves time for the page itself.
+            # Share the time, so that an API that hangs leaves some for the page itself.
             timeout_s = (ends - self.clock.monotonic()) / (len(addresses) - place)
             try:
                 found = await self._ask(request, address, known, timeout_s)
@@ -68,7 +68,7 @@ class PageReader:
     async def _ask(
         self, request: SnippetRequest, address: str, known: PageRecord | None, timeout_s: float
     ) -> tuple[PageRecord, PageContent | None] | None:
-        """What *address* has, None when it has not this page; raises FetchError."""
+        """The page as *address* has it, None if it has another; raises FetchError."""
         if known is not None and known.address != address:
             known = None
         validators = known.validators if known else Validators()
@@ -105,7 +105,7 @@ class PageReader:
             fingerprint=request.fingerprint,
             validators=page.validators,
             address=address,
-            # What was changed tomorrow is a slip; a day is left for the zones ahead of ours.
+            # A date in the future is a mistake; one day is allowed for time zones ahead of ours.
             updated=read.updated if read.updated and read.updated <= last else None,
             nations=read.nations,
             is_withdrawn=read.withdrawn,
@@ -126,7 +126,7 @@ class PageReader:
         except FetchError:
             raise
         except Exception as error:
-            # A fault of the fetcher costs its page, as a fault of the page does.
+            # A bug in the fetcher costs only this page, as an error of the page does.
             name = type(error).__name__
             raise FetchError(
                 f"unexpected-{name}", f"{name} while fetching {host_of(request)}."
@@ -159,5 +159,5 @@ def _is_front_page(url: str) -> bool:
 
 
 def host_of(request: SnippetRequest) -> str:
-    """The host alone: a query string may hold something private."""
+    """The host alone, for logs: a query string may be private."""
     return urlsplit(request.source.url).hostname or ""

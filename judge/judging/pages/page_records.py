@@ -1,4 +1,4 @@
-"""What is kept of a page: under which keys, for how long, and in which form."""
+"""What the cache stores of a page: the keys, the TTLs and the format."""
 
 import functools
 import hashlib
@@ -14,24 +14,24 @@ HOUR_S = 3600
 DAY_S = 24 * HOUR_S
 
 READ_TIMEOUT_S = 2.0
-"""For the markup of a page: the slowest real one takes 0.05 s; hostile markup can take seconds."""
+"""Timeout for parsing: the slowest real page takes 0.05 s; hostile markup can take seconds."""
 
 FETCH_MARGIN_S = 0.5
-"""How much longer than its own deadline a fetch is waited for."""
+"""How long a fetch may exceed its own timeout before it is cancelled."""
 
 LOCK_MARGIN_S = 0.5
-"""How much longer than reading a page its lock lasts, so that it is not lost on the way."""
+"""How much longer than reading a page its lock lasts, so that it does not expire meanwhile."""
 
 PageKey = tuple[str, str]
-"""The domain and address that a page is configured with."""
+"""The domain and URL that a page is configured with."""
 
 READING_VERSION = 5
-"""Raised when pages are read another way, so that they are read anew."""
+"""Raise this when pages are parsed differently, so that cached ones are read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """What a page says, for ranking: its own title, and its passages in order."""
+    """The text of a page, for ranking: its own title, and its passages in order."""
 
     title: str
     passages: tuple[PagePassage, ...]
@@ -39,10 +39,10 @@ class PageContent:
 
 @dataclass(frozen=True, slots=True)
 class PageRecord:
-    """The last good lead of a page, when it was so, and how to ask whether it still is.
+    """The last good lead of a page, when it was fetched, and the validators to revalidate it.
 
-    `fingerprint` tells how the page was read, `address` where, `digest` what was read there. The
-    text of a withdrawn page is empty.
+    `fingerprint` identifies how the page was read, `address` is the URL it was read from, `digest`
+    identifies its content. The text of a withdrawn page is empty.
     """
 
     text: str
@@ -66,7 +66,7 @@ def format_record(record: PageRecord) -> str:
 
 
 def find_record(text: str | None) -> PageRecord | None:
-    """The record in *text*; None when there is none, or none that we understand."""
+    """The record in *text*; None if it is absent or cannot be decoded."""
     try:
         record = _RECORDS.validate_json(text or "")
     except ValidationError:
@@ -80,16 +80,16 @@ def format_content(content: PageContent) -> str:
 
 
 def find_content(text: str | None) -> PageContent | None:
-    """The content in *text*; None when there is none, or none that we understand."""
+    """The content in *text*; None if it is absent or cannot be decoded."""
     try:
         return _CONTENTS.validate_json(text or "")
     except ValidationError:
         return None
 
 
-@dataclass(frozen=True)  # without slots, so that its keys are put together once
+@dataclass(frozen=True)  # without slots, so that its keys can be cached properties
 class SnippetRequest:
-    """A source to be quoted, for the domain it is configured for, under the present settings."""
+    """A source to quote, with the domain it is configured for and the current settings."""
 
     domain: str
     source: SourceSpec
@@ -97,69 +97,69 @@ class SnippetRequest:
 
     @functools.cached_property
     def key(self) -> PageKey:
-        """What tells the page from all others."""
+        """Identifies the page."""
         return self.domain, self.source.url
 
     @functools.cached_property
     def snippet_key(self) -> str:
-        """Where the plain text lies that other tools read too."""
+        """Cache key of the plain text, which other tools read too."""
         return f"snippet:{self.domain}:{self.source.url}"
 
     @functools.cached_property
     def page_key(self) -> str:
-        """Where the PageRecord lies, whoever read the page last; its lock is called so too."""
+        """Cache key of the PageRecord that any version of Judge wrote last; also names its lock."""
         return f"page:{self.domain}:{self.source.url}"
 
     @property
     def own_page_key(self) -> str:
-        """Where the PageRecord lies that was made as we make it."""
+        """Cache key of the PageRecord made with our fingerprint."""
         return f"page:{self._reading}:{self.domain}:{self.source.url}"
 
     @property
     def content_key(self) -> str:
-        """Where the PageContent lies that was made as we make it."""
+        """Cache key of the PageContent made with our fingerprint."""
         return f"content:{self._reading}:{self.domain}:{self.source.url}"
 
     @functools.cached_property
     def failure_key(self) -> str:
-        """Where it is noted that the page could not be read."""
+        """Cache key of the mark that reading the page failed."""
         return f"failed:{self.domain}:{self.source.url}"
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """What a text depends on besides the page; another one is not used in its place."""
+        """All that a text depends on besides the page; those of other fingerprints are not used."""
         return f"{READING_VERSION}: {self.settings.max_words} words of {self.source.selector!r}"
 
     @property
     def _reading(self) -> str:
-        """The fingerprint, short."""
+        """A short hash of the fingerprint."""
         return hashlib.sha256(self.fingerprint.encode()).hexdigest()[:12]
 
     @functools.cached_property
     def ttl_s(self) -> int:
-        """For how many seconds a text is fresh."""
+        """How many seconds a text stays fresh."""
         return round(self.settings.ttl_hours * HOUR_S)
 
     @property
     def stale_ttl_s(self) -> int:
-        """For how many seconds the last good text is kept."""
+        """How many seconds the last good text is kept."""
         return max(round(self.settings.stale_days * DAY_S), self.ttl_s)
 
     def is_younger(self, record: PageRecord, now: datetime, share: float = 1.0) -> bool:
-        """Whether *record* is younger at *now* than *share* of the time that a text is fresh.
+        """Whether the age of *record* at *now* is less than *share* of the TTL.
 
-        One that is as far in the future was made before somebody set the clock back.
+        A record from the future, left when a clock is set back, expires by the same limit.
         """
         return abs((now - record.fetched_at).total_seconds()) < self.ttl_s * share
 
     @property
     def reading_s(self) -> float:
-        """For how many seconds the page may be read at most, fetches and all."""
+        """Timeout in seconds for reading the page: fetching and parsing."""
         return self.settings.fetch_timeout_s + FETCH_MARGIN_S + READ_TIMEOUT_S
 
     @property
     def lock_ttl_s(self) -> float:
-        """For how many seconds the lock of the page is taken."""
+        """TTL in seconds of the page's lock."""
         return self.reading_s + LOCK_MARGIN_S
 
     def snippet(
@@ -170,6 +170,6 @@ class SnippetRequest:
         *,
         is_stale: bool = False,
     ) -> Snippet:
-        """*text* as something to cite."""
+        """*text* as a snippet to cite."""
         source = self.source
         return Snippet(source.url, source.title, text, fetched_at, updated, is_stale=is_stale)

@@ -1,4 +1,4 @@
-"""A page of guidance as it is ranked, and its words counted, whatever the other pages are."""
+"""Counts the words of a page for ranking, independently of the other pages."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,19 +11,19 @@ from judge.types.requests import DEFAULT_DOMAIN
 from judge.vocabulary.word_vectors import load_word_vectors
 
 WHOLE_TEXT, LEAD, TITLE = 1.0, 0.5, 2.0
-"""What a word counts in each part of a page."""
+"""Weight of a word in each field of a page."""
 
 TEXT_WORDS, LEAD_WORDS, TITLE_WORDS, PASSAGE_WORDS = 670, 22, 3, 19
-"""Content words of an average page of guidance, its lead, its title and one of its passages. They
-are constants, so that a page's counts do not depend on the other pages."""
+"""Average lengths, in content words, of a page of guidance, its lead, its title and a passage. They
+are constants, so that a page's weights do not depend on the other pages."""
 
 ABOUT_WORDS = 100
-"""Content words at the beginning of a page that tell what it is about, beside its title."""
+"""Content words from the beginning of a page in its topic vector, besides its title."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidatePage:
-    """An approved page as it is ranked; `passages` are pairs of heading and text."""
+    """The texts of an approved page for ranking; `passages` are pairs of heading and text."""
 
     url: str
     title: str
@@ -35,11 +35,11 @@ class CandidatePage:
 
 @dataclass(frozen=True, slots=True)
 class PageTerms:
-    """A page and how much each stem is its subject: in all, and by passage.
+    """A page with the weight (saturated term frequency) of each stem: in all, and by passage.
 
-    `about` is the vector of what it is about, of length 1. All stems that stand once in a passage
-    count the same there, as do those that stand twice, and so on: `passages` has for each stem its
-    places in `numbers` of passages and `gains` there.
+    `about` is its topic vector, of length 1. Stems of equal frequency in a passage have equal
+    weight there, so each pair of passage number and weight is stored once, in `numbers` and
+    `gains`; `passages` has for each stem the indexes of its pairs.
     """
 
     page: CandidatePage
@@ -51,7 +51,7 @@ class PageTerms:
 
 
 def count_terms(page: CandidatePage) -> PageTerms:
-    """*page* ready to be indexed."""
+    """Count the words of *page*, for a `CandidateIndex`."""
     title, lead = content_stems(page.title), content_stems(page.lead)
     headings = {heading: content_stems(heading) for heading, _ in page.passages}
     texts = [content_stems(text) for _, text in page.passages]
@@ -87,7 +87,7 @@ def count_terms(page: CandidatePage) -> PageTerms:
 
 
 def _saturated(found: Sequence[str], average: int) -> dict[str, float]:
-    """BM25's saturated frequency of each stem, of 0 to 2.2."""
+    """BM25's saturated term frequency of each stem, 0 to 2.2."""
     fullness = K1 * (1 - B + B * len(found) / average)
     counts = Counter(found)
     values = {count: count * (K1 + 1) / (count + fullness) for count in counts.values()}

@@ -1,6 +1,6 @@
-"""The blocks of a page's own text become passages: a heading and a text short enough to quote.
+"""Groups the blocks of a page's own text into passages: a heading and a text short enough to quote.
 
-A list is joined to the line that leads in to it, since neither says much alone; a long text is cut
+A list is joined to the line that introduces it, since neither says much alone; a long text is split
 between sentences.
 """
 
@@ -16,50 +16,50 @@ from judge.judging.pages.page_blocks import PageBlock, PageBlocks
 from judge.judging.pages.plain import clean_text, shorten_words
 
 MAX_PASSAGES = 60
-"""Of one page; with more, neighbours under one heading are joined, then any neighbours."""
+"""Per page; with more, neighbours under the same heading are joined, then any neighbours."""
 
 MAX_WORDS = 80
-"""Of one passage."""
+"""Per passage."""
 
 _MOST_CHARACTERS = 60_000
-"""Of one paragraph or list; all passages of a page together hold half of that."""
+"""Per paragraph or list; all passages of a page together hold half of that."""
 
 _FEWEST_WORDS = 4
 """Shorter lines are labels."""
 
 _FEWEST_WORDS_UNENDED = 12
-"""So many without the end of a sentence are still a text."""
+"""A line of this many words is a text even if it does not end like a sentence."""
 
 _MOST_LINKED = 0.6
-"""Share of linked text above which a list, or a line that is no sentence, is navigation."""
+"""Share of link text above which a list, or a line that is not a sentence, is navigation."""
 
 _LONG_ITEM = 30
-"""Words of a list item that is a paragraph of its own."""
+"""A list item of more words is a paragraph of its own."""
 
 _ITEM_TAGS = frozenset({"li", "dt", "dd", "tr"})
 
 _ENDS = (".", "!", "?", ":", ";", "\u2026", ".)", '."', ".\u201d", ".\u2019")
 
 _SENTENCE = re.compile(r" (?:(?<=[.!?;:] )|(?<=[.!?][)\"\u201d\u2019] ))")
-"""The space comes first: a pattern that begins with what stands behind is tried everywhere."""
+"""The space comes first: a pattern that begins with a lookbehind is tried at every character."""
 
 
 @dataclass(frozen=True, slots=True)
 class PagePassage:
-    """A few sentences of a page and the nearest heading above them, "" before the first one."""
+    """A few sentences of a page and the nearest heading above them, "" if there is none."""
 
     heading: str
     text: str
 
 
 def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[PagePassage, ...]:
-    """Return the passages of *content*, or of all of *page*, in order and within the bounds."""
+    """Return the passages of *content*, or of all of *page*, in order and within the limits."""
     reader = _PassageReader(page, _items(page))
     for block in page.blocks:
         if content is None or content.holds(block, Boilerplate.SUPPLEMENTARY):
             reader.take(block)
     reader.end()
-    found = list(dict.fromkeys(reader.found))  # templates hold a text twice, for narrow screens
+    found = list(dict.fromkeys(reader.found))  # templates repeat a text for narrow screens
     if len(found) > MAX_PASSAGES:
         by_heading = groupby(found, key=itemgetter(0))
         found = [passage for _, group in by_heading for passage in _joined(group)]
@@ -69,7 +69,7 @@ def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[Pag
 
 
 def _items(page: PageBlocks) -> list[int]:
-    """Return for each element the list item or table row that it is or stands in, or 0."""
+    """Return for each element the outermost list item or table row around it (or itself), or 0."""
     items: list[int] = []
     for index, (parent, tag) in enumerate(zip(page.parents, page.tags, strict=True)):
         around = items[parent] if items else 0
@@ -78,12 +78,12 @@ def _items(page: PageBlocks) -> list[int]:
 
 
 _HeadedText = tuple[str, str]
-"""What becomes a passage: its heading and its text."""
+"""The heading and the text of a future passage."""
 
 
 @dataclass(slots=True)
 class _PassageReader:
-    """Takes blocks in order and gathers each list or table with its lead-in."""
+    """Takes blocks in order and joins each list or table to its lead-in."""
 
     page: PageBlocks
     items: list[int]
@@ -93,7 +93,7 @@ class _PassageReader:
     _list: list[tuple[int, list[PageBlock]]] = field(default_factory=list)
 
     def take(self, block: PageBlock) -> None:
-        """Note *block*, and the passage before it when that has ended."""
+        """Add *block* to the open passage, ending that first if *block* does not belong to it."""
         item = self.items[block.element]
         if block.tag in HEADING_TAGS:
             self.end()
@@ -112,7 +112,7 @@ class _PassageReader:
         return self.page.tags[item] == "tr"
 
     def end(self) -> None:
-        """End the passage that is open: a paragraph, a list, or both."""
+        """Close the open passage: a paragraph, a list, or both."""
         lead_in, items = self._lead_in, self._list
         self._lead_in, self._list = None, []
         is_led = lead_in is not None and lead_in.text.endswith(":")
@@ -140,7 +140,6 @@ class _PassageReader:
         text = shorten_words(clean_text(text[:_MOST_CHARACTERS]))
         words = text.count(" ") + 1
         if words > MAX_WORDS:
-            # Cut between sentences where it can be.
             self.found += _joined((self._heading, clause) for clause in _clauses(text))
         elif words >= _FEWEST_WORDS:
             self.found.append((self._heading, text))
@@ -152,7 +151,7 @@ def _is_linked(blocks: Sequence[PageBlock]) -> bool:
 
 
 def _is_text(block: PageBlock) -> bool:
-    """Tell whether *block* is a line of the text, though it may be too short to be its lead."""
+    """Tell whether *block* belongs to the text, even if too short to be its lead."""
     text = block.text
     is_ended = text.endswith(_ENDS)
     if not is_ended and (block.word_count < _FEWEST_WORDS_UNENDED or _is_linked([block])):
@@ -173,10 +172,7 @@ def _clauses(text: str) -> Iterator[str]:
 
 
 def _joined(texts: Iterable[_HeadedText]) -> Iterator[_HeadedText]:
-    """Yield *texts* with neighbours joined as long as they stay within `MAX_WORDS` words.
-
-    Each stands under the heading of its first part.
-    """
+    """Yield *texts*, neighbours joined up to `MAX_WORDS` words under the first one's heading."""
     first, open_text, open_words = "", "", 0
     for heading, text in texts:
         words = text.count(" ") + 1

@@ -1,4 +1,4 @@
-"""What would a page be called and found by if it were approved? A proposal for the sources file."""
+"""Proposes a title, topics and nations for a page, as a source for the sources file."""
 
 import re
 from collections import Counter
@@ -14,16 +14,16 @@ from judge.vocabulary.thesaurus import GAP, Thesaurus
 
 MOST_TOPICS = 8
 MOST_LAY_PHRASES = 4
-"""Of them, what people say for the words of its title and headings."""
+"""Of these topics, how many are lay phrases for the words of the title and headings."""
 
 HEADING = 3
-"""What a word counts more in a heading than in a text."""
+"""Weight of a word in a heading, beside 1 in other text."""
 
 FEWEST = 3
-"""A word that counts less is hardly a subject of the page."""
+"""A word of less total weight is hardly a subject of the page."""
 
 LEAST_WORDS = 3
-"""Of a page that says nothing so often, its first words are proposed: better than none to edit."""
+"""If no word reaches `FEWEST`, this many of the commonest are proposed, for people to edit."""
 
 _PUBLISHER = re.compile(r" \([^()]+\)$")
 
@@ -31,11 +31,11 @@ _PUBLISHER = re.compile(r" \([^()]+\)$")
 def propose_source(
     url: str, record: PageRecord, content: PageContent, catalog: SourceCatalog, thesaurus: Thesaurus
 ) -> SourceSpec:
-    """The page at *url*, that was read as *record* and *content*, as one of the sources.
+    """A source for the page at *url*, which was read as *record* and *content*.
 
-    Its title ends with its publisher as other titles of the same site do. Its topics are what
-    people say for its subject and the words that it says most, but for those of its title, by
-    which it is found anyway.
+    Its title ends with the publisher as other titles of the same site do. Its topics are lay
+    phrases for its subject and its most frequent words, except those of the title, which are
+    searched anyway.
     """
     title = content.title or urlsplit(url).path.strip("/").rpartition("/")[2].replace("-", " ")
     return SourceSpec(
@@ -48,7 +48,7 @@ def propose_source(
 
 
 def _publisher(url: str, title: str, catalog: SourceCatalog) -> str:
-    """What most titles of the same site end with; nothing when *title* has an end of its own."""
+    """The commonest publisher suffix of the site's titles; "" if *title* has a suffix already."""
     host = urlsplit(url).hostname
     ends = [
         match[0]
@@ -85,7 +85,7 @@ def _is_telling(word: str, thesaurus: Thesaurus) -> bool:
 
 
 def _lay_phrases(text: str, thesaurus: Thesaurus) -> list[str]:
-    """What people say for the official words of *text*: of each entry that it has all words of."""
+    """A lay phrase from each thesaurus entry whose official words all occur in *text*."""
     said = set(stems(words(text)))
     phrases: Iterable[str] = (
         next((phrase for phrase in entry.lay if GAP not in phrase), "")

@@ -1,6 +1,6 @@
-"""Which reader a page's publisher needs: its API's where it has one, else that of HTML.
+"""Chooses how a page is read: through its publisher's API if there is one, else as HTML.
 
-Another publisher's API is one module with the two functions of `PublisherApi`, and a line here.
+To add a publisher's API, write a module with the two functions of `PublisherApi` and a line here.
 """
 
 from collections.abc import Callable
@@ -17,16 +17,16 @@ class PublisherApi(NamedTuple):
     """How the pages of one host are read through its publisher's API."""
 
     addresses: Callable[[str], tuple[str, ...]]
-    """Returns where the API may have the page at an address, the likeliest first."""
+    """Maps a page's URL to the API URLs that may have it, the likeliest first."""
     parse: Callable[..., ReadPage | None]
-    """Returns the page of a reply, for its address and `max_words`; None if it isn't about it."""
+    """Parses a reply for a page's URL and `max_words`; None if it is about another page."""
 
 
 _APIS = {govuk.HOST: PublisherApi(govuk.content_api_urls, govuk.parse_content_item)}
 
 
 def api_addresses(url: str) -> tuple[str, ...]:
-    """Return the addresses to ask before *url* itself, which is asked when none has the page."""
+    """Return the API URLs to try before *url* itself."""
     api = _api(url)
     return api.addresses(url) if api else ()
 
@@ -40,9 +40,9 @@ def read_body(
     selector: str = "",
     max_words: int = MAX_WORDS,
 ) -> ReadPage | None:
-    """Return the page at *url* from what was fetched for it, or None when it isn't there.
+    """Return the page at *url* parsed from *body*, or None if *body* is about another page.
 
-    *body* is the reply of one of `api_addresses`, or the page itself, told by *content_type*.
+    *body* is the reply of one of `api_addresses`, or the page itself; *content_type* tells which.
     Never raises.
     """
     api = _api(url)
@@ -51,7 +51,7 @@ def read_body(
         return api.parse(body, url, max_words=max_words) if api else None
     if kind == "application/xhtml+xml":
         body = xhtml_as_html(body)
-    # The one publisher whose API is read puts a description above the text of its pages.
+    # GOV.UK, the one publisher with an API here, puts a description above the text of its pages.
     return read_html(
         body, charset=charset, selector=selector, max_words=max_words, has_description=bool(api)
     )

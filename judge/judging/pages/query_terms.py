@@ -1,4 +1,4 @@
-"""What a dispute asks of pages: its strongest words, and the official ones for its lay phrases."""
+"""The search terms of a dispute: its strongest words, and official words for its lay phrases."""
 
 import math
 from collections import Counter
@@ -11,47 +11,47 @@ from judge.vocabulary.thesaurus import FoundPhrase, find_phrases
 from judge.vocabulary.word_vectors import unit_vector
 
 QUERY_FACTOR = 2.5
-"""What a word of the question counts more than one of the context; people ask what matters."""
+"""Weight of a word of the question, beside 1 in the context; people ask about what matters."""
 
 SINGLE_WORD = 0.7
-"""What a lay phrase of one word counts: it is more often found where it means something else."""
+"""Weight of a lay phrase of one word, which more often means something else."""
 
 TRANSLATED = 0.5
-"""What a word counts that stands in a lay phrase for others: "fired" is no matter of fires."""
+"""Weight of a word itself when a lay phrase translates it: "fired" is not about fires."""
 
 STRONGEST_WORDS = 25
-"""Words of a dispute that are looked for; more of them cost time and find nothing."""
+"""Words of a dispute that are searched for; more of them cost time and find nothing."""
 
 ABOUT = 65.0
-"""What a page about the very same would get; a fitting one is mostly 0.2 to 0.5 as near. From 60 to
-70 the rates are alike."""
+"""Score for a topic vector equal to the dispute's; cosines of relevant pages are mostly 0.2 to 0.5.
+The rates are alike from 60 to 70."""
 
 NEEDED = 28.0
 NEEDED_WORDS = 50
 MOST_NEEDED_WORDS = 100
-"""The score that a page needs for a dispute of 50 words or fewer. It grows with the square root of
-their number up to 100: longer texts touch more pages in passing. The highest that costs hardly a
-dispute its page; docs/quality.md has the rates."""
+"""The least score of an offered page for a dispute of up to 50 words. It grows with the square root
+of their number up to 100 words, since longer texts match more pages in passing. It is the highest
+at which hardly a dispute loses its page; docs/quality.md has the rates."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """The stems and the thesaurus entries that a dispute asks for, and how much."""
+    """The stems and the thesaurus entries that a dispute is searched by, with their weights."""
 
     stems: Mapping[str, float]
     entries: Mapping[int, float]
     sought: Mapping[str, float]
-    """What each stem is worth in a passage, the official ones among them."""
+    """The weight of each stem in a passage, official words included."""
     about: Sequence[float]
-    """What the dispute is about: a vector of the length that counts for a page of that meaning."""
+    """The dispute's topic vector, scaled so that its product with a page's is a score."""
     shown: Mapping[str | int, str]
-    """The word or phrase behind each stem and entry."""
+    """The word or phrase behind each stem and entry, for explanations."""
     needed: float
-    """The score that a page needs."""
+    """The score from which a page is offered."""
 
 
 def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
-    """The strongest words of a dispute and the thesaurus entries of its phrases."""
+    """Extract the strongest words of a dispute and the thesaurus entries of its phrases."""
     said: dict[str, float] = {}
     translated: dict[str, float] = {}
     entries: dict[int, float] = {}
@@ -95,7 +95,10 @@ def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
 def _covered(
     index: CandidateIndex, words: Sequence[str], phrases: Iterable[FoundPhrase]
 ) -> tuple[set[int], set[int]]:
-    """At which of *words* lay phrases mean others, and at which they say nothing of a subject."""
+    """The positions of *words* that lay phrases translate, and of those that they silence.
+
+    Phrases without official words silence their words: they say nothing about a subject.
+    """
     others: set[int] = set()
     themselves: set[int] = set()
     silent: set[int] = set()
@@ -114,9 +117,9 @@ def _covered(
 def _sought(
     index: CandidateIndex, said: Mapping[str, float], entries: Mapping[int, float]
 ) -> dict[str, float]:
-    """What each stem is worth in a passage: the dispute's own and the official ones.
+    """The weight of each stem in a passage: the dispute's own and the official ones.
 
-    *said* are its stems as often as they were said, whatever they mean.
+    *said* has the weighted counts of the dispute's stems, translated or not.
     """
     official: dict[str, float] = {}
     for entry, factor in entries.items():

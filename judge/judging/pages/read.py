@@ -1,6 +1,6 @@
-"""A page read whole: its lead, its passages, and what it says about itself.
+"""Parses a whole HTML page: its lead, its passages, and what it says about itself.
 
-The bytes of an HTML page come in through `read_html`; `govuk.py` reads the replies of an API.
+`read_html` takes the bytes of the page; `govuk.py` reads the replies of an API instead.
 """
 
 import re
@@ -27,10 +27,10 @@ MAX_TITLE_WORDS = 40
 _MOST_METAS = 200
 
 _MOST_MATCHES = 10
-"""Elements read for one selector: `*` would read a page once for each level of nesting."""
+"""Elements read per selector: `*` would read a page once for each level of nesting."""
 
 _LEADS_ON = re.compile(r"\s*\d(?:\.\d*)?\s*[;,]\s*\S")
-"""A `<meta http-equiv=refresh>` that shows another page in less than ten seconds."""
+"""A `<meta http-equiv=refresh>` that loads another page in less than ten seconds."""
 
 _HEAD_TITLE = re.compile(rb"<title[^<>]{0,200}>([^<]{0,1000})", re.IGNORECASE)
 _SITE_SUFFIX = re.compile(r"\s+[|\u2013\u2014\u00b7\u00bb-]\s+[^|\u2013\u2014\u00b7\u00bb]{1,60}$")
@@ -38,10 +38,10 @@ _SITE_SUFFIX = re.compile(r"\s+[|\u2013\u2014\u00b7\u00bb-]\s+[^|\u2013\u2014\u0
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """What a page holds.
+    """What was read from a page.
 
-    A withdrawn page holds no text, so that nothing can quote it, nor does a site's excuse or a page
-    that leads on to another.
+    A withdrawn page has no text, so that nothing can quote it; nor has an error page or one that
+    redirects by `<meta>`.
     """
 
     title: str = ""
@@ -51,7 +51,7 @@ class ReadPage:
     updated: date | None = None
     """The publisher's date."""
     nations: tuple[str, ...] = ()
-    """Where the page says it applies; none when it doesn't say."""
+    """Where the page says it applies; empty if it does not say."""
     withdrawn: bool = False
 
 
@@ -63,11 +63,11 @@ def read_html(
     max_words: int = MAX_WORDS,
     has_description: bool = False,
 ) -> ReadPage:
-    """Return the page of the HTML in *body*; never raises.
+    """Return the page parsed from the HTML in *body*; never raises.
 
-    *charset* is the HTTP header's; the first text that *selector* (CSS) finds is the lead; one
-    that is wrong or finds none is passed over. On a site that
-    *has_description*, what is called its lead describes the page and a paragraph is taken instead.
+    *charset* is that of the HTTP header. The first text that *selector* (CSS) matches is the lead;
+    an invalid selector or one without a match is ignored. If the site *has_description*, its
+    paragraph of class "lead" only describes the page, and the paragraph after it is used.
     """
     markup = html_as_utf8(body, charset)
     limited = limit_markup(markup, keeps_menus=bool(selector))
@@ -101,7 +101,7 @@ def _lead(content: Content, *, has_description: bool) -> str:
 
 
 def _selected_text(tree: LexborHTMLParser, selector: str) -> str:
-    """Return the first paragraph, else the first text at all, of what *selector* matches."""
+    """Return the first paragraph, else the first text, of what *selector* matches."""
     try:
         matches = tree.css(selector)[:_MOST_MATCHES]
     except (SelectolaxError, UnicodeEncodeError):
@@ -113,9 +113,9 @@ def _selected_text(tree: LexborHTMLParser, selector: str) -> str:
 
 
 def _is_shown(node: LexborNode) -> bool:
-    """Tell whether neither *node* nor anything around it is hidden.
+    """Tell whether neither *node* nor any ancestor is hidden.
 
-    The body doesn't count: some sites hide it until a script has run.
+    The body does not count: some sites hide it until a script has run.
     """
     around: LexborNode | None = node
     while around is not None and around.tag != "body":
@@ -126,7 +126,7 @@ def _is_shown(node: LexborNode) -> bool:
 
 
 def _title(content: Content, metas: Mapping[str, str], head_title: str) -> str:
-    """Return the page's title: its `<h1>`, else what it tells others, else the window's."""
+    """Return the page's title: its `<h1>`, else `og:title`, else `<title>` without the site."""
     heading = content.heading
     title = heading.text if heading else metas.get("og:title") or _SITE_SUFFIX.sub("", head_title)
     return cut_text(clean_text(title).rstrip("\u00b6 "), MAX_TITLE_WORDS)
@@ -138,7 +138,7 @@ def _head_title(markup: bytes) -> str:
 
 
 def _metas(tree: LexborHTMLParser) -> dict[str, str]:
-    """Return what each `<meta>` says by its name in lower case; of two, the first."""
+    """Return the content of each `<meta>` by its name in lower case; the first one wins."""
     metas: dict[str, str] = {}
     found = tree.head.css("meta[content]") if tree.head is not None else []
     for node in found[:_MOST_METAS]:

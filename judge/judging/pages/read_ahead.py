@@ -1,6 +1,6 @@
-"""Reads the approved pages before anybody waits for them: at start, and before they are due.
+"""Fetches the approved pages before a request needs them: at start, and before they expire.
 
-Gently: one page at a time of each host, whichever process reads it; the others take it over.
+Gently: one page at a time per host, over all processes; the others load it from the cache.
 """
 
 import asyncio
@@ -17,31 +17,31 @@ from judge.judging.sources import SourceCatalog
 from judge.ports import Journal
 
 ROUND_S = 20.0
-"""From one look at all pages to the next, which is one round trip to the cache."""
+"""Interval between two checks of all pages; a check is one round trip to the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadAhead:
-    """Keeps all pages of the catalogue read, for as long as `run` runs."""
+    """Keeps all pages of the catalogue fresh for as long as `run` runs."""
 
     retriever: SnippetRetriever
     catalog: Callable[[], SourceCatalog]
     journal: Journal
     round_s: float = ROUND_S
     meaning: PageMeaning | None = None
-    """Learns what the pages mean, where there is an embedder."""
+    """Gets vectors of the pages, if there is an embedder."""
 
     async def run(self) -> None:
-        """Go round after round, until cancelled."""
+        """Refresh pages periodically, until cancelled."""
         while True:
             try:
                 await self.go_round()
-            except Exception as error:  # noqa: BLE001 - requests then read what they need
+            except Exception as error:  # noqa: BLE001 - requests then fetch what they need
                 self._note(error)
             await asyncio.sleep(self.round_s)
 
     async def go_round(self) -> None:
-        """Learn what others have read, read what is due, and index what was learned."""
+        """Load what other processes read, fetch the pages that are due, and index all once."""
         catalog = self.catalog()
         requests = requests_of(catalog)
         pages = await self.retriever.look_up(requests)
@@ -57,7 +57,7 @@ class ReadAhead:
             await self.meaning.learn(indexed)
 
     async def _read_host(self, host: str, due: Sequence[SnippetRequest]) -> None:
-        """Read pages one after the other, unless another process reads from *host* now."""
+        """Fetch *due* pages one by one; stop if another process is fetching from *host*."""
         lock, name, token = self.retriever.lock, f"host:{host}", uuid4().hex
         try:
             for request in due:

@@ -1,8 +1,8 @@
-"""The words to cite for a request: from the cache, else from the page, else the last good ones.
+"""Retrieves the text to cite from pages: from the cache, else the page, else the last good text.
 
 look up all pages at once -> fresh? cite it
-                          -> else one reader per page, in all processes: fetch, read, keep
-                          -> no page to be had? cite the last good text as stale, or leave it out
+                          -> else fetch, parse and store, one process at a time per page
+                          -> failed? cite the last good text as stale, or leave the page out
 """
 
 import asyncio
@@ -24,17 +24,17 @@ from judge.types.references import Snippet
 from judge.vocabulary.thesaurus import load_thesaurus
 
 POLL_S = 0.04
-"""How often we look whether the process that reads a page has finished."""
+"""Polling interval while another process reads a page."""
 
 AHEAD_SHARE = 0.1
-"""The last part of a text's time in which it is read anew ahead of need."""
+"""The last share of a text's TTL, in which it is refreshed ahead of need."""
 
 
 @dataclass(slots=True)
 class SnippetRetriever:
-    """Retrieves snippets for requests. Neither a page nor the cache can make that fail.
+    """Retrieves snippets for requests; no failure of a page or of the cache makes that fail.
 
-    Whatever it reads or finds in the cache, `library` knows from then on.
+    Whatever it fetches or finds in the cache is added to `library`.
     """
 
     fetcher: PageFetcher
@@ -54,7 +54,7 @@ class SnippetRetriever:
         self.store = SnippetStore(self.cache, self.clock)
 
     async def indexed(self, catalog: SourceCatalog) -> IndexedPages:
-        """All pages of *catalog* as far as they are known; the cache is asked the first time."""
+        """The index of all pages of *catalog*; the first call loads them from the cache."""
         if self._looked_over != catalog.digest:
             requests = requests_of(catalog)
             await self._single_flight.share(catalog.digest, lambda: self.look_up(requests))
@@ -62,7 +62,7 @@ class SnippetRetriever:
         return await self.library.indexed(catalog)
 
     async def look_up(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
-        """What is kept of each page, in one round trip, and one more for what is not known here."""
+        """The cached state of each page: one round trip, and one more for texts new to us."""
         pages = await self.store.look_up(requests)
         unknown = [
             (request, page.record)
@@ -75,7 +75,7 @@ class SnippetRetriever:
         return pages
 
     async def _learn(self, unknown: Sequence[tuple[SnippetRequest, PageRecord]]) -> None:
-        """Give the library what the cache has of pages that it does not know as they are now."""
+        """Load from the cache the contents of pages that the library lacks or has outdated."""
         contents = await self.store.contents([request for request, _ in unknown])
         await self.library.learn(
             [
@@ -86,9 +86,9 @@ class SnippetRetriever:
         )
 
     async def retrieve(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
-        """Each page with the snippet to cite, if one can be had.
+        """Each page with the snippet to cite, if there is one.
 
-        Takes little more than `settings.fetch_timeout_s` whatever the pages do.
+        Takes little more than `settings.fetch_timeout_s`, whatever the pages do.
         """
         if not requests:
             return []
@@ -103,9 +103,9 @@ class SnippetRetriever:
         return [task.result() for task in tasks]
 
     async def whole_texts(self, requests: Sequence[SnippetRequest]) -> list[str | None]:
-        """All that each page says, a paragraph for each passage; None where it cannot be had.
+        """The full text of each page, a paragraph for each passage; None if it is unavailable.
 
-        For whoever holds a text against it; from the cache where that is fresh, as for a judgement.
+        For checks against the whole page; cached like any other retrieval.
         """
         pages = await self.retrieve(requests)
         contents = await self.store.contents(requests) if requests else []
@@ -115,11 +115,11 @@ class SnippetRetriever:
         ]
 
     async def refresh(self, request: SnippetRequest) -> PageRecord:
-        """The record of the page as it is now, which is then kept; raises FetchError."""
+        """Fetch the page now, store it, and return its record; raises FetchError."""
         return await self._read_and_keep(request, known=None)
 
     def is_due(self, request: SnippetRequest, page: CachedPage) -> bool:
-        """Whether the page should be read before somebody waits for it."""
+        """Whether the page should be refreshed ahead of need."""
         if page.has_just_failed:
             return False
         if page.record is None:
@@ -129,7 +129,7 @@ class SnippetRetriever:
         return not request.is_younger(page.record, self.clock.now(), 1 - AHEAD_SHARE)
 
     async def read_ahead(self, request: SnippetRequest) -> None:
-        """Read the page if it is due and nobody else is reading it; failures are remembered."""
+        """Fetch the page if it is due and no other process does so; failures are remembered."""
         token = uuid4().hex
         try:
             if await self.lock.acquire(request.page_key, token, request.lock_ttl_s):
@@ -140,11 +140,11 @@ class SnippetRetriever:
             await self.lock.release(request.page_key, token)
 
     async def aclose(self) -> None:
-        """Give up the pages that are being read for nobody any more."""
+        """Cancel the fetches that nobody waits for any more."""
         await self._single_flight.aclose()
 
     async def _settle(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
-        """The page with what to cite of it; it is read if that is needed and useful."""
+        """The page with the snippet to cite; fetched if that is needed and useful."""
         if page.is_settled:
             return page
         try:
@@ -154,7 +154,7 @@ class SnippetRetriever:
             return page
 
     async def _obtain(self, request: SnippetRequest) -> CachedPage:
-        """Read the page, unless another process has just done so or is about to."""
+        """Fetch the page, unless another process has just done so or is doing so."""
         token = uuid4().hex
         try:
             is_ours, page = await self._take_turn(request, token)
@@ -165,26 +165,26 @@ class SnippetRetriever:
             await self.lock.release(request.page_key, token)
 
     async def _take_turn(self, request: SnippetRequest, token: str) -> tuple[bool, CachedPage]:
-        """Whether the lock is ours, and what is kept of the page now.
+        """Whether we hold the lock, and the cached state of the page.
 
-        Comes back when the lock is free, when another process has settled the page, or when that
-        one should have been done by now.
+        Returns when the lock is acquired, when another process has finished the page, or when
+        that process should have been done by now.
         """
         give_up = self.clock.monotonic() + request.lock_ttl_s
         while True:
             is_ours = await self.lock.acquire(request.page_key, token, request.lock_ttl_s)
-            # Even with the lock: its last holder may have read the page since we looked.
+            # Look even with the lock: its last holder may have fetched the page since.
             [page] = await self.look_up([request])
             if is_ours or page.is_settled or self.clock.monotonic() >= give_up:
                 return is_ours, page
             await asyncio.sleep(POLL_S)
 
     async def _read_or_note(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
-        """The page as it is now, or after a failure as it was."""
+        """The page as fetched now, or *page* itself if that fails."""
         started = self.clock.monotonic()
         is_held = page.record is not None and self.library.holds(request, page.record)
         try:
-            # Of a page whose content is lost "not modified" would be no help.
+            # If the content is lost, a 304 would not bring it back: fetch unconditionally.
             record = await self._read_and_keep(request, known=page.record if is_held else None)
         except FetchError as error:
             self._note("snippet.fetch_failed", request, started, reason=error.reason)
@@ -196,7 +196,7 @@ class SnippetRetriever:
         return CachedPage(request.snippet(record.text, record.fetched_at, record.updated), record)
 
     async def _read_and_keep(self, request: SnippetRequest, known: PageRecord | None) -> PageRecord:
-        """Ask for the page and keep it, here and in the cache; raises FetchError."""
+        """Fetch the page and store it in the cache and the library; raises FetchError."""
         record, content = await self.reader.read_page(request, known)
         if content is None:
             await self.store.renew(request, record)
@@ -212,7 +212,7 @@ class SnippetRetriever:
 
 
 def _whole(lead: Snippet, content: PageContent | None) -> str:
-    """The passages, after the *lead* unless one of them holds it."""
+    """The passages, preceded by the *lead* unless one of them contains it."""
     passages = [passage.text for passage in content.passages] if content else []
     is_held = any(lead.text.removesuffix("...") in passage for passage in passages)
     return "\n\n".join(passages if is_held else [lead.text, *passages])

@@ -1,4 +1,4 @@
-"""Snippets, records and contents in the cache, as seen by those who retrieve and rank pages."""
+"""Reads and writes what the cache holds of pages: snippets, records and contents."""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ from judge.ports import Cache, Clock
 from judge.types.references import Snippet
 
 DROP_S = 1
-"""A withdrawn page's snippet is overwritten by nothing, and that for a second."""
+"""TTL of the empty text that overwrites the snippet of a withdrawn page."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedPage:
-    """What is kept of a page: `best` are words to cite that are fresh, or the last good ones.
+    """A page as cached: `best` is the fresh text to cite, or else the last good one.
 
-    `record` is there only if it was made with the present selector and word limit.
+    `record` is None unless it was made with the current selector and word limit.
     """
 
     best: Snippet | None = None
@@ -36,28 +36,28 @@ class CachedPage:
 
     @property
     def is_settled(self) -> bool:
-        """True when there is no need, or no use, to ask for the page now."""
+        """True when fetching the page now is unnecessary or pointless."""
         is_fresh = self.best is not None and not self.best.is_stale
         return is_fresh or self.has_just_failed or self.is_withdrawn
 
 
 Values = tuple[str | None, ...]
-"""What the cache has of a page: its fresh text, its record, and who failed to read it."""
+"""A page's raw cache entries: fresh text, record, and the fingerprint of a failed read."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnippetStore:
-    """Looks up and stores what is kept of pages."""
+    """Looks up and stores the cache entries of pages."""
 
     cache: Cache
     clock: Clock
     _fresh: dict[PageKey, tuple[SnippetRequest, Values, PageRecord, CachedPage]] = field(
         init=False, default_factory=dict
     )
-    """The pages that were fresh when they were looked up last: mostly they are as they were."""
+    """Pages that were fresh at the last look-up; most have not changed, and need no parsing."""
 
     async def look_up(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
-        """What is kept of each page, in one round trip."""
+        """The cached state of each page, in one round trip."""
         keys = [key for one in requests for key in (one.snippet_key, one.page_key, one.failure_key)]
         values = iter(await self.cache.get_many(keys))
         now = self.clock.now()
@@ -67,15 +67,15 @@ class SnippetStore:
         ]
 
     async def contents(self, requests: Sequence[SnippetRequest]) -> list[PageContent | None]:
-        """What is kept of each page's content, in one round trip."""
+        """The cached content of each page, in one round trip."""
         values = await self.cache.get_many([one.content_key for one in requests])
-        # Megabytes at the start of a server, which may be answering already.
+        # In a thread: at start this is megabytes, and the server may be answering already.
         return await asyncio.to_thread(lambda: [find_content(value) for value in values])
 
     async def put(
         self, request: SnippetRequest, record: PageRecord, content: PageContent | None
     ) -> None:
-        """Keep *record*: as the fresh snippet, and with *content* for long as the last good one."""
+        """Store *record* as the fresh snippet and, for longer, with *content* as the last good."""
         entries = {
             request.snippet_key: (record.text, DROP_S if record.is_withdrawn else request.ttl_s),
             request.page_key: (kept := format_record(record), request.stale_ttl_s),
@@ -86,12 +86,12 @@ class SnippetStore:
         await self.cache.put_many(entries)
 
     async def renew(self, request: SnippetRequest, record: PageRecord) -> None:
-        """Keep *record* of a page that has not changed, and the content that is kept of it."""
+        """Store *record* of a page that has not changed, and extend the TTL of its content."""
         [content] = await self.contents([request])
         await self.put(request, record, content)
 
     async def put_failure(self, request: SnippetRequest) -> None:
-        """Remember for a while that the page cannot be read as in *request*."""
+        """Remember for `failure_ttl_s` that reading the page as in *request* failed."""
         await self.cache.put_many(
             {request.failure_key: (request.fingerprint, request.settings.failure_ttl_s)}
         )
@@ -107,14 +107,14 @@ class SnippetStore:
             foreign = await self._foreign(request, text) if text else None
             return CachedPage(foreign, has_just_failed=has_just_failed)
         if record.fingerprint != request.fingerprint:
-            # Somebody reads pages another way, as during a rolling restart: each keeps its own, or
-            # the two would read them in turns.
+            # Another version reads pages differently, as during a rolling restart: each uses its
+            # own record, or the two would overwrite each other's in turns.
             [own] = await self.cache.get_many([request.own_page_key])
             record = find_record(own)
             if record is None:
                 return CachedPage(has_just_failed=has_just_failed)
             text = text and record.text
-        # A time to live that was shortened holds for what is stored already.
+        # A TTL that was shortened applies to entries stored before, too.
         is_fresh = request.is_younger(record, now)
         if record.is_withdrawn:
             return CachedPage(record=record, has_just_failed=has_just_failed, is_withdrawn=is_fresh)
@@ -131,7 +131,7 @@ class SnippetStore:
         return found
 
     async def _foreign(self, request: SnippetRequest, text: str) -> Snippet:
-        """A snippet that somebody else stored: its age follows from the time it has left."""
+        """A snippet without a record, stored by another program; its age follows from its TTL."""
         left_s = await self.cache.seconds_left(request.snippet_key)
         age_s = request.ttl_s - min(left_s or 0.0, request.ttl_s)
         return request.snippet(text, self.clock.now() - timedelta(seconds=age_s))
