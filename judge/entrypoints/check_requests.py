@@ -110,7 +110,7 @@ async def _pages(asked: CheckRequest, services: Services | Library) -> dict[int,
             "words as text",
         )
     requests = [approved[source.url or ""] for source in named.values()]
-    texts = await services.retriever.whole_texts(requests)
+    texts = await services.retriever.full_texts(requests)
     if lost := [place for place, text in zip(named, texts, strict=True) if text is None]:
         raise _refused(
             lost, "url", "cannot be read now; try again later, or give its words as text"

@@ -83,7 +83,7 @@ class ReferenceCollector:
         nearness = await self.meaning.nearness(dispute.folded) if self.meaning else NO_MEANING
         chosen = choose_pages(indexed, dispute, domain, nations, nearness)
         pages = await self.retriever.retrieve(_in_half_the_time(chosen, deadline))
-        retrieved = [(c, p.best) for c, p in zip(chosen, pages) if p.best is not None]
+        retrieved = [(c, p.snippet) for c, p in zip(chosen, pages) if p.snippet is not None]
         offered = offer_pages(
             self.retriever.library, dispute, domain, retrieved, nations, nearness=nearness
         )
@@ -99,7 +99,7 @@ class ReferenceCollector:
 def _is_missed(chosen: ChosenPage, page: CachedPage, domain: str) -> bool:
     """Whether a page that fits, or may by its domain, could not be read."""
     may_fit = chosen.candidate is not None or chosen.request.domain == domain
-    return may_fit and page.best is None and not page.is_withdrawn
+    return may_fit and page.snippet is None and not page.is_withdrawn
 
 
 def _in_half_the_time(chosen: Sequence[ChosenPage], deadline: Deadline) -> list[SnippetRequest]:

@@ -39,7 +39,7 @@ class Process:
     async def ask(self) -> tuple[Snippet, ...]:
         requests = [SnippetRequest("tenancy", source, SETTINGS) for source in SOURCES]
         pages = await self.retriever.retrieve(requests)
-        return tuple(page.best for page in pages if page.best)
+        return tuple(page.snippet for page in pages if page.snippet)
 
 
 def read_text(_url: str, body: bytes, *_: object, **__: object) -> ReadPage:

@@ -19,24 +19,24 @@ from judge.text.word_cache import WordCache
 from judge.vocabulary.thesaurus import Thesaurus
 from judge.vocabulary.word_vectors import load_word_vectors
 
-MENTION = 0.1
+MENTION_SHARE = 0.1
 """Pages that gain less than this share of the best gain from an entry gain nothing (saves time)."""
 
-STRONG = 14.0
-MOST_RAISED = 2.0
+FULL_RARITY = 14.0
+MAX_BOOST = 2.0
 """The summed rarity of an entry's official words from which its gains stay as they are. Entries of
-commoner words ("online shop") name their subject as surely: they are raised halfway, at most
+commoner words ("online shop") name their subject as surely: they are boost halfway, at most
 doubled. That ranked relevant pages higher on five sets of disputes; docs/quality.md has them."""
 
 PRIOR_PAGES = 300
 """Document frequencies assume at least this many pages: among three pages no word is common."""
 
-SCALE = 6.0
+MAX_RARITY = 6.0
 """Rarity is 0 to this whatever the number of pages, so that thresholds stay valid."""
 
-PLACE_BITS = 64
-STEPS = 2**20
-STEP_AREA = STEPS**-2
+LANE_BITS = 64
+FIXED_POINT_ONE = 2**20
+PRODUCT_UNIT = FIXED_POINT_ONE**-2
 """Gains and factors are fixed-point, in units of 2**-20, as all pages are scored in one big
 integer: sums are exact to at least four decimals."""
 
@@ -52,10 +52,9 @@ class CandidateIndex:
 
     A page's gain from a stem is the stem's rarity times its saturated frequency there. `packed` has
     for each stem and entry the gains of all pages in one big integer, 64 bits per page, so that one
-    multiplication scores all pages: a tenth of the time of a loop. `about` has the pages' topic
-    vectors packed alike, an integer per dimension, and `opposite` their negatives, both with 1
-    added so that no lane is negative. `domains` maps each domain to its pages; `words` caches what
-    is known of a word.
+    multiplication scores all pages: a tenth of the time of a loop. `text_vectors` are packed alike,
+    an integer per dimension, and `negated_vectors` are their negatives, both with 1 added so that
+    no lane is negative. `domains` maps each domain to its pages, `words` each word to its stem.
     """
 
     pages: tuple[PageTerms, ...]
@@ -63,28 +62,28 @@ class CandidateIndex:
     rarity: Mapping[str, float]
     entries: Sequence[Mapping[int, float]]
     packed: Mapping[str | int, int]
-    about: Sequence[int]
-    opposite: Sequence[int]
+    text_vectors: Sequence[int]
+    negated_vectors: Sequence[int]
     domains: Mapping[str, frozenset[int]]
     words: WordCache[IndexedWord]
 
-    def weigh(
-        self, asked: Collection[tuple[str | int, float]], about: Iterable[float] = ()
+    def score_pages(
+        self, asked: Collection[tuple[str | int, float]], text_vector: Iterable[float] = ()
     ) -> list[float]:
         """The score of every page: gains from the *asked* stems and entries, times their factors.
 
-        Added is the dot product of the page's topic vector, of length 1, with *about*.
+        Added is the dot product of the page's text vector, of length 1, with *text_vector*.
         """
-        subject = [round(value * STEPS) for value in about]
-        factors = [round(factor * STEPS) for _, factor in asked] + [*map(abs, subject)]
+        vector = [round(value * FIXED_POINT_ONE) for value in text_vector]
+        factors = [round(factor * FIXED_POINT_ONE) for _, factor in asked] + [*map(abs, vector)]
         packed = [self.packed[key] for key, _ in asked]
-        sides = zip(subject, self.about, self.opposite)
+        sides = zip(vector, self.text_vectors, self.negated_vectors)
         packed += [like if value > 0 else unlike for value, like, unlike in sides]
         # Lazily, so that all products reuse the same few kilobytes.
         total = sum(map(mul, factors, packed))
-        places = total.to_bytes(len(self.pages) * PLACE_BITS // 8, sys.byteorder)
-        raised = sum(map(abs, subject)) * STEPS
-        return [(place - raised) * STEP_AREA for place in memoryview(places).cast("Q")]
+        places = total.to_bytes(len(self.pages) * LANE_BITS // 8, sys.byteorder)
+        offset = sum(map(abs, vector)) * FIXED_POINT_ONE
+        return [(place - offset) * PRODUCT_UNIT for place in memoryview(places).cast("Q")]
 
 
 def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> CandidateIndex:
@@ -99,16 +98,16 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
         for stem, gain in page.stems.items():
             by_stem[stem][number] = rarity[stem] * gain
     entries = [
-        _sharpened(
+        _squared(
             _summed(by_stem.get(stem, {}) for stem in entry.official),
-            sum([rarity.get(stem, SCALE) for stem in entry.official]),
+            sum([rarity.get(stem, MAX_RARITY) for stem in entry.official]),
         )
         for entry in thesaurus.entries
     ]
     gains: Iterable[tuple[str | int, dict[int, float]]] = (*by_stem.items(), *enumerate(entries))
-    about = [
+    text_vectors = [
         _packed({n: 1.0 + value for n, value in enumerate(values)}, len(pages))
-        for values in zip(*[page.about for page in pages], strict=True)
+        for values in zip(*[page.text_vector for page in pages], strict=True)
     ]
     twice = _packed(dict.fromkeys(range(len(pages)), 2.0), len(pages))
     return CandidateIndex(
@@ -117,8 +116,8 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
         rarity=rarity,
         entries=entries,
         packed={key: _packed(of_pages, len(pages)) for key, of_pages in gains},
-        about=about,
-        opposite=[twice - like for like in about],
+        text_vectors=text_vectors,
+        negated_vectors=[twice - like for like in text_vectors],
         domains={domain: frozenset(numbers) for domain, numbers in domains.items()},
         words=WordCache(lambda word: _indexed(word, rarity, thesaurus)),
     )
@@ -134,16 +133,16 @@ def _indexed(word: str, held: Container[str], thesaurus: Thesaurus) -> IndexedWo
 
 def _packed(gains: Mapping[int, float], pages: int) -> int:
     """*gains*, by page number, in one big integer with 64 bits for each of *pages*."""
-    places = array("Q", bytes(pages * PLACE_BITS // 8))
+    places = array("Q", bytes(pages * LANE_BITS // 8))
     for number, gain in gains.items():
-        places[number] = round(gain * STEPS)
+        places[number] = round(gain * FIXED_POINT_ONE)
     return int.from_bytes(places.tobytes(), sys.byteorder)
 
 
 def _rarity(frequency: int, pages: int) -> float:
-    """BM25's inverse document frequency as a share of its maximum, times SCALE."""
+    """BM25's inverse document frequency as a share of its maximum, times MAX_RARITY."""
     pages = max(pages, PRIOR_PAGES)
-    return SCALE * idf(frequency, pages) / idf(0, pages)
+    return MAX_RARITY * idf(frequency, pages) / idf(0, pages)
 
 
 def _summed(parts: Iterable[Mapping[int, float]]) -> dict[int, float]:
@@ -154,14 +153,14 @@ def _summed(parts: Iterable[Mapping[int, float]]) -> dict[int, float]:
     return total
 
 
-def _sharpened(gains: dict[int, float], rarity: float) -> dict[int, float]:
-    """*gains* squared, scaled so that the best stays about the same.
+def _squared(gains: dict[int, float], rarity: float) -> dict[int, float]:
+    """*gains* squared, scaled so that the best one hardly changes.
 
     Most pages with some of an entry's words, of total *rarity*, mention its subject in passing.
     """
     if not gains:
         return gains
     best = max(gains.values())
-    least = MENTION * best
-    raised = min(max(math.sqrt(STRONG / rarity), 1.0), MOST_RAISED)
-    return {number: gain * gain * raised / best for number, gain in gains.items() if gain > least}
+    least = MENTION_SHARE * best
+    boost = min(max(math.sqrt(FULL_RARITY / rarity), 1.0), MAX_BOOST)
+    return {number: gain * gain * boost / best for number, gain in gains.items() if gain > least}

@@ -2,7 +2,7 @@
 
 The score is a plain sum: BM25 of the dispute's strongest words and of the official words for its
 lay phrases, over the page's whole text, its lead and its title with topics; the similarity of the
-topic vectors; and BM25 of the best passage. A page of the detected domain gets a bonus.
+text vectors; and BM25 of the best passage. A page of the detected domain gets a bonus.
 docs/quality.md tells what each part brings.
 """
 
@@ -18,21 +18,21 @@ from judge.judging.pages.page_terms import CandidatePage, PageTerms
 from judge.judging.pages.query_terms import QueryTerms, read_query_terms
 from judge.types.requests import DEFAULT_DOMAIN
 
-PASSAGE = 0.5
+PASSAGE_WEIGHT = 0.5
 """Weight of the best passage's score in that of the page."""
 
-NEIGHBOURS = 1.0
+NEIGHBOUR_WEIGHT = 1.0
 """Weight of the neighbouring passages in choosing the best one: it is where the subject is."""
 
-FAR_LESS = 0.3
+MIN_NEIGHBOUR_SHARE = 0.3
 """The passage with the best neighbourhood is passed over for a neighbour of which it scores less
 than this share. The rates are alike from 0 to 0.3."""
 
-MEANING = 0.75
+NEAREST_SHARE = 0.75
 """Score of the page nearest by the embedder, as a share of the threshold: words must contribute
 the rest. The rates are alike from 0.5 to 1."""
 
-SAME_DOMAIN = 1.5
+SAME_DOMAIN_FACTOR = 1.5
 """Score factor for a page of the detected domain: a strong hint, not a filter."""
 
 RERANKED = 12
@@ -41,7 +41,7 @@ RERANKED = 12
 LIMIT = 8
 """How many pages the model is offered at most."""
 
-CLEARLY = 1.25
+DEFAULT_DOMAIN_FACTOR = 1.25
 """Factor on the threshold when no domain was detected: a page must fit clearly. Of 22 such labelled
 disputes 19 keep a relevant page, and those without one get a quarter fewer pages."""
 
@@ -100,23 +100,25 @@ def rank_candidates(
     """
     terms = read_query_terms(index, dispute)
     if not has_threshold:
-        terms = replace(terms, about=())
-    near = {url: MEANING * terms.needed * share for url, share in nearness.items()}
-    needed = terms.needed * (CLEARLY if domain == DEFAULT_DOMAIN else 1.0) if has_threshold else 0.0
+        terms = replace(terms, text_vector=())
+    near = {url: NEAREST_SHARE * terms.threshold * share for url, share in nearness.items()}
+    threshold = terms.threshold if has_threshold else 0.0
+    if domain == DEFAULT_DOMAIN:
+        threshold *= DEFAULT_DOMAIN_FACTOR
     ranked = []
     count = max(limit, RERANKED)
     for number, total in _shortlist(index, terms, near, domain, wanted=wanted, count=count):
         page = index.pages[number]
-        passages = _passage_scores(page, terms.sought)
-        score = total + PASSAGE * max(passages) * _domain_factor(page, domain)
-        if score >= needed:
+        passages = _passage_scores(page, terms.passage_weights)
+        score = total + PASSAGE_WEIGHT * max(passages) * _domain_factor(page, domain)
+        if score >= threshold:
             ranked.append(_RankedPage(score, number, passages))
     ranked.sort(key=lambda one: -one.score)
     return tuple([_candidate(index, terms, near, domain, one) for one in ranked[:limit]])
 
 
 def _domain_factor(page: PageTerms, domain: str) -> float:
-    return SAME_DOMAIN if page.page.domain == domain != DEFAULT_DOMAIN else 1.0
+    return SAME_DOMAIN_FACTOR if page.page.domain == domain != DEFAULT_DOMAIN else 1.0
 
 
 def _shortlist(
@@ -129,25 +131,25 @@ def _shortlist(
     count: int,
 ) -> list[tuple[int, float]]:
     """The best *count* of the *wanted* pages with their scores, passages aside, if above 0."""
-    totals = index.weigh((*terms.stems.items(), *terms.entries.items()), terms.about)
+    totals = index.score_pages((*terms.stems.items(), *terms.entries.items()), terms.text_vector)
     for number, page in enumerate(index.pages if near else ()):
         totals[number] += near.get(page.page.url, 0.0)
     for number in index.domains.get(domain, ()) if domain != DEFAULT_DOMAIN else ():
-        totals[number] *= SAME_DOMAIN
+        totals[number] *= SAME_DOMAIN_FACTOR
     numbers = range(len(totals)) if wanted is None else wanted
     best = sorted(numbers, key=totals.__getitem__, reverse=True)[:count]
     return [(number, totals[number]) for number in best if totals[number] > 0]
 
 
-def _passage_scores(page: PageTerms, sought: Mapping[str, float]) -> list[float]:
+def _passage_scores(page: PageTerms, passage_weights: Mapping[str, float]) -> list[float]:
     """The score of each passage of *page*, followed by a 0.0.
 
     That serves as the neighbour after the last passage, and keeps `max` defined without passages.
     """
     scores = [0.0] * (len(page.page.passages) + 1)
     passages, numbers, gains = page.passages, page.numbers, page.gains
-    for stem in filter(passages.__contains__, sought):
-        value = sought[stem]
+    for stem in filter(passages.__contains__, passage_weights):
+        value = passage_weights[stem]
         for at in passages[stem]:
             scores[numbers[at]] += value * gains[at]
     return scores
@@ -157,18 +159,18 @@ def _best_passage(scores: Sequence[float]) -> int:
     """The index of the passage to show, the first of equals; -1 if all scores are 0.
 
     The subject is where a passage scores best together with its two neighbours. That passage is
-    shown, or a neighbour that is much better (`FAR_LESS`).
+    shown, or a neighbour that is much better (`MIN_NEIGHBOUR_SHARE`).
     """
     if not any(scores):
         return -1
     fits = [
-        (score and score + NEIGHBOURS * (before + after), score)
+        (score and score + NEIGHBOUR_WEIGHT * (before + after), score)
         for before, score, after in zip([0.0, *scores], scores, scores[1:])
     ]
     subject = fits.index(max(fits))
     around = range(max(subject - 1, 0), min(subject + 2, len(fits)))
     best = max(around, key=scores.__getitem__)
-    return subject if scores[subject] >= FAR_LESS * scores[best] else best
+    return subject if scores[subject] >= MIN_NEIGHBOUR_SHARE * scores[best] else best
 
 
 def _candidate(
@@ -189,8 +191,8 @@ def _candidate(
             for kind, key, gain in _gains(index, terms, ranked.number)
         ]
         shown = page.passages[where][0] if where >= 0 else ""
-        reasons.append(CandidateReason("passage", shown, PASSAGE * max(ranked.passages)))
-        meaning = sum(map(mul, terms.about, page_terms.about)) + near.get(page.url, 0.0)
+        reasons.append(CandidateReason("passage", shown, PASSAGE_WEIGHT * max(ranked.passages)))
+        meaning = sum(map(mul, terms.text_vector, page_terms.text_vector)) + near.get(page.url, 0.0)
         reasons.append(CandidateReason("meaning", "its subject", meaning))
         if (factor := _domain_factor(page_terms, domain)) > 1:
             more = (factor - 1) * sum(reason.score for reason in reasons)

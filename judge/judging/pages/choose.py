@@ -53,7 +53,7 @@ def choose_pages(
     `rank_candidates`.
     """
     limit = indexed.catalog.retrieval.references
-    read, unread = _usable(indexed, domain, nations)
+    read, unread = _usable_pages(indexed, domain, nations)
     fitting = rank_candidates(
         indexed.index, dispute, domain, limit=limit, wanted=read, nearness=nearness
     )
@@ -66,10 +66,10 @@ def choose_pages(
             indexed.index, dispute, domain,
             limit=limit, wanted=sorted(unread), has_threshold=False,
         )  # fmt: skip
-        touched = [ChosenPage(indexed.by_key[_key(one.page)][0], guess=one) for one in likely]
+        matched = [ChosenPage(indexed.by_key[_key(one.page)][0], guess=one) for one in likely]
         others = (indexed.pages[number][0] for number in unread)
-        known = {page.request.key for page in touched}
-        chosen += touched
+        known = {page.request.key for page in matched}
+        chosen += matched
         chosen += [ChosenPage(o) for o in others if o.domain == domain and o.key not in known]
     return tuple(chosen[:limit])
 
@@ -102,7 +102,7 @@ def offer_pages(
     for candidate in ranked:
         chosen, snippet = found[_key(candidate.page)]
         request = chosen.request
-        text = _quoted(snippet.text, candidate, request.settings.max_words)
+        text = _reference_text(snippet.text, candidate, request.settings.max_words)
         # `replace` takes three times as long, for each page of each dispute.
         quoted = Snippet(
             snippet.url, snippet.title, text, snippet.fetched_at, snippet.updated, snippet.is_stale
@@ -111,7 +111,7 @@ def offer_pages(
     return tuple(offered)
 
 
-def _usable(indexed: IndexedPages, domain: str, nations: frozenset[str]) -> UsablePages:
+def _usable_pages(indexed: IndexedPages, domain: str, nations: frozenset[str]) -> UsablePages:
     """The pages that may be offered, each once; a page in two domains as configured in *domain*."""
     if (domain, nations) not in indexed.usable:
         first: dict[tuple[str, str], int] = {}
@@ -143,7 +143,7 @@ def _key(page: CandidatePage) -> PageKey:
     return page.domain, page.url
 
 
-def _quoted(lead: str, candidate: Candidate, max_words: int) -> str:
+def _reference_text(lead: str, candidate: Candidate, max_words: int) -> str:
     """*lead*, followed by the candidate's best passage if there is one."""
     if candidate.passage < 0:
         return lead

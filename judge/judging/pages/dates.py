@@ -20,8 +20,8 @@ _JSON_LD = re.compile(rb"ld(?:\+|&#43;|&#x2B;)json[^<>]{0,200}>")
 """ASP.NET writes the plus sign as a character reference."""
 
 _JSON_LD_DATE = re.compile(rb'"(dateModified|datePublished)"\s{0,9}:[\s\[]{0,9}"([^"]{4,60})"')
-_MOST_SCRIPTS = 20
-_MOST_OF_A_SCRIPT = 100_000
+_MAX_SCRIPTS = 20
+_MAX_SCRIPT_BYTES = 100_000
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
@@ -54,12 +54,12 @@ _DATE_REACH = 200
 _DATE_WITHIN = 30
 """Characters of text after the word in which its date must be."""
 
-_ITSELF = frozenset(
+_PAGE_NOUNS = frozenset(
     b"page guide guidance content document information article advice publication site".split()
 )
 """What a page calls itself: if anything else was updated, the sentence is content."""
 
-_MOST_LINES = 12
+_MAX_LABELS = 12
 
 
 def parse_date(text: str) -> date | None:
@@ -93,8 +93,8 @@ def find_updated(metas: Mapping[str, str], markup: bytes, limited: bytes) -> dat
 
 
 def _json_ld_dates(markup: bytes) -> Iterator[tuple[str, str]]:
-    for script in islice(_JSON_LD.finditer(markup), _MOST_SCRIPTS):
-        end = markup.find(b"</script", script.end(), script.end() + _MOST_OF_A_SCRIPT)
+    for script in islice(_JSON_LD.finditer(markup), _MAX_SCRIPTS):
+        end = markup.find(b"</script", script.end(), script.end() + _MAX_SCRIPT_BYTES)
         for found in _JSON_LD_DATE.finditer(markup, script.end(), max(end, script.end())):
             yield found[1].decode(), found[2].decode("utf-8", "replace")
 
@@ -106,7 +106,7 @@ def _first_date(texts: Iterable[str | None]) -> date | None:
 def _line_date(words: Iterable[bytes], limited: bytes) -> date | None:
     """Return the first date that directly follows one of *words*."""
     lowered = limited.lower()
-    for end in chain.from_iterable(islice(_ends(word, lowered), _MOST_LINES) for word in words):
+    for end in chain.from_iterable(islice(_labels(word, lowered), _MAX_LABELS) for word in words):
         after = lowered[end : end + _DATE_REACH].decode("utf-8", "replace")
         text = unescape(_TAG.sub(r" \1 ", after))
         if day := parse_date(" ".join(text.split())[:_DATE_WITHIN]):
@@ -114,7 +114,7 @@ def _line_date(words: Iterable[bytes], limited: bytes) -> date | None:
     return None
 
 
-def _ends(word: bytes, lowered: bytes) -> Iterator[int]:
+def _labels(word: bytes, lowered: bytes) -> Iterator[int]:
     """Yield the end of each *word* that labels a date: a whole word, not part of a sentence."""
     at = lowered.find(word)
     while at != -1:
@@ -136,7 +136,7 @@ def _is_in_sentence(before: list[bytes]) -> bool:
     if before[-1:] == [b"be"]:
         return True
     verbs = 2 if before[-1:] == [b"been"] else 1 if before[-1:] in ([b"was"], [b"were"]) else 0
-    return verbs > 0 and _ITSELF.isdisjoint(before[-verbs - 1 : -verbs])
+    return verbs > 0 and _PAGE_NOUNS.isdisjoint(before[-verbs - 1 : -verbs])
 
 
 def _date(year: str, month: str, day: str) -> date | None:

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from judge.judging.pages.dates import parse_date
 from judge.judging.pages.lead_paragraph import is_prose
 from judge.judging.pages.notes import nations_of
-from judge.judging.pages.page_blocks import PageBlocks, read_page
+from judge.judging.pages.page_blocks import PageBlocks, read_blocks
 from judge.judging.pages.passages import MAX_WORDS, read_passages
 from judge.judging.pages.plain import clean_text, cut_text
 from judge.judging.pages.read import MAX_TITLE_WORDS, ReadPage
@@ -26,7 +26,7 @@ _API = f"https://{HOST}/api/content"
 _WITHOUT_PARTS = ("government", "guidance", "hmrc-internal-manuals", "service-manual")
 """First path segments under which every page is an item of its own."""
 
-_TEXTS = (
+_TEXT_KEYS = (
     *("introductory_paragraph", "introduction", "licence_overview", "body", "outcome_detail"),
     *("final_outcome_detail", "public_feedback_detail", "need_to_know", "more_information"),
     *("what_you_need_to_know", "other_ways_to_apply", "step_by_step_nav", "parts"),
@@ -104,17 +104,18 @@ def _with_text(facts: ReadPage, item: Mapping[str, object], part: str, max_words
     details = _mapping(item.get("details"))
     if part:
         chosen = [one for one in _mappings(details.get("parts")) if one.get("slug") == part]
-        page = _read("".join(_html(one) for one in chosen))
+        html = "".join(_html(one) for one in chosen)
     else:
-        page = _read("".join(f"<section>{_html(details.get(key))}</section>" for key in _TEXTS))
-    passages = read_passages(page) or read_passages(page := _read(_html(item.get("description"))))
+        html = "".join(f"<section>{_html(details.get(key))}</section>" for key in _TEXT_KEYS)
+    page = _parse(html)
+    passages = read_passages(page) or read_passages(page := _parse(_html(item.get("description"))))
     prose = (block.text for block in page.blocks if block.tag in {"p", "div"} and is_prose(block))
     lead = next(prose, passages[0].text if passages else "")
     return replace(facts, lead=cut_text(clean_text(lead), max_words) or None, passages=passages)
 
 
-def _read(html: str) -> PageBlocks:
-    return read_page(parse_markup(limit_markup(html.encode("utf-8", "replace"))).body)
+def _parse(html: str) -> PageBlocks:
+    return read_blocks(parse_markup(limit_markup(html.encode("utf-8", "replace"))).body)
 
 
 def _html(value: object, depth: int = 4) -> str:
@@ -143,7 +144,7 @@ def _nations(details: Mapping[str, object]) -> tuple[str, ...]:
     stated = _mapping(details.get("national_applicability"))
     if applies := [n for n in _NATIONS if _mapping(stated.get(n)).get("applicable") is True]:
         return tuple(nation.replace("_", "-") for nation in applies)
-    lines = _read(_html(details.get("need_to_know"))).blocks
+    lines = _parse(_html(details.get("need_to_know"))).blocks
     return next(filter(None, (nations_of(line.text) for line in lines)), ())
 
 

@@ -28,7 +28,7 @@ The marks are one character class at the start: an alternation there would be tr
 _BY_SOMEBODY = r"[Bb][Yy]:? [A-Z][^\s,]* (?:[a-z]{1,3} )?[A-Z]"
 """Requires two capitals, since guidance says "By law" and "By post"."""
 
-_OPENING_OF_NO_PROSE = re.compile(
+_NON_PROSE_OPENING = re.compile(
     rf"\W*(?:{_BY_SOMEBODY}|(?i:posted\s|published\b|written by|"
     r"(?:(?:this )?page (?:was )?)?(?:last )?(?:updated|reviewed)\b|"
     r"(?:photo(?:graph)?|image)s?\b|credit:|source:|share (?:this|on|via)\b|\d+ min"
@@ -54,13 +54,13 @@ _BOILERPLATE = (
 They are long because guidance says "if you agree to a plan" and "sign up to a service" too.
 """
 
-_NAMED_BY = re.compile(rf"{_BY_SOMEBODY}|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)")
+_BYLINE = re.compile(rf"{_BY_SOMEBODY}|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)")
 """Bylines."""
 
-FEWEST_WORDS = 8
+MIN_WORDS = 8
 """Shorter sentences are mostly labels and calls to action."""
 
-_MOST_LINKED = 0.6
+_MAX_LINK_SHARE = 0.6
 """Share of link text above which a block is navigation."""
 
 _ENOUGH_CHARACTERS = 300
@@ -72,7 +72,7 @@ _MAIN_CHARACTERS = 200
 _CONTENT_SHARE = 0.9
 """The content is the smallest element with this share of the prose."""
 
-_CLEARED_SHARE = 0.4
+_TRUSTED_SHARE = 0.4
 """An element with this share of the page's prose is not boilerplate, whatever its class says."""
 
 _PARAGRAPH_SHARE = 0.7
@@ -95,15 +95,15 @@ class Content:
     """The `<h1>` that names the page; some sites use another for their own name."""
     title: int
     """Order of the block after which the content begins, -1 for the start of the page."""
-    most_boilerplate: Boilerplate
+    max_boilerplate: Boilerplate
     """The highest level of an element that a lead may be in."""
 
-    def holds(self, block: PageBlock, most: Boilerplate = Boilerplate.NONE) -> bool:
-        """Tell whether *block* is the page's own text, up to the boilerplate level *most*."""
+    def holds(self, block: PageBlock, max_level: Boilerplate = Boilerplate.NONE) -> bool:
+        """Tell whether *block* is the page's own text, up to the boilerplate level *max_level*."""
         return (
             block.order > self.title
             and block.element in self.inside
-            and self.boilerplate[block.element] <= max(most, self.most_boilerplate)
+            and self.boilerplate[block.element] <= max(max_level, self.max_boilerplate)
         )
 
 
@@ -152,13 +152,13 @@ def _choose(content: Content, prose: list[PageBlock]) -> PageBlock | None:
 def is_prose(block: PageBlock) -> bool:
     """Tell whether *block* reads like a paragraph, mostly by its words."""
     text, words = block.text, block.word_count
-    if words < FEWEST_WORDS or block.tag in {"pre", "h1"} or block.link_share >= _MOST_LINKED:
+    if words < MIN_WORDS or block.tag in {"pre", "h1"} or block.link_share >= _MAX_LINK_SHARE:
         return False
     if block.tag in HEADING_TAGS and text[-1] not in ".!":
         return False  # but a heading that is a whole sentence may be the lead
     if not _SENTENCE_END.search(text):
         return False
-    return not (words < 25 and opens_no_prose(text))
+    return not (words < 25 and has_non_prose_opening(text))
 
 
 def _is_quotable(block: PageBlock) -> bool:
@@ -166,9 +166,9 @@ def _is_quotable(block: PageBlock) -> bool:
     return block.word_count >= 60 or not is_boilerplate(block.text)
 
 
-def opens_no_prose(text: str) -> bool:
+def has_non_prose_opening(text: str) -> bool:
     """Tell whether *text* begins like a byline, a date, a caption or a credit."""
-    return _OPENING_OF_NO_PROSE.match(text) is not None
+    return _NON_PROSE_OPENING.match(text) is not None
 
 
 def is_boilerplate(text: str) -> bool:
@@ -182,18 +182,18 @@ def _boilerplate() -> ahocorasick.Automaton:
 
 
 def _boilerplate_by_element(
-    page: PageBlocks, prose: Sequence[PageBlock], asked: set[int]
+    page: PageBlocks, prose: Sequence[PageBlock], elements: set[int]
 ) -> list[Boilerplate]:
     """Return each element's level: the higher of its own and its parent's.
 
-    One with much of the prose has no level of its own, one with the title only FULL. Only elements
-    *asked* for and their ancestors are looked at, since most of a page is menus.
+    One with much of the prose has no level of its own, one with the title only FULL. Only
+    *elements* and their ancestors are looked at, since most of a page is menus.
     """
     sizes = _sizes(page, prose)
-    titled = _with_all_around(page, {block.element for block in page.blocks if block.tag == "h1"})
-    enough = _CLEARED_SHARE * sizes[0]
+    titled = _with_ancestors(page, {block.element for block in page.blocks if block.tag == "h1"})
+    enough = _TRUSTED_SHARE * sizes[0]
     boilerplate = [Boilerplate.NONE] * len(page.tags)
-    for index in sorted(_with_all_around(page, asked)):
+    for index in sorted(_with_ancestors(page, elements)):
         level = boilerplate[page.parents[index]]
         if sizes[index] < enough:
             own = read_boilerplate(page.tags[index], page.attributes[index])
@@ -203,10 +203,10 @@ def _boilerplate_by_element(
     return boilerplate
 
 
-def _with_all_around(page: PageBlocks, asked: set[int]) -> set[int]:
-    """Return the elements *asked* for and all their ancestors."""
+def _with_ancestors(page: PageBlocks, elements: set[int]) -> set[int]:
+    """Return *elements* and all their ancestors."""
     found: set[int] = set()
-    for element in asked:
+    for element in elements:
         at = element
         while at not in found:
             found.add(at)
@@ -296,7 +296,7 @@ def _is_teaser(page: PageBlocks, found: PageBlock, following: PageBlock) -> bool
 def _is_byline(page: PageBlocks, block: PageBlock) -> bool:
     around = page.parents[block.element]
     named = is_byline(page.attributes[block.element]) or is_byline(page.attributes[around])
-    return named or _NAMED_BY.match(block.text) is not None
+    return named or _BYLINE.match(block.text) is not None
 
 
 def _size(blocks: Iterable[PageBlock]) -> int:

@@ -1,6 +1,6 @@
 """All approved pages as last read, indexed for ranking; one library per process.
 
-learn (counts words) -> indexed (compiles an index); both in a thread, so that no request waits.
+update (counts words) -> indexed (compiles an index); both in a thread, so that no request waits.
 A page that was not read yet is ranked by its title and topics.
 """
 
@@ -66,7 +66,7 @@ class PageLibrary:
         """The catalogue digest and the generation it was compiled from, and the index."""
         self._indexing = asyncio.Lock()
 
-    async def learn(self, read: Sequence[ReadRecord]) -> None:
+    async def update(self, read: Sequence[ReadRecord]) -> None:
         """Count the words of pages just read, and rank by them from now on."""
         self._pages |= await asyncio.to_thread(_count_all, read)
         self._generation += 1
@@ -75,7 +75,7 @@ class PageLibrary:
         """The page, ranked by its title, topics and *lead* alone if it was not read yet."""
         return _as_configured(request, self._pages.get(request.key), lead)
 
-    def holds(self, request: SnippetRequest, record: PageRecord) -> bool:
+    def is_current(self, request: SnippetRequest, record: PageRecord) -> bool:
         """Whether the library has the page with the text that *record* describes."""
         page = self._pages.get(request.key)
         return page is not None and page.digest == record.digest

@@ -13,7 +13,7 @@ Attributes = Mapping[str, str | None]
 
 LINE_BREAKS = frozenset({"br", "img"})
 
-UNREAD_TAGS = frozenset(
+SKIPPED_TAGS = frozenset(
     "script style noscript template svg math iframe object embed canvas video audio picture map br "
     "select option datalist button textarea input img nav footer dialog head title figcaption "
     "caption legend label menu progress meter rp rt del s strike".split()
@@ -33,7 +33,7 @@ _BOILERPLATE_TAGS = frozenset({"aside", "form", "header", "figure", "pre", "addr
 
 _SUPPLEMENTARY_TAGS = frozenset({"table", "details"})
 
-_UNREAD_ROLES = frozenset(
+_SKIPPED_ROLES = frozenset(
     "navigation contentinfo search dialog alertdialog menu menubar toolbar tooltip".split()
 )
 
@@ -52,7 +52,7 @@ _BOILERPLATE_WORDS = frozenset(
 _LEAD_WORDS = frozenset({"lead", "summary"})
 """Class words of the descriptive paragraph that guidance pages show under their title."""
 
-_SPOKEN = re.compile("sr-only|visually-?hidden|screen-reader-text")
+_SCREEN_READER_CLASS = re.compile("sr-only|visually-?hidden|screen-reader-text")
 
 _BYLINE_PARTS = ("author", "byline")
 
@@ -63,7 +63,7 @@ _HIDING_STYLE = re.compile(
 )
 """Zero opacity or height does not count: scripts reveal such text on scrolling or unfolding."""
 
-_TELLING_ATTRIBUTES = frozenset({"role", "hidden", "style", "aria-hidden"})
+_HIDING_ATTRIBUTES = frozenset({"role", "hidden", "style", "aria-hidden"})
 
 
 class Boilerplate(IntEnum):
@@ -112,7 +112,7 @@ def _words(name: str) -> list[str]:
 
 def is_hidden(attributes: Attributes) -> bool:
     """Tell whether the element is invisible, decorative, or for screen readers only."""
-    if _is_spoken(attributes.get("class") or ""):
+    if _is_for_screen_readers(attributes.get("class") or ""):
         return True
     if "hidden" in attributes:
         # "until-found" text is shown as soon as a search in the page finds it.
@@ -122,17 +122,17 @@ def is_hidden(attributes: Attributes) -> bool:
     return attributes.get("aria-hidden") == "true"
 
 
-def is_unread(attributes: Attributes) -> bool:
+def is_skipped(attributes: Attributes) -> bool:
     """Tell whether the element is hidden, or its role is navigation or another control."""
-    if _TELLING_ATTRIBUTES.isdisjoint(attributes):  # as nearly always
-        return _is_spoken(attributes.get("class") or "")
-    return attributes.get("role") in _UNREAD_ROLES or is_hidden(attributes)
+    if _HIDING_ATTRIBUTES.isdisjoint(attributes):  # as nearly always
+        return _is_for_screen_readers(attributes.get("class") or "")
+    return attributes.get("role") in _SKIPPED_ROLES or is_hidden(attributes)
 
 
-def _is_spoken(name: str) -> bool:
+def _is_for_screen_readers(name: str) -> bool:
     """Tell whether a class is for screen readers only, as in "opens in a new tab"."""
     may_be = "-only" in name or "idden" in name or "-reader" in name
-    return may_be and _SPOKEN.search(name.lower()) is not None
+    return may_be and _SCREEN_READER_CLASS.search(name.lower()) is not None
 
 
 def _is_streamed(attributes: Attributes) -> bool:

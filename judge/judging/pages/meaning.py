@@ -1,6 +1,6 @@
 """Finds the approved pages nearest to a dispute by an embedder's vectors; adds to ranking by words.
 
-learn (in the background: embed pages, or load their vectors from the cache) -> nearness (per
+update (in the background: embed pages, or load their vectors from the cache) -> nearness (per
 dispute). Used only if an embedder is configured; on any failure pages are ranked by words alone.
 """
 
@@ -24,14 +24,14 @@ from judge.ports import Cache, Embedder, Journal, Lock
 BUDGET_S = 1.0
 """How long a request waits for the vector of its dispute."""
 
-MOST_WORDS = 200
+MAX_WORDS = 200
 """Words of a page that are embedded: its title, its lead, and what follows."""
 
-TOGETHER = 32
+BATCH_SIZE = 32
 """Pages embedded per request; each batch is stored, so that a later failure loses nothing."""
 
-KEPT_S = 30 * DAY_S
-LOCK_S = 120.0
+TTL_S = 30 * DAY_S
+LOCK_TTL_S = 120.0
 
 Vector = Sequence[float]
 """Of length 1."""
@@ -51,20 +51,20 @@ class PageMeaning:
     _digests: dict[str, str] = field(default_factory=dict)
     """By the URL of the page."""
 
-    async def learn(self, indexed: IndexedPages) -> None:
+    async def update(self, indexed: IndexedPages) -> None:
         """Get a vector for each page of *indexed*; only one process at a time computes them."""
-        texts = {page.terms.page.url: _told(page.terms.page)
+        texts = {page.terms.page.url: _embedded_text(page.terms.page)
                  for _, page in indexed.pages if page.is_read}  # fmt: skip
         self._digests = {url: self._digest(text) for url, text in texts.items()}
         by_digest = {self._digests[url]: text for url, text in texts.items()}
         self._vectors = {d: v for d, v in self._vectors.items() if d in by_digest}
         token = uuid4().hex
         try:
-            if await self._take_over(by_digest):
+            if await self._load_cached(by_digest):
                 return
-            if await self.lock.acquire("vectors", token, LOCK_S):
+            if await self.lock.acquire("vectors", token, LOCK_TTL_S):
                 try:
-                    await self._make(by_digest)
+                    await self._embed_missing(by_digest)
                 finally:
                     await self.lock.release("vectors", token)
         except EmbedderUnavailable as error:
@@ -79,12 +79,12 @@ class PageMeaning:
             return NO_MEANING
         try:
             async with asyncio.timeout(self.budget_s):
-                asked = _normalised(await self.embedder.embed_query(dispute))
+                query = _normalised(await self.embedder.embed_query(dispute))
         except (EmbedderUnavailable, TimeoutError) as error:
             self._note(error)
             return NO_MEANING
         cosines = {
-            url: sum(map(mul, asked, self._vectors[digest]))
+            url: sum(map(mul, query, self._vectors[digest]))
             for url, digest in self._digests.items()
             if digest in self._vectors
         }
@@ -95,33 +95,33 @@ class PageMeaning:
     def _digest(self, text: str) -> str:
         return blake2b(f"{self.embedder.name}\n{text}".encode(), digest_size=16).hexdigest()
 
-    async def _take_over(self, by_digest: Mapping[str, str]) -> bool:
+    async def _load_cached(self, by_digest: Mapping[str, str]) -> bool:
         """Load vectors that other processes stored; return whether none is missing now."""
         missing = [digest for digest in by_digest if digest not in self._vectors]
         values = await self.cache.get_many([_key(digest) for digest in missing]) if missing else []
-        found = zip(missing, map(_find_vector, values))
+        found = zip(missing, map(_decode_vector, values))
         self._vectors |= {digest: vector for digest, vector in found if vector}
         return self._vectors.keys() >= by_digest.keys()
 
-    async def _make(self, by_digest: Mapping[str, str]) -> None:
+    async def _embed_missing(self, by_digest: Mapping[str, str]) -> None:
         missing = [digest for digest in by_digest if digest not in self._vectors]
-        for start in range(0, len(missing), TOGETHER):
-            some = missing[start : start + TOGETHER]
+        for start in range(0, len(missing), BATCH_SIZE):
+            some = missing[start : start + BATCH_SIZE]
             made = await self.embedder.embed_passages([by_digest[digest] for digest in some])
             vectors = dict(zip(some, map(_normalised, made)))
             self._vectors |= vectors
             await self.cache.put_many(
-                {_key(digest): (_format_vector(one), KEPT_S) for digest, one in vectors.items()}
+                {_key(digest): (_encode_vector(one), TTL_S) for digest, one in vectors.items()}
             )
 
     def _note(self, error: Exception) -> None:
         self.journal.note("pages.words_only", error=type(error).__name__)
 
 
-def _told(page: CandidatePage) -> str:
+def _embedded_text(page: CandidatePage) -> str:
     """The first words of *page*, beginning with its title and lead."""
     texts = [page.title, page.lead, *(text for _, text in page.passages)]
-    return " ".join(" ".join(texts).split()[:MOST_WORDS])
+    return " ".join(" ".join(texts).split()[:MAX_WORDS])
 
 
 def _normalised(vector: Sequence[float]) -> Vector:
@@ -133,11 +133,11 @@ def _key(digest: str) -> str:
     return f"vector:{digest}"
 
 
-def _format_vector(vector: Vector) -> str:
+def _encode_vector(vector: Vector) -> str:
     return base64.b64encode(array("f", vector).tobytes()).decode()
 
 
-def _find_vector(text: str | None) -> Vector | None:
+def _decode_vector(text: str | None) -> Vector | None:
     """The vector in *text*; None if it is absent or cannot be decoded."""
     try:
         return array("f", base64.b64decode(text or "", validate=True))

@@ -12,7 +12,7 @@ from judge.judging.pages.lead_paragraph import Content
 from judge.judging.pages.markup_hints import HEADING_TAGS
 from judge.judging.pages.page_blocks import PageBlock
 
-_ALL = ("england", "scotland", "wales", "northern-ireland")
+_ALL_NATIONS = ("england", "scotland", "wales", "northern-ireland")
 _BRITAIN = ("england", "scotland", "wales")
 _PLACES: dict[str, tuple[str, ...]] = {
     "england": ("england",),
@@ -20,9 +20,9 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "wales": ("wales",),
     "northern ireland": ("northern-ireland",),
     "great britain": _BRITAIN,
-    "united kingdom": _ALL,
+    "united kingdom": _ALL_NATIONS,
     "britain": _BRITAIN,
-    "uk": _ALL,
+    "uk": _ALL_NATIONS,
     "gb": _BRITAIN,
     "ni": ("northern-ireland",),
 }
@@ -48,7 +48,7 @@ _APPLIES = re.compile(
 )
 """A line that says where the page applies; after a bracket come links for other nations."""
 
-_APPLIES_NOT = re.compile(
+_DOES_NOT_APPLY = re.compile(
     rf"(?:{_SUBJECT} |this |it )?do(?:es)?(?: not|n['\u2019]t) apply (?:to|in) {_PLACE_LIST}\W*$"
 )
 
@@ -96,21 +96,21 @@ _ERROR_TITLE = re.compile(
 )
 """The title of an error page, with or without the name of its site."""
 
-_MOST_OF_AN_ERROR = 120
+_MAX_ERROR_TITLE = 120
 """Characters of such a title; matching takes quadratic time."""
 
 _TAG_REACH = 3
 """Blocks between the title and a tag such as "Withdrawn"."""
 
-_MOST_CHARACTERS = 300
+_MAX_NOTE_CHARACTERS = 300
 """Characters of a note; a longer block is prose."""
 
-_MOST_BEFORE = 60
+_MAX_BLOCKS_BEFORE = 60
 """Blocks before the text in which notes are looked for."""
 
 
 def read_nations(content: Content) -> tuple[str, ...]:
-    """Return the nations that the page says it applies to, in the order of `_ALL`; often none."""
+    """Return the nations that the page says it applies to, in a fixed order; often none."""
     lines = [_folded(block) for block in _around_title(content)]
     for at, line in enumerate(lines, 1):
         whole = line
@@ -126,15 +126,15 @@ def nations_of(line: str) -> tuple[str, ...]:
     """Return the nations in a *line* such as "Applies to England and Wales (see ...)", or none."""
     line = " ".join(line.lower().split())
     if found := _APPLIES.match(line):
-        nations = _named(found["places"] or found["alone"])
-        return tuple(nation for nation in _ALL if nation in nations)
-    if found := _APPLIES_NOT.match(line):
-        nations = _named(found["places"])
-        return tuple(nation for nation in _ALL if nation not in nations)
+        nations = _nations_named(found["places"] or found["alone"])
+        return tuple(nation for nation in _ALL_NATIONS if nation in nations)
+    if found := _DOES_NOT_APPLY.match(line):
+        nations = _nations_named(found["places"])
+        return tuple(nation for nation in _ALL_NATIONS if nation not in nations)
     return ()
 
 
-def _named(places: str) -> set[str]:
+def _nations_named(places: str) -> set[str]:
     names = re.findall(rf"\b{_PLACE_NAME}", places)
     return {nation for name in names for nation in _PLACES[name]}
 
@@ -142,7 +142,7 @@ def _named(places: str) -> set[str]:
 def is_error_page(content: Content, head_title: str) -> bool:
     """Tell whether *content* is an error page that was sent with status 200."""
     titles = [head_title, *([content.heading.text] if content.heading else [])]
-    short = (title for title in titles if len(title) <= _MOST_OF_AN_ERROR)
+    short = (title for title in titles if len(title) <= _MAX_ERROR_TITLE)
     return any(_ERROR_TITLE.fullmatch(_folded_text(title)) for title in short)
 
 
@@ -178,8 +178,8 @@ def _around_title(content: Content) -> Iterator[PageBlock]:
     """Yield the blocks short enough for a note, down to the second paragraph after the title."""
     after = [block.order for block in content.prose if block.order > content.title]
     last = after[1] if len(after) > 1 else len(content.page.blocks)
-    blocks: Sequence[PageBlock] = content.page.blocks[max(0, last - _MOST_BEFORE) : last + 1]
-    return (block for block in blocks if len(block.text) <= _MOST_CHARACTERS)
+    blocks: Sequence[PageBlock] = content.page.blocks[max(0, last - _MAX_BLOCKS_BEFORE) : last + 1]
+    return (block for block in blocks if len(block.text) <= _MAX_NOTE_CHARACTERS)
 
 
 def _folded(block: PageBlock) -> str:

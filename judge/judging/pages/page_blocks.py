@@ -12,9 +12,9 @@ from selectolax.lexbor import LexborNode
 from judge.judging.pages.markup_hints import (
     INLINE_TAGS,
     LINE_BREAKS,
-    UNREAD_TAGS,
+    SKIPPED_TAGS,
     Attributes,
-    is_unread,
+    is_skipped,
 )
 
 MAX_NODES = 200_000
@@ -62,22 +62,22 @@ class PageBlocks:
         return len(self.tags) - 1
 
 
-def read_page(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 - calls cost a sixth more
+def read_blocks(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 - calls cost a sixth more
     """Return the text blocks inside *root*, if any, without hidden elements and non-text ones.
 
     An explicit stack instead of recursion: trees may be deeper than Python's stack.
     """
     page = PageBlocks()
-    reader = _Reader(page)
-    tags, parts = page.tags, reader.parts
-    trail: list[tuple[LexborNode | None, int, bool]] = []
+    builder = _BlockBuilder(page)
+    tags, parts = page.tags, builder.parts
+    stack: list[tuple[LexborNode | None, int, bool]] = []
     element = page.add_element(0, (root and root.tag) or "", {})
     is_linked, node = False, root and root.first_child
     for _ in range(MAX_NODES):
-        while node is None and trail and reader.paragraph_characters <= ENOUGH_CHARACTERS:
-            node, around, is_linked = trail.pop()
+        while node is None and stack and builder.paragraph_characters <= ENOUGH_CHARACTERS:
+            node, around, is_linked = stack.pop()
             if parts and around != element:
-                reader.end_block(element)
+                builder.end_block(element)
             element = around
         if node is None:
             break
@@ -85,35 +85,35 @@ def read_page(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 - c
             if parts or not text.isspace():
                 parts.append(text)
                 if is_linked:
-                    reader.link_characters += len(text.strip())
+                    builder.link_characters += len(text.strip())
             node = node.next
-        elif (tag := node.tag or "") in UNREAD_TAGS:
+        elif (tag := node.tag or "") in SKIPPED_TAGS:
             if tag in LINE_BREAKS:
-                reader.break_line(node, element)
+                builder.break_line(node, element)
             node = node.next
         else:
             # The parser closes a <p> at any known block, so a tag inside is inline or a custom one.
             is_inline = tag in INLINE_TAGS or tags[element] == "p"
             if parts and not is_inline:
-                reader.end_block(element)
+                builder.end_block(element)
             child, following = node.first_child, node.next
             if (
                 child is None
                 or (tag == "sup" and child.tag == "a")  # a footnote
-                or ((attributes := node.attributes) and is_unread(attributes))
+                or ((attributes := node.attributes) and is_skipped(attributes))
             ):
                 node = following
                 continue
-            trail.append((following, element, is_linked))
+            stack.append((following, element, is_linked))
             node, is_linked = child, is_linked or tag == "a"
             if not is_inline:
                 element = page.add_element(element, tag, attributes)
-    reader.end_block(element)
+    builder.end_block(element)
     return page
 
 
 @dataclass(slots=True)
-class _Reader:
+class _BlockBuilder:
     """Collects text nodes until their block ends."""
 
     page: PageBlocks

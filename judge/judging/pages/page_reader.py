@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from judge.errors import FetchError
 from judge.judging.pages.page_records import (
-    READ_TIMEOUT_S,
+    PARSE_TIMEOUT_S,
     PageContent,
     PageRecord,
     SnippetRequest,
@@ -42,22 +42,22 @@ class PageReader:
         try:
             # The fetcher has its own timeout; this one ensures that the lock outlasts the reading.
             async with asyncio.timeout(request.reading_s):
-                return await self._read_first(request, known)
+                return await self._fetch_first_available(request, known)
         except TimeoutError as error:
             raise FetchError("timeout", f"{host_of(request)} took too long to answer.") from error
 
-    async def _read_first(
+    async def _fetch_first_available(
         self, request: SnippetRequest, known: PageRecord | None
     ) -> tuple[PageRecord, PageContent | None]:
         """The page from the first URL that has it; raises FetchError."""
         addresses = (*api_addresses(request.source.url), request.source.url)
-        ends = self.clock.monotonic() + request.settings.fetch_timeout_s
+        deadline = self.clock.monotonic() + request.settings.fetch_timeout_s
         failure = FetchError("no-text", f"No paragraph was found on {host_of(request)}.")
-        for place, address in enumerate(addresses):
+        for index, address in enumerate(addresses):
             # Share the time, so that an API that hangs leaves some for the page itself.
-            timeout_s = (ends - self.clock.monotonic()) / (len(addresses) - place)
+            timeout_s = (deadline - self.clock.monotonic()) / (len(addresses) - index)
             try:
-                found = await self._ask(request, address, known, timeout_s)
+                found = await self._fetch_and_parse(request, address, known, timeout_s)
             except FetchError as error:
                 failure = error
                 continue
@@ -65,7 +65,7 @@ class PageReader:
                 return found
         raise failure
 
-    async def _ask(
+    async def _fetch_and_parse(
         self, request: SnippetRequest, address: str, known: PageRecord | None, timeout_s: float
     ) -> tuple[PageRecord, PageContent | None] | None:
         """The page as *address* has it, None if it has another; raises FetchError."""
@@ -85,7 +85,7 @@ class PageReader:
                 f"{host_of(request)} sends whoever asks for the page to its front page. Look where "
                 "it has moved to and correct the source's url.",
             )
-        read = await self._read(request, page)
+        read = await self._parse(request, page)
         return self._as_record(request, address, page, read) if read else None
 
     def _as_record(
@@ -132,10 +132,10 @@ class PageReader:
                 f"unexpected-{name}", f"{name} while fetching {host_of(request)}."
             ) from error
 
-    async def _read(self, request: SnippetRequest, page: Page) -> ReadPage | None:
+    async def _parse(self, request: SnippetRequest, page: Page) -> ReadPage | None:
         host = host_of(request)
         try:
-            async with asyncio.timeout(READ_TIMEOUT_S):
+            async with asyncio.timeout(PARSE_TIMEOUT_S):
                 return await asyncio.to_thread(
                     self.read,
                     request.source.url,

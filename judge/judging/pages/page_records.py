@@ -13,7 +13,7 @@ from judge.types.references import RetrievalSettings, Snippet, SourceSpec, Valid
 HOUR_S = 3600
 DAY_S = 24 * HOUR_S
 
-READ_TIMEOUT_S = 2.0
+PARSE_TIMEOUT_S = 2.0
 """Timeout for parsing: the slowest real page takes 0.05 s; hostile markup can take seconds."""
 
 FETCH_MARGIN_S = 0.5
@@ -113,12 +113,12 @@ class SnippetRequest:
     @property
     def own_page_key(self) -> str:
         """Cache key of the PageRecord made with our fingerprint."""
-        return f"page:{self._reading}:{self.domain}:{self.source.url}"
+        return f"page:{self._fingerprint_hash}:{self.domain}:{self.source.url}"
 
     @property
     def content_key(self) -> str:
         """Cache key of the PageContent made with our fingerprint."""
-        return f"content:{self._reading}:{self.domain}:{self.source.url}"
+        return f"content:{self._fingerprint_hash}:{self.domain}:{self.source.url}"
 
     @functools.cached_property
     def failure_key(self) -> str:
@@ -131,7 +131,7 @@ class SnippetRequest:
         return f"{READING_VERSION}: {self.settings.max_words} words of {self.source.selector!r}"
 
     @property
-    def _reading(self) -> str:
+    def _fingerprint_hash(self) -> str:
         """A short hash of the fingerprint."""
         return hashlib.sha256(self.fingerprint.encode()).hexdigest()[:12]
 
@@ -155,7 +155,7 @@ class SnippetRequest:
     @property
     def reading_s(self) -> float:
         """Timeout in seconds for reading the page: fetching and parsing."""
-        return self.settings.fetch_timeout_s + FETCH_MARGIN_S + READ_TIMEOUT_S
+        return self.settings.fetch_timeout_s + FETCH_MARGIN_S + PARSE_TIMEOUT_S
 
     @property
     def lock_ttl_s(self) -> float:

@@ -17,8 +17,8 @@ TEXT_WORDS, LEAD_WORDS, TITLE_WORDS, PASSAGE_WORDS = 670, 22, 3, 19
 """Average lengths, in content words, of a page of guidance, its lead, its title and a passage. They
 are constants, so that a page's weights do not depend on the other pages."""
 
-ABOUT_WORDS = 100
-"""Content words from the beginning of a page in its topic vector, besides its title."""
+TEXT_VECTOR_WORDS = 100
+"""Content words from the beginning of a page in its text vector, besides its title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class CandidatePage:
 class PageTerms:
     """A page with the weight (saturated term frequency) of each stem: in all, and by passage.
 
-    `about` is its topic vector, of length 1. Stems of equal frequency in a passage have equal
-    weight there, so each pair of passage number and weight is stored once, in `numbers` and
-    `gains`; `passages` has for each stem the indexes of its pairs.
+    `text_vector` is the sum of its words' vectors, scaled to length 1. Stems of equal frequency in
+    a passage have equal weight there, so each pair of passage number and weight is stored once, in
+    `numbers` and `gains`; `passages` has for each stem the indexes of its pairs.
     """
 
     page: CandidatePage
-    about: Sequence[float]
+    text_vector: Sequence[float]
     stems: Mapping[str, float]
     passages: Mapping[str, Sequence[int]]
     numbers: Sequence[int]
@@ -56,7 +56,7 @@ def count_terms(page: CandidatePage) -> PageTerms:
     headings = {heading: content_stems(heading) for heading, _ in page.passages}
     texts = [content_stems(text) for _, text in page.passages]
     named = [*title, *content_stems(" ".join(page.topics))]
-    beginning = islice(chain(lead, *texts), ABOUT_WORDS)
+    beginning = islice(chain(lead, *texts), TEXT_VECTOR_WORDS)
     fields = (
         (WHOLE_TEXT, [*title, *lead, *chain(*headings.values(), *texts)], TEXT_WORDS),
         (LEAD, lead, LEAD_WORDS),

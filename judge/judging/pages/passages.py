@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 
-from judge.judging.pages.lead_paragraph import Content, is_boilerplate, opens_no_prose
+from judge.judging.pages.lead_paragraph import Content, has_non_prose_opening, is_boilerplate
 from judge.judging.pages.markup_hints import HEADING_TAGS, Boilerplate
 from judge.judging.pages.page_blocks import PageBlock, PageBlocks
 from judge.judging.pages.plain import clean_text, shorten_words
@@ -21,16 +21,16 @@ MAX_PASSAGES = 60
 MAX_WORDS = 80
 """Per passage."""
 
-_MOST_CHARACTERS = 60_000
+_MAX_CHARACTERS = 60_000
 """Per paragraph or list; all passages of a page together hold half of that."""
 
-_FEWEST_WORDS = 4
+_MIN_WORDS = 4
 """Shorter lines are labels."""
 
-_FEWEST_WORDS_UNENDED = 12
+_MIN_WORDS_UNENDED = 12
 """A line of this many words is a text even if it does not end like a sentence."""
 
-_MOST_LINKED = 0.6
+_MAX_LINK_SHARE = 0.6
 """Share of link text above which a list, or a line that is not a sentence, is navigation."""
 
 _LONG_ITEM = 30
@@ -57,9 +57,9 @@ def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[Pag
     reader = _PassageReader(page, _items(page))
     for block in page.blocks:
         if content is None or content.holds(block, Boilerplate.SUPPLEMENTARY):
-            reader.take(block)
-    reader.end()
-    found = list(dict.fromkeys(reader.found))  # templates repeat a text for narrow screens
+            reader.add_block(block)
+    reader.close()
+    found = list(dict.fromkeys(reader.passages))  # templates repeat a text for narrow screens
     if len(found) > MAX_PASSAGES:
         by_heading = groupby(found, key=itemgetter(0))
         found = [passage for _, group in by_heading for passage in _joined(group)]
@@ -87,31 +87,31 @@ class _PassageReader:
 
     page: PageBlocks
     items: list[int]
-    found: list[_HeadedText] = field(default_factory=list)
+    passages: list[_HeadedText] = field(default_factory=list)
     _heading: str = ""
     _lead_in: PageBlock | None = None
     _list: list[tuple[int, list[PageBlock]]] = field(default_factory=list)
 
-    def take(self, block: PageBlock) -> None:
+    def add_block(self, block: PageBlock) -> None:
         """Add *block* to the open passage, ending that first if *block* does not belong to it."""
         item = self.items[block.element]
         if block.tag in HEADING_TAGS:
-            self.end()
+            self.close()
             self._heading = clean_text(block.text).strip(" #\u00b6")
         elif not item:
-            self.end()
+            self.close()
             self._lead_in = block
         elif self._list and self._list[-1][0] == item:
             self._list[-1][1].append(block)
         else:
             if self._list and self._is_row(item) != self._is_row(self._list[-1][0]):
-                self.end()
+                self.close()
             self._list.append((item, [block]))
 
     def _is_row(self, item: int) -> bool:
         return self.page.tags[item] == "tr"
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Close the open passage: a paragraph, a list, or both."""
         lead_in, items = self._lead_in, self._list
         self._lead_in, self._list = None, []
@@ -137,33 +137,33 @@ class _PassageReader:
         self._add(lead_in + "; ".join(short))
 
     def _add(self, text: str) -> None:
-        text = shorten_words(clean_text(text[:_MOST_CHARACTERS]))
+        text = shorten_words(clean_text(text[:_MAX_CHARACTERS]))
         words = text.count(" ") + 1
         if words > MAX_WORDS:
-            self.found += _joined((self._heading, clause) for clause in _clauses(text))
-        elif words >= _FEWEST_WORDS:
-            self.found.append((self._heading, text))
+            self.passages += _joined((self._heading, piece) for piece in _pieces(text))
+        elif words >= _MIN_WORDS:
+            self.passages.append((self._heading, text))
 
 
 def _is_linked(blocks: Sequence[PageBlock]) -> bool:
     characters = sum(len(block.text) for block in blocks)
-    return sum(block.link_characters for block in blocks) >= _MOST_LINKED * characters
+    return sum(block.link_characters for block in blocks) >= _MAX_LINK_SHARE * characters
 
 
 def _is_text(block: PageBlock) -> bool:
     """Tell whether *block* belongs to the text, even if too short to be its lead."""
     text = block.text
     is_ended = text.endswith(_ENDS)
-    if not is_ended and (block.word_count < _FEWEST_WORDS_UNENDED or _is_linked([block])):
+    if not is_ended and (block.word_count < _MIN_WORDS_UNENDED or _is_linked([block])):
         return False
     if block.tag == "pre":
         return False
-    return not (block.word_count < 25 and opens_no_prose(text)) and not (
+    return not (block.word_count < 25 and has_non_prose_opening(text)) and not (
         block.word_count < 60 and is_boilerplate(text)
     )
 
 
-def _clauses(text: str) -> Iterator[str]:
+def _pieces(text: str) -> Iterator[str]:
     """Yield the sentences of *text*, in pieces of at most `MAX_WORDS` words."""
     for sentence in _SENTENCE.split(text):
         words = sentence.split(" ")

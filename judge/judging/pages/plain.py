@@ -7,7 +7,7 @@ from judge.text.english import fold_space, strip_invisible
 MAX_WORD_CHARACTERS = 100
 """No word of prose is longer; a page may contain one of 2 MiB."""
 
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 """Characters that are invisible although Unicode classes them as letters or marks."""
@@ -16,7 +16,7 @@ _UNSEEN = re.compile(
 def clean_text(text: str) -> str:
     """Return *text* on one line, without invisible characters (they can hide instructions)."""
     if not text.isascii():
-        text = _UNSEEN.sub("", text)
+        text = _INVISIBLE.sub("", text)
     if "  " not in text and text.isprintable():  # nearly always; both calls take a third more
         return text.strip()
     return fold_space(strip_invisible(text))

@@ -12,18 +12,18 @@ from judge.text.english import STOP_WORDS, stems, words
 from judge.types.references import SourceSpec
 from judge.vocabulary.thesaurus import GAP, Thesaurus
 
-MOST_TOPICS = 8
-MOST_LAY_PHRASES = 4
+MAX_TOPICS = 8
+MAX_LAY_PHRASES = 4
 """Of these topics, how many are lay phrases for the words of the title and headings."""
 
-HEADING = 3
+HEADING_WEIGHT = 3
 """Weight of a word in a heading, beside 1 in other text."""
 
-FEWEST = 3
+MIN_WEIGHT = 3
 """A word of less total weight is hardly a subject of the page."""
 
-LEAST_WORDS = 3
-"""If no word reaches `FEWEST`, this many of the commonest are proposed, for people to edit."""
+FALLBACK_WORDS = 3
+"""If no word reaches `MIN_WEIGHT`, this many of the commonest are proposed, for people to edit."""
 
 _PUBLISHER = re.compile(r" \([^()]+\)$")
 
@@ -41,7 +41,7 @@ def propose_source(
     return SourceSpec(
         url=url,
         title=f"{title}{_publisher(url, title, catalog)}"[:200] or url[:200],
-        topics=tuple(_topics(title, record, content, thesaurus))[:MOST_TOPICS],
+        topics=tuple(_topics(title, record, content, thesaurus))[:MAX_TOPICS],
         nations=() if set(record.nations) >= set(NATIONS) else record.nations,
         selector="",
     )
@@ -67,20 +67,20 @@ def _topics(
     counts: Counter[str] = Counter()
     shown: dict[str, str] = {}
     texts = [(1, record.text), *((1, passage.text) for passage in content.passages)]
-    for factor, text in [*((HEADING, heading) for heading in headings), *texts]:
+    for factor, text in [*((HEADING_WEIGHT, heading) for heading in headings), *texts]:
         text_words = words(text)
         for word, stem in zip(text_words, stems(text_words)):
-            if word.isalpha() and len(word) > 3 and _is_telling(word, thesaurus):
+            if word.isalpha() and len(word) > 3 and _is_content_word(word, thesaurus):
                 counts[stem] += factor
                 shown.setdefault(stem, word)
     in_title = set(stems(words(title)))
     others = [one for one in counts.most_common() if one[0] not in in_title]
-    often = [stem for stem, count in others if count >= FEWEST]
-    for stem in often or [stem for stem, _ in others[:LEAST_WORDS]]:
+    often = [stem for stem, count in others if count >= MIN_WEIGHT]
+    for stem in often or [stem for stem, _ in others[:FALLBACK_WORDS]]:
         yield shown[stem]
 
 
-def _is_telling(word: str, thesaurus: Thesaurus) -> bool:
+def _is_content_word(word: str, thesaurus: Thesaurus) -> bool:
     return word not in STOP_WORDS and word not in thesaurus.storytelling
 
 
@@ -92,4 +92,4 @@ def _lay_phrases(text: str, thesaurus: Thesaurus) -> list[str]:
         for entry in thesaurus.entries
         if entry.official and said.issuperset(entry.official)
     )
-    return [phrase for phrase in phrases if phrase][:MOST_LAY_PHRASES]
+    return [phrase for phrase in phrases if phrase][:MAX_LAY_PHRASES]

@@ -13,22 +13,22 @@ from judge.vocabulary.word_vectors import unit_vector
 QUERY_FACTOR = 2.5
 """Weight of a word of the question, beside 1 in the context; people ask about what matters."""
 
-SINGLE_WORD = 0.7
+SINGLE_WORD_FACTOR = 0.7
 """Weight of a lay phrase of one word, which more often means something else."""
 
-TRANSLATED = 0.5
+TRANSLATED_FACTOR = 0.5
 """Weight of a word itself when a lay phrase translates it: "fired" is not about fires."""
 
 STRONGEST_WORDS = 25
 """Words of a dispute that are searched for; more of them cost time and find nothing."""
 
-ABOUT = 65.0
-"""Score for a topic vector equal to the dispute's; cosines of relevant pages are mostly 0.2 to 0.5.
+TEXT_VECTOR_FACTOR = 65.0
+"""Score for a text vector equal to the dispute's; cosines of relevant pages are mostly 0.2 to 0.5.
 The rates are alike from 60 to 70."""
 
-NEEDED = 28.0
-NEEDED_WORDS = 50
-MOST_NEEDED_WORDS = 100
+THRESHOLD = 28.0
+THRESHOLD_WORDS = 50
+MAX_THRESHOLD_WORDS = 100
 """The least score of an offered page for a dispute of up to 50 words. It grows with the square root
 of their number up to 100 words, since longer texts match more pages in passing. It is the highest
 at which hardly a dispute loses its page; docs/quality.md has the rates."""
@@ -40,13 +40,13 @@ class QueryTerms:
 
     stems: Mapping[str, float]
     entries: Mapping[int, float]
-    sought: Mapping[str, float]
+    passage_weights: Mapping[str, float]
     """The weight of each stem in a passage, official words included."""
-    about: Sequence[float]
-    """The dispute's topic vector, scaled so that its product with a page's is a score."""
+    text_vector: Sequence[float]
+    """The dispute's text vector, scaled so that its product with a page's is a score."""
     shown: Mapping[str | int, str]
     """The word or phrase behind each stem and entry, for explanations."""
-    needed: float
+    threshold: float
     """The score from which a page is offered."""
 
 
@@ -60,13 +60,13 @@ def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
     for words, factor in ((dispute.query.words, QUERY_FACTOR), (dispute.context.words, 1.0)):
         phrases = find_phrases(index.thesaurus, words)
         for found in phrases:
-            worth = factor * (SINGLE_WORD if len(found.phrase.stems) == 1 else 1.0)
+            worth = factor * (SINGLE_WORD_FACTOR if len(found.phrase.stems) == 1 else 1.0)
             if worth > entries.get(found.phrase.entry, 0.0):
                 entries[found.phrase.entry] = worth
                 shown[found.phrase.entry] = found.phrase.shown
-        others, silent = _covered(index, words, phrases)
+        others, silent = _phrase_positions(index, words, phrases)
         for stem in [index.words[words[at]][0] for at in others if index.words[words[at]][2]]:
-            translated[stem] = translated.get(stem, 0.0) + factor * (1 - TRANSLATED)
+            translated[stem] = translated.get(stem, 0.0) + factor * (1 - TRANSLATED_FACTOR)
         meant = [word for at, word in enumerate(words) if at not in silent] if silent else words
         row_of: dict[str, int] = {}
         for word, times in Counter(meant).items():
@@ -81,18 +81,18 @@ def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
     weights = {stem: count * index.rarity[stem] for stem, count in counts.items()}
     strongest = sorted(weights, key=weights.__getitem__, reverse=True)[:STRONGEST_WORDS]
     length = len(dispute.query.words) + len(dispute.context.words)
-    length = min(max(length, NEEDED_WORDS), MOST_NEEDED_WORDS)
+    length = min(max(length, THRESHOLD_WORDS), MAX_THRESHOLD_WORDS)
     return QueryTerms(
         stems={stem: counts[stem] for stem in strongest},
         entries=entries,
-        sought=_sought(index, {stem: said[stem] for stem in strongest}, entries),
-        about=[ABOUT * value for value in unit_vector(rows)],
+        passage_weights=_passage_weights(index, {stem: said[stem] for stem in strongest}, entries),
+        text_vector=[TEXT_VECTOR_FACTOR * value for value in unit_vector(rows)],
         shown=shown,
-        needed=NEEDED * math.sqrt(length / NEEDED_WORDS),
+        threshold=THRESHOLD * math.sqrt(length / THRESHOLD_WORDS),
     )
 
 
-def _covered(
+def _phrase_positions(
     index: CandidateIndex, words: Sequence[str], phrases: Iterable[FoundPhrase]
 ) -> tuple[set[int], set[int]]:
     """The positions of *words* that lay phrases translate, and of those that they silence.
@@ -114,7 +114,7 @@ def _covered(
     return others - themselves, silent - others - themselves
 
 
-def _sought(
+def _passage_weights(
     index: CandidateIndex, said: Mapping[str, float], entries: Mapping[int, float]
 ) -> dict[str, float]:
     """The weight of each stem in a passage: the dispute's own and the official ones.

@@ -16,7 +16,7 @@ from judge.judging.pages.dates import find_updated
 from judge.judging.pages.lead_paragraph import Content, choose_paragraph, is_prose, locate_content
 from judge.judging.pages.markup_hints import is_hidden, is_lead
 from judge.judging.pages.notes import is_error_page, is_withdrawn, read_nations
-from judge.judging.pages.page_blocks import read_page
+from judge.judging.pages.page_blocks import read_blocks
 from judge.judging.pages.passages import MAX_WORDS, PagePassage, read_passages
 from judge.judging.pages.plain import clean_text, cut_text
 from judge.text.decoding import html_as_utf8
@@ -24,12 +24,12 @@ from judge.text.markup_limits import limit_markup, parse_markup
 
 MAX_TITLE_WORDS = 40
 
-_MOST_METAS = 200
+_MAX_METAS = 200
 
-_MOST_MATCHES = 10
+_MAX_MATCHES = 10
 """Elements read per selector: `*` would read a page once for each level of nesting."""
 
-_LEADS_ON = re.compile(r"\s*\d(?:\.\d*)?\s*[;,]\s*\S")
+_META_REFRESH = re.compile(r"\s*\d(?:\.\d*)?\s*[;,]\s*\S")
 """A `<meta http-equiv=refresh>` that loads another page in less than ten seconds."""
 
 _HEAD_TITLE = re.compile(rb"<title[^<>]{0,200}>([^<]{0,1000})", re.IGNORECASE)
@@ -72,7 +72,7 @@ def read_html(
     markup = html_as_utf8(body, charset)
     limited = limit_markup(markup, keeps_menus=bool(selector))
     tree = parse_markup(limited)
-    page = read_page(tree.body)
+    page = read_blocks(tree.body)
     metas, head_title = _metas(tree), _head_title(markup)
     content = locate_content(page, head_title)
     facts = ReadPage(
@@ -81,7 +81,7 @@ def read_html(
         nations=read_nations(content),
         withdrawn="govuk:withdrawn" in metas or is_withdrawn(content, head_title),
     )
-    has_moved = _LEADS_ON.match(metas.get("refresh", ""))
+    has_moved = _META_REFRESH.match(metas.get("refresh", ""))
     if facts.withdrawn or has_moved or is_error_page(content, head_title):
         return facts
     passages = read_passages(page, content)
@@ -103,11 +103,11 @@ def _lead(content: Content, *, has_description: bool) -> str:
 def _selected_text(tree: LexborHTMLParser, selector: str) -> str:
     """Return the first paragraph, else the first text, of what *selector* matches."""
     try:
-        matches = tree.css(selector)[:_MOST_MATCHES]
+        matches = tree.css(selector)[:_MAX_MATCHES]
     except (SelectolaxError, UnicodeEncodeError):
         return ""
     shown = (match for match in matches if _is_shown(match))
-    blocks = list(chain.from_iterable(read_page(match).blocks for match in shown))
+    blocks = list(chain.from_iterable(read_blocks(match).blocks for match in shown))
     paragraphs = (block.text for block in blocks if is_prose(block))
     return next(paragraphs, blocks[0].text if blocks else "")
 
@@ -141,7 +141,7 @@ def _metas(tree: LexborHTMLParser) -> dict[str, str]:
     """Return the content of each `<meta>` by its name in lower case; the first one wins."""
     metas: dict[str, str] = {}
     found = tree.head.css("meta[content]") if tree.head is not None else []
-    for node in found[:_MOST_METAS]:
+    for node in found[:_MAX_METAS]:
         attributes = node.attributes
         names = map(attributes.get, ("name", "property", "itemprop", "http-equiv"))
         if name := next(filter(None, names), None):

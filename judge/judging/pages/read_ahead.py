@@ -16,7 +16,7 @@ from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.sources import SourceCatalog
 from judge.ports import Journal
 
-ROUND_S = 20.0
+INTERVAL_S = 20.0
 """Interval between two checks of all pages; a check is one round trip to the cache."""
 
 
@@ -27,7 +27,7 @@ class ReadAhead:
     retriever: SnippetRetriever
     catalog: Callable[[], SourceCatalog]
     journal: Journal
-    round_s: float = ROUND_S
+    interval_s: float = INTERVAL_S
     meaning: PageMeaning | None = None
     """Gets vectors of the pages, if there is an embedder."""
 
@@ -35,12 +35,12 @@ class ReadAhead:
         """Refresh pages periodically, until cancelled."""
         while True:
             try:
-                await self.go_round()
+                await self.run_once()
             except Exception as error:  # noqa: BLE001 - requests then fetch what they need
                 self._note(error)
-            await asyncio.sleep(self.round_s)
+            await asyncio.sleep(self.interval_s)
 
-    async def go_round(self) -> None:
+    async def run_once(self) -> None:
         """Load what other processes read, fetch the pages that are due, and index all once."""
         catalog = self.catalog()
         requests = requests_of(catalog)
@@ -54,7 +54,7 @@ class ReadAhead:
                 group.create_task(self._read_host(host, due))
         indexed = await self.retriever.library.indexed(catalog)
         if self.meaning:
-            await self.meaning.learn(indexed)
+            await self.meaning.update(indexed)
 
     async def _read_host(self, host: str, due: Sequence[SnippetRequest]) -> None:
         """Fetch *due* pages one by one; stop if another process is fetching from *host*."""

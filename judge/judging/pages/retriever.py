@@ -47,7 +47,7 @@ class SnippetRetriever:
     reader: PageReader = field(init=False)
     store: SnippetStore = field(init=False)
     _single_flight: SingleFlight = field(init=False, default_factory=SingleFlight)
-    _looked_over: str = field(init=False, default="")
+    _loaded_digest: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         self.reader = PageReader(self.fetcher, self.clock, self.read)
@@ -55,10 +55,10 @@ class SnippetRetriever:
 
     async def indexed(self, catalog: SourceCatalog) -> IndexedPages:
         """The index of all pages of *catalog*; the first call loads them from the cache."""
-        if self._looked_over != catalog.digest:
+        if self._loaded_digest != catalog.digest:
             requests = requests_of(catalog)
             await self._single_flight.share(catalog.digest, lambda: self.look_up(requests))
-            self._looked_over = catalog.digest
+            self._loaded_digest = catalog.digest
         return await self.library.indexed(catalog)
 
     async def look_up(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
@@ -67,17 +67,17 @@ class SnippetRetriever:
         unknown = [
             (request, page.record)
             for request, page in zip(requests, pages)
-            if page.record is not None and not self.library.holds(request, page.record)
+            if page.record is not None and not self.library.is_current(request, page.record)
         ]
         if unknown:
             key = tuple(request for request, _ in unknown)
-            await self._single_flight.share(key, lambda: self._learn(unknown))
+            await self._single_flight.share(key, lambda: self._load_contents(unknown))
         return pages
 
-    async def _learn(self, unknown: Sequence[tuple[SnippetRequest, PageRecord]]) -> None:
+    async def _load_contents(self, unknown: Sequence[tuple[SnippetRequest, PageRecord]]) -> None:
         """Load from the cache the contents of pages that the library lacks or has outdated."""
         contents = await self.store.contents([request for request, _ in unknown])
-        await self.library.learn(
+        await self.library.update(
             [
                 (request, record, content)
                 for (request, record), content in zip(unknown, contents)
@@ -93,16 +93,16 @@ class SnippetRetriever:
         if not requests:
             return []
         pages = await self.look_up(requests)
-        if all(page.is_settled for page in pages):
+        if not any(page.needs_fetch for page in pages):
             return pages
         async with asyncio.TaskGroup() as group:
             tasks = [
-                group.create_task(self._settle(request, page))
+                group.create_task(self._resolve(request, page))
                 for request, page in zip(requests, pages)
             ]
         return [task.result() for task in tasks]
 
-    async def whole_texts(self, requests: Sequence[SnippetRequest]) -> list[str | None]:
+    async def full_texts(self, requests: Sequence[SnippetRequest]) -> list[str | None]:
         """The full text of each page, a paragraph for each passage; None if it is unavailable.
 
         For checks against the whole page; cached like any other retrieval.
@@ -110,21 +110,21 @@ class SnippetRetriever:
         pages = await self.retrieve(requests)
         contents = await self.store.contents(requests) if requests else []
         return [
-            _whole(page.best, content) if page.best else None
+            _full_text(page.snippet, content) if page.snippet else None
             for page, content in zip(pages, contents)
         ]
 
     async def refresh(self, request: SnippetRequest) -> PageRecord:
         """Fetch the page now, store it, and return its record; raises FetchError."""
-        return await self._read_and_keep(request, known=None)
+        return await self._fetch(request, known=None)
 
     def is_due(self, request: SnippetRequest, page: CachedPage) -> bool:
         """Whether the page should be refreshed ahead of need."""
         if page.has_just_failed:
             return False
         if page.record is None:
-            return page.best is None
-        if not self.library.holds(request, page.record):
+            return page.snippet is None
+        if not self.library.is_current(request, page.record):
             return True
         return not request.is_younger(page.record, self.clock.now(), 1 - AHEAD_SHARE)
 
@@ -135,7 +135,7 @@ class SnippetRetriever:
             if await self.lock.acquire(request.page_key, token, request.lock_ttl_s):
                 [page] = await self.look_up([request])
                 if self.is_due(request, page):
-                    await self._read_or_note(request, page)
+                    await self._try_fetch(request, page)
         finally:
             await self.lock.release(request.page_key, token)
 
@@ -143,28 +143,28 @@ class SnippetRetriever:
         """Cancel the fetches that nobody waits for any more."""
         await self._single_flight.aclose()
 
-    async def _settle(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
+    async def _resolve(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
         """The page with the snippet to cite; fetched if that is needed and useful."""
-        if page.is_settled:
+        if not page.needs_fetch:
             return page
         try:
             async with asyncio.timeout(request.settings.fetch_timeout_s):
-                return await self._single_flight.share(request, lambda: self._obtain(request))
+                return await self._single_flight.share(request, lambda: self._fetch_once(request))
         except TimeoutError:
             return page
 
-    async def _obtain(self, request: SnippetRequest) -> CachedPage:
+    async def _fetch_once(self, request: SnippetRequest) -> CachedPage:
         """Fetch the page, unless another process has just done so or is doing so."""
         token = uuid4().hex
         try:
-            is_ours, page = await self._take_turn(request, token)
-            if is_ours and not page.is_settled:
-                return await self._read_or_note(request, page)
+            is_ours, page = await self._wait_for_lock(request, token)
+            if is_ours and page.needs_fetch:
+                return await self._try_fetch(request, page)
             return page
         finally:
             await self.lock.release(request.page_key, token)
 
-    async def _take_turn(self, request: SnippetRequest, token: str) -> tuple[bool, CachedPage]:
+    async def _wait_for_lock(self, request: SnippetRequest, token: str) -> tuple[bool, CachedPage]:
         """Whether we hold the lock, and the cached state of the page.
 
         Returns when the lock is acquired, when another process has finished the page, or when
@@ -175,17 +175,17 @@ class SnippetRetriever:
             is_ours = await self.lock.acquire(request.page_key, token, request.lock_ttl_s)
             # Look even with the lock: its last holder may have fetched the page since.
             [page] = await self.look_up([request])
-            if is_ours or page.is_settled or self.clock.monotonic() >= give_up:
+            if is_ours or not page.needs_fetch or self.clock.monotonic() >= give_up:
                 return is_ours, page
             await asyncio.sleep(POLL_S)
 
-    async def _read_or_note(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
+    async def _try_fetch(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
         """The page as fetched now, or *page* itself if that fails."""
         started = self.clock.monotonic()
-        is_held = page.record is not None and self.library.holds(request, page.record)
+        is_current = page.record is not None and self.library.is_current(request, page.record)
         try:
             # If the content is lost, a 304 would not bring it back: fetch unconditionally.
-            record = await self._read_and_keep(request, known=page.record if is_held else None)
+            record = await self._fetch(request, known=page.record if is_current else None)
         except FetchError as error:
             self._note("snippet.fetch_failed", request, started, reason=error.reason)
             await self.store.put_failure(request)
@@ -195,15 +195,15 @@ class SnippetRetriever:
             return CachedPage(record=record, is_withdrawn=True)
         return CachedPage(request.snippet(record.text, record.fetched_at, record.updated), record)
 
-    async def _read_and_keep(self, request: SnippetRequest, known: PageRecord | None) -> PageRecord:
+    async def _fetch(self, request: SnippetRequest, known: PageRecord | None) -> PageRecord:
         """Fetch the page and store it in the cache and the library; raises FetchError."""
         record, content = await self.reader.read_page(request, known)
         if content is None:
             await self.store.renew(request, record)
         else:
             await self.store.put(request, record, content)
-            if not self.library.holds(request, record):
-                await self.library.learn([(request, record, content)])
+            if not self.library.is_current(request, record):
+                await self.library.update([(request, record, content)])
         return record
 
     def _note(self, event: str, request: SnippetRequest, started: float, **fields: str) -> None:
@@ -211,8 +211,8 @@ class SnippetRetriever:
         self.journal.note(event, host=host_of(request), elapsed_ms=elapsed_ms, **fields)
 
 
-def _whole(lead: Snippet, content: PageContent | None) -> str:
+def _full_text(lead: Snippet, content: PageContent | None) -> str:
     """The passages, preceded by the *lead* unless one of them contains it."""
     passages = [passage.text for passage in content.passages] if content else []
-    is_held = any(lead.text.removesuffix("...") in passage for passage in passages)
-    return "\n\n".join(passages if is_held else [lead.text, *passages])
+    has_lead = any(lead.text.removesuffix("...") in passage for passage in passages)
+    return "\n\n".join(passages if has_lead else [lead.text, *passages])

@@ -18,30 +18,30 @@ from judge.judging.pages.page_records import (
 from judge.ports import Cache, Clock
 from judge.types.references import Snippet
 
-DROP_S = 1
+WITHDRAWN_TTL_S = 1
 """TTL of the empty text that overwrites the snippet of a withdrawn page."""
 
 
 @dataclass(frozen=True, slots=True)
 class CachedPage:
-    """A page as cached: `best` is the fresh text to cite, or else the last good one.
+    """A page as cached: `snippet` is the fresh text to cite, or else the last good one.
 
     `record` is None unless it was made with the current selector and word limit.
     """
 
-    best: Snippet | None = None
+    snippet: Snippet | None = None
     record: PageRecord | None = None
     has_just_failed: bool = False
     is_withdrawn: bool = False
 
     @property
-    def is_settled(self) -> bool:
-        """True when fetching the page now is unnecessary or pointless."""
-        is_fresh = self.best is not None and not self.best.is_stale
-        return is_fresh or self.has_just_failed or self.is_withdrawn
+    def needs_fetch(self) -> bool:
+        """Whether fetching the page now is necessary and may help."""
+        is_fresh = self.snippet is not None and not self.snippet.is_stale
+        return not (is_fresh or self.has_just_failed or self.is_withdrawn)
 
 
-Values = tuple[str | None, ...]
+Entries = tuple[str | None, ...]
 """A page's raw cache entries: fresh text, record, and the fingerprint of a failed read."""
 
 
@@ -51,7 +51,7 @@ class SnippetStore:
 
     cache: Cache
     clock: Clock
-    _fresh: dict[PageKey, tuple[SnippetRequest, Values, PageRecord, CachedPage]] = field(
+    _fresh: dict[PageKey, tuple[SnippetRequest, Entries, PageRecord, CachedPage]] = field(
         init=False, default_factory=dict
     )
     """Pages that were fresh at the last look-up; most have not changed, and need no parsing."""
@@ -76,8 +76,9 @@ class SnippetStore:
         self, request: SnippetRequest, record: PageRecord, content: PageContent | None
     ) -> None:
         """Store *record* as the fresh snippet and, for longer, with *content* as the last good."""
+        ttl_s = WITHDRAWN_TTL_S if record.is_withdrawn else request.ttl_s
         entries = {
-            request.snippet_key: (record.text, DROP_S if record.is_withdrawn else request.ttl_s),
+            request.snippet_key: (record.text, ttl_s),
             request.page_key: (kept := format_record(record), request.stale_ttl_s),
             request.own_page_key: (kept, request.stale_ttl_s),
         }
@@ -96,7 +97,7 @@ class SnippetStore:
             {request.failure_key: (request.fingerprint, request.settings.failure_ttl_s)}
         )
 
-    async def _cached(self, request: SnippetRequest, values: Values, now: datetime) -> CachedPage:
+    async def _cached(self, request: SnippetRequest, values: Entries, now: datetime) -> CachedPage:
         last = self._fresh.get(request.key)
         if last and last[:2] == (request, values) and request.is_younger(last[2], now):
             return last[3]
@@ -104,7 +105,7 @@ class SnippetStore:
         shared = record = find_record(page)
         has_just_failed = failure == request.fingerprint
         if record is None:
-            foreign = await self._foreign(request, text) if text else None
+            foreign = await self._foreign_snippet(request, text) if text else None
             return CachedPage(foreign, has_just_failed=has_just_failed)
         if record.fingerprint != request.fingerprint:
             # Another version reads pages differently, as during a rolling restart: each uses its
@@ -130,7 +131,7 @@ class SnippetStore:
             self._fresh[request.key] = (request, values, record, found)
         return found
 
-    async def _foreign(self, request: SnippetRequest, text: str) -> Snippet:
+    async def _foreign_snippet(self, request: SnippetRequest, text: str) -> Snippet:
         """A snippet without a record, stored by another program; its age follows from its TTL."""
         left_s = await self.cache.seconds_left(request.snippet_key)
         age_s = request.ttl_s - min(left_s or 0.0, request.ttl_s)

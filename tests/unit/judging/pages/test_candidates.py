@@ -146,9 +146,10 @@ def test_what_a_page_is_about_counts_where_no_word_is_shared():
 
 def test_all_pages_are_weighed_at_once_as_they_would_be_one_by_one(index):
     asked = read_query_terms(index, read_dispute(SACKED, "Was the dismissal fair?"))
-    for page, weight in zip(index.pages, index.weigh((), asked.about), strict=True):
-        assert weight == pytest.approx(sum(map(mul, asked.about, page.about)), abs=1e-3)
-    assert min(index.weigh((), asked.about)) < 0 < max(index.weigh((), asked.about))
+    scores = index.score_pages((), asked.text_vector)
+    for page, score in zip(index.pages, scores, strict=True):
+        assert score == pytest.approx(sum(map(mul, asked.text_vector, page.text_vector)), abs=1e-3)
+    assert min(scores) < 0 < max(scores)
 
 
 def test_of_more_words_than_are_looked_for_the_rare_ones_are():
@@ -161,7 +162,7 @@ def test_of_more_words_than_are_looked_for_the_rare_ones_are():
 def test_a_word_is_sought_as_often_as_it_was_said(index):
     [stem] = content_stems("carpet")
     once, thrice = (
-        read_query_terms(index, read_dispute("carpet " * times, "")).sought[stem]
+        read_query_terms(index, read_dispute("carpet " * times, "")).passage_weights[stem]
         for times in (1, 3)
     )
     assert thrice == pytest.approx(3 * once)

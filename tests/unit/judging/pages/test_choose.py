@@ -86,7 +86,7 @@ class World:
                 )
                 passages = tuple(PagePassage("", one) for one in text)
                 learned.append((request, record, PageContent("", passages)))
-        await self.library.learn(learned)
+        await self.library.update(learned)
         return self
 
     async def choose(

@@ -58,7 +58,7 @@ def repairs() -> SnippetRequest:
 
 async def test_what_is_learned_after_each_look_is_in_the_next(library, repairs):
     for number, text in enumerate(("A boiler.", "A quay.", "A sluice."), start=1):
-        await library.learn([(repairs, record(text, digest=str(number)), content(text))])
+        await library.update([(repairs, record(text, digest=str(number)), content(text))])
         assert found(await library.indexed(catalog()), text) == ["https://a.example/repairs"]
 
 
@@ -70,7 +70,7 @@ async def test_a_page_that_was_not_read_is_known_by_title_and_topics(library, re
 
 async def test_a_page_is_ranked_by_what_was_read(library, repairs):
     assert found(await library.indexed(catalog()), "the thermostat of the radiators") == []
-    await library.learn([(repairs, record(nations=("wales",)), content())])
+    await library.update([(repairs, record(nations=("wales",)), content())])
     assert found(await library.indexed(catalog()), "the thermostat of the radiators") == [
         "https://a.example/repairs"
     ]
@@ -80,7 +80,7 @@ async def test_a_page_is_ranked_by_what_was_read(library, repairs):
 async def test_the_index_is_made_anew_only_when_something_was_learned(library, repairs):
     first = await library.indexed(catalog())
     assert await library.indexed(catalog()) is first
-    await library.learn([(repairs, record(), content())])
+    await library.update([(repairs, record(), content())])
     assert await library.indexed(catalog()) is not first
 
 
@@ -95,20 +95,20 @@ async def test_who_waits_for_the_index_needs_none_with_what_is_learned_meanwhile
         asked = [group.create_task(library.indexed(catalog())) for _ in range(50)]
         for number in range(20):
             read = (repairs, record(digest=str(number)), content())
-            group.create_task(library.learn([read]))
+            group.create_task(library.update([read]))
     assert len({id(task.result()) for task in asked}) == 1
     assert (await library.indexed(catalog())).pages[0][1].is_read
 
 
 async def test_a_page_is_held_as_it_was_read_last(library, repairs):
-    assert not library.holds(repairs, record())
-    await library.learn([(repairs, record(), content())])
-    assert library.holds(repairs, record())
-    assert not library.holds(repairs, record(digest="2"))
+    assert not library.is_current(repairs, record())
+    await library.update([(repairs, record(), content())])
+    assert library.is_current(repairs, record())
+    assert not library.is_current(repairs, record(digest="2"))
 
 
 async def test_a_new_title_counts_at_once_and_the_text_is_not_forgotten(library, repairs):
-    await library.learn([(repairs, record(), content())])
+    await library.update([(repairs, record(), content())])
     indexed = await library.indexed(catalog(title="Mould"))
     [(_, page), _] = indexed.pages
     assert page.is_read
@@ -117,7 +117,7 @@ async def test_a_new_title_counts_at_once_and_the_text_is_not_forgotten(library,
 
 
 async def test_new_topics_count_at_once_too(library, repairs):
-    await library.learn([(repairs, record(), content())])
+    await library.update([(repairs, record(), content())])
     told = catalog().domains[0]
     sources = (replace(told.sources[0], topics=("mould",)), *told.sources[1:])
     changed = replace(catalog(), digest="2", domains=(replace(told, sources=sources),))
@@ -127,12 +127,12 @@ async def test_new_topics_count_at_once_too(library, repairs):
 
 
 async def test_the_catalogue_can_be_replaced_while_requests_run(library, repairs):
-    await library.learn([(repairs, record(), content())])
+    await library.update([(repairs, record(), content())])
     more = '[[domains.tenancy.sources]]\nurl = "https://a.example/new"\ntitle = "New"\n'
     catalogs = [catalog(), catalog(more=more)] * 10
     async with asyncio.TaskGroup() as group:
         asked = [group.create_task(library.indexed(one)) for one in catalogs]
-        group.create_task(library.learn([(repairs, record(digest="2"), content())]))
+        group.create_task(library.update([(repairs, record(digest="2"), content())]))
     for one, task in zip(catalogs, asked, strict=True):
         indexed = task.result()
         assert [request for request, _ in indexed.pages] == requests_of(one)
@@ -152,7 +152,7 @@ async def test_the_event_loop_goes_on_while_pages_are_counted_and_indexed(librar
             await asyncio.sleep(0)
 
     beating = asyncio.create_task(beat())
-    await library.learn([(request, record(), content(long)) for request in requests])
+    await library.update([(request, record(), content(long)) for request in requests])
     after_learning = beats
     await library.indexed(catalog())
     beating.cancel()

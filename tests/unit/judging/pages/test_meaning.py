@@ -72,8 +72,8 @@ embedder knows that they are alike."""
 
 async def test_the_page_nearest_in_meaning_comes_first():
     world, alone = World(), World(embeds=False)
-    await world.ahead.go_round()
-    await alone.ahead.go_round()
+    await world.ahead.run_once()
+    await alone.ahead.run_once()
     assert await alone.offered(DISPUTE) == [LOAF, BERTH]
     assert await world.offered(DISPUTE) == [BERTH, LOAF]
     assert world.embedder.asked == [("passages", 2), ("query", 1)]
@@ -82,17 +82,17 @@ async def test_the_page_nearest_in_meaning_comes_first():
 async def test_a_page_that_words_alone_leave_out_is_offered_by_its_meaning():
     with_meaning, alone = World(), World(embeds=False)
     for world in (with_meaning, alone):
-        await world.ahead.go_round()
+        await world.ahead.run_once()
     assert BERTH not in await alone.offered("They sold my dhow.")
     assert BERTH in await with_meaning.offered("They sold my dhow.")
 
 
 async def test_a_page_is_embedded_once_whoever_reads_it():
     first = World()
-    await first.ahead.go_round()
-    await first.ahead.go_round()
+    await first.ahead.run_once()
+    await first.ahead.run_once()
     second = World(first)
-    await second.ahead.go_round()
+    await second.ahead.run_once()
     assert first.embedder.asked == [("passages", 2)]
     assert second.embedder.asked == []
     assert await second.meaning.nearness("a ferry") == {BERTH: 1.0}
@@ -101,7 +101,7 @@ async def test_a_page_is_embedded_once_whoever_reads_it():
 async def test_the_nearest_page_comes_first_and_those_that_are_not_near_are_left_out():
     world = World()
     world.fetcher.page(LOAF, "A bakery sends a robot to the boat.")
-    await world.ahead.go_round()
+    await world.ahead.run_once()
     assert await world.meaning.nearness("a ferry") == {BERTH: 1.0, LOAF: 2 / 3}
     assert await world.meaning.nearness("flour for a robot") == {LOAF: 1.0}
     assert await world.meaning.nearness("nothing of this") == {}
@@ -109,7 +109,7 @@ async def test_the_nearest_page_comes_first_and_those_that_are_not_near_are_left
 
 async def test_the_cache_is_not_asked_for_vectors_that_are_there():
     world = World()
-    await world.ahead.go_round()
+    await world.ahead.run_once()
     asked = []
 
     class Counting(MemoryCache):
@@ -118,32 +118,32 @@ async def test_the_cache_is_not_asked_for_vectors_that_are_there():
             return await super().get_many(keys)
 
     world.meaning.cache = Counting(world.clock)
-    await world.meaning.learn(await world.retriever.library.indexed(CATALOG))
+    await world.meaning.update(await world.retriever.library.indexed(CATALOG))
     assert asked == []
 
 
 async def test_a_page_that_is_just_as_near_as_it_must_be_is_near():
     world = World()
     world.embedder.least_similarity = 1.0
-    await world.ahead.go_round()
+    await world.ahead.run_once()
     assert await world.meaning.nearness("a ferry") == {BERTH: 1.0}
 
 
 async def test_another_process_that_makes_them_now_is_not_doubled():
     world = World()
     assert await world.lock.acquire("vectors", "another", 60)
-    await world.ahead.go_round()
+    await world.ahead.run_once()
     assert world.embedder.asked == []
     await world.lock.release("vectors", "another")
-    await world.ahead.go_round()
+    await world.ahead.run_once()
     assert world.embedder.asked == [("passages", 2)]
 
 
 async def test_what_was_learned_is_kept_without_the_cache_and_the_lock_is_given_back():
     world = World()
-    await world.ahead.go_round()
+    await world.ahead.run_once()
     world.meaning.cache = MemoryCache(world.clock)
-    await world.ahead.go_round()
+    await world.ahead.run_once()
     assert world.embedder.asked == [("passages", 2)]
     assert await world.lock.acquire("vectors", "another", 60)
 
@@ -157,7 +157,7 @@ async def test_a_vector_is_made_of_title_lead_and_the_first_words_after_them():
     world = World()
     world.meaning.embedder = Recording()
     world.fetcher.page(BERTH, "A vessel " + "at its mooring is kept there " * 60)
-    await world.ahead.go_round()
+    await world.ahead.run_once()
     loaf, berth = sorted(world.meaning.embedder.texts, key=len)
     assert loaf == f"Keeping and paying {TEXTS[LOAF]}"
     assert len(berth.split(" ")) == 200
@@ -167,8 +167,8 @@ async def test_a_vector_is_made_of_title_lead_and_the_first_words_after_them():
 async def test_a_failing_embedder_leaves_the_words_alone(moment):
     world, alone = World(), World(embeds=False)
     world.embedder.is_down = moment == "while pages are read"
-    await world.ahead.go_round()
-    await alone.ahead.go_round()
+    await world.ahead.run_once()
+    await alone.ahead.run_once()
     world.embedder.is_down = True
     assert await world.offered(DISPUTE) == await alone.offered(DISPUTE)
     assert world.journal.fields_of("pages.words_only")[0] == {"error": "EmbedderUnavailable"}
@@ -181,7 +181,7 @@ async def test_a_slow_embedder_is_not_waited_for():
             return await super().embed_query(text)
 
     world = World()
-    await world.ahead.go_round()
+    await world.ahead.run_once()
     world.meaning.embedder, world.meaning.budget_s = Slow(), 0.0
     assert await world.meaning.nearness("a ferry") == {}
     assert world.journal.fields_of("pages.words_only") == [{"error": "TimeoutError"}]
@@ -200,5 +200,5 @@ async def test_disputes_go_to_an_embedder_only_where_one_is_named(tmp_path, embe
 
 @given(st.text() | st.binary().map(lambda some: base64.b64encode(some).decode()))
 def test_a_value_that_is_no_vector_is_passed_over(text):
-    found = module._find_vector(text)
-    assert found is None or module._format_vector(found).rstrip("=") == text.rstrip("=")
+    found = module._decode_vector(text)
+    assert found is None or module._encode_vector(found).rstrip("=") == text.rstrip("=")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from judge.judging.pages.page_records import (
     FETCH_MARGIN_S,
-    READ_TIMEOUT_S,
+    PARSE_TIMEOUT_S,
     PageContent,
     PageRecord,
     SnippetRequest,
@@ -96,7 +96,7 @@ def test_no_text_is_no_record_and_no_content():
 
 def test_the_lock_outlasts_the_reading_of_the_page():
     fetching_s = WANTED.settings.fetch_timeout_s + FETCH_MARGIN_S
-    assert WANTED.lock_ttl_s > WANTED.reading_s == fetching_s + READ_TIMEOUT_S
+    assert WANTED.lock_ttl_s > WANTED.reading_s == fetching_s + PARSE_TIMEOUT_S
 
 
 def test_the_snippet_lies_under_the_key_that_others_rely_on():

@@ -65,11 +65,11 @@ class World:
         self.cache = cache or MemoryCache(self.clock)
         self.lock = lock or MemoryLock(self.clock)
 
-    def process(self, round_s: float = 0.0) -> ReadAhead:
+    def process(self, interval_s: float = 0.0) -> ReadAhead:
         retriever = SnippetRetriever(
             self.fetcher, self.cache, self.lock, self.clock, self.journal, read=read
         )
-        return ReadAhead(retriever, lambda: CATALOG, self.journal, round_s)
+        return ReadAhead(retriever, lambda: CATALOG, self.journal, interval_s)
 
 
 @pytest.fixture
@@ -92,27 +92,29 @@ def known(process: ReadAhead) -> int:
 
 async def test_the_first_round_reads_every_page_and_requests_then_fetch_none(world):
     process = world.process()
-    await process.go_round()
+    await process.run_once()
     assert world.fetcher.hits == dict.fromkeys(URLS, 1)
     world.fetcher.asked.clear()
     pages = await process.retriever.retrieve(requests_of(CATALOG))
-    assert [page.best.text for page in pages if page.best] == [f"Words of {url}." for url in URLS]
+    assert [page.snippet.text for page in pages if page.snippet] == [
+        f"Words of {url}." for url in URLS
+    ]
     assert world.fetcher.asked == []
 
 
 @pytest.mark.parametrize("seconds", [-3 * 86_400, 3 * 86_400])
 async def test_after_the_clock_was_set_every_page_is_read_once_more(world, seconds):
     process = world.process()
-    await process.go_round()
+    await process.run_once()
     world.clock.set_by(seconds)
-    await process.go_round()
-    await process.go_round()
+    await process.run_once()
+    await process.run_once()
     assert world.fetcher.hits == dict.fromkeys(URLS, 2)
 
 
 async def test_hosts_are_read_side_by_side_and_each_one_page_at_a_time(world):
     world.fetcher.gate.clear()
-    going = asyncio.create_task(world.process().go_round())
+    going = asyncio.create_task(world.process().run_once())
     await until(lambda: world.fetcher.in_flight == len(HOSTS))
     world.fetcher.gate.set()
     await going
@@ -121,12 +123,12 @@ async def test_hosts_are_read_side_by_side_and_each_one_page_at_a_time(world):
 
 async def test_a_page_is_read_anew_before_it_is_due_and_not_much_sooner(world):
     process = world.process()
-    await process.go_round()
+    await process.run_once()
     world.clock.advance(21 * HOUR_S)
-    await process.go_round()
+    await process.run_once()
     assert world.fetcher.hits == dict.fromkeys(URLS, 1)
     world.clock.advance(2 * HOUR_S)
-    await process.go_round()
+    await process.run_once()
     assert world.fetcher.hits == dict.fromkeys(URLS, 2)
     world.clock.advance(2 * HOUR_S)
     await process.retriever.retrieve(requests_of(CATALOG))
@@ -136,12 +138,12 @@ async def test_a_page_is_read_anew_before_it_is_due_and_not_much_sooner(world):
 async def test_a_page_that_fails_is_tried_again_after_a_minute_and_holds_up_no_other(world):
     world.fetcher.fail(URLS[0])
     process = world.process()
-    await process.go_round()
-    await process.go_round()
+    await process.run_once()
+    await process.run_once()
     assert world.fetcher.hits == dict.fromkeys(URLS, 1)
     world.clock.advance(60)
     world.fetcher.page(URLS[0], "Up again.")
-    await process.go_round()
+    await process.run_once()
     assert world.fetcher.hits[URLS[0]] == 2
     assert known(process) == len(URLS)
 
@@ -149,22 +151,22 @@ async def test_a_page_that_fails_is_tried_again_after_a_minute_and_holds_up_no_o
 async def test_a_snippet_that_others_stored_is_left_until_it_ends(world):
     await world.cache.put_many({f"snippet:tenancy:{URLS[0]}": ("By hand.", 60)})
     process = world.process()
-    await process.go_round()
+    await process.run_once()
     assert world.fetcher.hits[URLS[0]] == 0
     world.clock.advance(60)
-    await process.go_round()
+    await process.run_once()
     assert world.fetcher.hits[URLS[0]] == 1
 
 
 async def test_two_processes_over_one_redis_read_each_page_once_and_know_all(redis_world):
     first, second = redis_world.process(), redis_world.process()
     async with asyncio.TaskGroup() as group:
-        group.create_task(first.go_round())
-        group.create_task(second.go_round())
+        group.create_task(first.run_once())
+        group.create_task(second.run_once())
     assert redis_world.fetcher.hits == dict.fromkeys(URLS, 1)
     assert redis_world.fetcher.most == dict.fromkeys(HOSTS, 1)
-    await first.go_round()
-    await second.go_round()
+    await first.run_once()
+    await second.run_once()
     assert (known(first), known(second)) == (len(URLS), len(URLS))
     assert redis_world.fetcher.hits == dict.fromkeys(URLS, 1)
 
@@ -172,7 +174,7 @@ async def test_two_processes_over_one_redis_read_each_page_once_and_know_all(red
 async def test_a_request_and_a_reader_ahead_of_two_processes_read_a_page_once(redis_world):
     first, second = redis_world.process(), redis_world.process()
     redis_world.fetcher.gate.clear()
-    reading = asyncio.create_task(first.go_round())
+    reading = asyncio.create_task(first.run_once())
     await redis_world.fetcher.started.wait()
     asking = asyncio.create_task(second.retriever.retrieve(requests_of(CATALOG)[:1]))
     for _ in range(20):
@@ -180,13 +182,13 @@ async def test_a_request_and_a_reader_ahead_of_two_processes_read_a_page_once(re
     redis_world.fetcher.gate.set()
     [page] = await asking
     await reading
-    assert page.best is not None
+    assert page.snippet is not None
     assert redis_world.fetcher.hits[URLS[0]] == 1
 
 
 async def test_a_round_indexes_what_it_has_read(world):
     process = world.process()
-    await process.go_round()
+    await process.run_once()
     indexed = await process.retriever.indexed(CATALOG)
     assert all(page.is_read for _, page in indexed.pages)
 

@@ -53,7 +53,7 @@ async def snippets(
     requests = [SnippetRequest(domain, source, settings) for source in sources]
     pages = await retriever.retrieve(requests)
     assert len(pages) == len(requests)
-    return tuple(page.best for page in pages if page.best)
+    return tuple(page.snippet for page in pages if page.snippet)
 
 
 class CountingCache(MemoryCache):
@@ -140,7 +140,7 @@ class TestLookedUpAgain:
                 assert found == await world.retriever().store.look_up([asked])
         world.clock.advance(DAY_S + 1)  # the text is there still, and too old
         [old] = await retriever.store.look_up([asked])
-        assert old.best.is_stale
+        assert old.snippet.is_stale
 
     async def test_what_has_not_changed_is_not_made_anew(self, retriever):
         asked = [SnippetRequest("tenancy", REPAIRS, SETTINGS)]
