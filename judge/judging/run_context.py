@@ -6,7 +6,7 @@ from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline, costs_of
 from judge.judging.references import CollectedReferences
 from judge.judging.safety import SafetyFindings
-from judge.judging.verdicts.check import Checked
+from judge.judging.verdicts.check import ReplyCheck
 from judge.ports import Journal
 from judge.types.replies import ModelReply
 from judge.types.requests import JudgeRequest
@@ -29,7 +29,7 @@ class Attempt:
     """A reply with what checking it gave; degraded when the usual model did not judge."""
 
     reply: ModelReply
-    checked: Checked
+    checked: ReplyCheck
     is_degraded: bool
 
 

@@ -12,7 +12,7 @@ from judge.judging.model_caller import MeteredModel
 from judge.judging.other_side.story_facts import ChangedFact, changed_facts, in_short
 from judge.judging.prompts.render import dispute_block
 from judge.judging.prompts.untrusted import quoted_text
-from judge.judging.verdicts.reply_schema import TEXT, object_schema, visible, without_fence
+from judge.judging.verdicts.reply_schema import TEXT, object_schema, strip_text, without_fence
 from judge.types.replies import ModelReply, Prompt
 from judge.types.requests import Context, JudgeRequest, Query
 
@@ -52,8 +52,8 @@ class CannotRetell(JudgeError):
 class RetoldDispute(BaseModel):
     """The dispute in the words of the other side."""
 
-    retelling: Annotated[Context, BeforeValidator(visible)]
-    query: Annotated[Query, BeforeValidator(visible)]
+    retelling: Annotated[Context, BeforeValidator(strip_text)]
+    query: Annotated[Query, BeforeValidator(strip_text)]
 
 
 async def retell(request: JudgeRequest, model: MeteredModel) -> JudgeRequest:

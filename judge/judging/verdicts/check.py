@@ -1,6 +1,6 @@
-"""Check a reply against all our rules, hard ones first: shape, citations, then what is soft.
+"""Checks a reply against all rules, hard ones first: shape, then citations, then the soft rules.
 
-The last step before a verdict leaves the house. Nothing here edits what the model said.
+The last step before a verdict is sent. Nothing here edits the model's text.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,18 +9,18 @@ from functools import lru_cache
 
 from judge.citations.claims import find_claims
 from judge.citations.support import SourceReading
-from judge.judging.verdicts.reply_schema import PointerBody, ReplyBody, parse_reply
+from judge.judging.verdicts.reply_schema import QuoteBody, ReplyBody, parse_reply
 from judge.judging.verdicts.rules import (
     Marks,
-    PointedSentences,
+    NamedSentences,
     ReplyField,
     citation_defects,
     contradiction_defects,
     evidence_defects,
     form_defects,
+    named_sentences,
     paraphrase_field,
     persona_field,
-    pointed_sentences,
     summary_field,
 )
 from judge.text.source_sentences import source_sentences
@@ -37,7 +37,7 @@ from judge.types.replies import (
 )
 
 Settled = Mapping[str, CheckedField]
-"""Fields that were shown and stay, by name. None of them breaks a rule."""
+"""Fields already shown to the client, which stay, by name. None of them breaks a rule."""
 
 _UNFINISHED: Mapping[FinishReason, str] = {
     "truncated": "a complete reply; keep it shorter",
@@ -48,8 +48,8 @@ _UNFINISHED: Mapping[FinishReason, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """What came of a reply: the verdict, unless a hard defect forbids it, and every defect."""
+class ReplyCheck:
+    """The outcome of checking a reply: the verdict, None after a hard defect, and all defects."""
 
     reply: CheckedReply | None
     defects: tuple[Defect, ...]
@@ -57,11 +57,11 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What a field is held against: the prompt, and what its reply says of the references."""
+    """What a field is checked against: the prompt, and what the reply says about references."""
 
     prompt: Prompt
     helps: bool
-    pointers: Sequence[PointerBody]
+    quotes: Sequence[QuoteBody]
 
 
 def check_reply(
@@ -71,10 +71,10 @@ def check_reply(
     personas: Sequence[Persona],
     needs_verdicts: bool = True,
     settled: Settled | None = None,
-) -> Checked:
+) -> ReplyCheck:
     """Apply every rule to the *reply* to *prompt*; a defect is data here, never an exception.
 
-    Where a field is *settled* it counts, and not what the reply says in its place.
+    *settled* fields replace those of the reply.
     """
     if reply.finish != "stop":
         expected = _UNFINISHED[reply.finish]
@@ -84,7 +84,7 @@ def check_reply(
     body, defects = parse_reply(reply.text, personas, needs_verdicts=needs_verdicts, settled=said)
     if body is None:
         return _rejected(defects)
-    helps = settled_help(settled, prompt.references)
+    helps = settled_references_help(settled, prompt.references)
     context = CheckContext(prompt, body.references_help if helps is None else helps, body.quotes)
     fields = tuple(
         settled.get(field.name) or check_field(field, context) for field in _fields(body, personas)
@@ -92,32 +92,32 @@ def check_reply(
     checked = CheckedReply(fields, bool(prompt.references), context.helps)
     broken = checked.defects
     hard = [defect for defect in broken if defect.is_hard]
-    return _rejected(hard) if hard else Checked(checked, broken)
+    return _rejected(hard) if hard else ReplyCheck(checked, broken)
 
 
 def check_field(field: ReplyField, context: CheckContext) -> CheckedField:
-    """*field* with its citations and every rule that it breaks; a hard defect is looked for first.
+    """*field* with its citations and its defects; soft rules are checked only without hard ones.
 
-    It may be shown when there is none.
+    A field without defects may be shown.
     """
     references, marks = context.prompt.references, field.marks()
     hard = tuple(citation_defects(marks, len(references)))
     if hard:
         return CheckedField(field.name, field.value, defects=hard)
     citing = {name: marks[name] for name in field.citing}
-    pointed = pointed_sentences(context.pointers, _cited(citing), references)
-    citations = tuple(_citations(field, citing, pointed, references))
+    quoted = named_sentences(context.quotes, _cited(citing), references)
+    citations = tuple(_citations(field, citing, quoted, references))
     soft = (
         *form_defects(field, marks, context.prompt.instructions),
-        *evidence_defects(citing, pointed, references, helps=context.helps),
+        *evidence_defects(citing, quoted, references, helps=context.helps),
         *contradiction_defects(citations),
     )
     return CheckedField(field.name, field.value, citations, soft)
 
 
 def with_settled(reply: CheckedReply, settled: Settled) -> CheckedReply:
-    """*reply* with each *settled* field in the place of its own."""
-    helps = settled_help(settled, reply.has_references)
+    """*reply* with its fields replaced by *settled* ones."""
+    helps = settled_references_help(settled, reply.has_references)
     return replace(
         reply,
         fields=tuple(settled.get(field.name, field) for field in reply.fields),
@@ -125,8 +125,8 @@ def with_settled(reply: CheckedReply, settled: Settled) -> CheckedReply:
     )
 
 
-def settled_help(settled: Settled, references: object) -> bool | None:
-    """Whether *references*, if there are any, help, as far as *settled* fields have said it."""
+def settled_references_help(settled: Settled, references: object) -> bool | None:
+    """Whether the *references* help according to *settled* fields; None if these leave it open."""
     if any(field.citations for field in settled.values()):
         return True
     return False if references and "summary" in settled else None
@@ -139,30 +139,30 @@ def _fields(body: ReplyBody, personas: Sequence[Persona]) -> Iterator[ReplyField
     yield summary_field(body.summary)
 
 
-def _rejected(defects: Sequence[Defect]) -> Checked:
-    return Checked(None, tuple(defects))
+def _rejected(defects: Sequence[Defect]) -> ReplyCheck:
+    return ReplyCheck(None, tuple(defects))
 
 
 def _cited(marks: Marks) -> list[int]:
-    """Every number cited anywhere, once, in ascending order."""
+    """The distinct numbers cited in any text, in ascending order."""
     return sorted({n for found in marks.values() for mark in found for n in mark.numbers})
 
 
 def _citations(
-    field: ReplyField, marks: Marks, pointed: PointedSentences, references: Sequence[Reference]
+    field: ReplyField, marks: Marks, quoted: NamedSentences, references: Sequence[Reference]
 ) -> Iterator[Citation]:
-    """Every number of every mark, with the sentence that carries most of what it claims.
+    """A citation for every number of every mark, quoting the sentence that best supports its claim.
 
-    Where no sentence is named, support is measured over the whole reference.
+    If the reply names no sentence, support is measured over the whole reference.
     """
     readings = {
         number: _reading(named or source_sentences(references[number - 1].text))
-        for number, named in pointed.items()
+        for number, named in quoted.items()
     }
     for name, text in field.citing.items():
         for claim in find_claims(text, marks[name]):
             for number in claim.mark.numbers:
-                named, held = pointed[number], readings[number].support(claim.text)
+                named, held = quoted[number], readings[number].support(claim.text)
                 yield Citation(
                     number=number,
                     field=name,
@@ -177,5 +177,5 @@ def _citations(
 
 @lru_cache(maxsize=512)
 def _reading(sentences: tuple[str, ...]) -> SourceReading:
-    """Remembered: the same few sentences of the same few pages are cited all day."""
+    """Cached: the same few sentences of the same few pages are cited again and again."""
     return SourceReading.of(sentences)

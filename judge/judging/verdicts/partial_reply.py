@@ -1,7 +1,7 @@
-"""The fields of a reply that is still being written: those that are complete and break no rule.
+"""Reads the complete fields of a reply that is still being written, and checks each.
 
-Each is held against the rules of the whole reply, so that nothing is shown which the last check
-would reject.
+The rules are those of the finished reply, so that nothing is shown that the final check would
+reject.
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -17,13 +17,13 @@ from pydantic import (
 )
 from pydantic_core import from_json
 
-from judge.judging.verdicts.check import CheckContext, Settled, check_field, settled_help
+from judge.judging.verdicts.check import CheckContext, Settled, check_field, settled_references_help
 from judge.judging.verdicts.reply_schema import (
     Paraphrase,
     PersonaBody,
-    Pointers,
     Prose,
-    is_said_by,
+    QuoteBodies,
+    matches_persona,
     parse_object,
     without_opening_fence,
 )
@@ -44,18 +44,18 @@ OrNone = Annotated[T | None, WrapValidator(_none_if_wrong)]
 
 
 class PartialBody(BaseModel):
-    """The complete members of a reply; None for one that is not there or has the wrong shape."""
+    """The complete members of a reply; None for one that is missing or has the wrong shape."""
 
     paraphrase: OrNone[Paraphrase] = None
     references_help: OrNone[StrictBool] = None
-    quotes: OrNone[Pointers] = None
+    quotes: OrNone[QuoteBodies] = None
     personas: OrNone[tuple[OrNone[PersonaBody], ...]] = None
     summary: OrNone[Prose] = None
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyReader:
-    """Reads replies to a prompt while they are written; what is settled counts as said."""
+    """Reads replies to a prompt while they are written; fields shown before stay `settled`."""
 
     prompt: Prompt
     personas: Sequence[Persona]
@@ -63,10 +63,10 @@ class ReplyReader:
     needs_verdicts: bool
 
     def fields(self, text: str, *, done: Container[str], is_whole: bool) -> Iterator[CheckedField]:
-        """The fields of *text* that can be checked, in their order, but for those *done*.
+        """The fields of *text* that can be checked by now, in order, without those *done*.
 
-        Until it *is_whole*, none is given before those that stand before it are complete, and
-        none but the paraphrase before it is known what is cited.
+        Until *text* *is_whole*, a field waits until all before it are complete, and a field that
+        may cite also until `references_help` and `quotes` are known.
         """
         members = _all_members(text) if is_whole else complete_members(text)
         body = PartialBody.model_validate(members)
@@ -77,33 +77,33 @@ class ReplyReader:
                 return
             if field is None or name in done or (context is None and field.citing):
                 continue
-            yield check_field(field, context or CheckContext(self.prompt, helps=False, pointers=()))
+            yield check_field(field, context or CheckContext(self.prompt, helps=False, quotes=()))
 
     def _context(self, body: PartialBody) -> CheckContext | None:
-        """What a field is held against, None while that is not known."""
+        """What a field is checked against; None while that is not known."""
         references = self.prompt.references
-        helps = settled_help(self.settled, references)
+        helps = settled_references_help(self.settled, references)
         helps = body.references_help if helps is None else helps
         if references and (helps is None or body.quotes is None):
             return None
         return CheckContext(self.prompt, bool(helps), body.quotes or ())
 
     def _said(self, body: PartialBody) -> Iterator[tuple[str, ReplyField | None]]:
-        """The name of each field, and what it says; None when that has the wrong shape."""
+        """Each field by name; None for one that is missing or has the wrong shape."""
         yield "paraphrase", paraphrase_field(body.paraphrase) if body.paraphrase else None
-        voices = body.personas or ()
+        bodies = body.personas or ()
         for index, persona in enumerate(self.personas):
-            said = voices[index] if index < len(voices) else None
-            if said and not is_said_by(persona, said, needs_verdict=self.needs_verdicts):
+            said = bodies[index] if index < len(bodies) else None
+            if said and not matches_persona(persona, said, needs_verdict=self.needs_verdicts):
                 said = None
             yield f"personas.{index}", persona_field(index, persona, said) if said else None
         yield "summary", summary_field(body.summary) if body.summary else None
 
 
 def complete_members(text: str) -> dict[str, Any]:
-    """The members of the object that *text* begins with, without what may still grow.
+    """The members of the JSON object that *text* begins with, without those that may still grow.
 
-    Of the last one nothing is given, but for the entries of "personas" that are complete.
+    The last member is left out, except for the complete entries of "personas".
 
     >>> complete_members('{"paraphrase": "It is cold.", "personas": [{"name": "A"}, {"name": "B')
     {'paraphrase': 'It is cold.', 'personas': [{'name': 'A'}]}
@@ -113,7 +113,7 @@ def complete_members(text: str) -> dict[str, Any]:
     if not begun:
         return {}
     last = next(reversed(begun))
-    # Without strings that are still open: the last name may have stood there before.
+    # Parsed without unfinished strings: a repeated name may have had a complete value before.
     closed = _parsed(opened, "on")
     members = {name: value for name, value in closed.items() if name != last}
     if last == "personas" and isinstance(closed.get(last), list):
@@ -122,7 +122,7 @@ def complete_members(text: str) -> dict[str, Any]:
 
 
 def _all_members(text: str) -> dict[str, Any]:
-    """The members of the whole reply *text*, none when it is not one."""
+    """The members of the finished reply *text*; empty if it is not a JSON object."""
     document, _ = parse_object(text)
     return {"references_help": True, "quotes": []} | document if document else {}
 

@@ -1,4 +1,4 @@
-"""Does a text repeat itself or the prompt? Small models under a strict schema fall into both."""
+"""Tells whether a text repeats itself or the prompt, as small models with strict schemas do."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -6,60 +6,60 @@ from itertools import groupby
 
 from judge.text.english import words
 
-MOST_IN_A_ROW = 3
-"""The same word or the same few words, so often one after the other, are no English."""
+MIN_REPEATS = 3
+"""A word or phrase repeated this many times in direct succession is not English."""
 
-LONGEST_PHRASE = 40
-"""Words of a phrase that is looked for in a row: a long sentence."""
+MAX_PHRASE_WORDS = 40
+"""Words of the longest phrase whose repetition is looked for: a long sentence."""
 
 MIN_WORDS = 12
-LEAST_VARIETY = 0.25
-"""Of a text of so many words, the share that differ: the barest list of guidance has 0.28."""
+MIN_DISTINCT_SHARE = 0.25
+"""Least share of distinct words in a text of `MIN_WORDS`: the barest list of guidance has 0.28."""
 
-COPIED_WORDS = 12
-"""So many words in a row that stand in our instructions too were copied from there."""
+RUN_WORDS = 12
+"""A run of this many words that is in our instructions too was copied from there."""
 
 
-def repeats_itself(found: Sequence[str]) -> bool:
-    """Whether of the words of a text some come three times in a row, or hardly any is new."""
-    different = len(set(found))
-    if len(found) - different < MOST_IN_A_ROW - 1:
+def repeats_itself(tokens: Sequence[str]) -> bool:
+    """Whether a word or phrase comes three times in a row, or hardly any words are distinct."""
+    distinct = len(set(tokens))
+    if len(tokens) - distinct < MIN_REPEATS - 1:
         return False
-    if len(found) >= MIN_WORDS and different < LEAST_VARIETY * len(found):
+    if len(tokens) >= MIN_WORDS and distinct < MIN_DISTINCT_SHARE * len(tokens):
         return True
-    return any(_in_a_row(found, size) for size in set(_periods(found)))
+    return any(_is_repeated(tokens, size) for size in set(_periods(tokens)))
 
 
-def repeats_prompt(found: Sequence[str], instructions: str) -> bool:
-    """Whether twelve words in a row of those *found* in a text stand in *instructions*."""
-    return len(found) >= COPIED_WORDS and not _runs(instructions).isdisjoint(_in_runs(found))
+def repeats_prompt(tokens: Sequence[str], instructions: str) -> bool:
+    """Whether twelve of the words *tokens* of a text stand in a row in *instructions* too."""
+    return len(tokens) >= RUN_WORDS and not _run_hashes(instructions).isdisjoint(_hash_runs(tokens))
 
 
-def _periods(found: Sequence[str]) -> Iterator[int]:
-    """The sizes of phrases that may follow one another: some word comes thrice, so far apart."""
+def _periods(tokens: Sequence[str]) -> Iterator[int]:
+    """The lengths of phrases that may repeat: distances at which a word recurs twice running."""
     last: dict[str, int] = {}
     gaps: dict[str, int] = {}
-    for at, word in enumerate(found):
+    for at, word in enumerate(tokens):
         gap = at - last.get(word, at)
-        if 0 < gap <= LONGEST_PHRASE and gap == gaps.get(word):
+        if 0 < gap <= MAX_PHRASE_WORDS and gap == gaps.get(word):
             yield gap
         last[word], gaps[word] = at, gap
 
 
-def _in_a_row(found: Sequence[str], size: int) -> bool:
-    """Whether the same *size* words follow one another three times."""
-    same = (found[at] == found[at + size] for at in range(len(found) - size))
-    # Never empty: some word comes again so far on.
+def _is_repeated(tokens: Sequence[str], size: int) -> bool:
+    """Whether a phrase of *size* words comes three times in direct succession."""
+    same = (tokens[at] == tokens[at + size] for at in range(len(tokens) - size))
+    # Never empty: `_periods` found a word that recurs at this distance.
     longest = max(sum(1 for _ in run) for is_same, run in groupby(same) if is_same)
-    return longest >= (MOST_IN_A_ROW - 1) * size
+    return longest >= (MIN_REPEATS - 1) * size
 
 
 @lru_cache(maxsize=32)
-def _runs(instructions: str) -> frozenset[int]:
-    """Every run of twelve words; remembered, for the instructions hardly ever change."""
-    return frozenset(_in_runs(words(instructions)))
+def _run_hashes(instructions: str) -> frozenset[int]:
+    """The runs of twelve words; cached, since the instructions hardly ever change."""
+    return frozenset(_hash_runs(words(instructions)))
 
 
-def _in_runs(found: Sequence[str]) -> Iterator[int]:
-    """The hash of each run, a quarter of the memory of its words."""
-    return map(hash, zip(*(found[at:] for at in range(COPIED_WORDS)), strict=False))
+def _hash_runs(tokens: Sequence[str]) -> Iterator[int]:
+    """The hash of each run of twelve words, which takes a quarter of the memory of the words."""
+    return map(hash, zip(*(tokens[at:] for at in range(RUN_WORDS)), strict=False))

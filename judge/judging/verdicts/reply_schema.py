@@ -1,4 +1,4 @@
-"""The shape of a reply: JSON text becomes a ReplyBody, or defects that say what is wrong."""
+"""Parses the JSON of a reply to a ReplyBody, or to defects; builds the schema it must match."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,16 +14,16 @@ from judge.types.references import Reference
 from judge.types.replies import Defect, Persona, PersonaVerdict, VerdictWord
 
 PARAPHRASE_LIMIT = 240
-"""Characters, about 30 words; twice as much is a hard defect, as for every text."""
+"""Characters, about 30 words; more than twice a limit is a hard defect, for every text."""
 PROSE_LIMIT = 960
 """Characters of a summary or a rationale, about 120 words."""
 KEY_POINT_LIMIT = 240
 """Characters of one key point, as for the paraphrase."""
 KEY_POINTS = 3
 LONGEST_REPLY = 200_000
-"""Characters; ten times what the limits allow in all, so that nothing hostile is parsed."""
+"""Characters; ten times what the limits add up to, so that nothing hostile is parsed."""
 LONGEST_VALUE = 80
-"""Characters of a defective value that are repeated to the model and the caller."""
+"""Characters of a defective value that are repeated to the model and the client."""
 _EXPECTED = {
     "missing": "a value", "string_type": "a text", "bool_type": "true or false",
     "int_type": "a whole number", "tuple_type": "a list", "model_type": "an object",
@@ -31,22 +31,22 @@ _EXPECTED = {
     "too_long Value": "at most {max_length} characters",
     "too_short Tuple": "{min_length} entries", "too_long Tuple": "{max_length} entries",
 }  # fmt: skip
-"""What a model is told of a wrong shape, by the kind that pydantic gives it."""
+"""The expectation named in a shape defect, by pydantic's error type."""
 _OPENING_FENCE = re.compile(r"\A\s*\ufeff*(?:```[^{\n]*)?")
 TEXT, INTEGER = {"type": "string"}, {"type": "integer"}
 VERDICT = {"type": "string", "enum": list(get_args(VerdictWord))}
 
 
-def visible(value: object) -> object:
-    """*value*, if it is a text, without what hides in it or stands around it."""
+def strip_text(value: object) -> object:
+    """*value*, if it is a string, without invisible characters and surrounding white space."""
     return strip_invisible(value).strip() if isinstance(value, str) else value
 
 
-def _listed(value: object) -> object:
+def _empty_if_none(value: object) -> object:
     return () if value is None else value
 
 
-Text = Annotated[str, BeforeValidator(visible), Field(min_length=1)]
+Text = Annotated[str, BeforeValidator(strip_text), Field(min_length=1)]
 Paraphrase = Annotated[Text, Field(max_length=2 * PARAPHRASE_LIMIT)]
 Prose = Annotated[Text, Field(max_length=2 * PROSE_LIMIT)]
 
@@ -63,32 +63,32 @@ class PersonaBody(BaseModel):
     ]
 
 
-class PointerBody(BaseModel):
-    """The sentences of one reference that a reply says it relied on, both by their numbers."""
+class QuoteBody(BaseModel):
+    """The number of a reference, and those of its sentences that the reply says it relied on."""
 
     number: StrictInt
-    sentences: Annotated[tuple[StrictInt, ...], BeforeValidator(_listed)] = ()
+    sentences: Annotated[tuple[StrictInt, ...], BeforeValidator(_empty_if_none)] = ()
 
 
-Pointers = Annotated[tuple[PointerBody, ...], BeforeValidator(_listed)]
+QuoteBodies = Annotated[tuple[QuoteBody, ...], BeforeValidator(_empty_if_none)]
 
 
 class ReplyBody(BaseModel):
-    """A reply whose fields are all there; unknown fields are left behind."""
+    """A complete reply; unknown fields are ignored."""
 
     paraphrase: Paraphrase
     references_help: StrictBool = True
-    quotes: Pointers = ()
+    quotes: QuoteBodies = ()
     personas: tuple[PersonaBody, ...]
     summary: Prose
 
 
 def reply_schema() -> dict[str, object]:
-    """The JSON schema that the model is asked to fill.
+    """The JSON schema of a reply.
 
     It is loose on purpose: Gemini answers tight bounds with an opaque 400, so lengths, names and
-    ranges are checked here and not there. Models write in this order: what can be checked alone
-    comes first, and what is relied on before the texts that cite it.
+    ranges are checked here instead. Models write in this order: what can be checked alone comes
+    first, and quotes before the texts that cite them.
     """
     return object_schema(
         paraphrase=TEXT,
@@ -102,7 +102,7 @@ def reply_schema() -> dict[str, object]:
 
 
 def object_schema(**properties: object) -> dict[str, object]:
-    """The schema of an object with all of *properties*, a schema each."""
+    """The schema of an object that requires all *properties*, given by their schemas."""
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
@@ -114,17 +114,17 @@ def array_schema(items: object) -> dict[str, object]:
 def exact_reply_schema(
     personas: Sequence[Persona], references: Sequence[Reference]
 ) -> dict[str, object]:
-    """As `reply_schema`, with the names of *personas*, the numbers of *references* and all bounds.
+    """`reply_schema` with the names of *personas*, the numbers of *references* and all limits.
 
-    For servers that hold a model to its schema token by token: the smaller the model, the more of
-    the rules it keeps only so, and some write one text until their room is used up.
+    For servers with constrained decoding: small models keep many rules only when forced to, and
+    some would write one text until their tokens are used up.
     """
-    voices = [_exact_persona(persona.name) for persona in personas]
+    persona_schemas = [_exact_persona(persona.name) for persona in personas]
     return object_schema(
         paraphrase=_text(PARAPHRASE_LIMIT),
         references_help={"type": "boolean"},
         quotes=_exact_quotes([len(source_sentences(one.text)) for one in references]),
-        personas={"type": "array", "prefixItems": voices} | _exactly(len(voices)),
+        personas={"type": "array", "prefixItems": persona_schemas} | _exactly(len(persona_schemas)),
         summary=_text(PROSE_LIMIT),
     )
 
@@ -139,14 +139,14 @@ def _exact_persona(name: str) -> dict[str, object]:
 
 
 def _exact_quotes(sentences: Sequence[int]) -> dict[str, object]:
-    """Of references with so many *sentences*; the numbers are those of the longest for all."""
+    """The schema of `quotes` for references with that many *sentences*; the most bounds all."""
     if not sentences:
         return array_schema(object_schema()) | {"maxItems": 0}
     most = max(sentences)
-    pointer = object_schema(
+    quote = object_schema(
         number=_up_to(len(sentences)), sentences=array_schema(_up_to(most)) | {"maxItems": most}
     )
-    return array_schema(pointer) | {"maxItems": len(sentences)}
+    return array_schema(quote) | {"maxItems": len(sentences)}
 
 
 def _up_to(most: int) -> dict[str, object]:
@@ -154,7 +154,7 @@ def _up_to(most: int) -> dict[str, object]:
 
 
 def _text(limit: int) -> dict[str, object]:
-    """No longer than what is refused outright; empty where a settled text takes its place."""
+    """A string up to the hard limit; it may be empty, as a settled text replaces it."""
     return {"type": "string", "maxLength": 2 * limit}
 
 
@@ -169,9 +169,9 @@ def parse_reply(
     needs_verdicts: bool,
     settled: Mapping[str, str | PersonaVerdict],
 ) -> tuple[ReplyBody | None, list[Defect]]:
-    """The reply in *text* if JSON and shape are right, else None and the hard defects.
+    """The reply in *text* if its JSON and shape are right, else None and the hard defects.
 
-    What is *settled* takes the place of what the reply says there.
+    *settled* values replace those of the reply.
     """
     document, defects = parse_object(text)
     if document is None:
@@ -186,7 +186,7 @@ def parse_reply(
 
 
 def parse_object(text: str) -> tuple[dict[str, Any] | None, list[Defect]]:
-    """The JSON object that *text* is, or the hard defect that it is none."""
+    """Parse *text* as a JSON object, or return None and a hard defect."""
     if len(text) > LONGEST_REPLY:
         found = f"{len(text)} characters"
         return None, [_hard("json", "reply", found, f"at most {LONGEST_REPLY} characters")]
@@ -203,7 +203,7 @@ def parse_object(text: str) -> tuple[dict[str, Any] | None, list[Defect]]:
 def _with_settled(
     document: Mapping[str, Any], settled: Mapping[str, str | PersonaVerdict]
 ) -> dict[str, Any]:
-    """*document* with *settled* values where it has one of its own, whatever that is."""
+    """*document* with *settled* values in place of its own; absent members stay absent."""
     said = {name: settled.get(name, value) for name, value in document.items()}
     if isinstance(said.get("personas"), list):
         said["personas"] = [
@@ -216,19 +216,19 @@ def _with_settled(
 
 
 def without_fence(text: str) -> str:
-    """*text* without the one fence of code that models like to put around JSON."""
+    """*text* without the code fence that models like to put around JSON."""
     text = text.strip().lstrip("\ufeff")
     is_fenced = text.startswith("```") and text.endswith("```")
     return without_opening_fence(text).removesuffix("```") if is_fenced else text
 
 
 def without_opening_fence(text: str) -> str:
-    """*text* without the beginning of such a fence, for a reply that is still being written."""
+    """*text* without an opening code fence, for a reply that is still being written."""
     return _OPENING_FENCE.sub("", text, count=1)
 
 
 def _shape_defects(error: ValidationError) -> list[Defect]:
-    """One defect for each wrong place; a list is not also "too short" for its wrong item."""
+    """One defect per invalid location; a list with an invalid item is not also "too short"."""
     details = error.errors(include_url=False)
     places = [detail["loc"] for detail in details]
     return [
@@ -251,8 +251,8 @@ def _shape_defect(detail: ErrorDetails) -> Defect:
     return _hard("shape", field, found, expected)
 
 
-def is_said_by(persona: Persona, said: PersonaBody, *, needs_verdict: bool) -> bool:
-    """Whether *said* has the name of *persona* and, where there must be one, a verdict."""
+def matches_persona(persona: Persona, said: PersonaBody, *, needs_verdict: bool) -> bool:
+    """Whether *said* has the name of *persona* and, if one is required, a verdict."""
     is_named = said.name.casefold() == persona.name.casefold()
     return is_named and (said.verdict is not None or not needs_verdict)
 
@@ -276,5 +276,5 @@ def _hard(rule: str, field: str, value: str, expected: str) -> Defect:
 
 
 def shorten(value: str) -> str:
-    """*value*, cut to what is worth repeating."""
+    """*value*, cut to `LONGEST_VALUE` characters."""
     return value if len(value) <= LONGEST_VALUE else value[: LONGEST_VALUE - 1] + "…"

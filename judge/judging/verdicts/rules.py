@@ -1,7 +1,7 @@
-"""The rules that each field of a reply must keep, as the defects that break them.
+"""The rules for each field of a reply; each yields the defects that break it.
 
-A field is held against itself and against what came before it, so that it can be shown while the
-rest is still being written.
+A field is checked only against itself and what precedes it, so that it can be shown while the rest
+is still being written.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from judge.judging.verdicts.reply_schema import (
     PARAPHRASE_LIMIT,
     PROSE_LIMIT,
     PersonaBody,
-    PointerBody,
+    QuoteBody,
     shorten,
 )
 from judge.text.english import words
@@ -25,39 +25,39 @@ from judge.types.replies import Citation, Defect, Persona, PersonaVerdict
 
 @dataclass(frozen=True, slots=True)
 class ReplyField:
-    """One field of a reply: what it says, and its texts, each under a name of its own."""
+    """One field of a reply: its value, and its texts by name."""
 
     name: str
     """`paraphrase`, `personas.0` and so on, or `summary`."""
     value: str | PersonaVerdict
     citing: Mapping[str, str]
-    """The texts in which a citation may stand, such as `personas.0.rationale`."""
+    """The texts that may cite, such as `personas.0.rationale`."""
     plain: Mapping[str, str]
-    """Those in which none belongs."""
+    """The texts that must not."""
 
     def marks(self) -> "Marks":
-        """The marks of each text, those first that may cite."""
+        """The citation marks of each text, texts that may cite first."""
         return {name: find_marks(text) for name, text in {**self.citing, **self.plain}.items()}
 
 
 Marks = Mapping[str, Sequence[Mark]]
-"""The marks of texts, by their names."""
+"""The citation marks of texts, by the names of the texts."""
 
 
-PointedSentences = Mapping[int, tuple[str, ...]]
-"""For each cited number the sentences named for it that exist; none when none was."""
+NamedSentences = Mapping[int, tuple[str, ...]]
+"""The existing sentences that the reply names, by cited number; empty if it names none."""
 
 
-def pointed_sentences(
-    pointers: Sequence[PointerBody], cited: Iterable[int], references: Sequence[Reference]
-) -> PointedSentences:
-    """The sentences that *pointers* name of each *cited* reference, in reading order."""
-    return {number: _named(pointers, references[number - 1]) for number in cited}
+def named_sentences(
+    quotes: Sequence[QuoteBody], cited: Iterable[int], references: Sequence[Reference]
+) -> NamedSentences:
+    """The sentences of each *cited* reference that *quotes* name, in reading order."""
+    return {number: _named(quotes, references[number - 1]) for number in cited}
 
 
-def _named(pointers: Sequence[PointerBody], reference: Reference) -> tuple[str, ...]:
+def _named(quotes: Sequence[QuoteBody], reference: Reference) -> tuple[str, ...]:
     there = source_sentences(reference.text)
-    named = {at for p in pointers if p.number == reference.number for at in p.sentences}
+    named = {at for q in quotes if q.number == reference.number for at in q.sentences}
     return tuple(sentence for at, sentence in enumerate(there, start=1) if at in named)
 
 
@@ -67,7 +67,7 @@ def paraphrase_field(text: str) -> ReplyField:
 
 
 def persona_field(index: int, persona: Persona, said: PersonaBody) -> ReplyField:
-    """What the *persona* at *index* says, from 0; its rationale may cite."""
+    """What the *persona* at *index* (from 0) says; its rationale may cite."""
     name = f"personas.{index}"
     points = {f"{name}.key_points.{at}": point for at, point in enumerate(said.key_points)}
     value = PersonaVerdict(persona.name, said.verdict, said.rationale, said.key_points)
@@ -80,7 +80,7 @@ def summary_field(text: str) -> ReplyField:
 
 
 def citation_defects(marks: Marks, count: int) -> Iterator[Defect]:
-    """Hard: every bracket that holds a digit cites one of *count* references, in any text."""
+    """Hard: in every text, each bracket with a digit must cite one of *count* references."""
     expected = f"a number from 1 to {count}, as [1]" if count else "no number in any bracket"
     for name, found in marks.items():
         for mark in found:
@@ -89,7 +89,7 @@ def citation_defects(marks: Marks, count: int) -> Iterator[Defect]:
 
 
 def form_defects(field: ReplyField, marks: Marks, instructions: str) -> Iterator[Defect]:
-    """Soft: lengths, citations outside brackets or where none belongs, and repetition."""
+    """Soft: lengths, citations outside brackets or in a text that must not cite, repetition."""
     for name, text in field.citing.items():
         if len(text) > PROSE_LIMIT:
             yield _too_long(name, text, PROSE_LIMIT)
@@ -112,14 +112,14 @@ def _too_long(name: str, text: str, limit: int) -> Defect:
 
 
 def evidence_defects(
-    marks: Marks, pointed: PointedSentences, references: Sequence[Reference], *, helps: bool
+    marks: Marks, quoted: NamedSentences, references: Sequence[Reference], *, helps: bool
 ) -> Iterator[Defect]:
-    """Soft: a summary cites what *helps*, nothing else does, and sentences are named."""
+    """Soft: the summary cites if the references help, else nothing does; sentences are named."""
     if references and helps and not marks.get("summary", True):
         yield _soft("uncited", "summary", "no citation", "at least one [n]")
     if references and not helps and any(marks.values()):
         yield _soft("unhelpful", "references_help", "false", "true, or no citation at all")
-    for number, named in pointed.items():
+    for number, named in quoted.items():
         if not named:
             count = len(source_sentences(references[number - 1].text))
             expected = f"at least one of the sentences 1 to {count} of reference {number}"
@@ -127,7 +127,7 @@ def evidence_defects(
 
 
 def contradiction_defects(citations: Sequence[Citation]) -> Iterator[Defect]:
-    """Soft: no citing sentence says the opposite of the sentences it relies on."""
+    """Soft: no citing sentence may contradict the sentences it relies on."""
     for citation in citations:
         if citation.contradicts:
             expected = f"what reference {citation.number} says, not its opposite"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from judge.adapters.extractive_model import MAX_QUOTE_CHARS, ExtractiveModel
 from judge.judging.prompts.untrusted import safe_text
-from judge.judging.verdicts.check import Checked, check_reply
+from judge.judging.verdicts.check import ReplyCheck, check_reply
 from judge.text.brackets import numbered_brackets
 from judge.text.source_sentences import source_sentences
 from judge.types.references import Reference
@@ -53,12 +53,12 @@ def answer(*given: Reference, request: JudgeRequest = REQUEST) -> dict:
     return json.loads(complete(*given, request=request).text)
 
 
-def check(reply: ModelReply, *given: Reference) -> Checked:
+def check(reply: ModelReply, *given: Reference) -> ReplyCheck:
     prompt = Prompt("instructions", "text", REQUEST, given)
     return check_reply(reply, prompt, personas=PERSONAS, needs_verdicts=False)
 
 
-def rules(checked: Checked) -> set[str]:
+def rules(checked: ReplyCheck) -> set[str]:
     return {defect.rule for defect in checked.defects}
 
 

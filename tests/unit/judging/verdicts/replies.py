@@ -6,7 +6,7 @@ from typing import Any
 
 from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.judging.prompts.render import render_prompt
-from judge.judging.verdicts.check import Checked, check_reply
+from judge.judging.verdicts.check import ReplyCheck, check_reply
 from judge.types.references import Reference
 from judge.types.replies import ModelReply
 from judge.types.requests import JudgeRequest
@@ -64,7 +64,7 @@ def check(
     reply: ModelReply | dict[str, Any] | str,
     references: tuple[Reference, ...] = REFERENCES[:2],
     **options: Any,
-) -> Checked:
+) -> ReplyCheck:
     if isinstance(reply, dict):
         reply = json.dumps(reply)
     if isinstance(reply, str):
@@ -73,5 +73,5 @@ def check(
     return check_reply(reply, prompt, personas=DEFAULT_PERSONAS, **options)
 
 
-def rules(checked: Checked) -> list[tuple[str, str, bool]]:
+def rules(checked: ReplyCheck) -> list[tuple[str, str, bool]]:
     return [(defect.rule, defect.field, defect.is_hard) for defect in checked.defects]

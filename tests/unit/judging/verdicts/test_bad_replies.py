@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.citations.marks import find_marks
-from judge.judging.verdicts.check import Checked
+from judge.judging.verdicts.check import ReplyCheck
 from judge.text.source_sentences import source_sentences
 from judge.types.replies import CheckedReply
 from tests.unit.judging.verdicts.bad_replies import ENTRIES, parent_of, references_of, written
@@ -19,7 +19,7 @@ from tests.unit.judging.verdicts.replies import REFERENCES, TEXTS, check, good_r
 LIMIT_S = 0.05
 
 
-def outcome_of(checked: Checked) -> str:
+def outcome_of(checked: ReplyCheck) -> str:
     if checked.reply is None:
         return "hard"
     return "soft" if checked.defects else "ok"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.verdicts.check import Checked
+from judge.judging.verdicts.check import ReplyCheck
 from judge.types.replies import ModelReply
 from tests.unit.judging.verdicts.replies import (
     check,
@@ -34,7 +34,7 @@ def pointing(*sentences: int, number: int = 1) -> list[dict[str, Any]]:
     return [{"number": number, "sentences": list(sentences)}]
 
 
-def judged(references: tuple[Any, ...] = REFERENCES, **changes: Any) -> Checked:
+def judged(references: tuple[Any, ...] = REFERENCES, **changes: Any) -> ReplyCheck:
     changes = {
         "summary": "The landlord is responsible for repairs to boilers [1].",
         "quotes": pointing(1),
