@@ -1,8 +1,8 @@
-"""Check any answer against its sources, with the judge's own readers: no model, no network.
+"""Checks any answer against its sources as a verdict is checked: no model, no network.
 
-find the marks -> the sentence around each -> hold it against the source that it cites
-               -> the sentences without one -> do they make a claim?
-The same answer with the same sources has the same result, for ever.
+find the marks -> for each, compare the sentence around it with the source that it cites
+               -> for each sentence without one, decide whether it makes a claim
+Deterministic: the same answer and sources always have the same result.
 """
 
 import re
@@ -24,28 +24,28 @@ MarkForm = Literal["brackets", "cite"]
 AnswerVerdict = Literal["supported", "partly", "unsupported", "broken"]
 
 CARRIED = 0.5
-"""Support from which a claim counts as carried by its source. On 349 claims of Wikipedia with their
-sources (Kamoi et al. 2023) it tells supported ones from others with balanced accuracy 0.76;
-cuts chosen in five-fold cross-validation lie at 0.52 to 0.53 and reach 0.77."""
+"""Support from which a claim counts as supported by its source. On 349 claims of Wikipedia with
+their sources (Kamoi et al. 2023) it separates supported ones from others with balanced accuracy
+0.76; thresholds chosen in five-fold cross-validation are 0.52 to 0.53 and reach 0.77."""
 
 MAX_CITATIONS = 500
-"""Pairs of a claim and a source that it cites, in one answer: each costs up to milliseconds."""
+"""Pairs of a claim and a cited source per answer: each takes up to milliseconds."""
 
 _READABLE: Final = re.compile(r"\S.{0,1999}(?!\S)|\S.{0,1999}", re.DOTALL)
-"""A sentence, or as much of it as is read in one piece: what goes on for longer without a full stop
-is a list or a table, and would cost seconds, and stand whole in the reply, at each mark."""
+"""A sentence, or a chunk of it: longer text without a full stop is a list or a table, which would
+take seconds for each mark, and be repeated whole in the reply."""
 
 _UNSAID: Final = re.compile(
     r"(?<=\])\(<?(?:https?://|#)(?:[^()\s]|\([^()\s]*\))*(?:\s\"[^\"\n]*\")?\)|</cite\s*>",
     re.IGNORECASE,
 )
-"""Where a link leads, and the end of a tag: no words of the answer."""
+"""The target of a link, and the closing tag of a mark: not words of the answer."""
 
 _LIST_HEADING: Final = re.compile(
     r"[#*_ \t]*(?:references|sources|citations|bibliography)[:*_ \t]*", re.IGNORECASE
 )
 _LISTED: Final = re.compile(r"(?:[-*•]|\d+[.)])?\s*\[[\d ^]+\](:\s*<?https?://)?")
-"""What an entry of a list of sources begins with; a group where it is one of Markdown's links."""
+"""The beginning of an entry in a list of sources; group 1 if it is a Markdown link definition."""
 
 _WORD_OF_LIST: Final = re.compile(r"(\[[\d ^]+\])|[^\n]")
 
@@ -54,12 +54,12 @@ _NO_PROSE: Final = re.compile(
     r"|^[^\n]*[^\s.!…](?=[ \t\r]*\n[ \t|:]*(?:==|--)[-=|: \t\r]*$)",
     re.MULTILINE | re.DOTALL,
 )
-"""Blocks of code, and the headings of tables and of what is underlined: they claim nothing."""
+"""Code blocks, table headings and underlined headings: they make no claims."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSource:
-    """What an answer was written from; its place in the list is the number that cites it."""
+    """A source of an answer; marks cite it by its position in the list, from 1."""
 
     text: str
     title: str = ""
@@ -127,12 +127,12 @@ class CheckedAnswer:
 def check_answer(
     answer: str, sources: Sequence[AnswerSource], marks: MarkForm | None = None
 ) -> CheckedAnswer:
-    """Hold *answer* against the *sources* that its citation marks name.
+    """Check *answer* against the *sources* that its citation marks cite.
 
     *marks* says which form is a citation; without it both are, so that none can hide. A claim is
-    carried when one source that its marks cite supports it by `CARRIED` or more and none says
-    the opposite. Raises InvalidRequest for more than `MAX_CITATIONS`. Linear in the answer, and in
-    the sources for each citation.
+    supported if one of its sources supports it by `CARRIED` or more and none contradicts it.
+    Raises InvalidRequest for more than `MAX_CITATIONS`. Takes time linear in the answer and, for
+    each citation, in its source.
 
     >>> source = AnswerSource("The landlord must repair the boiler within a week.")
     >>> check_answer("The landlord must repair the boiler [1].", [source]).verdict
@@ -173,9 +173,8 @@ def check_answer(
 def _marked(answer: str, form: MarkForm | None) -> list[MarkedSentence]:
     """The sentences of *answer* with their marks.
 
-    Tags are looked at as brackets of the same length, which belong to the sentence before them. So
-    do marks that stand alone, in a paragraph or a cell of their own. Those of a list of sources
-    stand for no words.
+    Tags are replaced by brackets of the same length, which belong to the sentence before them, as
+    do marks alone in a paragraph or a cell. Marks in a list of sources have no claim.
     """
     tags = [] if form == "brackets" else find_cite_marks(answer)
     pieces, at = [], 0
@@ -200,9 +199,9 @@ def _marked(answer: str, form: MarkForm | None) -> list[MarkedSentence]:
 
 
 def _end_of_prose(text: str) -> int:
-    """Where the list of sources at the end of *text* begins; without one, where *text* ends.
+    """The offset of the list of sources at the end of *text*, or the length of *text*.
 
-    Its entries begin with a mark, and stand under a heading or define links as Markdown does.
+    Its entries begin with a mark and are under a heading, or are Markdown link definitions.
     """
     start, are_links = len(text), True
     for line in reversed(text.splitlines(keepends=True)):
@@ -230,7 +229,7 @@ def _reading(text: str) -> SourceReading:
 
 
 def _cited(claims: Sequence[Claim], count: int) -> set[tuple[str, int]]:
-    """The words that each of *claims* is, with each of *count* sources that it cites."""
+    """The pairs of a claim's text and the number of a source, of *count*, that it cites."""
     return {
         (claim.text, number)
         for claim in claims
@@ -242,7 +241,7 @@ def _cited(claims: Sequence[Claim], count: int) -> set[tuple[str, int]]:
 def _checked(
     claims: Sequence[Claim], cited: Iterable[tuple[str, int]], readings: Mapping[int, SourceReading]
 ) -> Iterator[list[CheckedMark]]:
-    """The marks of one sentence, those together that carry the same words."""
+    """The checked marks of one sentence, grouped by claim."""
     held = {(text, number): readings[number].support(text) for text, number in cited}
     for text, same in groupby(claims, key=lambda claim: claim.text):
         yield [
@@ -271,7 +270,7 @@ def _entry(
 def _verdict(checked: Sequence[Sequence[CheckedMark]], *, has_uncited: bool) -> AnswerVerdict:
     if any(not mark.in_range for marks in checked for mark in marks):
         return "broken"
-    # Too few words to tell by: neither carried nor not.
+    # Claims of too few words to measure count neither way.
     measured = [
         marks for marks in checked if any(m.support is not None or m.contradicts for m in marks)
     ]
@@ -282,6 +281,6 @@ def _verdict(checked: Sequence[Sequence[CheckedMark]], *, has_uncited: bool) -> 
 
 
 def _is_carried(marks: Sequence[CheckedMark]) -> bool:
-    """Whether the claim of these *marks* is carried by one source, and contradicted by none."""
+    """Whether the claim of these *marks* is supported by one source and contradicted by none."""
     best = max((mark.support or 0.0 for mark in marks), default=0.0)
     return best >= CARRIED and not any(mark.contradicts for mark in marks)

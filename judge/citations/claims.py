@@ -1,10 +1,9 @@
-"""What a text claims with its citations, and whether a sentence without one claims anything.
+"""Finds the claims of a text: the words behind each citation, and uncited statements of fact.
 
-With a citation: the words that each mark stands for, without the marks. Without: a claim states a
-fact about the world. Told by its form, without a parser, not one are: a heading, a question, a
-greeting, a disclaimer, advice ("Write to them."), what somebody feels or thinks ("You are right to
-be upset."), a line that leads in to a list, and what has too few content words to be held against
-a source.
+A claim with a citation is the text that its mark stands for, without the marks. A sentence without
+one is a claim if it states a fact about the world. By its form, without a parser, these are not: a
+heading, a question, a greeting, a disclaimer, advice ("Write to them."), a feeling or opinion ("You
+are right to be upset."), a line that introduces a list, or one of too few content words.
 """
 
 import re
@@ -20,10 +19,10 @@ from judge.text.source_sentences import is_heading
 _SPACE_BEFORE = re.compile(r" (?=[.,;:!?])")
 
 _BOLD = re.compile(r"\s*(?:\*\*[^*]*[^*.!…]\*\*|__[^_]*[^_.!…]__)\s*")
-"""A line in bold type with no full stop is a heading."""
+"""A line in bold type without a full stop is a heading."""
 
 _LABEL = re.compile(r"\A\W*(?:\*\*|__)[^*_]{1,40}:(?:\*\*|__)\s*")
-"""In bold type before what it says: "**Next step:** write to them"."""
+"""A label in bold type before a sentence: "**Next step:** write to them"."""
 
 _DISCLAIMER = re.compile(r"\bnot (?:\w+ )?(?:legal|medical|financial) advice\b", re.IGNORECASE)
 
@@ -37,7 +36,7 @@ _ADVICE = frozenset(
     "agree let use note avoid stop think give be do don't never please show listen wait bring "
     "collect gather put set pick choose decide stay report complain apply seek invite".split()
 )
-"""What advice begins with: the plain form of a verb."""
+"""Imperatives that advice begins with."""
 
 _PERSONS = frozenset(
     "i we you i'm we're you're i've we've you've i'd we'd you'd i'll we'll".split()
@@ -53,35 +52,34 @@ _COPULAS = frozenset(
     "am are is be being been was were feel seem sound sounds not so very quite too really entirely "
     "completely perfectly totally i'm we're you're it's that's".split()
 )
-"""What a judgement stands after: "you are right", but not "the right to cancel"."""
+"""Words before a judgement: "you are right", but not "the right to cancel"."""
 
 _PERSON_WITHIN, _FEELING_WITHIN = 6, 10
-"""Words from the beginning in which both must stand: later ones belong to another clause."""
+"""Both must be among this many first words: later ones belong to another clause."""
 
 _OPENING = 400
-"""Characters that hold the first words of any sentence."""
+"""Characters that are enough for the first words of any sentence."""
 
 
 class Claim(NamedTuple):
-    """A mark, and what it is there to carry."""
+    """A mark, and the text that it cites a source for."""
 
     mark: Mark
     text: str
 
 
 class MarkedSentence(NamedTuple):
-    """A sentence with the marks that begin in it, and what stands around and between them."""
+    """A sentence with the marks that begin in it, and the pieces of text around them."""
 
     span: Span
     marks: list[Mark]
     pieces: list[str]
 
     def claims(self) -> list[Claim]:
-        """What each of its marks is there to carry.
+        """The claim of each mark.
 
-        Of several marks with words between them each carries the words since the one before, and
-        the last the words after it too. Marks side by side share theirs, and so do those between
-        which too little is said to hold against a source.
+        Each of several marks has the text since the mark before it, the last one also the text
+        after it. Adjacent marks share one claim, and so do marks with too few words between them.
         """
         *before, after = self.pieces
         parts: list[str] = []
@@ -99,7 +97,7 @@ class MarkedSentence(NamedTuple):
 
 
 def find_claims(text: str, marks: Sequence[Mark]) -> Iterator[Claim]:
-    """The claims that *text* makes with *marks*, which are in order, one for each mark."""
+    """The claim of each of *marks*, which are in order, in *text*."""
     for sentence in mark_sentences(text, sentences(text) if marks else [], marks):
         yield from sentence.claims()
 
@@ -107,9 +105,9 @@ def find_claims(text: str, marks: Sequence[Mark]) -> Iterator[Claim]:
 def mark_sentences(
     text: str, spans: Sequence[Span], marks: Sequence[Mark]
 ) -> Iterator[MarkedSentence]:
-    """Each sentence of *text*, which stand at *spans*, with those of *marks* that begin in it.
+    """Each sentence of *text*, given by *spans*, with those of *marks* that begin in it.
 
-    Both are in order, and every mark begins in some sentence. Linear in the text.
+    Both are in order, and every mark begins in some sentence. Takes linear time.
     """
     at = 0
     for span in spans:
@@ -132,7 +130,7 @@ def _tidy(text: str) -> str:
 
 
 def makes_claim(sentence: str) -> bool:
-    """Whether *sentence*, its citation marks taken out, states a fact about the world."""
+    """Whether *sentence*, which has no citation marks, states a fact about the world."""
     text = sentence.rstrip("\"'”’)]*_ ")
     if is_heading(sentence) or _BOLD.fullmatch(sentence) or text.endswith(("?", ":", "？")):
         return False

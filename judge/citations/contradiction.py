@@ -1,6 +1,6 @@
-"""Does a claim say the opposite of a sentence?
+"""Decides whether a claim contradicts a sentence.
 
-Both are read, and what they say of the words they share is compared.
+Both are read (`reading.py`), and what they say of the words they share is compared.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,19 +16,19 @@ from judge.citations.statement import Statement
 from judge.citations.vocabulary import PREFIXES, KnownWord, vocabulary
 
 MIN_OVERLAP = 0.65
-"""Share of the claim's content words the sentence must hold, or they speak of different things."""
+"""Share of the claim's content words the sentence must have, or they are about different things."""
 
 MIN_HELD = 3
-"""Content words that the sentence must hold before other clauses of the claim are left out."""
+"""Content words that the sentence must have before other clauses of the claim are ignored."""
 
 _SIGN = {True: "sign", False: "sign beyond"}
-"""Beyond the first word that a cue holds for, it may hold no more."""
+"""By whether the word is a head: beyond the first word it is uncertain that a cue applies."""
 
 DOUBT = "doubt"
-"""What looks like a contradiction where as many things are reversed in one as in the other."""
+"""A possible contradiction although both have an even (or both an odd) number of reversals."""
 
 _OPEN = "open"
-"""A clause that holds one thing and denies another may or may not deny this word."""
+"""In a clause that affirms one word and negates another, it is uncertain which applies."""
 
 _TURNING = ("sign", _OPEN)
 
@@ -42,25 +42,25 @@ _SHARES = {
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
-    """A claim, the sentence that it is held against, and the words in which they meet."""
+    """A claim, the source sentence that it is compared with, and the words that they share."""
 
     claim: Statement
     source: Statement
     known: Mapping[str, tuple[str, int]]
-    """Concepts of the claim, as the sentence has them; -1 where it has the opposite by a prefix."""
+    """Each shared concept of the claim, as in the sentence; -1 if negated by a prefix there."""
     opposed: AbstractSet[str]
-    """Stems of the claim of which the sentence has the opposite."""
+    """Stems of the claim whose opposite is in the sentence."""
     contrary: AbstractSet[str]
-    """Those of which it has the contrary."""
+    """Stems of the claim whose contrary is in the sentence."""
     overlap: float
-    """The share of the claim's content words that the sentence holds, or the opposites of.
+    """The share of the claim's content words that the sentence has, itself or as an opposite.
 
-    Of the clauses that hold any of them.
+    Only clauses that share something with the sentence count.
     """
 
     @classmethod
     def of(cls, claim: Statement, source: Statement) -> "Pairing":
-        """Look for the words of *claim* in *source*."""
+        """Match the words of *claim* with those of *source*."""
         if claim.limits != source.limits:
             claim, source = turned(claim), turned(source)
         ours, stems = claim.by_concept, source.stems
@@ -83,43 +83,42 @@ class Pairing:
 
     @cached_property
     def is_turned(self) -> bool:
-        """Whether one of them has an odd and the other an even number of reversals.
+        """Whether one has an odd number of reversals and the other an even one.
 
-        Denials, and words that are the opposite of others. Two in one sentence undo each other, so
-        that "not without" is "with" and "cannot refuse" is "must accept".
+        Reversals are negations and opposites of words. Two in one sentence cancel out: "not
+        without" is "with", and "cannot refuse" is "must accept".
         """
         counts = _reversals(self.claim, self.source) + _reversals(self.source, self.claim)
         return (counts + self._opposites()) % 2 == 1
 
     def may_be_turned(self) -> bool:
-        """Whether the sentence reverses what it says and the claim, of other words, does not.
+        """Whether the sentence has an odd number of reversals and the claim an even one.
 
-        The other way round tells nothing: who says a thing in other words often denies its
-        opposite.
+        The converse means nothing: a paraphrase often negates the opposite.
         """
         theirs = len(self.source.turns) + self._opposites()
         return theirs % 2 == 1 and len(self.claim.turns) % 2 == 0
 
     def is_bound_otherwise(self) -> bool:
-        """Whether one tells of a duty and the other of a leave, whatever it is to do."""
+        """Whether one states a duty and the other a permission, whatever the action."""
         theirs = self.source.main.force
         if "only" in self.claim.tokens or "only" in self.source.tokens:
             return False  # "can only appeal on a point of law" is a duty
         return theirs != "fact" and {self.claim.main.force, theirs} in _DUTY_AND_LEAVE
 
     def is_said_otherwise(self, *, is_far: bool) -> bool:
-        """Whether one gives leave to what the other denies; *is_far*, if the claim alone does."""
+        """Whether one permits what the other denies or, if *is_far*, the claim permits a fact."""
         stances = (self.source.main, self.claim.main)
         is_allowed = stances == (DENIED, LEAVE) and not self.claim.denials
         return is_allowed or stances == (LEAVE, DENIED) or (is_far and stances == (FACT, LEAVE))
 
     def is_denial_dropped(self) -> bool:
-        """Whether the sentence denies something and the claim states a fact."""
+        """Whether the sentence is negated and the claim a plain fact."""
         return self.source.main.sign < 0 and self.claim.main == FACT
 
     @cached_property
     def disagreements(self) -> Sequence[str]:
-        """What the claim says otherwise than the sentence, each in a word for its kind."""
+        """The kinds of disagreement between the claim and the sentence."""
         return tuple(self._disagreements())
 
     def _disagreements(self) -> Iterator[str]:
@@ -145,7 +144,7 @@ class Pairing:
             yield "number"
 
     def _reversed(self, stances: Sequence[str]) -> Iterator[str]:
-        """What one holds and the other denies, or that the one's duty is the other's leave."""
+        """Disagreements in polarity, or of a duty with a permission."""
         forces = {self.claim.main.force, self.source.main.force}
         is_bound = forces == {"must", "can"} and self.is_bound_otherwise()
         for kind in stances:
@@ -155,9 +154,9 @@ class Pairing:
             yield "force"
 
     def _is_denial_undone(self, stances: Sequence[str], *, is_turned_in_time: bool) -> bool:
-        """Whether an order or a bound that is turned too says as much as the denial.
+        """Whether a reversed order or bound cancels a negation.
 
-        "Not before reading it" is "after reading it", "less than a week is not enough" is "at
+        "Not before reading it" is "after reading it", and "less than a week is not enough" is "at
         least a week".
         """
         claim, source = self.claim, self.source
@@ -167,7 +166,7 @@ class Pairing:
         return is_one_denied and bool(source.facts) and is_reversed(claim.facts, source.facts)
 
     def _opposites(self) -> int:
-        """The words of the claim of which the sentence has the opposite and no more of them."""
+        """How many words of the claim have their opposite, and not themselves, in the sentence."""
         prefixed = sum([sign < 0 for _, sign in self.known.values()])
         if not self.opposed:
             return prefixed
@@ -179,7 +178,7 @@ class Pairing:
         )
 
     def _opposite_of(self, word: KnownWord) -> KnownWord:
-        """The word of the sentence that is the opposite of *word*, which is opposed."""
+        """The word of the sentence that is the opposite of *word*, one of `opposed`."""
         known = (other.known for other in self.source.words)
         return next(other for other in known if other.stem in word.opposites)
 
@@ -203,16 +202,16 @@ class Pairing:
             kinds = [kind for kind in kinds if kind != "sign beyond"]
         if len(flips) == 2:  # "this rather than that" and "that rather than this"
             yield "swap"
-        # "not without a reason" says as much as "with a reason": both sides of a condition turned.
+        # "not without a reason" means "with a reason": both sides of the condition are reversed.
         is_both = len(turned) == 2
         if "few" in kinds and turned:  # "few never argue" is "most argue"
             kinds, is_both = [kind for kind in kinds if kind != "few"], True
         yield from (k for k in kinds if k != _OPEN and not (is_both and k.startswith("sign")))
 
     def _stance(self, word: Word) -> tuple[str, bool, int]:
-        """How all that the sentence says of *word* disagrees, "" if not; whether in a condition.
+        """The disagreement about *word*, "" if none; whether in a condition; and the match.
 
-        Then -1 where it has the opposite of *word*, and 0 where it says nothing of it.
+        The match is 1, -1 if the sentence has the opposite of *word*, or 0 if it has neither.
         """
         others, turn = self._counterparts(word)
         if not others:
@@ -225,9 +224,9 @@ class Pairing:
         return found[0] if all(found) else "", is_condition, turn
 
     def _is_told(self, clause: int) -> bool:
-        """Whether the sentence holds more than half of the words of *clause*.
+        """Whether the sentence has more than half of the words of *clause*.
 
-        "You didn't give enough warning" is the story, though guidance may tell who gives what.
+        Otherwise the clause is about the case, as in "You didn't give enough warning".
         """
         said = [word.known for word in self.claim.words if word.clause == clause]
         met = self.opposed | self.contrary
@@ -235,16 +234,16 @@ class Pairing:
         return 2 * len(held) > len(said)
 
     def _is_limit_lost(self, word: Word, others: Sequence[Word]) -> bool:
-        """Whether *word* stands in a limit of one and is said plainly in the other.
+        """Whether *word* is in a `without` or `unless` of one and unconditional in the other.
 
-        Not so in "pay, or interest is added", which is "unless you pay".
+        Not with "or": "pay, or interest is added" means "unless you pay".
         """
         limits = {word.limit, *(other.limit for other in others)}
         has_or = "or" in self.claim.tokens or "or" in self.source.tokens
         return "without" in limits or ("unless" in limits and not has_or)
 
     def _counterparts(self, word: Word) -> tuple[Sequence[Word], int]:
-        """The words of the sentence that speak of *word*; -1 if their opposite is its sense."""
+        """The words of the sentence that match *word*; with -1 if they mean its opposite."""
         known = word.known
         if found := self.known.get(known.concept):
             return self.source.by_concept[found[0]], found[1]
@@ -254,13 +253,13 @@ class Pairing:
         return (other,), -known.sign * other.known.sign
 
     def _has_contraries(self) -> bool:
-        """Whether the claim has a tenant where the sentence has a landlord."""
+        """Whether the claim has the contrary party: a tenant where the sentence has a landlord."""
         contraries = vocabulary().contraries
         # "Your landlord must tell you": the tenant is there, as "you".
         ours = self.claim.stems - owned(self.claim)
         theirs = self.source.stems - owned(self.source)
         if _is_addressed(self.source) and not _is_addressed(self.claim):
-            ours -= vocabulary().people  # they may be who "you" are
+            ours -= vocabulary().people  # "you" may be any of them
         return any(
             contraries[stem] & (theirs - ours) and not contraries[stem] & ours
             for stem in self.contrary & (ours - self.source.stems)
@@ -281,9 +280,9 @@ class Pairing:
 
 
 def _beside(held: AbstractSet[str], claim: Statement) -> Sequence[str]:
-    """The concepts of *claim* in the clauses that hold one of *held*, or all if few are held.
+    """The concepts of *claim* in clauses with one of *held*, or all if only few are held.
 
-    What a verdict puts before or after what it cites ("the guidance says that") counts for nothing.
+    Clauses that a verdict puts around a citation ("the guidance says that") do not count.
     """
     ours = claim.by_concept
     if len(held) < MIN_HELD:
@@ -293,7 +292,7 @@ def _beside(held: AbstractSet[str], claim: Statement) -> Sequence[str]:
 
 
 def _known_as(word: KnownWord, held: Statement) -> tuple[str, int] | None:
-    """The concept of *held* that *word* has, or is the opposite of by its prefix."""
+    """The concept of *word* in *held*, with 1, or its form with or without a prefix, with -1."""
     concept, theirs = word.concept, held.by_concept
     if concept in theirs:
         return concept, 1
@@ -306,7 +305,7 @@ def _known_as(word: KnownWord, held: Statement) -> tuple[str, int] | None:
 
 
 def _reversals(one: Statement, other: Statement) -> int:
-    """Those of *one* in clauses that hold something of the *other*."""
+    """The number of reversals of *one* in clauses that share a concept with the *other*."""
     if not one.turns:
         return 0
     clauses = {word.clause for word in one.words if _known_as(word.known, other)}
@@ -314,7 +313,7 @@ def _reversals(one: Statement, other: Statement) -> int:
 
 
 def _clash(ours: Word, theirs: Word, turn: int, *, is_alike: bool) -> str:
-    """What kind of disagreement there is about one word; "" if none."""
+    """The kind of disagreement about one word; "" if none."""
     if share := _SHARES.get(frozenset((ours.share, theirs.share))):
         return share
     if {ours.condition, theirs.condition} == {"only", "even"}:
@@ -326,17 +325,17 @@ def _clash(ours: Word, theirs: Word, turn: int, *, is_alike: bool) -> str:
         return _OPEN if is_open and not is_opposite else _SIGN[is_head]
     forces = {ours.stance.force, theirs.stance.force}
     is_bound_otherwise = forces == {"must", "can"} and ours.is_head and theirs.is_head
-    # "If you'll need to refer to it later" tells of no duty.
+    # "If you'll need to refer to it later" states no duty.
     return "force" if is_bound_otherwise and is_alike else ""
 
 
 def _is_open(word: Word) -> bool:
-    """Whether what its clause denies may or may not be this word."""
+    """Whether it is uncertain that the negation in its clause applies to this word."""
     return not word.is_head and word.is_in_mixed_clause
 
 
 def _is_compared_otherwise(claim: Statement, source: Statement) -> bool | None:
-    """Whether the lesser of the one is the greater of the other; None where they are two things."""
+    """Whether the two comparisons are opposite; None if they are about different things."""
     theirs = compared(source)
     ours = theirs and compared(claim)
     if not ours or not theirs:
@@ -352,7 +351,7 @@ def _is_compared_otherwise(claim: Statement, source: Statement) -> bool | None:
 
 
 def _is_turned_in_time(claim: Statement, source: Statement) -> bool:
-    """Whether what comes first for the one comes later for the other."""
+    """Whether what comes first in the one comes later in the other."""
     earlier, later = sides(source)
     if not earlier and not later:
         return False
@@ -367,7 +366,7 @@ def _is_addressed(statement: Statement) -> bool:
 
 
 def _is_swapped(ours: ActorRole, theirs: ActorRole) -> bool:
-    """Whether one does to the other what the other is said to do to the one, or is its contrary."""
+    """Whether agent and patient are exchanged, or the agents are contrary parties."""
     if not theirs.agent:
         return False
     if ours.patient and (ours.agent, ours.patient) == (theirs.patient, theirs.agent):

@@ -1,6 +1,6 @@
-"""The numbers of a sentence: how much of what, at least or at most, how often, and its dates.
+"""Extracts the numbers of a sentence: quantities with bounds, rates and dates; compares them.
 
-"two weeks", "14 days" and "a fortnight" are one quantity; "24 hours" and "14 hours" are two.
+"two weeks", "14 days" and "a fortnight" are equal; "24 hours" and "14 hours" are not.
 """
 
 import re
@@ -14,7 +14,7 @@ from judge.citations.vocabulary import MONTHS, SMALL_NUMBERS, TENS, plain
 Bound = Literal["", "least", "most"]
 
 _LONGEST = 2000
-"""Characters of a sentence that are looked at; what is longer is a table."""
+"""Characters read of a sentence; longer text is a table."""
 
 _DAY = 86400.0
 _UNITS = {
@@ -31,7 +31,7 @@ _UNITS = {
 }  # fmt: skip
 _LARGE = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9}
 _SUFFIXES = {"k": 1e3, "m": 1e6, "bn": 1e9}
-"""After an amount of money: £2m, where 2m alone is a length."""
+"""After an amount of money only: £2m, but 2m alone is a length."""
 
 _WORDS = (
     {word: float(n) for n, word in enumerate(SMALL_NUMBERS)}
@@ -105,7 +105,7 @@ _DENIED = re.compile(
 """A negation some words before the comparison: "cannot work more than 48"."""
 
 _NOUN_BEFORE = re.compile(r"\b(?:an?|the|your|for) [a-z]+ $")
-"""What a bound tells more of is not denied: "no permission for a fence under two metres"."""
+"""A bound after such a noun is not negated: "no permission for a fence under two metres"."""
 
 _FIGURE = re.compile(r"\d")
 _LETTERS = re.compile(r"[a-z]+")
@@ -116,14 +116,14 @@ _COUNTING = frozenset(
 _REACH = 60
 
 _MOST_BESIDE = 2
-"""Numbers of a story beside those of its source; more would be another list, and take seconds."""
+"""Numbers of a claim that its source may lack; more would be another list, and take seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """How much of what; `kind` is "" for a bare count, `noun` what is counted.
+    """An amount of a `kind`, which is a base unit, or "" for a bare count of `noun`.
 
-    `most` is above the amount in a span, such as "24 to 48 hours".
+    `most` is the upper end of a span such as "24 to 48 hours", else 0.
     """
 
     amount: float
@@ -132,14 +132,14 @@ class Quantity:
     noun: str = ""
     most: float = 0.0
     is_denied: bool = field(default=False, compare=False)
-    """Whether a negation stands before its bound: "cannot work more than 48"."""
+    """Whether its bound is negated: "cannot work more than 48"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A day of a year, as far as it is given; 0 is not given.
+    """A date, possibly partial: parts that are not given are 0.
 
-    `bound` is `most` where it is the end of a time: "until", "on or before".
+    `bound` is `most` if it is the end of a period: "until", "on or before".
     """
 
     day: int
@@ -170,10 +170,10 @@ def quantities(sentence: str) -> list[Fact]:
 
 
 def differ(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
-    """Whether a number of ours stands where theirs has another of the same kind.
+    """Whether a number of ours conflicts with those of the same kind in theirs.
 
-    One or two beside all that theirs measures are the story's: "after 18 months, as two years are
-    needed".
+    One or two besides all of theirs are no conflict but details of the case: "after 18 months, as
+    two years are needed".
     """
     others = islice(_others(ours, theirs), _MOST_BESIDE + 1)
     for count, (fact, same_kind) in enumerate(others, start=1):
@@ -185,7 +185,7 @@ def differ(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
 
 
 def _others(ours: Sequence[Fact], theirs: Sequence[Fact]) -> Iterator[tuple[Fact, Sequence[Fact]]]:
-    """The numbers of ours that theirs has not, each with what theirs has of the same kind."""
+    """The numbers of ours missing from theirs, each with those of the same kind in theirs."""
     for fact in ours:
         same_kind = [other for other in theirs if _comparable(fact, other)]
         if same_kind and not any(_agree(fact, other) for other in same_kind):
@@ -193,10 +193,9 @@ def _others(ours: Sequence[Fact], theirs: Sequence[Fact]) -> Iterator[tuple[Fact
 
 
 def is_reversed(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
-    """Whether a negation of one is told by the numbers of the other.
+    """Whether the numbers of one already express the negation of the other.
 
-    "Less than a week is not enough" says as much as "at least a week", and "not more than once" as
-    "once".
+    "Less than a week is not enough" means "at least a week", and "not more than once" is "once".
     """
     is_reversed = False
     for fact in ours:
@@ -224,7 +223,7 @@ def _is_out_of_bounds(one: Fact, other: Fact) -> bool:
 
 
 def has_all(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
-    """Whether theirs holds every number of ours."""
+    """Whether theirs has every number of ours."""
     return all(any(_agree(fact, other) for other in theirs) for fact in ours)
 
 
@@ -250,7 +249,7 @@ def _rate(found: re.Match[str]) -> Quantity:
 
 
 def _ordinal(found: re.Match[str]) -> Quantity:
-    """The sixth day, or day six."""
+    """Parse "the sixth day" or "day six"."""
     if found["number"]:
         return Quantity(_figure(found["number"]), f"{found['unit2']} number")
     nth = found["nth"]
@@ -259,12 +258,12 @@ def _ordinal(found: re.Match[str]) -> Quantity:
 
 
 def _span_in_figures(found: re.Match[str]) -> str:
-    """The span in figures: 1-2 day for a day or two; a week or so is nothing to hold against it."""
+    """Write "a day or two" as a span, "1-2 day"; "a week or so" is too vague to compare."""
     return f"1-2 {found['unit']}" if found["more"] == "two" else "about then"
 
 
 def _span(found: re.Match[str]) -> Quantity | None:
-    """What lies between two numbers of one unit; None where they are two things."""
+    """The span between two numbers of one unit; None if they are not a span."""
     low, high = _figure(found["low"]), _figure(found["high"])
     unit = ("money", 1.0) if found["sign"] else _unit(found["unit"] or "")
     if unit is None or unit[0] == "clock" or low >= high:
@@ -315,7 +314,7 @@ def _quantity(found: re.Match[str], before: str, after: str) -> Quantity | None:
 
 
 def _number(found: re.Match[str]) -> tuple[float, str]:
-    """The amount, and what is written to it: `m` for `£2m`."""
+    """The amount, and the suffix written to it: `m` for `£2m`."""
     if found["digits"]:
         return float(found["digits"].replace(",", "")), found["suffix"] or ""
     total = below = 0.0
@@ -374,7 +373,7 @@ def _agree(one: Fact, other: Fact) -> bool:
 
 
 def _is_within(one: Quantity, other: Quantity) -> bool:
-    """Whether the amount lies in the bound of the other."""
+    """Whether the amount of *one* is within the bound of the *other*."""
     if not other.bound:
         return False
     is_most = other.bound == "most"
@@ -382,5 +381,5 @@ def _is_within(one: Quantity, other: Quantity) -> bool:
 
 
 def _overlap(one: Quantity, other: Quantity) -> bool:
-    """Whether a span and another one, or an amount, have anything in common."""
+    """Whether two spans, or a span and an amount, overlap."""
     return one.amount <= max(other.amount, other.most) and other.amount <= max(one.amount, one.most)

@@ -1,9 +1,8 @@
-"""Find the citation marks in a text: `[1]`, `[1, 3]`, `[1-3]`, `【1】`, and `<cite i="1"/>`.
+"""Finds the citation marks in a text: `[1]`, `[1, 3]`, `[1-3]`, `【1】`, and `<cite i="1"/>`.
 
-Any bracket of any script that holds a digit is either understood exactly or reported as
-malformed, whatever else is written in it: a mark never maps to another source, and no citation
-leaves in another dress. So it is with whatever begins as a `<cite` tag. Linear in the length of the
-text.
+Any bracket of any script with a digit in it, and anything that begins like a `<cite` tag, is either
+parsed exactly or reported as malformed: a mark never maps to a wrong source, and no citation in an
+odd form goes unnoticed. Takes linear time.
 """
 
 import re
@@ -13,13 +12,13 @@ from judge.text.brackets import PLAIN_MARK, numbered_brackets
 from judge.text.english import fold_space
 
 _PAIRS: Final = frozenset({"[]", "【】", "［］", "〔〕"})
-"""What a citation is written in; models use them all."""
+"""The brackets of well-formed citations; models use them all."""
 
 _LIST_SEPARATOR: Final = re.compile(r" ?(?:[,;，；、&]|\band\b) ?")
 _ONE: Final = re.compile(r"\d{1,6}")
 _RANGE: Final = re.compile(r"(\d{1,6}) ?[-‐‑‒–—―−~] ?(\d{1,6})")
 _LONGEST_RANGE: Final = 20
-"""More numbers than any prompt has references: a longer range is a defect, not a list."""
+"""Numbers in a range, more than any prompt has references: a longer range is malformed."""
 
 _CITE: Final = re.compile(r"<cite\b[^<>]{0,200}>?", re.IGNORECASE)
 _CITE_NUMBER: Final = re.compile(r"<cite\s+i\s*=\s*([\"']?)(\d{1,6})\1\s*/?>", re.IGNORECASE)
@@ -37,11 +36,11 @@ _BARE: Final = re.compile(
 
 
 _FIGURE: Final = re.compile(r"[\d⁰¹²³⁴-⁹①-⒛⓪-⓿❶-➓]")
-"""What all of these hold, beside plain marks."""
+"""Every bare citation contains one of these."""
 
 
 class Mark(NamedTuple):
-    """One bracket or tag: the numbers it cites in order, or none when it is malformed."""
+    """One bracket or tag with the numbers it cites, in order; none if it is malformed."""
 
     numbers: tuple[int, ...]
     start: int
@@ -50,15 +49,15 @@ class Mark(NamedTuple):
 
     @property
     def is_malformed(self) -> bool:
-        """Whether it is a citation that names no reference in one of our forms."""
+        """Whether it has none of the forms that are understood."""
         return not self.numbers
 
 
 def find_marks(text: str) -> list[Mark]:
-    """Every bracket of *text* that holds a digit, in order, well formed or not."""
+    """Every bracket of *text* with a digit in it, in order, well formed or not."""
     return [
         Mark(
-            # Folding first keeps every pattern linear: no run of spaces is longer than one.
+            # Folding white space first keeps the patterns linear.
             _numbers(fold_space(found.text[1:-1]))
             if found.is_plain and found.text[0] + found.text[-1] in _PAIRS
             else (),
@@ -79,10 +78,10 @@ def find_cite_marks(text: str) -> list[Mark]:
 
 
 def find_bare_citations(text: str) -> list[str]:
-    """What reads as a citation though it stands in no bracket of ours: `(9).`, `ref. 9`, `word⁹`.
+    """Citations outside the brackets that are understood: `(9).`, `ref. 9`, `word⁹`.
 
-    Parentheses count only at the end of a clause, elsewhere they number the points of a list; and
-    not after a number, where they count subsections.
+    Parentheses count only at the end of a clause, since elsewhere they number list items, and not
+    after a number, where they are subsections.
     """
     if not _FIGURE.search(PLAIN_MARK.sub("", text)):
         return []
@@ -95,9 +94,9 @@ def _cite_numbers(tag: str) -> tuple[int, ...]:
 
 
 def _numbers(body: str) -> tuple[int, ...]:
-    """The numbers of `1, 3` or `1-3`, each once, or none if any part is something else."""
+    """The distinct numbers of `1, 3` or `1-3`; none if any part is something else."""
     if _ONE.fullmatch(body):
-        return (int(body),)  # as nearly always, and splitting takes a while
+        return (int(body),)  # nearly always; splitting is slower
     found: dict[int, None] = {}
     for part in _LIST_SEPARATOR.split(body):
         span = _RANGE.fullmatch(part)

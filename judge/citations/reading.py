@@ -1,7 +1,7 @@
-"""What a sentence says of each of its words: held or denied, a duty or a leave, of all or of some.
+"""Reads what a sentence says of each of its words: affirmed or negated, a duty or a permission.
 
-A shallow reading, in one pass from left to right and without a parser: a cue (`must`, `not`,
-`unable to`) holds for the words after it, up to the next cue or the end of the clause.
+A shallow reading in one pass from left to right, without a parser: the scope of a cue (`must`,
+`not`, `unable to`) is the words after it, up to the next cue or the end of the clause.
 """
 
 import re
@@ -24,7 +24,7 @@ _SAYING = frozenset(
         "fact clear suggest aware note claim".split()
     )
 )
-"""After these `that` begins what is said, and tells no more of a thing."""
+"""After these `that` begins reported speech, not a relative clause."""
 _PUNCTUATION = frozenset(",;:()[]–—?!")
 _ENDS = _PUNCTUATION | _BREAKS
 _STOPPING = frozenset(
@@ -33,30 +33,30 @@ _STOPPING = frozenset(
 _NOBODY = frozenset({"nobody", "no one", "none", "nothing"})
 _SUBJECTS = {"me": "i", "him": "he", "her": "she", "us": "we", "them": "they"}
 _BOUNDS = frozenset(stems("more maximum above leastof mostof".split()))
-"""What stands before a number, whose bound is compared with it."""
+"""Concepts that before a number are its bound, and are compared together with it."""
 
 [_OVER] = stems(["above"])
-"""The concept of `over` and `under`, which are small words where no number is near."""
+"""The concept of `over` and `under`, which are function words unless a number is near."""
 
 _BOUND = KnownWord("bound", "bound", 1, False, True, False, (), frozenset(), frozenset())
-"""What stands for them there: `facts.py` tells one bound from the other."""
+"""Replaces any word for a bound: `facts.py` distinguishes the bounds."""
 
 _NUMBERS = FIGURES - {"one"}
 _FIGURE = re.compile(r"\d")
 
 _GIVING = frozenset(stems("give grant confer offer mean make create impose place carry".split()))
-"""What says of a right or a duty that it is there: "does not give you the right to"."""
+"""Verbs that only say that a right or a duty exists: "does not give you the right to"."""
 _GIVEN = frozenset(
     "right rights power reason reasons ground grounds excuse claim duty obligation "
     "requirement".split()
 )
-"""What such a right is called, where it is denied after another word: "no lawful ground for"."""
+"""Nouns for such a right, also if the negation is on an adjective: "no lawful ground for"."""
 _HAVING = frozenset("have has had with get gets got give gives gave".split())
-"""Before a `no` that denies what somebody has, and nothing of what comes after it."""
+"""Verbs before a `no` whose scope is only the object: "has no key"."""
 _NEED_NOT = Stance("can", -1)
 _AUXILIARIES = frozenset("is are was were be been will would do does did has have had".split())
 _TELLING = _AUXILIARIES | {"to", "for", "from"}
-"""The small words that change what is said of others."""
+"""The function words that affect how other words are read."""
 
 POSSESSIVES = frozenset("your my his their our its her".split())
 DETERMINERS = POSSESSIVES | {"the", "a", "an", "any"}
@@ -64,14 +64,14 @@ PASSIVE = frozenset("is are was were be been being get gets".split())
 
 
 def read(sentence: str) -> Statement:
-    """Read *sentence*; any text will do."""
+    """Read *sentence*, which may be any text."""
     reader = _StatementReader(statement_tokens(sentence))
     reader.run()
     return _as_read(sentence, reader)
 
 
 def turned(statement: Statement) -> Statement:
-    """The same with "not without", "not unless" and "not until" taken for "only with"."""
+    """*statement* with "not without", "not unless" and "not until" read as "only with"."""
     if not statement.limits:
         return statement
     reader = _StatementReader(statement.tokens)
@@ -109,7 +109,7 @@ def _main(heads: Sequence[Word]) -> Stance:
 
 @dataclass(slots=True)
 class _StatementReader:
-    """Where the reading stands."""
+    """The state of reading one sentence."""
 
     tokens: Sequence[str]
     words: list[Word] = field(default_factory=list)
@@ -117,21 +117,22 @@ class _StatementReader:
     stance: Stance = FACT
     condition: str = ""
     limit: str = ""
-    """`without`, `unless` or `until`, in whose clause it stands."""
+    """`without`, `unless` or `until` if the current clause is one of these."""
     share: str = ""
     clause: int = 0
     relatives: set[int] = field(default_factory=set)
-    """The clauses that tell more of a word before them: "waste that pollutes"."""
+    """The relative clauses: "waste that pollutes"."""
     is_fresh: bool = True
-    """Whether no word has been read since the last cue."""
+    """Whether no word has been read since the last cue or the start of the clause."""
     has_cue: bool = False
     denies_word: bool = False
+    """Whether a `no` negates the next word."""
     is_subject: bool = False
-    """Whether a `no` may deny all that follows: "no tenant can", but not "having no key"."""
+    """Whether that `no` may negate all that follows: "no tenant can", but not "having no key"."""
     is_untrue: bool = False
     """Whether the clause is said to be untrue, and its verb is still to come."""
     denied: Word | None = None
-    """The word that a `no` stood before: "no tenant under 18 can", "no ground on which"."""
+    """The word negated by a `no` in the subject: "no tenant under 18 can", "no ground on which"."""
 
     def run(self) -> None:
         tokens, resume = self.tokens, 0
@@ -165,21 +166,21 @@ class _StatementReader:
             self._take("cannot", at)
 
     def _is_stopped(self, at: int) -> bool:
-        """Whether `from` says what somebody is kept from doing: "stops your ex from entering"."""
+        """Whether `from` introduces a prevented action: "stops your ex from entering"."""
         after = self.tokens[at + 1 : at + 2]
         is_somebody = any(at - 4 < person.at < at for person in self.people)
         is_done = bool(after) and (after[0].endswith("ing") or is_somebody)
         return is_done and not _STOPPING.isdisjoint(self.tokens[max(0, at - 5) : at])
 
     def _is_after_condition(self) -> bool:
-        """Whether a condition at the start ends without a comma: "where it is late you must"."""
+        """Whether an initial condition has ended without a comma: "where it is late you must"."""
         is_first = self.tokens[0] in {"if", "when", "where", "until"} and self.clause == 1
         if not is_first or self.is_fresh or "," in self.tokens:
             return False
         return not _AUXILIARIES.isdisjoint(self.tokens[: self.words[-1].at])
 
     def _is_given(self, at: int) -> bool:
-        """Whether the last denied verb only says that a right or a duty is there or not."""
+        """Whether the last negated verb only says that a right or a duty does not exist."""
         last = [w for w in self.words[-2:] if w.clause == self.clause and w.is_head]
         if not last or last[-1].stance != DENIED:
             return False
@@ -187,7 +188,7 @@ class _StatementReader:
         return is_noun or last[-1].known.stem in _GIVING
 
     def turn_limits(self) -> None:
-        """Take "not this without that", "not unless" and "not until" for "this only with that"."""
+        """Read "not this without that", "not unless" and "not until" as "this only with that"."""
         limits = [
             word for word in self.words if word.limit and word.condition not in {"if", "even"}
         ]
@@ -202,7 +203,7 @@ class _StatementReader:
                 word.condition = "only"
 
     def _limited_by(self, limit: Word) -> Sequence[Word]:
-        """The words of the clause before *limit*, or of the one after if none is."""
+        """The words of the main clause before *limit*, or after it if there is none before."""
         main = [
             word
             for word in self.words
@@ -220,9 +221,9 @@ class _StatementReader:
                 word.is_in_mixed_clause = word.clause in denying and word.clause in holding
 
     def _phrase(self, at: int, found: Sequence[tuple[int, str]]) -> int:
-        """Read the longest cue or phrase of those *found* at *at*; where it ends, 0 if none is."""
+        """Read the longest valid cue or phrase of *found* at *at*; return its end, or 0."""
         if self.tokens[at] in _STOPPING and "from" in self.tokens[at + 1 : at + 6]:
-            return 0  # `from` will say what is stopped
+            return 0  # the prevented action is read at `from`
         known = vocabulary()
         for size, phrase in reversed(found):
             end, kind = at + size, known.cues.get(phrase)
@@ -238,20 +239,20 @@ class _StatementReader:
         return 0
 
     def _is_cue(self, phrase: str, kind: str, at: int, end: int) -> bool:
-        """Whether *phrase*, from *at* to *end*, is the cue that it may be."""
+        """Whether *phrase*, from *at* to *end*, is really used as a cue."""
         if phrase == "needs":  # "needs permission", but not "special needs are"
             after = self.tokens[end : end + 1]
             return bool(after) and after[0].isalpha() and after[0] not in STOP_WORDS | _BREAKS
         return not kind.endswith("_before") or self._is_last(at, end)
 
     def _is_last(self, at: int, end: int) -> bool:
-        """Whether it is said of what stands before: "is illegal", but not "legal aid"."""
+        """Whether the cue is a predicate of the words before it: "is illegal", not "legal aid"."""
         after = self.tokens[end : end + 1]
         is_end = not after or after[0] in _ENDS or after[0] in STOP_WORDS
         return is_end and any(t in PASSIVE or t == "not" for t in self.tokens[max(0, at - 3) : at])
 
     def _is_object(self, at: int, end: int) -> bool:
-        """Whether `nothing` follows what it denies: "costs nothing", "owes you nothing to eat"."""
+        """Whether `nothing` follows the verb it negates: "costs nothing", "owes you nothing"."""
         last = self.words[-1] if self.words else None
         after = self.tokens[end : end + 1]
         is_subject = after and (after[0] in _AUXILIARIES or after[0] not in _ENDS | STOP_WORDS)
@@ -265,7 +266,7 @@ class _StatementReader:
         word.is_head = word.is_verb = True
 
     def _end_clause(self) -> None:
-        """Deny what an untrue clause without a cue says, and what a last `not` stands after."""
+        """Negate an untrue clause without a cue, and one that ends with a negation."""
         words = [word for word in self.words if word.clause == self.clause]
         if self.is_untrue and words:
             words[0].stance, words[0].is_head = DENIED, True
@@ -324,7 +325,7 @@ class _StatementReader:
 
     def _take(self, kind: str, at: int) -> None:
         held = self.stance if self.is_fresh and self.has_cue else FACT
-        if self.denied is not None:  # what it can, has a right to, or on which it may
+        if self.denied is not None:  # "no tenant can", "no ground on which you may"
             held, self.denied.stance, self.denied = DENIED, FACT, None
         elif self.denies_word and kind not in {"without", "lacks"}:  # "nobody may", "no right to"
             held, self.denies_word = DENIED, False
@@ -345,7 +346,7 @@ class _StatementReader:
         self.is_fresh = self.has_cue = True
 
     def _said_after(self, kind: str) -> None:
-        """A cue that follows what it holds for: "smoking is not allowed"."""
+        """Apply a cue that follows the words in its scope: "smoking is not allowed"."""
         held = self.stance if self.is_fresh and self.has_cue else FACT
         if self.denied is not None:  # "no licence is needed"
             held, self.denied.stance, self.denied = DENIED, FACT, None

@@ -1,4 +1,4 @@
-"""How the things that a sentence names stand to each other: who does what, what comes first."""
+"""Finds relations in a sentence: who does what to whom, what comes first, what is compared."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ from judge.citations.vocabulary import FIGURES, vocabulary
 from judge.text.english import stems
 
 _AMOUNTS = frozenset(stems("more increase".split()))
-"""The concepts of more and less, of higher and lower."""
+"""The concepts of more and less, and of higher and lower."""
 
 _REACH = 8
-"""Words between `more` and its `than`."""
+"""Words between `more` and its `than`, at most."""
 
 _PREPOSITIONS = frozenset("to from by of with for against on about in at".split())
 
 _ORDERING = frozenset({"before", "after", "prior", "until"})
 _CARING = frozenset("up look looks looked looking".split())
-"""Before `after` where it tells no time: "clean up after a dog", "look after a child"."""
+"""Words before an `after` that is not about time: "clean up after a dog", "look after a child"."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActorRole:
-    """Who is said to do something, and to whom; "" where the sentence does not say."""
+    """Who does something, and to whom; "" if the sentence does not say."""
 
     agent: str
     patient: str
@@ -33,25 +33,25 @@ class ActorRole:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is said to have more of something than what; the sign is -1 where it has less.
+    """Two things of which one is said to have more of something than the other.
 
-    Either is told by its concepts, each with a sign: "not married" is another than "married".
+    Each thing is a set of concepts with signs, so that "not married" differs from "married".
     """
 
     greater: frozenset[tuple[str, int]]
     lesser: frozenset[tuple[str, int]]
     by: Mapping[str, int]
-    """By what, each with its sign: "slower and dearer" by two things."""
+    """The compared properties, with sign -1 if there is less: "slower and dearer" has two."""
 
 
 def owned(statement: Statement) -> frozenset[str]:
-    """People who are somebody's: "your landlord" is not "you"."""
+    """People named with a possessive: "your landlord" is not "you"."""
     after = {next_ for text, next_ in pairwise(statement.tokens) if text in POSSESSIVES}
     return frozenset(stems(text.removesuffix("'s") for text in after)) & vocabulary().people
 
 
 def sides(statement: Statement) -> tuple[frozenset[str], frozenset[str]]:
-    """The words of what is said to come first, and of what comes later."""
+    """The concepts of what comes earlier and of what comes later; empty if nothing says so."""
     tokens, words = statement.tokens, statement.words
     if _ORDERING.isdisjoint(tokens):
         return frozenset(), frozenset()  # as in most sentences
@@ -79,13 +79,13 @@ def _tells_time(tokens: Sequence[str], at: int) -> bool:
 
 
 def _from_head(words: Sequence[Word]) -> frozenset[str]:
-    """Their concepts, without those of what stands before the first verb that a cue holds for."""
+    """Their concepts from the first head on, or all of them if none is a head."""
     start = next((at for at, word in enumerate(words) if word.is_head), 0)
     return frozenset(word.known.concept for word in words[start:])
 
 
 def compared(statement: Statement) -> Comparison | None:
-    """What stands on either side of the one `than`; else None."""
+    """The two sides of `than` if there is exactly one, else None."""
     tokens, words = statement.tokens, statement.words
     if tokens.count("than") != 1:
         return None
@@ -108,7 +108,7 @@ def compared(statement: Statement) -> Comparison | None:
 
 
 def _degrees(tokens: Sequence[str], words: Sequence[Word], at: int) -> dict[str, int]:
-    """By what they are compared, and its sign."""
+    """The properties compared by the `than` at *at*, with their signs."""
     concepts = {word.at: word for word in words}
     by: dict[str, int] = {}
     for place in range(at - 1, max(at - _REACH, 0) - 1, -1):
@@ -123,11 +123,11 @@ def _degrees(tokens: Sequence[str], words: Sequence[Word], at: int) -> dict[str,
 
 
 def role_of(verb: Word, statement: Statement) -> ActorRole | None:
-    """The nearest person before *verb* and the first one after it; None if they do it together."""
+    """Who does *verb* to whom, by the nearest people around it; None for a noun or "with"."""
     tokens = statement.tokens
     previous = tokens[verb.at - 1] if verb.at else ""
     if previous in DETERMINERS:
-        return None  # what is done, not who does it: "for permission", "your consent"
+        return None  # a noun: "for permission", "your consent"
     around = [(p, _preposition(tokens, p.at)) for p in statement.people if p.clause == verb.clause]
     before = [p.name for p, preposition in around if p.at < verb.at and not preposition]
     after = [(p.name, preposition) for p, preposition in around if p.at > verb.at]

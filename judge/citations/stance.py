@@ -1,6 +1,6 @@
-"""What is said of one word: with what force, held or denied, under which condition.
+"""What a sentence says of one word: its modality and polarity, and under which condition.
 
-The nouns of `reading.py`, and how one cue after another adds up.
+The data types of `reading.py`, and how successive cues combine.
 """
 
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ Force = Literal["fact", "must", "should", "can"]
 
 
 class Stance(NamedTuple):
-    """With what force something is said, and whether it (or its opposite) is what is said.
+    """The modality of a statement, and its polarity: -1 if the opposite is said.
 
-    "must not" is a duty of the opposite, "does not have to" is leave to do the opposite.
+    "must not" is a duty of the opposite; "does not have to" is permission of the opposite.
     """
 
     force: Force = "fact"
@@ -27,37 +27,38 @@ LEAVE = Stance("can")
 
 
 def opposite(stance: Stance) -> Stance:
-    """What is said when *stance* is untrue: who need not has leave, and who may not has a duty."""
+    """The negation of *stance*: not having to is permission, not being allowed to is a duty."""
     others: dict[Force, Force] = {"must": "can", "can": "must"}
     return Stance(others.get(stance.force, stance.force), -stance.sign)
 
 
 @dataclass(slots=True)
 class Word:
-    """A word that carries content, as its sentence takes it."""
+    """A content word, and what its sentence says of it."""
 
     known: KnownWord
     stance: Stance
     is_head: bool
-    """Whether it is the first word that a cue holds for."""
+    """Whether it is the first word in the scope of a cue."""
     is_verb: bool
-    """Whether it may be what somebody does: a small word only where it is a head."""
+    """Whether it may be an action; a function word only if it is a head."""
     condition: str
-    """`if`, `only` (only if, unless), `even` (even if) or `without`, in whose clause it stands."""
+    """The kind of conditional clause it is in: `if`, `only` (only if, unless), `even` (even if),
+    `without`, or empty."""
     share: str
-    """`all`, `most`, `some` or `few` of it."""
+    """Its quantifier: `all`, `most`, `some`, `few`, or empty."""
     clause: int
     at: int
     limit: str = ""
-    """`without`, `unless` or `until`, in whose clause it stands."""
+    """`without`, `unless` or `until` if it is in such a clause."""
     is_counted: bool = True
-    """Whether it counts as a reversal: of the words that one cue denies only one does."""
+    """Whether its negation counts as a reversal: only one of the words negated by a cue does."""
     is_in_mixed_clause: bool = False
-    """Whether its clause holds one thing and denies another."""
+    """Whether its clause affirms one word and negates another."""
 
 
 class Person(NamedTuple):
-    """Somebody named in a clause."""
+    """A mention of a person in a clause; `at` is the index of the token."""
 
     at: int
     name: str
@@ -65,7 +66,7 @@ class Person(NamedTuple):
 
 
 def composed(held: Stance, kind: str) -> Stance:  # noqa: PLR0911 - a table of eight rows
-    """What is said when *kind* comes after *held*, with no word between them."""
+    """The stance after a cue of *kind* that directly follows one of stance *held*."""
     is_said = held.sign > 0
     match kind:
         case "not" if held == Stance("can"):

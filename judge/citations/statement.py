@@ -1,4 +1,4 @@
-"""A sentence as it was read: the nouns of `reading.py`, beside those of `stance.py`."""
+"""The result of reading a sentence, as `reading.py` makes it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ _SWEEPING = frozenset(
 
 @dataclass(eq=False)
 class Statement:
-    """A sentence read. What few comparisons need is looked for when one first asks for it."""
+    """A sentence and what it says of its words. Properties few comparisons need are lazy."""
 
     sentence: str
     tokens: Sequence[str]
@@ -31,37 +31,37 @@ class Statement:
     people: Sequence[Person]
     by_concept: Mapping[str, Sequence[Word]]
     turns: Sequence[int]
-    """The clause of each reversal: that a head is denied, that a word is the opposite of others."""
+    """The clause of each reversal: a negated head, or a word that is the opposite of a concept."""
     denials: int
-    """How many of them are none of a bound: "less than a"."""
+    """The number of reversals, without those of a bound such as "less than a"."""
     limits: frozenset[str]
-    """`without`, `unless` and `until`, where it has a clause of that kind."""
+    """Those of `without`, `unless` and `until` of which it has a clause."""
     main: Stance
-    """The first duty or leave that it tells of, outside of conditions, or else a fact."""
+    """Its first obligation or permission outside of conditions, or else a fact."""
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """Of its words."""
+        """The stems of its content words."""
         return frozenset(word.known.stem for word in self.words)
 
     @cached_property
     def bare(self) -> frozenset[str]:
-        """What its words are the opposites of by a prefix."""
+        """Its words' concepts without a negative prefix: `fair` for `unfair`."""
         return frozenset(form for word in self.words for form in word.known.bare)
 
     @cached_property
     def facts(self) -> list[Fact]:
-        """Its numbers; most sentences have none."""
+        """Its numbers and dates; most sentences have none."""
         return quantities(self.sentence)
 
     @property
     def is_sweeping(self) -> bool:
-        """Whether it leaves no exception."""
+        """Whether it allows no exception."""
         return not _SWEEPING.isdisjoint(self.tokens)
 
     @cached_property
     def reach(self) -> str:
-        """`only` where nobody else is meant, `any` where everyone is."""
+        """`only` if it excludes everybody else, `any` if it includes everybody, else empty."""
         text = " ".join(self.tokens)
         is_only, is_any = _ONLY.search(text), _ANY.search(text)
         return "" if bool(is_only) == bool(is_any) else "only" if is_only else "any"

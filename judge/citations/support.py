@@ -1,7 +1,7 @@
-"""How far do the sentences of a source carry a claim, and do they say the opposite?
+"""Measures how far the sentences of a source support a claim, and whether they contradict it.
 
-Two readings that know nothing of each other: the words they share, which every topic has, and
-what is said of those words, which turns on the small ones. No model, no network, deterministic.
+Two independent measures: the content words they share, and what is said of those words, which
+depends on function words such as negations. No model, no network, deterministic.
 """
 
 import functools
@@ -19,71 +19,71 @@ from judge.citations.vocabulary import SMALL_NUMBERS
 from judge.text.english import STOP_WORDS, find_words, stems, strip_accents
 
 MIN_CONTENT_WORDS = 3
-"""Under three content words a share says nothing."""
+"""With fewer content words a share means nothing."""
 
 NAME_WEIGHT = 2.0
 NUMBER_WEIGHT = 2.5
-"""What a name and a number weigh beside another word."""
+"""Weight of a name and of a number, beside 1 for another word."""
 
 SINGLE_SENTENCE = 0.4
-"""The part of the share that one sentence must hold alone; the rest may be spread over all."""
+"""Weight of the best single sentence in the share; the rest may be spread over all sentences."""
 
 MISSING = 0.75
-"""What is left of the share for each name and number that no sentence holds."""
+"""Factor on the share for each name and number that no sentence has."""
 
 LEAST_OVERLAP = 0.3
-"""Share of the claim's content words below which nothing is said of what a sentence holds."""
+"""Below this share of the claim's content words, disagreements with a sentence count as hints."""
 
 WORTH_READING = 0.5
-"""The part of a long claim that one sentence must hold before it is asked what either says."""
+"""Share of a long claim that one sentence must have before the two are read and compared."""
 
 DOUBTED = 0.5
 TURNED = 0.6
-"""What is left of the support when a sentence that holds less of the claim says otherwise, and when
-one of the two has an odd number of reversals. It is no contradiction yet, only less to rely on."""
+"""Factors on the support if a sentence that shares less of the claim disagrees, and if only one of
+the two has an odd number of reversals. That is no contradiction, only less reliable support."""
 
 OTHERWISE_BOUND = 0.4
-"""What is left of it where one tells of a duty and the other of a leave."""
+"""Factor if one states a duty and the other a permission."""
 
 SWEEPING = 0.7
-"""What is left of it where the claim alone leaves no exception: "whatever the contract says"."""
+"""Factor if only the claim allows no exception: "whatever the contract says"."""
 
 SAID_OTHERWISE = 0.6
-"""What is left of it where one gives leave to what the other denies."""
+"""Factor if one permits what the other denies."""
 
 HINTED = 0.9
-"""What is left of it where they share little, and the sentence denies what the claim does not."""
+"""Factor if the two share little and yet seem to disagree."""
 
 PRIOR = 0.01
-"""What a claim has that shares no word with what it cites, so that what is said otherwise can still
-cost it something: the same may be told in other words throughout."""
+"""Least support of a claim, before factors for disagreement, so that these also rank claims without
+a shared word: they may be paraphrases."""
 
 SHORT = 8
-"""Content words up to which a doubt counts in full; in longer sentences less and less, since they
-are about several things."""
+"""Content words up to which a doubt counts in full; longer sentences, about several things, are
+affected less."""
 
 CONTRADICTED = 0.2
-"""What is left of the support when the closest sentence says the opposite."""
+"""Factor on the support if the closest sentence says the opposite."""
 
 ORDER = 0.05
-"""The part of the share that pairs of neighbouring words have, small ones included: of two claims
-of the same words the one that keeps their order is carried further."""
+"""Weight of neighbouring pairs of words (bigrams), function words included: of two claims of the
+same words, the one that keeps their order is supported more."""
 
 _OF_MORE = {"sign", "force", "contrary"}
-"""What takes more than one word that both have."""
+"""Kinds of disagreement that need more than one shared word."""
 
 _COMPARED = 3
-"""Sentences read for what they say, those that share most words; reading costs the time."""
+"""How many of the closest sentences are read for what they say, which takes most of the time."""
 
 _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}\b)")
 _NUMBERS = {word: str(n) for n, word in enumerate(SMALL_NUMBERS)}
 
 
 class Support(NamedTuple):
-    """How a claim is carried by the sentences of one source.
+    """How far the sentences of one source support a claim.
 
-    `score` is 0 to 1, None under three content words; `sentence` the index of the one that
-    carries most, None where none shares a word; `contradicts` says that this one says otherwise.
+    `score` is 0 to 1, None under three content words; `sentence` is the index of the sentence that
+    supports most, None if none shares a word; `contradicts` says that it says the opposite.
     """
 
     score: float | None
@@ -92,7 +92,7 @@ class Support(NamedTuple):
 
 
 class _ContentWords(NamedTuple):
-    """The content words of a text, by stem with their weight, and the stems in their order."""
+    """The weights of a text's content words by stem, and all its stems in order."""
 
     weights: dict[str, float]
     whole: float
@@ -115,9 +115,9 @@ class _ContentWords(NamedTuple):
 
 @functools.lru_cache(maxsize=4096)
 def _content_word(written: str) -> tuple[str, float, float]:
-    """The stem of a word, and its weight as the first of a text and as another; 0 for small words.
+    """The stem of a word, its weight as the first word of a text, and its weight elsewhere.
 
-    Remembered: most words of any text are the same few thousand.
+    Function words weigh 0. Cached: most words of any text are the same few thousand.
     """
     word = written.lower().removesuffix("'s")
     [stem] = stems([_NUMBERS.get(word, word)])
@@ -130,22 +130,22 @@ def _content_word(written: str) -> tuple[str, float, float]:
 
 @dataclass(frozen=True)
 class SourceReading:
-    """The sentences of one source, read once for any number of claims.
+    """The sentences of one source, indexed once for any number of claims.
 
-    Holding a claim against it takes time for the sentences that share a word with the claim; a
-    sentence is read for what it says, or for its numbers, when a claim first comes that close.
+    Checking a claim takes time for the sentences that share a word with it; a sentence is read for
+    what it says, or for its numbers, when a claim first needs that.
     """
 
     sentences: tuple[str, ...]
     places: dict[str, list[int]]
-    """The sentences that hold each stem, in order."""
+    """The indexes of the sentences with each stem: its postings, in order."""
     pairs: frozenset[tuple[str, str]]
-    """The neighbouring words of each sentence, as stems."""
+    """The bigrams of all sentences, as stems."""
     _statements: dict[int, Statement] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sentences: Iterable[str]) -> "SourceReading":
-        """Read *sentences*, in their order."""
+        """Index *sentences*, which are in order."""
         in_order = tuple(sentences)
         places: dict[str, list[int]] = {}
         pairs: set[tuple[str, str]] = set()
@@ -156,10 +156,10 @@ class SourceReading:
         return cls(in_order, places, frozenset(pairs))
 
     def support(self, claim: str) -> Support:
-        """How far the sentences carry *claim*, and whether the closest of them says the opposite.
+        """How far the sentences support *claim*, and whether the closest one says the opposite.
 
-        The share of the claim's content words that the sentences hold, names and numbers weighing
-        more and costing more when absent; then less for what is said otherwise.
+        The score is the share of the claim's content words that the sentences have, where names and
+        numbers weigh more and cost more if missing, reduced for disagreements.
         """
         words = _ContentWords.of(claim)
         shares = self._shares(words)
@@ -184,7 +184,7 @@ class SourceReading:
         return Support(round(score, 3), is_contradicted, shown)
 
     def _shares(self, words: _ContentWords) -> dict[int, float]:
-        """The share of *words* that each sentence holds, without those that hold nothing."""
+        """The share of *words* in each sentence, by index, without sentences that have none."""
         weights: dict[int, float] = {}
         for stem, weight in words.weights.items():
             for at in self.places.get(stem, ()):
@@ -192,12 +192,12 @@ class SourceReading:
         return {at: weight / words.whole for at, weight in weights.items()}
 
     def _closest(self, shares: Mapping[int, float]) -> list[int]:
-        """The sentences with the greatest *shares*, and the first ones if there are few."""
+        """The sentences with the greatest *shares*, filled up with the first ones."""
         candidates = {*shares, *range(min(_COMPARED, len(self.sentences)))}
         return sorted(candidates, key=lambda at: (-shares.get(at, 0.0), at))[:_COMPARED]
 
     def _compared(self, claim: Statement, closest: Sequence[int]) -> tuple[int, Pairing, bool]:
-        """The sentence to hold the claim against, the two of them, and whether they disagree."""
+        """The sentence to compare the claim with, the two paired, and whether they disagree."""
         pairings = {at: Pairing.of(claim, self._statement(at)) for at in closest}
         held = {at: pairing.overlap for at, pairing in pairings.items()}
         most = max(held.values())
@@ -209,7 +209,7 @@ class SourceReading:
         return chosen, pairings[chosen], is_contradicted
 
     def _disagree(self, pairing: Pairing) -> bool:
-        """Whether the claim says otherwise; a number that another sentence has is no matter."""
+        """Whether the two disagree; a number is no disagreement if another sentence has it."""
         kinds = [kind for kind in pairing.disagreements if kind != DOUBT]
         is_elsewhere = kinds == ["number"] and self._holds_amounts(pairing.claim.facts)
         is_told = len(pairing.known) + len(pairing.opposed) > 1 or not _OF_MORE.issuperset(kinds)
@@ -221,9 +221,9 @@ class SourceReading:
         return self._statements[at]
 
     def _carried(self, claim: str, words: _ContentWords, *, best: float) -> float:
-        """The share of the claim that the sentences hold, less for names and numbers not there."""
+        """The share of the claim that the sentences have, reduced for missing names and numbers."""
         missing = [weight for stem, weight in words.weights.items() if stem not in self.places]
-        # Few sentences are sooner looked at than the claim is.
+        # With few sentences, reading their numbers first is cheaper than reading the claim's.
         has_number = NUMBER_WEIGHT in missing and (len(self.sentences) > _COMPARED or self._amounts)
         if has_number and self._holds_amounts(_measured(claim)):
             missing = [weight for weight in missing if weight != NUMBER_WEIGHT]
@@ -232,7 +232,7 @@ class SourceReading:
         return share * float(MISSING ** sum([weight > 1.0 for weight in missing]))
 
     def _holds_amounts(self, ours: Sequence[Fact]) -> bool:
-        """Whether every number of the claim is there in other words: 14 days for two weeks."""
+        """Whether the sentences have every number of *ours*, also as 14 days for two weeks."""
         return bool(ours) and has_all(ours, self._amounts)
 
     @functools.cached_property
@@ -242,12 +242,12 @@ class SourceReading:
 
 
 def support(claim: str, sentences: Sequence[str]) -> Support:
-    """How far *sentences* carry *claim*; see `SourceReading.support`. Linear in the text."""
+    """How far *sentences* support *claim*; see `SourceReading.support`. Takes linear time."""
     return SourceReading.of(sentences).support(claim)
 
 
 def _trust(pairing: Pairing) -> float:
-    """What is left of the support where the sentence may say the opposite."""
+    """The factor on the support if the sentence may say the opposite."""
     longest = max(len(pairing.claim.words), len(pairing.source.words), SHORT)
     return float(_trust_if_short(pairing) ** (SHORT / longest) ** 3)
 
@@ -269,12 +269,12 @@ def _trust_if_short(pairing: Pairing) -> float:
 
 
 def _measured(claim: str) -> list[Fact]:
-    """The numbers of *claim* if each of them measures something; dates have no other words."""
+    """The numbers of *claim* if all have a unit, so that they may be written in other words."""
     facts = quantities(claim)
     return facts if all(isinstance(fact, Quantity) and fact.kind for fact in facts) else []
 
 
 def _order(words: _ContentWords, theirs: frozenset[tuple[str, str]]) -> float:
-    """The share of the claim's pairs of neighbouring words that some sentence holds."""
+    """The share of the claim's bigrams that some sentence has."""
     ours = set(pairwise(words.order))
     return len(ours & theirs) / len(ours) if ours else 1.0

@@ -1,4 +1,4 @@
-"""The words that turn a sentence round, read once from `judge/vocabulary/`.
+"""The words that reverse or qualify a sentence, read once from `judge/vocabulary/`.
 
 `contrasts.toml` was written by hand; `antonyms.txt` has further antonyms, from WordNet.
 """
@@ -15,7 +15,7 @@ from judge.text.phrase_trie import PhraseTrie
 
 _CONTRACTED = {"can't": "can not", "won't": "will not", "shan't": "shall not", "cannot": "can not"}
 PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "mis")
-"""Of words that are the opposite of others."""
+"""Negative prefixes."""
 
 SMALL_NUMBERS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
@@ -28,20 +28,20 @@ MONTHS = (
 FIGURES = frozenset(
     [*SMALL_NUMBERS, *TENS, *MONTHS, *"hundred thousand million half per cent percent".split()]
 ) - {"may"}
-"""Words for numbers and months, which are compared as quantities and dates; "may" is a cue."""
+"""Words for numbers and months, which are compared as quantities and dates; "may" is a modal."""
 
 _NOTICE = re.compile(r"^#.*$", re.MULTILINE)
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+|(?<=s)')*|[£$€]?\d[\d.,:/]*\w*%?|[,;:()\[\]–—?!]")
 _LONGEST = 300
-"""Tokens of a sentence that are read; what is longer is a table, and time stays linear."""
+"""Tokens read of a sentence, to keep time linear; longer text is a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownWord:
-    """What a word is, wherever it stands; the sign is -1 for the opposite of its concept.
+    """A word out of context; `sign` is -1 if it means the opposite of its `concept`.
 
-    Of its opposites and contraries it has the stems.
+    `opposites` and `contraries` are stems.
     """
 
     stem: str
@@ -51,7 +51,7 @@ class KnownWord:
     is_content: bool
     is_small: bool
     bare: tuple[str, ...]
-    """What its concept is the opposite of by a prefix."""
+    """Its concept without a negative prefix, if it has one."""
     opposites: frozenset[str]
     contraries: frozenset[str]
 
@@ -62,13 +62,13 @@ class ContrastWords:
 
     cues: Mapping[str, str]
     phrases: Mapping[str, str]
-    """The one word for some words that mean it."""
+    """The one word that replaces a phrase of the same meaning."""
     trie: PhraseTrie[str]
     """All cues and phrases."""
     concepts: Mapping[str, tuple[str, int]]
-    """One name for words that say the same; the sign is -1 for those that say its opposite."""
+    """The shared name of synonyms, by stem; the sign is -1 for those that mean the opposite."""
     opposites: Mapping[str, frozenset[str]]
-    """The opposites of a stem; a word may have several: stop has start and continue."""
+    """The opposites of a stem; there may be several: stop has start and continue."""
     contraries: Mapping[str, frozenset[str]]
     people: frozenset[str]
     pronouns: frozenset[str]
@@ -85,7 +85,7 @@ def _by_phrase(named: Mapping[str, str]) -> dict[str, str]:
 
 
 def _inflected(phrases: Mapping[str, str]) -> dict[str, str]:
-    """*phrases* with the regular forms of their first words: turns, turned and turning down."""
+    """*phrases* with the regular inflections of their first words: turns, turned, turning down."""
     return {
         f"{form} {rest}".strip(): name
         for phrase, name in phrases.items()
@@ -132,19 +132,19 @@ def _lists() -> dict[str, dict[str, str]]:
 
 @functools.cache
 def _forms() -> Mapping[str, str]:
-    """The word that each irregular form belongs to, or that another word is derived from."""
+    """The base of each irregular form or derived word."""
     groups = [group.split() for group in _lists()["words"]["forms"].split(";")]
     return {form + s: group[0] for group in groups for form in group[1:] for s in ("", "s")}
 
 
 def base_stems(tokens: Iterable[str]) -> list[str]:
-    """Their stems, those of irregular forms as that of the word they are forms of."""
+    """The stems of *tokens*; irregular forms get the stem of their base."""
     forms = _forms()
     return stems(forms.get(token, token) for token in tokens)
 
 
 def _concepts(same: str, opposites: str) -> dict[str, tuple[str, int]]:
-    """The first word of a line names the concept; a word keeps the first line it stands in."""
+    """Each stem's concept: the first word of its line, and its first line if it is in several."""
     concepts: dict[str, tuple[str, int]] = {}
     for line in opposites.split("\n"):
         sides = [base_stems(side.split()) for side in line.split("|")]
@@ -161,7 +161,7 @@ def _concepts(same: str, opposites: str) -> dict[str, tuple[str, int]]:
 
 
 def _across(lines: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Of each stem the stems on the other sides of its lines."""
+    """The stems on the other sides of each stem's lines."""
     across: dict[str, set[str]] = {}
     for line in lines:
         sides = [base_stems(side.split()) for side in line.split("|")]
@@ -174,7 +174,7 @@ def _across(lines: Iterable[str]) -> dict[str, frozenset[str]]:
 
 @functools.lru_cache(maxsize=4096)
 def known_word(text: str) -> KnownWord:
-    """What the word *text* is. Remembered: most words of any text are the same few thousand."""
+    """Look up the word *text*. Cached: most words of any text are the same few thousand."""
     known = vocabulary()
     stem = base_stems([text.removesuffix("'s").removesuffix("'")])[0]
     concept = known.concepts.get(stem)
@@ -193,13 +193,13 @@ def known_word(text: str) -> KnownWord:
 
 
 def _bare(concept: str) -> tuple[str, ...]:
-    """*concept* without each prefix of an opposite that leaves enough of it."""
+    """*concept* without each negative prefix it begins with, if more than 3 letters are left."""
     bare = [concept.removeprefix(prefix) for prefix in PREFIXES if concept.startswith(prefix)]
     return tuple(form for form in bare if len(form) > 3)
 
 
 def statement_tokens(sentence: str) -> list[str]:
-    """The words, numbers and marks that *sentence* is read by."""
+    """The words, numbers and punctuation marks of *sentence*."""
     tokens = _TOKEN.findall(plain(sentence))
     if not NO_APOSTROPHE.keys().isdisjoint(tokens):
         tokens = [part for one in tokens for part in NO_APOSTROPHE.get(one, one).split()]
@@ -207,7 +207,7 @@ def statement_tokens(sentence: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """In lower case, with straight apostrophes and contracted negations written out."""
+    """*text* in lower case, with straight apostrophes and negations such as "n't" expanded."""
     text = text.lower().replace("’", "'").replace("‘", "'").replace("`", "'")
     if "n't" not in text and "cannot" not in text and "free" not in text:
         return text
@@ -216,7 +216,7 @@ def plain(text: str) -> str:
 
 
 _FREE = re.compile(r"\b(\w+)-free\b")
-"""Interest-free, smoke-free."""
+"""As in interest-free, smoke-free."""
 
 _APART = re.compile(r"\b(?:can't|won't|shan't|cannot|\w+n't)\b")
 
