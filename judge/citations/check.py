@@ -23,7 +23,7 @@ MarkForm = Literal["brackets", "cite"]
 
 AnswerVerdict = Literal["supported", "partly", "unsupported", "broken"]
 
-CARRIED = 0.5
+SUPPORT_THRESHOLD = 0.5
 """Support from which a claim counts as supported by its source. On 349 claims of Wikipedia with
 their sources (Kamoi et al. 2023) it separates supported ones from others with balanced accuracy
 0.76; thresholds chosen in five-fold cross-validation are 0.52 to 0.53 and reach 0.77."""
@@ -31,11 +31,11 @@ their sources (Kamoi et al. 2023) it separates supported ones from others with b
 MAX_CITATIONS = 500
 """Pairs of a claim and a cited source per answer: each takes up to milliseconds."""
 
-_READABLE: Final = re.compile(r"\S.{0,1999}(?!\S)|\S.{0,1999}", re.DOTALL)
+_SENTENCE_CHUNK: Final = re.compile(r"\S.{0,1999}(?!\S)|\S.{0,1999}", re.DOTALL)
 """A sentence, or a chunk of it: longer text without a full stop is a list or a table, which would
 take seconds for each mark, and be repeated whole in the reply."""
 
-_UNSAID: Final = re.compile(
+_NOT_TEXT: Final = re.compile(
     r"(?<=\])\(<?(?:https?://|#)(?:[^()\s]|\([^()\s]*\))*(?:\s\"[^\"\n]*\")?\)|</cite\s*>",
     re.IGNORECASE,
 )
@@ -44,12 +44,12 @@ _UNSAID: Final = re.compile(
 _LIST_HEADING: Final = re.compile(
     r"[#*_ \t]*(?:references|sources|citations|bibliography)[:*_ \t]*", re.IGNORECASE
 )
-_LISTED: Final = re.compile(r"(?:[-*•]|\d+[.)])?\s*\[[\d ^]+\](:\s*<?https?://)?")
+_LIST_ENTRY: Final = re.compile(r"(?:[-*•]|\d+[.)])?\s*\[[\d ^]+\](:\s*<?https?://)?")
 """The beginning of an entry in a list of sources; group 1 if it is a Markdown link definition."""
 
-_WORD_OF_LIST: Final = re.compile(r"(\[[\d ^]+\])|[^\n]")
+_LIST_TEXT: Final = re.compile(r"(\[[\d ^]+\])|[^\n]")
 
-_NO_PROSE: Final = re.compile(
+_NOT_PROSE: Final = re.compile(
     r"^[ \t]*(```|~~~)[^`\n]*$.*?(?:^[ \t]*\1|\Z)"
     r"|^[^\n]*[^\s.!…](?=[ \t\r]*\n[ \t|:]*(?:==|--)[-=|: \t\r]*$)",
     re.MULTILINE | re.DOTALL,
@@ -130,17 +130,17 @@ def check_answer(
     """Check *answer* against the *sources* that its citation marks cite.
 
     *marks* says which form is a citation; without it both are, so that none can hide. A claim is
-    supported if one of its sources supports it by `CARRIED` or more and none contradicts it.
-    Raises InvalidRequest for more than `MAX_CITATIONS`. Takes time linear in the answer and, for
-    each citation, in its source.
+    supported if a source it cites supports it by `SUPPORT_THRESHOLD` or more and none contradicts
+    it. Raises InvalidRequest for more than `MAX_CITATIONS`. Takes time linear in the answer and,
+    for each citation, in its source.
 
     >>> source = AnswerSource("The landlord must repair the boiler within a week.")
     >>> check_answer("The landlord must repair the boiler [1].", [source]).verdict
     'supported'
     """
-    sentences = _marked(answer, marks)
+    sentences = _marked_sentences(answer, marks)
     claims = [sentence.claims() for sentence in sentences if sentence.marks]
-    cited = [_cited(of_one, len(sources)) for of_one in claims]
+    cited = [_cited_pairs(of_sentence, len(sources)) for of_sentence in claims]
     if (count := sum(map(len, cited))) > MAX_CITATIONS:
         raise InvalidRequest(
             f"The answer has {count} citations, and at most {MAX_CITATIONS} can be checked at "
@@ -150,17 +150,17 @@ def check_answer(
     readings = {number: _reading(sources[number - 1].text) for number in numbers}
     checked = [
         marks_of_claim
-        for of_one, pairs in zip(claims, cited)
-        for marks_of_claim in _checked(of_one, pairs, readings)
+        for of_sentence, pairs in zip(claims, cited)
+        for marks_of_claim in _check_sentence(of_sentence, pairs, readings)
     ]
-    prose = _NO_PROSE.sub(_blank, answer)
+    prose = _NOT_PROSE.sub(_blank, answer)
     uncited = tuple(
         UncitedClaim(start, end)
-        for (start, end), marks_of_one, _ in sentences
-        if not marks_of_one and makes_claim(prose[start:end])
+        for (start, end), marks_of_sentence, _ in sentences
+        if not marks_of_sentence and makes_claim(prose[start:end])
     )
     return CheckedAnswer(
-        marks=tuple(mark for marks_of_one in checked for mark in marks_of_one),
+        marks=tuple(mark for marks_of_sentence in checked for mark in marks_of_sentence),
         uncited=uncited,
         verdict=_verdict(checked, has_uncited=bool(uncited)),
         sources=tuple(
@@ -170,7 +170,7 @@ def check_answer(
     )
 
 
-def _marked(answer: str, form: MarkForm | None) -> list[MarkedSentence]:
+def _marked_sentences(answer: str, form: MarkForm | None) -> list[MarkedSentence]:
     """The sentences of *answer* with their marks.
 
     Tags are replaced by brackets of the same length, which belong to the sentence before them, as
@@ -184,9 +184,9 @@ def _marked(answer: str, form: MarkForm | None) -> list[MarkedSentence]:
     text = "".join([*pieces, answer[at:]])
     brackets = [] if form == "cite" else find_marks(text)
     found = sorted([*tags, *brackets], key=lambda mark: mark.start)
-    text = _UNSAID.sub(_blank, text)
+    text = _NOT_TEXT.sub(_blank, text)
     end = _end_of_prose(text)
-    text = text[:end] + _WORD_OF_LIST.sub(lambda part: part[1] or " ", text[end:])
+    text = text[:end] + _LIST_TEXT.sub(lambda part: part[1] or " ", text[end:])
     marked: list[MarkedSentence] = []
     for sentence in mark_sentences(text, structured_sentences(text), found):
         is_alone = sentence.marks and not any(map(words, sentence.pieces))
@@ -208,7 +208,7 @@ def _end_of_prose(text: str) -> int:
         if _LIST_HEADING.fullmatch(line.strip()):
             return start - len(line)
         if line.strip():
-            entry = _LISTED.match(line.strip())
+            entry = _LIST_ENTRY.match(line.strip())
             if not entry:
                 break
             are_links = are_links and entry[1] is not None
@@ -224,11 +224,11 @@ def _reading(text: str) -> SourceReading:
     return SourceReading.of(
         part
         for span in structured_sentences(text)
-        for part in _READABLE.findall(text[span.start : span.end])
+        for part in _SENTENCE_CHUNK.findall(text[span.start : span.end])
     )
 
 
-def _cited(claims: Sequence[Claim], count: int) -> set[tuple[str, int]]:
+def _cited_pairs(claims: Sequence[Claim], count: int) -> set[tuple[str, int]]:
     """The pairs of a claim's text and the number of a source, of *count*, that it cites."""
     return {
         (claim.text, number)
@@ -238,20 +238,20 @@ def _cited(claims: Sequence[Claim], count: int) -> set[tuple[str, int]]:
     }
 
 
-def _checked(
+def _check_sentence(
     claims: Sequence[Claim], cited: Iterable[tuple[str, int]], readings: Mapping[int, SourceReading]
 ) -> Iterator[list[CheckedMark]]:
     """The checked marks of one sentence, grouped by claim."""
     held = {(text, number): readings[number].support(text) for text, number in cited}
     for text, same in groupby(claims, key=lambda claim: claim.text):
         yield [
-            _entry(claim.mark, number, held.get((text, number or 0)), readings)
+            _check_mark(claim.mark, number, held.get((text, number or 0)), readings)
             for claim in same
             for number in claim.mark.numbers or (None,)
         ]
 
 
-def _entry(
+def _check_mark(
     mark: Mark, number: int | None, held: Support | None, readings: Mapping[int, SourceReading]
 ) -> CheckedMark:
     found = held or Support(None, contradicts=False, sentence=None)
@@ -274,13 +274,13 @@ def _verdict(checked: Sequence[Sequence[CheckedMark]], *, has_uncited: bool) -> 
     measured = [
         marks for marks in checked if any(m.support is not None or m.contradicts for m in marks)
     ]
-    carried = [marks for marks in measured if _is_carried(marks)]
-    if not carried:
+    supported = [marks for marks in measured if _is_supported(marks)]
+    if not supported:
         return "unsupported"
-    return "partly" if has_uncited or len(carried) < len(measured) else "supported"
+    return "partly" if has_uncited or len(supported) < len(measured) else "supported"
 
 
-def _is_carried(marks: Sequence[CheckedMark]) -> bool:
+def _is_supported(marks: Sequence[CheckedMark]) -> bool:
     """Whether the claim of these *marks* is supported by one source and contradicted by none."""
     best = max((mark.support or 0.0 for mark in marks), default=0.0)
-    return best >= CARRIED and not any(mark.contradicts for mark in marks)
+    return best >= SUPPORT_THRESHOLD and not any(mark.contradicts for mark in marks)

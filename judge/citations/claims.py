@@ -85,7 +85,7 @@ class MarkedSentence(NamedTuple):
         parts: list[str] = []
         places: list[int] = []
         for piece in before:
-            if parts and not (_is_telling(piece) and _is_telling(parts[-1])):
+            if parts and not (_is_measurable(piece) and _is_measurable(parts[-1])):
                 parts[-1] += f" {piece}"
             else:
                 parts.append(piece)
@@ -121,7 +121,7 @@ def mark_sentences(
         yield MarkedSentence(span, inside, [*pieces, text[done : span.end]])
 
 
-def _is_telling(text: str) -> bool:
+def _is_measurable(text: str) -> bool:
     return len(content_stems(text)) >= MIN_CONTENT_WORDS
 
 
@@ -138,12 +138,12 @@ def makes_claim(sentence: str) -> bool:
         return False
     said = _LABEL.sub("", sentence[:_OPENING])
     opening = list(islice(words(said), _FEELING_WITHIN))
-    if not opening or opening[0] in _GREETINGS | _ADVICE or _tells_of_mind(opening):
+    if not opening or opening[0] in _GREETINGS | _ADVICE or _is_opinion(opening):
         return False
     return len(set(content_stems(sentence))) >= MIN_CONTENT_WORDS
 
 
-def _tells_of_mind(opening: list[str]) -> bool:
+def _is_opinion(opening: list[str]) -> bool:
     if _PERSONS.isdisjoint(opening[:_PERSON_WITHIN]):
         return False
     is_judged = any(a in _COPULAS and b in _JUDGEMENTS for a, b in pairwise(opening))

@@ -8,10 +8,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 
-from judge.citations.facts import differ, is_reversed
-from judge.citations.reading import turned
-from judge.citations.relations import ActorRole, compared, owned, role_of, sides
-from judge.citations.stance import DENIED, FACT, LEAVE, Word
+from judge.citations.facts import differ, is_bound_reversed
+from judge.citations.reading import with_limits_resolved
+from judge.citations.relations import ActorRole, find_comparison, find_order, find_role, owned
+from judge.citations.stance import DENIED, FACT, PERMISSION, Word
 from judge.citations.statement import Statement
 from judge.citations.vocabulary import PREFIXES, KnownWord, vocabulary
 
@@ -21,7 +21,7 @@ MIN_OVERLAP = 0.65
 MIN_HELD = 3
 """Content words that the sentence must have before other clauses of the claim are ignored."""
 
-_SIGN = {True: "sign", False: "sign beyond"}
+_SIGN_KINDS = {True: "sign", False: "sign beyond"}
 """By whether the word is a head: beyond the first word it is uncertain that a cue applies."""
 
 DOUBT = "doubt"
@@ -30,9 +30,9 @@ DOUBT = "doubt"
 _OPEN = "open"
 """In a clause that affirms one word and negates another, it is uncertain which applies."""
 
-_TURNING = ("sign", _OPEN)
+_POLARITY_KINDS = ("sign", _OPEN)
 
-_DUTY_AND_LEAVE = ({"must", "can"}, {"should", "can"})
+_DUTY_AND_PERMISSION = ({"must", "can"}, {"should", "can"})
 _SHARES = {
     frozenset(("all", "some")): "share",
     frozenset(("all", "few")): "few",
@@ -62,27 +62,21 @@ class Pairing:
     def of(cls, claim: Statement, source: Statement) -> "Pairing":
         """Match the words of *claim* with those of *source*."""
         if claim.limits != source.limits:
-            claim, source = turned(claim), turned(source)
+            claim, source = with_limits_resolved(claim), with_limits_resolved(source)
         ours, stems = claim.by_concept, source.stems
         known = {
-            one: found for one, said in ours.items() if (found := _known_as(said[0].known, source))
+            one: found for one, said in ours.items() if (found := _match(said[0].known, source))
         }
         words = [word.known for word in claim.words]
-        opposed, contrary = (
-            {
-                word.stem
-                for word in words
-                if word.opposites and not word.opposites.isdisjoint(stems)
-            },
-            {w.stem for w in words if w.contraries and not w.contraries.isdisjoint(stems)},
-        )
+        opposed = {w.stem for w in words if w.opposites and not w.opposites.isdisjoint(stems)}
+        contrary = {w.stem for w in words if w.contraries and not w.contraries.isdisjoint(stems)}
         met = opposed | contrary
         held = {one for one, said in ours.items() if one in known or said[-1].known.stem in met}
-        overlap = len(held) / len(_beside(held, claim)) if held else 0.0
+        overlap = len(held) / len(_relevant_concepts(held, claim)) if held else 0.0
         return cls(claim, source, known, opposed, contrary, overlap)
 
     @cached_property
-    def is_turned(self) -> bool:
+    def is_reversed(self) -> bool:
         """Whether one has an odd number of reversals and the other an even one.
 
         Reversals are negations and opposites of words. Two in one sentence cancel out: "not
@@ -91,28 +85,29 @@ class Pairing:
         counts = _reversals(self.claim, self.source) + _reversals(self.source, self.claim)
         return (counts + self._opposites()) % 2 == 1
 
-    def may_be_turned(self) -> bool:
+    def may_be_reversed(self) -> bool:
         """Whether the sentence has an odd number of reversals and the claim an even one.
 
         The converse means nothing: a paraphrase often negates the opposite.
         """
-        theirs = len(self.source.turns) + self._opposites()
-        return theirs % 2 == 1 and len(self.claim.turns) % 2 == 0
+        theirs = len(self.source.reversals) + self._opposites()
+        return theirs % 2 == 1 and len(self.claim.reversals) % 2 == 0
 
-    def is_bound_otherwise(self) -> bool:
+    def differs_in_modality(self) -> bool:
         """Whether one states a duty and the other a permission, whatever the action."""
-        theirs = self.source.main.force
+        theirs = self.source.main.modality
         if "only" in self.claim.tokens or "only" in self.source.tokens:
             return False  # "can only appeal on a point of law" is a duty
-        return theirs != "fact" and {self.claim.main.force, theirs} in _DUTY_AND_LEAVE
+        return theirs != "fact" and {self.claim.main.modality, theirs} in _DUTY_AND_PERMISSION
 
-    def is_said_otherwise(self, *, is_far: bool) -> bool:
+    def is_permission_denied(self, *, is_far: bool) -> bool:
         """Whether one permits what the other denies or, if *is_far*, the claim permits a fact."""
         stances = (self.source.main, self.claim.main)
-        is_allowed = stances == (DENIED, LEAVE) and not self.claim.denials
-        return is_allowed or stances == (LEAVE, DENIED) or (is_far and stances == (FACT, LEAVE))
+        is_allowed = stances == (DENIED, PERMISSION) and not self.claim.negations
+        is_permitted = is_far and stances == (FACT, PERMISSION)
+        return is_allowed or is_permitted or stances == (PERMISSION, DENIED)
 
-    def is_denial_dropped(self) -> bool:
+    def drops_negation(self) -> bool:
         """Whether the sentence is negated and the claim a plain fact."""
         return self.source.main.sign < 0 and self.claim.main == FACT
 
@@ -123,47 +118,47 @@ class Pairing:
 
     def _disagreements(self) -> Iterator[str]:
         claim, source = self.claim, self.source
-        is_compared_otherwise = _is_compared_otherwise(claim, source)
-        if is_compared_otherwise:
+        is_comparison_reversed = _is_comparison_reversed(claim, source)
+        if is_comparison_reversed:
             yield "order"
-        is_turned_in_time = _is_turned_in_time(claim, source)
-        stances = list(self._stances()) if self.known or self.opposed else []
-        is_undone = self._is_denial_undone(stances, is_turned_in_time=is_turned_in_time)
+        is_order_reversed = _is_order_reversed(claim, source)
+        stances = list(self._stance_conflicts()) if self.known or self.opposed else []
+        is_cancelled = self._is_negation_cancelled(stances, is_order_reversed=is_order_reversed)
         yield from (kind for kind in stances if not kind.startswith("sign"))
-        if is_compared_otherwise is None and not is_undone:
-            yield from self._reversed(stances)
+        if is_comparison_reversed is None and not is_cancelled:
+            yield from self._polarity_conflicts(stances)
         if source.reach and {claim.reach, source.reach} == {"only", "any"}:
             yield "share"
-        if self.contrary and not self.is_turned and self._has_contraries():
+        if self.contrary and not self.is_reversed and self._has_contraries():
             yield "contrary"
-        if is_turned_in_time and not is_undone and not self.is_bound_otherwise():
+        if is_order_reversed and not is_cancelled and not self.differs_in_modality():
             yield "order"
         if claim.people and source.people:
-            yield from self._roles()
-        if source.facts and not is_undone and differ(claim.facts, source.facts):
+            yield from self._role_conflicts()
+        if source.facts and not is_cancelled and differ(claim.facts, source.facts):
             yield "number"
 
-    def _reversed(self, stances: Sequence[str]) -> Iterator[str]:
+    def _polarity_conflicts(self, stances: Sequence[str]) -> Iterator[str]:
         """Disagreements in polarity, or of a duty with a permission."""
-        forces = {self.claim.main.force, self.source.main.force}
-        is_bound = forces == {"must", "can"} and self.is_bound_otherwise()
+        modalities = {self.claim.main.modality, self.source.main.modality}
+        is_bound = modalities == {"must", "can"} and self.differs_in_modality()
         for kind in stances:
             if kind.startswith("sign"):
-                yield kind if self.is_turned or is_bound else DOUBT
-        if is_bound and self.is_turned and not stances:
-            yield "force"
+                yield kind if self.is_reversed or is_bound else DOUBT
+        if is_bound and self.is_reversed and not stances:
+            yield "modality"
 
-    def _is_denial_undone(self, stances: Sequence[str], *, is_turned_in_time: bool) -> bool:
+    def _is_negation_cancelled(self, stances: Sequence[str], *, is_order_reversed: bool) -> bool:
         """Whether a reversed order or bound cancels a negation.
 
         "Not before reading it" is "after reading it", and "less than a week is not enough" is "at
         least a week".
         """
         claim, source = self.claim, self.source
-        if is_turned_in_time and any(kind.startswith("sign") for kind in stances):
+        if is_order_reversed and any(kind.startswith("sign") for kind in stances):
             return True
-        is_one_denied = (claim.denials + source.denials) % 2 == 1
-        return is_one_denied and bool(source.facts) and is_reversed(claim.facts, source.facts)
+        is_one_denied = (claim.negations + source.negations) % 2 == 1
+        return is_one_denied and bool(source.facts) and is_bound_reversed(claim.facts, source.facts)
 
     def _opposites(self) -> int:
         """How many words of the claim have their opposite, and not themselves, in the sentence."""
@@ -182,48 +177,48 @@ class Pairing:
         known = (other.known for other in self.source.words)
         return next(other for other in known if other.stem in word.opposites)
 
-    def _stances(self) -> Iterator[str]:
-        turned, flips = set[bool](), set[int]()
+    def _stance_conflicts(self) -> Iterator[str]:
+        reversed_in, flips = set[bool](), set[int]()
         kinds: list[str] = []
         is_head_held = False
         for word in self.claim.words:
-            kind, is_condition, turn = self._stance(word)
-            if kind and not self._is_told(word.clause):
+            kind, is_condition, polarity = self._stance_conflict(word)
+            if kind and not self._is_mostly_shared(word.clause):
                 kinds.append(DOUBT)
             elif kind:
                 kinds.append(kind)
-                if kind.startswith(_TURNING):
-                    turned.add(is_condition)
-                if kind == "sign" and turn > 0 and not is_condition:
+                if kind.startswith(_POLARITY_KINDS):
+                    reversed_in.add(is_condition)
+                if kind == "sign" and polarity > 0 and not is_condition:
                     flips.add(word.stance.sign)
-            elif turn and word.is_head and word.stance != FACT:
+            elif polarity and word.is_head and word.stance != FACT:
                 is_head_held = True
         if is_head_held:
             kinds = [kind for kind in kinds if kind != "sign beyond"]
         if len(flips) == 2:  # "this rather than that" and "that rather than this"
             yield "swap"
         # "not without a reason" means "with a reason": both sides of the condition are reversed.
-        is_both = len(turned) == 2
-        if "few" in kinds and turned:  # "few never argue" is "most argue"
+        is_both = len(reversed_in) == 2
+        if "few" in kinds and reversed_in:  # "few never argue" is "most argue"
             kinds, is_both = [kind for kind in kinds if kind != "few"], True
         yield from (k for k in kinds if k != _OPEN and not (is_both and k.startswith("sign")))
 
-    def _stance(self, word: Word) -> tuple[str, bool, int]:
-        """The disagreement about *word*, "" if none; whether in a condition; and the match.
+    def _stance_conflict(self, word: Word) -> tuple[str, bool, int]:
+        """The disagreement about *word*, "" if none; whether in a condition; and its polarity.
 
-        The match is 1, -1 if the sentence has the opposite of *word*, or 0 if it has neither.
+        That is -1 if the sentence has the opposite of *word*, 0 if it has neither, else 1.
         """
-        others, turn = self._counterparts(word)
+        others, polarity = self._counterparts(word)
         if not others:
             return "", False, 0
         alike = [other for other in others if bool(other.condition) == bool(word.condition)]
         others = alike or others
         is_alike = bool(alike or self._is_limit_lost(word, others))
-        found = [_clash(word, other, turn, is_alike=is_alike) for other in others]
+        found = [_word_conflict(word, other, polarity, is_alike=is_alike) for other in others]
         is_condition = bool(word.condition) or any(other.condition for other in others)
-        return found[0] if all(found) else "", is_condition, turn
+        return found[0] if all(found) else "", is_condition, polarity
 
-    def _is_told(self, clause: int) -> bool:
+    def _is_mostly_shared(self, clause: int) -> bool:
         """Whether the sentence has more than half of the words of *clause*.
 
         Otherwise the clause is about the case, as in "You didn't give enough warning".
@@ -265,21 +260,21 @@ class Pairing:
             for stem in self.contrary & (ours - self.source.stems)
         )
 
-    def _roles(self) -> Iterator[str]:
+    def _role_conflicts(self) -> Iterator[str]:
         for verb in self.claim.words:
             others = [
                 other
                 for other in self.source.by_concept.get(verb.known.concept, ())
                 if verb.is_verb and other.is_verb and bool(other.condition) == bool(verb.condition)
             ]
-            ours = role_of(verb, self.claim) if others else None
+            ours = find_role(verb, self.claim) if others else None
             if ours and ours.agent and ours.agent != ours.patient:
-                theirs = [role for other in others if (role := role_of(other, self.source))]
+                theirs = [role for other in others if (role := find_role(other, self.source))]
                 if theirs and all(_is_swapped(ours, one) for one in theirs):
                     yield "roles"
 
 
-def _beside(held: AbstractSet[str], claim: Statement) -> Sequence[str]:
+def _relevant_concepts(held: AbstractSet[str], claim: Statement) -> Sequence[str]:
     """The concepts of *claim* in clauses with one of *held*, or all if only few are held.
 
     Clauses that a verdict puts around a citation ("the guidance says that") do not count.
@@ -291,12 +286,12 @@ def _beside(held: AbstractSet[str], claim: Statement) -> Sequence[str]:
     return [one for one, said in ours.items() if any(w.clause in clauses for w in said)]
 
 
-def _known_as(word: KnownWord, held: Statement) -> tuple[str, int] | None:
+def _match(word: KnownWord, held: Statement) -> tuple[str, int] | None:
     """The concept of *word* in *held*, with 1, or its form with or without a prefix, with -1."""
     concept, theirs = word.concept, held.by_concept
     if concept in theirs:
         return concept, 1
-    if concept not in held.bare and (not word.bare or theirs.keys().isdisjoint(word.bare)):
+    if concept not in held.roots and (not word.roots or theirs.keys().isdisjoint(word.roots)):
         return None
     forms = (
         form for prefix in PREFIXES for form in (concept.removeprefix(prefix), prefix + concept)
@@ -306,27 +301,27 @@ def _known_as(word: KnownWord, held: Statement) -> tuple[str, int] | None:
 
 def _reversals(one: Statement, other: Statement) -> int:
     """The number of reversals of *one* in clauses that share a concept with the *other*."""
-    if not one.turns:
+    if not one.reversals:
         return 0
-    clauses = {word.clause for word in one.words if _known_as(word.known, other)}
-    return sum(clause in clauses for clause in one.turns)
+    clauses = {word.clause for word in one.words if _match(word.known, other)}
+    return sum(clause in clauses for clause in one.reversals)
 
 
-def _clash(ours: Word, theirs: Word, turn: int, *, is_alike: bool) -> str:
+def _word_conflict(ours: Word, theirs: Word, polarity: int, *, is_alike: bool) -> str:
     """The kind of disagreement about one word; "" if none."""
     if share := _SHARES.get(frozenset((ours.share, theirs.share))):
         return share
     if {ours.condition, theirs.condition} == {"only", "even"}:
         return "condition"
-    is_opposite = ours.known.sign * turn != theirs.known.sign
+    is_opposite = ours.known.sign * polarity != theirs.known.sign
     if (ours.stance.sign != theirs.stance.sign) != is_opposite:
         is_head = ours.is_head or theirs.is_head or is_opposite
         is_open = not is_alike or _is_open(ours) or _is_open(theirs)
-        return _OPEN if is_open and not is_opposite else _SIGN[is_head]
-    forces = {ours.stance.force, theirs.stance.force}
-    is_bound_otherwise = forces == {"must", "can"} and ours.is_head and theirs.is_head
+        return _OPEN if is_open and not is_opposite else _SIGN_KINDS[is_head]
+    modalities = {ours.stance.modality, theirs.stance.modality}
+    is_other_modality = modalities == {"must", "can"} and ours.is_head and theirs.is_head
     # "If you'll need to refer to it later" states no duty.
-    return "force" if is_bound_otherwise and is_alike else ""
+    return "modality" if is_other_modality and is_alike else ""
 
 
 def _is_open(word: Word) -> bool:
@@ -334,10 +329,10 @@ def _is_open(word: Word) -> bool:
     return not word.is_head and word.is_in_mixed_clause
 
 
-def _is_compared_otherwise(claim: Statement, source: Statement) -> bool | None:
+def _is_comparison_reversed(claim: Statement, source: Statement) -> bool | None:
     """Whether the two comparisons are opposite; None if they are about different things."""
-    theirs = compared(source)
-    ours = theirs and compared(claim)
+    theirs = find_comparison(source)
+    ours = theirs and find_comparison(claim)
     if not ours or not theirs:
         return None
     shared = {ours.by[one] == theirs.by[one] for one in ours.by.keys() & theirs.by.keys()}
@@ -350,12 +345,12 @@ def _is_compared_otherwise(claim: Statement, source: Statement) -> bool | None:
     return (crossed > straight) == shared.pop()
 
 
-def _is_turned_in_time(claim: Statement, source: Statement) -> bool:
+def _is_order_reversed(claim: Statement, source: Statement) -> bool:
     """Whether what comes first in the one comes later in the other."""
-    earlier, later = sides(source)
+    earlier, later = find_order(source)
     if not earlier and not later:
         return False
-    first, then = sides(claim)
+    first, then = find_order(claim)
     straight = len(first & earlier) + len(then & later)
     crossed = len(first & later) + len(then & earlier)
     return crossed > straight

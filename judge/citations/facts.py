@@ -83,7 +83,7 @@ _NOUN = re.compile(
     r"(?:[ -](?:working|calendar|clear|full|consecutive|whole))*[ -]?"
     rf"(?P<large>{'|'.join(_LARGE)})?[ -]?(?P<noun>per cent|[a-z]+)?"
 )
-_BEFORE = re.compile(
+_BOUND_BEFORE = re.compile(
     r"\b(?:(?P<most>at most|up to|not exceed(?:ing)?"
     r"|(?:no|not|never) (?:more|longer|later|higher|older|larger|greater) than"
     r"|(?:less|fewer|younger|shorter|lower) than|maximum(?: of)?|under|below|within|inside|before"
@@ -93,12 +93,12 @@ _BEFORE = re.compile(
     r"|above|after|exceed(?:s|ing)?|from|since|aged|beyond|outside))"
     r"(?: the)?(?: age of)? ?$"
 )
-_AFTER = re.compile(
+_BOUND_AFTER = re.compile(
     r"(?: a (?:day|week|month|year))? ?"
     r"(?:(?P<most>or (?:less|fewer|under|younger|below|sooner|earlier)|and under|maximum|at most)"
     r"|(?P<least>or (?:more|over|older|above|longer|later)|and (?:over|above|older)|minimum))\b"
 )
-_DENIED = re.compile(
+_NEGATION = re.compile(
     r"\b(?:not|never|refuse|nobody|no one)\b"
     r"(?:(?! (?:if|unless|when|until|where|who|which|that|because|after) )[^,.;:])*$"
 )
@@ -115,7 +115,7 @@ _COUNTING = frozenset(
 
 _REACH = 60
 
-_MOST_BESIDE = 2
+_MAX_EXTRA = 2
 """Numbers of a claim that its source may lack; more would be another list, and take seconds."""
 
 
@@ -131,7 +131,7 @@ class Quantity:
     bound: Bound = ""
     noun: str = ""
     most: float = 0.0
-    is_denied: bool = field(default=False, compare=False)
+    is_negated: bool = field(default=False, compare=False)
     """Whether its bound is negated: "cannot work more than 48"."""
 
 
@@ -175,16 +175,16 @@ def differ(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
     One or two besides all of theirs are no conflict but details of the case: "after 18 months, as
     two years are needed".
     """
-    others = islice(_others(ours, theirs), _MOST_BESIDE + 1)
+    others = islice(_missing(ours, theirs), _MAX_EXTRA + 1)
     for count, (fact, same_kind) in enumerate(others, start=1):
         is_measured = isinstance(fact, Quantity) and fact.kind
         is_more = sum(_comparable(fact, one) for one in ours) > len(same_kind)
-        if count > _MOST_BESIDE or not (is_measured and is_more and has_all(same_kind, ours)):
+        if count > _MAX_EXTRA or not (is_measured and is_more and has_all(same_kind, ours)):
             return True
     return False
 
 
-def _others(ours: Sequence[Fact], theirs: Sequence[Fact]) -> Iterator[tuple[Fact, Sequence[Fact]]]:
+def _missing(ours: Sequence[Fact], theirs: Sequence[Fact]) -> Iterator[tuple[Fact, Sequence[Fact]]]:
     """The numbers of ours missing from theirs, each with those of the same kind in theirs."""
     for fact in ours:
         same_kind = [other for other in theirs if _comparable(fact, other)]
@@ -192,7 +192,7 @@ def _others(ours: Sequence[Fact], theirs: Sequence[Fact]) -> Iterator[tuple[Fact
             yield fact, same_kind
 
 
-def is_reversed(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
+def is_bound_reversed(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
     """Whether the numbers of one already express the negation of the other.
 
     "Less than a week is not enough" means "at least a week", and "not more than once" is "once".
@@ -202,7 +202,7 @@ def is_reversed(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
         same_kind = [other for other in theirs if _comparable(fact, other)]
         agreeing = [other for other in same_kind if _agree(fact, other)]
         if agreeing:
-            is_reversed |= all(_is_denied(fact) != _is_denied(other) for other in agreeing)
+            is_reversed |= all(_is_negated(fact) != _is_negated(other) for other in agreeing)
         elif same_kind:
             if not any(_is_out_of_bounds(fact, other) for other in same_kind):
                 return False
@@ -210,14 +210,14 @@ def is_reversed(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
     return is_reversed
 
 
-def _is_denied(fact: Fact) -> bool:
-    return isinstance(fact, Quantity) and fact.is_denied
+def _is_negated(fact: Fact) -> bool:
+    return isinstance(fact, Quantity) and fact.is_negated
 
 
 def _is_out_of_bounds(one: Fact, other: Fact) -> bool:
     if isinstance(one, Date) or isinstance(other, Date) or one.kind != other.kind:
         return False
-    if one.is_denied or other.is_denied or not other.bound or one.bound == other.bound:
+    if one.is_negated or other.is_negated or not other.bound or one.bound == other.bound:
         return False
     return one.amount == other.amount or not _is_within(one, other)
 
@@ -283,9 +283,9 @@ def _amounts(text: str) -> Iterator[Quantity]:
             continue  # "28 days a year"
         quantity = _quantity(found, before, after)
         if quantity is not None:
-            bound = _BEFORE.search(before)
-            is_denied = bound and _is_bound_denied(before[: bound.start()])
-            yield replace(quantity, is_denied=True) if is_denied else quantity
+            bound = _BOUND_BEFORE.search(before)
+            is_negated = bound and _is_bound_negated(before[: bound.start()])
+            yield replace(quantity, is_negated=True) if is_negated else quantity
 
 
 def _quantity(found: re.Match[str], before: str, after: str) -> Quantity | None:
@@ -331,16 +331,16 @@ def _unit(noun: str) -> tuple[str, float] | None:
 
 
 def _bound(before: str, after: str) -> Bound:
-    found = _BEFORE.search(before) or _AFTER.match(after)
+    found = _BOUND_BEFORE.search(before) or _BOUND_AFTER.match(after)
     if found is None:
         return ""
-    is_least = bool(found["least"]) != _is_bound_denied(before[: found.start()])
+    is_least = bool(found["least"]) != _is_bound_negated(before[: found.start()])
     return "least" if is_least else "most"
 
 
-def _is_bound_denied(before: str) -> bool:
-    denied = _DENIED.search(before)
-    return denied is not None and not _NOUN_BEFORE.search(denied[0])
+def _is_bound_negated(before: str) -> bool:
+    negation = _NEGATION.search(before)
+    return negation is not None and not _NOUN_BEFORE.search(negation[0])
 
 
 def _comparable(one: Fact, other: Fact) -> bool:

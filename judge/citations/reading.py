@@ -8,17 +8,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from judge.citations.stance import DENIED, FACT, Person, Stance, Word, composed, opposite
+from judge.citations.stance import DENIED, FACT, Person, Stance, Word, combine, opposite
 from judge.citations.statement import Statement
 from judge.citations.vocabulary import FIGURES, KnownWord, known_word, statement_tokens, vocabulary
 from judge.text.english import STOP_WORDS, stems
 
-_BREAKS = frozenset(
+_CLAUSE_WORDS = frozenset(
     "but because if unless although though while which who whom whose that so until when "
     "where whereas how why what since however than".split()
 )
 _RELATIVES = frozenset({"which", "that", "who", "where"})
-_SAYING = frozenset(
+_REPORTING = frozenset(
     stems(
         "say state mean sure think believe know show prove agree ensure certain explain confirm "
         "fact clear suggest aware note claim".split()
@@ -26,8 +26,8 @@ _SAYING = frozenset(
 )
 """After these `that` begins reported speech, not a relative clause."""
 _PUNCTUATION = frozenset(",;:()[]–—?!")
-_ENDS = _PUNCTUATION | _BREAKS
-_STOPPING = frozenset(
+_ENDS = _PUNCTUATION | _CLAUSE_WORDS
+_PREVENTING = frozenset(
     "stop stops prevent prevents ban bans bar bars keep keeps forbid prohibit prohibits".split()
 )
 _NOBODY = frozenset({"nobody", "no one", "none", "nothing"})
@@ -46,16 +46,16 @@ _FIGURE = re.compile(r"\d")
 
 _GIVING = frozenset(stems("give grant confer offer mean make create impose place carry".split()))
 """Verbs that only say that a right or a duty exists: "does not give you the right to"."""
-_GIVEN = frozenset(
+_RIGHTS = frozenset(
     "right rights power reason reasons ground grounds excuse claim duty obligation "
     "requirement".split()
 )
 """Nouns for such a right, also if the negation is on an adjective: "no lawful ground for"."""
-_HAVING = frozenset("have has had with get gets got give gives gave".split())
+_POSSESSION_VERBS = frozenset("have has had with get gets got give gives gave".split())
 """Verbs before a `no` whose scope is only the object: "has no key"."""
 _NEED_NOT = Stance("can", -1)
 _AUXILIARIES = frozenset("is are was were be been will would do does did has have had".split())
-_TELLING = _AUXILIARIES | {"to", "for", "from"}
+_FUNCTION_WORDS = _AUXILIARIES | {"to", "for", "from"}
 """The function words that affect how other words are read."""
 
 POSSESSIVES = frozenset("your my his their our its her".split())
@@ -67,20 +67,20 @@ def read(sentence: str) -> Statement:
     """Read *sentence*, which may be any text."""
     reader = _StatementReader(statement_tokens(sentence))
     reader.run()
-    return _as_read(sentence, reader)
+    return _statement(sentence, reader)
 
 
-def turned(statement: Statement) -> Statement:
+def with_limits_resolved(statement: Statement) -> Statement:
     """*statement* with "not without", "not unless" and "not until" read as "only with"."""
     if not statement.limits:
         return statement
     reader = _StatementReader(statement.tokens)
     reader.run()
-    reader.turn_limits()
-    return _as_read(statement.sentence, reader)
+    reader.resolve_limits()
+    return _statement(statement.sentence, reader)
 
 
-def _as_read(sentence: str, reader: "_StatementReader") -> Statement:
+def _statement(sentence: str, reader: "_StatementReader") -> Statement:
     words = reader.words
     by_concept: dict[str, list[Word]] = {}
     for word in words:
@@ -103,7 +103,7 @@ def _as_read(sentence: str, reader: "_StatementReader") -> Statement:
 
 def _main(heads: Sequence[Word]) -> Stance:
     is_denied = any(word.stance.sign < 0 and not word.condition for word in heads)
-    told = [word.stance for word in heads if word.stance.force != "fact"]
+    told = [word.stance for word in heads if word.stance.modality != "fact"]
     return told[0] if told else DENIED if is_denied else FACT
 
 
@@ -125,13 +125,13 @@ class _StatementReader:
     is_fresh: bool = True
     """Whether no word has been read since the last cue or the start of the clause."""
     has_cue: bool = False
-    denies_word: bool = False
+    negates_next: bool = False
     """Whether a `no` negates the next word."""
     is_subject: bool = False
     """Whether that `no` may negate all that follows: "no tenant can", but not "having no key"."""
     is_untrue: bool = False
     """Whether the clause is said to be untrue, and its verb is still to come."""
-    denied: Word | None = None
+    negated: Word | None = None
     """The word negated by a `no` in the subject: "no tenant under 18 can", "no ground on which"."""
 
     def run(self) -> None:
@@ -139,38 +139,38 @@ class _StatementReader:
         phrases = dict(vocabulary().trie.find(tokens))
         for at, text in enumerate(tokens):
             if at in phrases and at >= resume:
-                resume = self._phrase(at, phrases[at])
+                resume = self._read_phrase(at, phrases[at])
             if at < resume:
                 continue
             if text in _ENDS and not (text == ":" and self.has_cue and self.is_fresh):
-                self._break(text)
-                if at and text in _RELATIVES and known_word(tokens[at - 1]).stem not in _SAYING:
+                self._begin_clause(text)
+                if at and text in _RELATIVES and known_word(tokens[at - 1]).stem not in _REPORTING:
                     self.relatives.add(self.clause)
             elif (known := known_word(text)).is_content or known.is_person:
-                self._word(known, at)
-            elif text in _TELLING:
-                self._small_word(text, at)
+                self._read_word(known, at)
+            elif text in _FUNCTION_WORDS:
+                self._read_function_word(text, at)
         self._end_clause()
         self._mark_mixed_clauses()
 
-    def _small_word(self, text: str, at: int) -> None:
+    def _read_function_word(self, text: str, at: int) -> None:
         if self.is_untrue and text in _AUXILIARIES:
             self.is_fresh = self.has_cue = True
         elif text in {"to", "for"} and not self.is_fresh and self.stance == _NEED_NOT:
             self.stance = FACT  # "you need no receipt to return it"
         elif text == "from" and self._is_stopped(at):
             self.words = [
-                w for w in self.words if w.at < at - 5 or self.tokens[w.at] not in _STOPPING
+                w for w in self.words if w.at < at - 5 or self.tokens[w.at] not in _PREVENTING
             ]
             self.is_fresh = self.has_cue
-            self._take("cannot", at)
+            self._apply_cue("cannot", at)
 
     def _is_stopped(self, at: int) -> bool:
         """Whether `from` introduces a prevented action: "stops your ex from entering"."""
         after = self.tokens[at + 1 : at + 2]
         is_somebody = any(at - 4 < person.at < at for person in self.people)
         is_done = bool(after) and (after[0].endswith("ing") or is_somebody)
-        return is_done and not _STOPPING.isdisjoint(self.tokens[max(0, at - 5) : at])
+        return is_done and not _PREVENTING.isdisjoint(self.tokens[max(0, at - 5) : at])
 
     def _is_after_condition(self) -> bool:
         """Whether an initial condition has ended without a comma: "where it is late you must"."""
@@ -179,15 +179,15 @@ class _StatementReader:
             return False
         return not _AUXILIARIES.isdisjoint(self.tokens[: self.words[-1].at])
 
-    def _is_given(self, at: int) -> bool:
+    def _negates_existence(self, at: int) -> bool:
         """Whether the last negated verb only says that a right or a duty does not exist."""
         last = [w for w in self.words[-2:] if w.clause == self.clause and w.is_head]
         if not last or last[-1].stance != DENIED:
             return False
-        is_noun = self.tokens[at] in _GIVEN and last[-1].at == at - 1
+        is_noun = self.tokens[at] in _RIGHTS and last[-1].at == at - 1
         return is_noun or last[-1].known.stem in _GIVING
 
-    def turn_limits(self) -> None:
+    def resolve_limits(self) -> None:
         """Read "not this without that", "not unless" and "not until" as "this only with that"."""
         limits = [
             word for word in self.words if word.limit and word.condition not in {"if", "even"}
@@ -199,7 +199,7 @@ class _StatementReader:
                 word.stance = FACT
             for word in limiting if denied else ():
                 sign = 1 if word.limit == "until" else -1
-                word.stance = Stance(word.stance.force, sign * word.stance.sign)
+                word.stance = Stance(word.stance.modality, sign * word.stance.sign)
                 word.condition = "only"
 
     def _limited_by(self, limit: Word) -> Sequence[Word]:
@@ -220,21 +220,21 @@ class _StatementReader:
             for word in self.words:
                 word.is_in_mixed_clause = word.clause in denying and word.clause in holding
 
-    def _phrase(self, at: int, found: Sequence[tuple[int, str]]) -> int:
+    def _read_phrase(self, at: int, found: Sequence[tuple[int, str]]) -> int:
         """Read the longest valid cue or phrase of *found* at *at*; return its end, or 0."""
-        if self.tokens[at] in _STOPPING and "from" in self.tokens[at + 1 : at + 6]:
+        if self.tokens[at] in _PREVENTING and "from" in self.tokens[at + 1 : at + 6]:
             return 0  # the prevented action is read at `from`
         known = vocabulary()
         for size, phrase in reversed(found):
             end, kind = at + size, known.cues.get(phrase)
             if kind is not None and self._is_cue(phrase, kind, at, end):
                 if phrase in _NOBODY and self._is_object(at, end):
-                    self._deny_last()
+                    self._negate_last()
                 else:
-                    self._cue(kind, at)
+                    self._read_cue(kind, at)
                 return end
             if phrase in known.phrases:
-                self._word(known_word(known.phrases[phrase]), at)
+                self._read_word(known_word(known.phrases[phrase]), at)
                 return end
         return 0
 
@@ -242,10 +242,10 @@ class _StatementReader:
         """Whether *phrase*, from *at* to *end*, is really used as a cue."""
         if phrase == "needs":  # "needs permission", but not "special needs are"
             after = self.tokens[end : end + 1]
-            return bool(after) and after[0].isalpha() and after[0] not in STOP_WORDS | _BREAKS
-        return not kind.endswith("_before") or self._is_last(at, end)
+            return bool(after) and after[0].isalpha() and after[0] not in STOP_WORDS | _CLAUSE_WORDS
+        return not kind.endswith("_before") or self._is_predicate(at, end)
 
-    def _is_last(self, at: int, end: int) -> bool:
+    def _is_predicate(self, at: int, end: int) -> bool:
         """Whether the cue is a predicate of the words before it: "is illegal", not "legal aid"."""
         after = self.tokens[end : end + 1]
         is_end = not after or after[0] in _ENDS or after[0] in STOP_WORDS
@@ -260,9 +260,9 @@ class _StatementReader:
             not is_subject and last is not None and last.clause == self.clause and last.at >= at - 2
         )
 
-    def _deny_last(self) -> None:
+    def _negate_last(self) -> None:
         word = self.words[-1]
-        word.stance = Stance(word.stance.force, -word.stance.sign)
+        word.stance = Stance(word.stance.modality, -word.stance.sign)
         word.is_head = word.is_verb = True
 
     def _end_clause(self) -> None:
@@ -277,23 +277,23 @@ class _StatementReader:
                 word.is_counted = word is words[-1]
         self.is_untrue = False
 
-    def _break(self, mark: str) -> None:
+    def _begin_clause(self, mark: str) -> None:
         has_word = bool(self.words) and self.words[-1].clause == self.clause
         if mark in _RELATIVES and self.condition and not has_word:
             return  # "unless all who own it agree"
         self._end_clause()
         self.stance = FACT
         self.clause += 1
-        self.has_cue = self.denies_word = False
+        self.has_cue = self.negates_next = False
         self.is_fresh = True
         self.share = ""
         if mark not in _RELATIVES:
-            self.denied = None
+            self.negated = None
         if mark not in {"(", "["}:
             self.condition = "if" if mark in {"if", "when", "where"} else ""
         self.limit = mark if mark == "until" else ""
 
-    def _cue(self, kind: str, at: int) -> None:
+    def _read_cue(self, kind: str, at: int) -> None:
         if kind == "nothing":
             return
         if kind == "how_often_not_all":
@@ -301,56 +301,56 @@ class _StatementReader:
         elif kind.startswith("how_often"):
             self.share = kind.removeprefix("how_often_")
         elif kind in {"unless", "even_if", "only_if"}:
-            self._break("if")
+            self._begin_clause("if")
             self.condition = "even" if kind == "even_if" else "only"
             self.limit = kind if kind == "unless" else ""
             self.stance = Stance("fact", -1 if kind == "unless" else 1)
             self.has_cue = kind == "unless"
         elif kind == "not_this":
-            self._break(",")
+            self._begin_clause(",")
             self.stance, self.has_cue = DENIED, True
         elif kind == "verdict":
             self.stance, self.has_cue = FACT, False
         elif kind == "no":
-            self.denies_word = True
+            self.negates_next = True
             before = self.tokens[at - 1] if at else ""
-            self.is_subject = before not in _HAVING and not before.endswith("ing")
+            self.is_subject = before not in _POSSESSION_VERBS and not before.endswith("ing")
         elif kind == "untrue":
             self.is_untrue = not (self.has_cue and self.stance.sign < 0)  # "not untrue that"
             self.stance, self.has_cue = FACT, False
         elif kind.endswith("_before"):
-            self._said_after(kind.removesuffix("_before"))
+            self._apply_cue_backwards(kind.removesuffix("_before"))
         else:
-            self._take(kind, at)
+            self._apply_cue(kind, at)
 
-    def _take(self, kind: str, at: int) -> None:
+    def _apply_cue(self, kind: str, at: int) -> None:
         held = self.stance if self.is_fresh and self.has_cue else FACT
-        if self.denied is not None:  # "no tenant can", "no ground on which you may"
-            held, self.denied.stance, self.denied = DENIED, FACT, None
-        elif self.denies_word and kind not in {"without", "lacks"}:  # "nobody may", "no right to"
-            held, self.denies_word = DENIED, False
+        if self.negated is not None:  # "no tenant can", "no ground on which you may"
+            held, self.negated.stance, self.negated = DENIED, FACT, None
+        elif self.negates_next and kind not in {"without", "lacks"}:  # "nobody may", "no right to"
+            held, self.negates_next = DENIED, False
         elif self._is_after_condition():
             self.condition, self.limit, self.clause = "", "", self.clause + 1
-        elif self._is_given(at):  # "does not give you the right to"
+        elif self._negates_existence(at):  # "does not give you the right to"
             held = DENIED
             for word in self.words[-2:]:
                 if word.clause == self.clause:
                     word.stance, word.is_head = FACT, False
-        self.stance = composed(held, "lacks" if kind == "without" else kind)
-        if kind == "without" and self.denies_word:  # "nobody without a licence may"
-            self.denies_word, self.is_untrue = False, True
+        self.stance = combine(held, "lacks" if kind == "without" else kind)
+        if kind == "without" and self.negates_next:  # "nobody without a licence may"
+            self.negates_next, self.is_untrue = False, True
         if kind == "without":
             self.condition, self.limit = self.condition or "without", kind
         elif self.condition == "without":
             self.condition = self.limit = ""
         self.is_fresh = self.has_cue = True
 
-    def _said_after(self, kind: str) -> None:
+    def _apply_cue_backwards(self, kind: str) -> None:
         """Apply a cue that follows the words in its scope: "smoking is not allowed"."""
         held = self.stance if self.is_fresh and self.has_cue else FACT
-        if self.denied is not None:  # "no licence is needed"
-            held, self.denied.stance, self.denied = DENIED, FACT, None
-        stance = composed(held, kind)
+        if self.negated is not None:  # "no licence is needed"
+            held, self.negated.stance, self.negated = DENIED, FACT, None
+        stance = combine(held, kind)
         if self.is_untrue:
             stance, self.is_untrue = opposite(stance), False
         words = [word for word in self.words if word.clause not in self.relatives] or self.words
@@ -364,7 +364,7 @@ class _StatementReader:
             word.stance, word.is_head, word.is_counted = stance, True, word is words[-1]
         self.stance, self.is_fresh, self.has_cue = FACT, True, False
 
-    def _word(self, known: KnownWord, at: int) -> None:
+    def _read_word(self, known: KnownWord, at: int) -> None:
         is_head = self.has_cue and self.is_fresh
         if known.is_person:
             name = _SUBJECTS.get(known.stem, known.stem)
@@ -382,9 +382,9 @@ class _StatementReader:
             known, self.stance, is_head, is_head or not known.is_small,
             self.condition, self.share, self.clause, at, self.limit,
         )  # fmt: skip
-        if self.denies_word:
-            word.stance, word.is_head, word.is_verb, self.denies_word = DENIED, True, True, False
-            self.denied = word if not self.has_cue and self.is_subject else None
+        if self.negates_next:
+            word.stance, word.is_head, word.is_verb, self.negates_next = DENIED, True, True, False
+            self.negated = word if not self.has_cue and self.is_subject else None
         self.words.append(word)
         self.share, self.is_fresh = "", False
 

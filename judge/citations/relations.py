@@ -19,7 +19,7 @@ _REACH = 8
 _PREPOSITIONS = frozenset("to from by of with for against on about in at".split())
 
 _ORDERING = frozenset({"before", "after", "prior", "until"})
-_CARING = frozenset("up look looks looked looking".split())
+_NOT_TEMPORAL = frozenset("up look looks looked looking".split())
 """Words before an `after` that is not about time: "clean up after a dog", "look after a child"."""
 
 
@@ -50,12 +50,12 @@ def owned(statement: Statement) -> frozenset[str]:
     return frozenset(stems(text.removesuffix("'s") for text in after)) & vocabulary().people
 
 
-def sides(statement: Statement) -> tuple[frozenset[str], frozenset[str]]:
+def find_order(statement: Statement) -> tuple[frozenset[str], frozenset[str]]:
     """The concepts of what comes earlier and of what comes later; empty if nothing says so."""
     tokens, words = statement.tokens, statement.words
     if _ORDERING.isdisjoint(tokens):
         return frozenset(), frozenset()  # as in most sentences
-    places = [at for at, text in enumerate(tokens) if text in _ORDERING and _tells_time(tokens, at)]
+    places = [at for at, text in enumerate(tokens) if text in _ORDERING and _is_time(tokens, at)]
     places = places or [at for at, text in enumerate(tokens) if text == "until"]
     if len(places) != 1:
         return frozenset(), frozenset()
@@ -72,10 +72,10 @@ def sides(statement: Statement) -> tuple[frozenset[str], frozenset[str]]:
     return (beside, rest) if tokens[at] in {"after", "until"} else (rest, beside)
 
 
-def _tells_time(tokens: Sequence[str], at: int) -> bool:
+def _is_time(tokens: Sequence[str], at: int) -> bool:
     if tokens[at] == "prior":
         return tokens[at + 1 : at + 2] == ["to"]
-    return tokens[at] != "until" and not (at and tokens[at - 1] in _CARING)
+    return tokens[at] != "until" and not (at and tokens[at - 1] in _NOT_TEMPORAL)
 
 
 def _from_head(words: Sequence[Word]) -> frozenset[str]:
@@ -84,7 +84,7 @@ def _from_head(words: Sequence[Word]) -> frozenset[str]:
     return frozenset(word.known.concept for word in words[start:])
 
 
-def compared(statement: Statement) -> Comparison | None:
+def find_comparison(statement: Statement) -> Comparison | None:
     """The two sides of `than` if there is exactly one, else None."""
     tokens, words = statement.tokens, statement.words
     if tokens.count("than") != 1:
@@ -122,7 +122,7 @@ def _degrees(tokens: Sequence[str], words: Sequence[Word], at: int) -> dict[str,
     return by
 
 
-def role_of(verb: Word, statement: Statement) -> ActorRole | None:
+def find_role(verb: Word, statement: Statement) -> ActorRole | None:
     """Who does *verb* to whom, by the nearest people around it; None for a noun or "with"."""
     tokens = statement.tokens
     previous = tokens[verb.at - 1] if verb.at else ""

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from judge.citations.vocabulary import KnownWord
 
-Force = Literal["fact", "must", "should", "can"]
+Modality = Literal["fact", "must", "should", "can"]
 
 
 class Stance(NamedTuple):
@@ -17,19 +17,19 @@ class Stance(NamedTuple):
     "must not" is a duty of the opposite; "does not have to" is permission of the opposite.
     """
 
-    force: Force = "fact"
+    modality: Modality = "fact"
     sign: int = 1
 
 
 FACT = Stance()
 DENIED = Stance("fact", -1)
-LEAVE = Stance("can")
+PERMISSION = Stance("can")
 
 
 def opposite(stance: Stance) -> Stance:
     """The negation of *stance*: not having to is permission, not being allowed to is a duty."""
-    others: dict[Force, Force] = {"must": "can", "can": "must"}
-    return Stance(others.get(stance.force, stance.force), -stance.sign)
+    others: dict[Modality, Modality] = {"must": "can", "can": "must"}
+    return Stance(others.get(stance.modality, stance.modality), -stance.sign)
 
 
 @dataclass(slots=True)
@@ -65,26 +65,26 @@ class Person(NamedTuple):
     clause: int
 
 
-def composed(held: Stance, kind: str) -> Stance:  # noqa: PLR0911 - a table of eight rows
-    """The stance after a cue of *kind* that directly follows one of stance *held*."""
-    is_said = held.sign > 0
+def combine(previous: Stance, kind: str) -> Stance:  # noqa: PLR0911 - a table of eight rows
+    """The stance after a cue of *kind* that directly follows one of stance *previous*."""
+    is_said = previous.sign > 0
     match kind:
-        case "not" if held == Stance("can"):
+        case "not" if previous == Stance("can"):
             return Stance("must", -1)
         case "not" | "lacks":
-            return Stance(held.force, -held.sign)
+            return Stance(previous.modality, -previous.sign)
         case "cannot":
             return Stance("must", -1) if is_said else Stance("can", 1)
         case "can_fail":
             return Stance("can", -1) if is_said else Stance("must", 1)
-        case "must" if is_said and held.force != "can":
+        case "must" if is_said and previous.modality != "can":
             return Stance("must", 1)
         case "must":
             return Stance("should", 1) if is_said else Stance("can", -1)
-        case "can" if held == Stance("can", -1) or (is_said and held.force in {"must", "should"}):
-            return held  # "must be allowed in", "does not have to let you"
+        case "can" if previous in (Stance("can", -1), Stance("must"), Stance("should")):
+            return previous  # "must be allowed in", "does not have to let you"
         case "can":
             return Stance("can", 1) if is_said else Stance("must", -1)
         case "should_not":
-            return Stance("should", -held.sign)
-    return Stance("should", held.sign)
+            return Stance("should", -previous.sign)
+    return Stance("should", previous.sign)

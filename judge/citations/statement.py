@@ -30,9 +30,9 @@ class Statement:
     words: Sequence[Word]
     people: Sequence[Person]
     by_concept: Mapping[str, Sequence[Word]]
-    turns: Sequence[int]
+    reversals: Sequence[int]
     """The clause of each reversal: a negated head, or a word that is the opposite of a concept."""
-    denials: int
+    negations: int
     """The number of reversals, without those of a bound such as "less than a"."""
     limits: frozenset[str]
     """Those of `without`, `unless` and `until` of which it has a clause."""
@@ -45,9 +45,9 @@ class Statement:
         return frozenset(word.known.stem for word in self.words)
 
     @cached_property
-    def bare(self) -> frozenset[str]:
+    def roots(self) -> frozenset[str]:
         """Its words' concepts without a negative prefix: `fair` for `unfair`."""
-        return frozenset(form for word in self.words for form in word.known.bare)
+        return frozenset(form for word in self.words for form in word.known.roots)
 
     @cached_property
     def facts(self) -> list[Fact]:

@@ -25,54 +25,54 @@ NAME_WEIGHT = 2.0
 NUMBER_WEIGHT = 2.5
 """Weight of a name and of a number, beside 1 for another word."""
 
-SINGLE_SENTENCE = 0.4
+SINGLE_SENTENCE_WEIGHT = 0.4
 """Weight of the best single sentence in the share; the rest may be spread over all sentences."""
 
-MISSING = 0.75
+MISSING_FACTOR = 0.75
 """Factor on the share for each name and number that no sentence has."""
 
-LEAST_OVERLAP = 0.3
+HINT_OVERLAP = 0.3
 """Below this share of the claim's content words, disagreements with a sentence count as hints."""
 
-WORTH_READING = 0.5
+MIN_SHARE_TO_READ = 0.5
 """Share of a long claim that one sentence must have before the two are read and compared."""
 
-DOUBTED = 0.5
-TURNED = 0.6
+DOUBTED_FACTOR = 0.5
+REVERSED_FACTOR = 0.6
 """Factors on the support if a sentence that shares less of the claim disagrees, and if only one of
 the two has an odd number of reversals. That is no contradiction, only less reliable support."""
 
-OTHERWISE_BOUND = 0.4
+MODALITY_FACTOR = 0.4
 """Factor if one states a duty and the other a permission."""
 
-SWEEPING = 0.7
+SWEEPING_FACTOR = 0.7
 """Factor if only the claim allows no exception: "whatever the contract says"."""
 
-SAID_OTHERWISE = 0.6
+PERMISSION_FACTOR = 0.6
 """Factor if one permits what the other denies."""
 
-HINTED = 0.9
+HINTED_FACTOR = 0.9
 """Factor if the two share little and yet seem to disagree."""
 
-PRIOR = 0.01
+MIN_SCORE = 0.01
 """Least support of a claim, before factors for disagreement, so that these also rank claims without
 a shared word: they may be paraphrases."""
 
-SHORT = 8
+SHORT_WORDS = 8
 """Content words up to which a doubt counts in full; longer sentences, about several things, are
 affected less."""
 
-CONTRADICTED = 0.2
+CONTRADICTED_FACTOR = 0.2
 """Factor on the support if the closest sentence says the opposite."""
 
-ORDER = 0.05
+BIGRAM_WEIGHT = 0.05
 """Weight of neighbouring pairs of words (bigrams), function words included: of two claims of the
 same words, the one that keeps their order is supported more."""
 
-_OF_MORE = {"sign", "force", "contrary"}
+_NEED_TWO_WORDS = {"sign", "modality", "contrary"}
 """Kinds of disagreement that need more than one shared word."""
 
-_COMPARED = 3
+_CLOSEST = 3
 """How many of the closest sentences are read for what they say, which takes most of the time."""
 
 _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}\b)")
@@ -167,18 +167,18 @@ class SourceReading:
         best = shares[closest[0]] if shares else 0.0
         pairing, is_contradicted = None, False
         sentence = closest[0] if closest else None
-        if closest and (best >= WORTH_READING or len(words.weights) <= SHORT):
-            sentence, pairing, is_contradicted = self._compared(read(claim), closest)
+        if closest and (best >= MIN_SHARE_TO_READ or len(words.weights) <= SHORT_WORDS):
+            sentence, pairing, is_contradicted = self._compare(read(claim), closest)
         shown = sentence if shares or is_contradicted else None
         if len(words.weights) < MIN_CONTENT_WORDS:
             return Support(None, is_contradicted, shown)
         if sentence is None:
             return Support(0.0, is_contradicted, None)
-        score = self._carried(claim, words, best=best)
-        score *= 1 - ORDER * (1 - _order(words, self.pairs))
-        score = max(score, PRIOR)
+        score = self._word_score(claim, words, best=best)
+        score *= 1 - BIGRAM_WEIGHT * (1 - _bigram_share(words, self.pairs))
+        score = max(score, MIN_SCORE)
         if is_contradicted:
-            score *= CONTRADICTED
+            score *= CONTRADICTED_FACTOR
         elif pairing is not None:
             score *= _trust(pairing)
         return Support(round(score, 3), is_contradicted, shown)
@@ -193,10 +193,10 @@ class SourceReading:
 
     def _closest(self, shares: Mapping[int, float]) -> list[int]:
         """The sentences with the greatest *shares*, filled up with the first ones."""
-        candidates = {*shares, *range(min(_COMPARED, len(self.sentences)))}
-        return sorted(candidates, key=lambda at: (-shares.get(at, 0.0), at))[:_COMPARED]
+        candidates = {*shares, *range(min(_CLOSEST, len(self.sentences)))}
+        return sorted(candidates, key=lambda at: (-shares.get(at, 0.0), at))[:_CLOSEST]
 
-    def _compared(self, claim: Statement, closest: Sequence[int]) -> tuple[int, Pairing, bool]:
+    def _compare(self, claim: Statement, closest: Sequence[int]) -> tuple[int, Pairing, bool]:
         """The sentence to compare the claim with, the two paired, and whether they disagree."""
         pairings = {at: Pairing.of(claim, self._statement(at)) for at in closest}
         held = {at: pairing.overlap for at, pairing in pairings.items()}
@@ -212,24 +212,25 @@ class SourceReading:
         """Whether the two disagree; a number is no disagreement if another sentence has it."""
         kinds = [kind for kind in pairing.disagreements if kind != DOUBT]
         is_elsewhere = kinds == ["number"] and self._holds_amounts(pairing.claim.facts)
-        is_told = len(pairing.known) + len(pairing.opposed) > 1 or not _OF_MORE.issuperset(kinds)
-        return bool(kinds) and not is_elsewhere and is_told
+        shared = len(pairing.known) + len(pairing.opposed)
+        is_enough = shared > 1 or not _NEED_TWO_WORDS.issuperset(kinds)
+        return bool(kinds) and not is_elsewhere and is_enough
 
     def _statement(self, at: int) -> Statement:
         if at not in self._statements:
             self._statements[at] = read(self.sentences[at])
         return self._statements[at]
 
-    def _carried(self, claim: str, words: _ContentWords, *, best: float) -> float:
+    def _word_score(self, claim: str, words: _ContentWords, *, best: float) -> float:
         """The share of the claim that the sentences have, reduced for missing names and numbers."""
         missing = [weight for stem, weight in words.weights.items() if stem not in self.places]
         # With few sentences, reading their numbers first is cheaper than reading the claim's.
-        has_number = NUMBER_WEIGHT in missing and (len(self.sentences) > _COMPARED or self._amounts)
+        has_number = NUMBER_WEIGHT in missing and (len(self.sentences) > _CLOSEST or self._amounts)
         if has_number and self._holds_amounts(_measured(claim)):
             missing = [weight for weight in missing if weight != NUMBER_WEIGHT]
         spread = (words.whole - sum(missing)) / words.whole
-        share = SINGLE_SENTENCE * best + (1 - SINGLE_SENTENCE) * spread
-        return share * float(MISSING ** sum([weight > 1.0 for weight in missing]))
+        share = SINGLE_SENTENCE_WEIGHT * best + (1 - SINGLE_SENTENCE_WEIGHT) * spread
+        return share * float(MISSING_FACTOR ** sum([weight > 1.0 for weight in missing]))
 
     def _holds_amounts(self, ours: Sequence[Fact]) -> bool:
         """Whether the sentences have every number of *ours*, also as 14 days for two weeks."""
@@ -248,24 +249,24 @@ def support(claim: str, sentences: Sequence[str]) -> Support:
 
 def _trust(pairing: Pairing) -> float:
     """The factor on the support if the sentence may say the opposite."""
-    longest = max(len(pairing.claim.words), len(pairing.source.words), SHORT)
-    return float(_trust_if_short(pairing) ** (SHORT / longest) ** 3)
+    longest = max(len(pairing.claim.words), len(pairing.source.words), SHORT_WORDS)
+    return float(_trust_if_short(pairing) ** (SHORT_WORDS / longest) ** 3)
 
 
 def _trust_if_short(pairing: Pairing) -> float:
     share = pairing.overlap
-    is_far = share < LEAST_OVERLAP
-    trust = OTHERWISE_BOUND if pairing.is_bound_otherwise() else 1.0
-    trust *= SAID_OTHERWISE if pairing.is_said_otherwise(is_far=is_far) else 1.0
+    is_far = share < HINT_OVERLAP
+    trust = MODALITY_FACTOR if pairing.differs_in_modality() else 1.0
+    trust *= PERMISSION_FACTOR if pairing.is_permission_denied(is_far=is_far) else 1.0
     if pairing.claim.is_sweeping and not pairing.source.is_sweeping:
-        trust *= SWEEPING
+        trust *= SWEEPING_FACTOR
     if is_far:
-        is_hinted = pairing.may_be_turned() or pairing.is_denial_dropped() or pairing.disagreements
-        return trust * (HINTED if is_hinted else 1.0)
+        is_hinted = pairing.may_be_reversed() or pairing.drops_negation() or pairing.disagreements
+        return trust * (HINTED_FACTOR if is_hinted else 1.0)
     kinds = pairing.disagreements
     is_doubted = DOUBT in kinds or (kinds and share < MIN_OVERLAP)
-    trust *= DOUBTED if is_doubted else 1.0
-    return trust * (TURNED if pairing.is_turned else 1.0)
+    trust *= DOUBTED_FACTOR if is_doubted else 1.0
+    return trust * (REVERSED_FACTOR if pairing.is_reversed else 1.0)
 
 
 def _measured(claim: str) -> list[Fact]:
@@ -274,7 +275,7 @@ def _measured(claim: str) -> list[Fact]:
     return facts if all(isinstance(fact, Quantity) and fact.kind for fact in facts) else []
 
 
-def _order(words: _ContentWords, theirs: frozenset[tuple[str, str]]) -> float:
+def _bigram_share(words: _ContentWords, theirs: frozenset[tuple[str, str]]) -> float:
     """The share of the claim's bigrams that some sentence has."""
     ours = set(pairwise(words.order))
     return len(ours & theirs) / len(ours) if ours else 1.0

@@ -50,7 +50,7 @@ class KnownWord:
     is_person: bool
     is_content: bool
     is_small: bool
-    bare: tuple[str, ...]
+    roots: tuple[str, ...]
     """Its concept without a negative prefix, if it has one."""
     opposites: frozenset[str]
     contraries: frozenset[str]
@@ -186,16 +186,16 @@ def known_word(text: str) -> KnownWord:
         is_person=not is_owner and (text in known.pronouns or stem in known.people),
         is_content=text[0].isalpha() and text not in FIGURES and not (is_small and not concept),
         is_small=is_small,
-        bare=_bare(concept[0] if concept else stem),
+        roots=_roots(concept[0] if concept else stem),
         opposites=known.opposites.get(stem, frozenset()),
         contraries=known.contraries.get(stem, frozenset()),
     )
 
 
-def _bare(concept: str) -> tuple[str, ...]:
+def _roots(concept: str) -> tuple[str, ...]:
     """*concept* without each negative prefix it begins with, if more than 3 letters are left."""
-    bare = [concept.removeprefix(prefix) for prefix in PREFIXES if concept.startswith(prefix)]
-    return tuple(form for form in bare if len(form) > 3)
+    roots = [concept.removeprefix(prefix) for prefix in PREFIXES if concept.startswith(prefix)]
+    return tuple(form for form in roots if len(form) > 3)
 
 
 def statement_tokens(sentence: str) -> list[str]:

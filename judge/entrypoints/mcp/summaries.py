@@ -6,7 +6,7 @@ Clients that read structured content show these to people at most; the others ca
 from collections.abc import Iterable
 from typing import Any
 
-from judge.citations.check import CARRIED
+from judge.citations.check import SUPPORT_THRESHOLD
 from judge.entrypoints.mcp.pagination import Json
 from judge.search.answer_format import cite_mark
 
@@ -102,7 +102,7 @@ def _meant(item: Json) -> str:
 
 
 def _is_doubtful(mark: Json) -> bool:
-    is_weak = mark["support"] is not None and mark["support"] < CARRIED
+    is_weak = mark["support"] is not None and mark["support"] < SUPPORT_THRESHOLD
     return not mark["in_range"] or mark["contradicts"] or is_weak
 
 

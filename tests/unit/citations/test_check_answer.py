@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.citations.check import (
-    CARRIED,
     MAX_CITATIONS,
+    SUPPORT_THRESHOLD,
     AnswerSource,
     CheckedAnswer,
     CheckedMark,
@@ -93,7 +93,7 @@ def test_a_mark_of_several_numbers_has_an_entry_for_each() -> None:
     assert (first.start, first.end) == (second.start, second.end)
     assert (first.support or 0.0) < 0.05
     assert first.sentence is None
-    assert (second.support or 0.0) >= CARRIED
+    assert (second.support or 0.0) >= SUPPORT_THRESHOLD
 
 
 def test_a_malformed_mark_has_no_number() -> None:
@@ -145,7 +145,7 @@ def test_a_mark_carries_the_words_beside_it_and_no_address_or_tag(answer: str) -
 def test_of_several_marks_in_a_sentence_each_is_held_against_its_own_words() -> None:
     found = check(f"{BOILER[:-1]} [1]; {DEPOSIT[:-1]} [2][1].")
     assert [mark.support for mark in found.marks[:2]] == [1.0, 1.0]
-    assert (found.marks[2].support or 0.0) < CARRIED
+    assert (found.marks[2].support or 0.0) < SUPPORT_THRESHOLD
 
 
 @pytest.mark.parametrize(

@@ -244,7 +244,7 @@ roles | The tenant's deposit must be protected by the landlord. | The landlord's
 roles | Your landlord is responsible for repairs. | The tenant is responsible for repairs.
 share | All workers get a written statement. | Some workers get a written statement.
 share | Only the owner can end the contract. | Anyone can end the contract for the owner.
-force | The council must investigate complaints about noise. | The council may investigate complaints about noise.
+modality | The council must investigate complaints about noise. | The council may investigate complaints about noise.
 condition | Rent can increase only if both sides sign. | Rent can increase even if both sides sign.
 contrary | The guide is for pupils. | The guide is for teachers.
 sign | The shop must refund you. | The shop can fail to refund you.

@@ -5,7 +5,7 @@
 import pytest
 
 from judge.citations.reading import read
-from judge.citations.relations import compared, owned, role_of, sides
+from judge.citations.relations import find_comparison, find_order, find_role, owned
 from judge.citations.stance import Word
 from judge.citations.vocabulary import statement_tokens
 
@@ -100,7 +100,7 @@ def concepts(words: str) -> set[str]:
 def said_of(word: Word, tokens: list[str]) -> str:
     held = " not" if word.stance.sign < 0 else ""
     rest = (word.condition, word.share, "mixed" if word.is_in_mixed_clause else "")
-    first = f"{tokens[word.at]}={word.stance.force}{held}{'!' if word.is_head else ''}"
+    first = f"{tokens[word.at]}={word.stance.modality}{held}{'!' if word.is_head else ''}"
     return " ".join([first, *filter(None, rest)])
 
 
@@ -127,7 +127,7 @@ def test_who_does_something_to_whom_is_read_from_the_places_of_people(
         f"{role.agent} -> {role.patient}{' if' if word.condition else ''}".strip()
         for word in statement.words
         if word.is_verb and {word.known.concept} == concepts(verb)
-        if (role := role_of(word, statement))
+        if (role := find_role(word, statement))
     ]
     assert found == ([told] if told else [])
 
@@ -136,7 +136,7 @@ def test_who_does_something_to_whom_is_read_from_the_places_of_people(
 def test_what_comes_first_is_told_from_what_comes_later(
     sentence: str, earlier: str, later: str
 ) -> None:
-    first, then = sides(read(sentence))
+    first, then = find_order(read(sentence))
     assert concepts(earlier) <= first
     assert concepts(later) <= then
     assert not first & then
@@ -147,14 +147,14 @@ def test_what_comes_first_is_told_from_what_comes_later(
     ["Before 9 you pay.", "The day after.", "Pay before lunch and after work.", "After lunch"],
 )
 def test_without_two_sides_nothing_comes_first(sentence: str) -> None:
-    assert sides(read(sentence)) == (frozenset(), frozenset())
+    assert find_order(read(sentence)) == (frozenset(), frozenset())
 
 
 @pytest.mark.parametrize(("sentence", "one", "other", "sign"), cells(COMPARED))
 def test_two_things_are_compared_by_what_stands_on_either_side_of_than(
     sentence: str, one: str, other: str, sign: str
 ) -> None:
-    found = compared(read(sentence))
+    found = find_comparison(read(sentence))
     assert found is not None
     assert concepts(one) <= {name for name, _ in found.greater}
     assert concepts(other) <= {name for name, _ in found.lesser}
@@ -164,7 +164,7 @@ def test_two_things_are_compared_by_what_stands_on_either_side_of_than(
 
 def test_a_comparison_says_by_what_unless_it_is_by_how_much() -> None:
     def by(degree: str) -> str:
-        found = compared(read(f"The fence is {degree} than the sign."))
+        found = find_comparison(read(f"The fence is {degree} than the sign."))
         return " ".join(found.by) if found else "-"
 
     assert by("higher") == by("more") == by("less") == ""
@@ -174,7 +174,7 @@ def test_a_comparison_says_by_what_unless_it_is_by_how_much() -> None:
 
 def test_what_is_not_married_is_compared_as_another_than_what_is() -> None:
     sentence = "Married people have fewer rights than those who are not married."
-    found = compared(read(sentence))
+    found = find_comparison(read(sentence))
     assert found is not None
     assert ("marri", 1) in found.greater
     assert ("marri", -1) in found.lesser
@@ -193,7 +193,7 @@ def test_what_is_not_married_is_compared_as_another_than_what_is() -> None:
     ],
 )
 def test_one_thing_alone_is_not_compared(sentence: str) -> None:
-    assert compared(read(sentence)) is None
+    assert find_comparison(read(sentence)) is None
 
 
 @pytest.mark.parametrize(

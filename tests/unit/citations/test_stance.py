@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.citations.stance import FACT, Stance, composed
+from judge.citations.stance import FACT, Stance, combine
 
 SAID = {
     "a fact": FACT,
@@ -48,11 +48,11 @@ no fact, should: advice against
 def test_a_cue_after_another_changes_what_is_said(row: str) -> None:
     before, _, after = row.partition(": ")
     held, _, kind = before.partition(", ")
-    assert composed(SAID[held], kind) == SAID[after]
+    assert combine(SAID[held], kind) == SAID[after]
 
 
 @pytest.mark.parametrize("held", SAID.values())
 def test_what_is_denied_twice_is_said_again_but_for_leave(held: Stance) -> None:
-    again = composed(composed(held, "lacks"), "lacks")
+    again = combine(combine(held, "lacks"), "lacks")
     assert again == held
-    assert composed(composed(held, "not"), "not").sign == held.sign
+    assert combine(combine(held, "not"), "not").sign == held.sign

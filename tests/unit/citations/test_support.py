@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.citations.support import PRIOR, Support, support
+from judge.citations.support import MIN_SCORE, Support, support
 
 BOILER = "Your landlord must keep the boiler, the heating and the hot water in working order."
 NOTICE = "Your landlord must give you at least 24 hours' notice before visiting."
@@ -39,7 +39,7 @@ def test_a_sentence_of_the_source_is_carried_whole_and_found(at: int) -> None:
 
 def test_a_claim_of_another_matter_is_not_carried() -> None:
     assert support("Teachers mark homework on Sundays.", PAGE) == Support(
-        PRIOR, contradicts=False, sentence=None
+        MIN_SCORE, contradicts=False, sentence=None
     )
 
 
