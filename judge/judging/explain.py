@@ -36,7 +36,7 @@ class ExplainedTerm:
     """A term or pattern that stood in the text, and what it gave one domain.
 
     `score` is `weight` times `factor`: more in the question and when repeated, less for hints in a
-    long story. One that does not count, `lost_to` the longer term, gave 0.
+    long story. It is 0 where the match is part of a longer term's: that is then `lost_to`.
     """
 
     domain: str

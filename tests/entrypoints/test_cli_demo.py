@@ -21,7 +21,7 @@ from judge.demo.site import example_site
 from judge.entrypoints.cli.sources.checks import check_examples
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
-from judge.judging.in_force import Places
+from judge.judging.effective_sources import Places
 from judge.judging.pages.read import read_html
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.chat_server import ChatServer

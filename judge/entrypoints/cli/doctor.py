@@ -13,7 +13,7 @@ from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import counted, format_table, say, show
 from judge.entrypoints.cli.sources.checks import check_examples
 from judge.errors import CacheUnavailable, ConfigurationError, IndexUnavailable, ModelUnavailable
-from judge.judging.in_force import Places
+from judge.judging.effective_sources import Places
 from judge.ports import Journal
 from judge.settings import EXTRACTIVE, OPENAI, Settings, load_settings
 

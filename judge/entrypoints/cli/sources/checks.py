@@ -13,7 +13,7 @@ from judge.errors import FetchError
 from judge.judging.catalog_check import FindingKind, check_catalog
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
-from judge.judging.in_force import ExampleInForce, Places, examples_of
+from judge.judging.effective_sources import EffectiveExample, Places, examples_of
 from judge.judging.knowledge import Knowledge
 from judge.judging.pages.library import requests_of
 from judge.judging.pages.page_records import SnippetRequest
@@ -117,7 +117,7 @@ def check_examples(known: Knowledge, places: Places) -> list[ExampleCheck]:
 
 
 def _check_example(
-    known: Knowledge, domain: str, example: ExampleInForce, *, must_get_it: bool
+    known: Knowledge, domain: str, example: EffectiveExample, *, must_get_it: bool
 ) -> ExampleCheck:
     text, place = example.text, example.place
     disputes = (("story", read_dispute(text, "")), ("question", read_dispute("", text)))

@@ -26,7 +26,7 @@ def list_sources() -> None:
 @sources.command()
 @_domain
 @text_or_json
-@runs("sources.show.show_in_force")
+@runs("sources.show.show_effective_sources")
 def show() -> None:
     """Show what is in force, and in which file and line it stands.
 

@@ -19,7 +19,7 @@ from judge.entrypoints.cli.sources.checks import (
     check_pages,
 )
 from judge.errors import CacheUnavailable, ConfigurationError, UnknownDomain
-from judge.judging.in_force import Places
+from judge.judging.effective_sources import Places
 from judge.judging.knowledge import Knowledge
 from judge.judging.pages.library import requests_of
 from judge.judging.pages.page_records import SnippetRequest

@@ -1,4 +1,4 @@
-"""The work of `judge sources show`: what is in force, and in which file and line."""
+"""The work of `judge sources show`: the effective configuration, and where each item stands."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,19 +7,24 @@ from judge.bootstrap import open_sources, read_sources
 from judge.entrypoints.cli.output import format_table, show
 from judge.entrypoints.cli.plain_text import format_help_line
 from judge.entrypoints.cli.sources.reports import require_domain
-from judge.judging.in_force import DomainInForce, InForce, WordsInForce, in_force
+from judge.judging.effective_sources import (
+    EffectiveDomain,
+    EffectiveSources,
+    EffectiveTerm,
+    effective_sources,
+)
 from judge.judging.sources import SafetyRule
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.vocabulary.package_files import safety_file, subject_files
 
 
-def show_in_force(journal: Journal, *, domain: str | None, form: str) -> None:
-    """Print all that is in force, or that of one *domain*; raises UnknownDomain."""
+def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -> None:
+    """Print the effective configuration, or that of one *domain*; raises UnknownDomain."""
     settings = load_settings()
     known = open_sources(settings, journal).current()
     files = (*read_sources(Path(settings.sources)), *subject_files().values(), safety_file())
-    found = in_force(known, files)
+    found = effective_sources(known, files)
     if domain is None:
         show(form, found, _all(found))
         return
@@ -28,7 +33,7 @@ def show_in_force(journal: Journal, *, domain: str | None, form: str) -> None:
     show(form, one, _whole(one))
 
 
-def _all(found: InForce) -> Iterator[str]:
+def _all(found: EffectiveSources) -> Iterator[str]:
     domains = [
         (
             one.name,
@@ -53,11 +58,11 @@ def _all(found: InForce) -> Iterator[str]:
     yield format_table(("Retrieval", "Value", "Stands in"), retrieval)
 
 
-def _whole(domain: DomainInForce) -> Iterator[str]:
+def _whole(domain: EffectiveDomain) -> Iterator[str]:
     yield f"{domain.name}: {domain.title} ({_files(str(domain.place), domain.vocabulary)})"
-    for heading, words in (("Term", domain.terms), ("Pattern", domain.patterns)):
-        if words:
-            rows = [(one.text, _weight(one), one.place) for one in words]
+    for heading, terms in (("Term", domain.terms), ("Pattern", domain.patterns)):
+        if terms:
+            rows = [(term.text, _weight(term), term.place) for term in terms]
             yield format_table((heading, "Weight", "Stands in"), rows)
     pages = [
         (s.title, s.url, ", ".join(s.topics), ", ".join(s.nations) or "all", page.place)
@@ -75,9 +80,9 @@ def _whole(domain: DomainInForce) -> Iterator[str]:
             yield format_table((heading, "Stands in"), listed)
 
 
-def _weight(words: WordsInForce) -> str:
-    overruled = "" if words.overruled is None else f" instead of {words.overruled:g}"
-    return f"{words.weight:g}{overruled}"
+def _weight(term: EffectiveTerm) -> str:
+    overruled = "" if term.overruled is None else f" instead of {term.overruled:g}"
+    return f"{term.weight:g}{overruled}"
 
 
 def _files(*files: str) -> str:
