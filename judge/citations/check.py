@@ -183,12 +183,12 @@ def _marked_sentences(answer: str, form: MarkForm | None) -> list[MarkedSentence
         at = tag.end
     text = "".join([*pieces, answer[at:]])
     brackets = [] if form == "cite" else find_marks(text)
-    found = sorted([*tags, *brackets], key=lambda mark: mark.start)
+    all_marks = sorted([*tags, *brackets], key=lambda mark: mark.start)
     text = _NOT_TEXT.sub(_blank, text)
     end = _end_of_prose(text)
     text = text[:end] + _LIST_TEXT.sub(lambda part: part[1] or " ", text[end:])
     marked: list[MarkedSentence] = []
-    for sentence in mark_sentences(text, structured_sentences(text), found):
+    for sentence in mark_sentences(text, structured_sentences(text), all_marks):
         is_alone = sentence.marks and not any(map(words, sentence.pieces))
         if marked and is_alone and sentence.span.start < end:
             marked[-1].marks.extend(sentence.marks)
@@ -216,8 +216,8 @@ def _end_of_prose(text: str) -> int:
     return start if are_links else len(text)
 
 
-def _blank(found: re.Match[str]) -> str:
-    return " " * len(found[0])
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def _reading(text: str) -> SourceReading:
@@ -242,28 +242,28 @@ def _check_sentence(
     claims: Sequence[Claim], cited: Iterable[tuple[str, int]], readings: Mapping[int, SourceReading]
 ) -> Iterator[list[CheckedMark]]:
     """The checked marks of one sentence, grouped by claim."""
-    held = {(text, number): readings[number].support(text) for text, number in cited}
+    supports = {(text, number): readings[number].support(text) for text, number in cited}
     for text, same in groupby(claims, key=lambda claim: claim.text):
         yield [
-            _check_mark(claim.mark, number, held.get((text, number or 0)), readings)
+            _check_mark(claim.mark, number, supports.get((text, number or 0)), readings)
             for claim in same
             for number in claim.mark.numbers or (None,)
         ]
 
 
 def _check_mark(
-    mark: Mark, number: int | None, held: Support | None, readings: Mapping[int, SourceReading]
+    mark: Mark, number: int | None, measured: Support | None, readings: Mapping[int, SourceReading]
 ) -> CheckedMark:
-    found = held or Support(None, contradicts=False, sentence=None)
-    is_there = found.sentence is not None and (found.score or found.contradicts)
+    support = measured or Support(None, contradicts=False, sentence=None)
+    is_there = support.sentence is not None and (support.score or support.contradicts)
     return CheckedMark(
         number=number,
         start=mark.start,
         end=mark.end,
-        in_range=held is not None,
-        sentence=readings[number or 0].sentences[found.sentence or 0] if is_there else None,
-        support=found.score,
-        contradicts=found.contradicts,
+        in_range=measured is not None,
+        sentence=readings[number or 0].sentences[support.sentence or 0] if is_there else None,
+        support=support.score,
+        contradicts=support.contradicts,
     )
 
 

@@ -18,7 +18,7 @@ from judge.citations.vocabulary import PREFIXES, KnownWord, vocabulary
 MIN_OVERLAP = 0.65
 """Share of the claim's content words the sentence must have, or they are about different things."""
 
-MIN_HELD = 3
+MIN_SHARED = 3
 """Content words that the sentence must have before other clauses of the claim are ignored."""
 
 _SIGN_KINDS = {True: "sign", False: "sign beyond"}
@@ -71,8 +71,8 @@ class Pairing:
         opposed = {w.stem for w in words if w.opposites and not w.opposites.isdisjoint(stems)}
         contrary = {w.stem for w in words if w.contraries and not w.contraries.isdisjoint(stems)}
         met = opposed | contrary
-        held = {one for one, said in ours.items() if one in known or said[-1].known.stem in met}
-        overlap = len(held) / len(_relevant_concepts(held, claim)) if held else 0.0
+        shared = {one for one, said in ours.items() if one in known or said[-1].known.stem in met}
+        overlap = len(shared) / len(_relevant_concepts(shared, claim)) if shared else 0.0
         return cls(claim, source, known, opposed, contrary, overlap)
 
     @cached_property
@@ -223,10 +223,10 @@ class Pairing:
 
         Otherwise the clause is about the case, as in "You didn't give enough warning".
         """
-        said = [word.known for word in self.claim.words if word.clause == clause]
+        clause_words = [word.known for word in self.claim.words if word.clause == clause]
         met = self.opposed | self.contrary
-        held = [word for word in said if word.concept in self.known or word.stem in met]
-        return 2 * len(held) > len(said)
+        shared = [word for word in clause_words if word.concept in self.known or word.stem in met]
+        return 2 * len(shared) > len(clause_words)
 
     def _is_limit_lost(self, word: Word, others: Sequence[Word]) -> bool:
         """Whether *word* is in a `without` or `unless` of one and unconditional in the other.
@@ -274,24 +274,24 @@ class Pairing:
                     yield "roles"
 
 
-def _relevant_concepts(held: AbstractSet[str], claim: Statement) -> Sequence[str]:
-    """The concepts of *claim* in clauses with one of *held*, or all if only few are held.
+def _relevant_concepts(shared: AbstractSet[str], claim: Statement) -> Sequence[str]:
+    """The concepts of *claim* in clauses with one of *shared*, or all if only few are shared.
 
     Clauses that a verdict puts around a citation ("the guidance says that") do not count.
     """
     ours = claim.by_concept
-    if len(held) < MIN_HELD:
+    if len(shared) < MIN_SHARED:
         return list(ours)
-    clauses = {word.clause for one in held for word in ours[one]}
+    clauses = {word.clause for one in shared for word in ours[one]}
     return [one for one, said in ours.items() if any(w.clause in clauses for w in said)]
 
 
-def _match(word: KnownWord, held: Statement) -> tuple[str, int] | None:
-    """The concept of *word* in *held*, with 1, or its form with or without a prefix, with -1."""
-    concept, theirs = word.concept, held.by_concept
+def _match(word: KnownWord, source: Statement) -> tuple[str, int] | None:
+    """The concept of *word* in *source*, with 1, or its form with or without a prefix, with -1."""
+    concept, theirs = word.concept, source.by_concept
     if concept in theirs:
         return concept, 1
-    if concept not in held.roots and (not word.roots or theirs.keys().isdisjoint(word.roots)):
+    if concept not in source.roots and (not word.roots or theirs.keys().isdisjoint(word.roots)):
         return None
     forms = (
         form for prefix in PREFIXES for form in (concept.removeprefix(prefix), prefix + concept)

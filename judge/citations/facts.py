@@ -156,16 +156,16 @@ def quantities(sentence: str) -> list[Fact]:
     text = plain(sentence[:_LONGEST])
     if not _FIGURE.search(text) and _COUNTING.isdisjoint(_LETTERS.findall(text)):
         return []  # As in most sentences; each pattern takes 10 µs and more.
-    facts: list[Fact] = [_date(found, text) for found in _DATE.finditer(text)]
+    facts: list[Fact] = [_date(match, text) for match in _DATE.finditer(text)]
     text = _DATE.sub(_blank, text) if facts else text
-    facts += [_ordinal(found) for found in _ORDINAL.finditer(text)]
+    facts += [_ordinal(match) for match in _ORDINAL.finditer(text)]
     text = _ORDINAL.sub(_blank, text)
-    facts += [_rate(found) for found in _RATE.finditer(text)]
+    facts += [_rate(match) for match in _RATE.finditer(text)]
     text = _OR_TWO.sub(_span_in_figures, _RATE.sub(_blank, text))
-    for found in _SPAN.finditer(text):
-        if span := _span(found):
+    for match in _SPAN.finditer(text):
+        if span := _span(match):
             facts.append(span)
-            text = text[: found.start()] + _blank(found) + text[found.end() :]
+            text = text[: match.start()] + _blank(match) + text[match.end() :]
     return [*facts, *_amounts(text)]
 
 
@@ -227,45 +227,45 @@ def has_all(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
     return all(any(_agree(fact, other) for other in theirs) for fact in ours)
 
 
-def _blank(found: re.Match[str]) -> str:
-    return " " * len(found[0])
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
-def _date(found: re.Match[str], text: str) -> Date:
-    group = found.groupdict()
+def _date(match: re.Match[str], text: str) -> Date:
+    group = match.groupdict()
     month = group["month"] or group["month2"] or group["month3"]
     return Date(
         int(group["day"] or group["day2"] or 0),
         next((n for n, name in enumerate(MONTHS, 1) if month and name.startswith(month)), 0),
         int(group["year"] or group["year2"] or group["year3"] or group["year4"] or 0),
-        _bound(text[max(0, found.start() - _REACH) : found.start()], ""),
+        _bound(text[max(0, match.start() - _REACH) : match.start()], ""),
     )
 
 
-def _rate(found: re.Match[str]) -> Quantity:
-    if found["rate"]:
-        return Quantity(_RATES[found["rate"]], "every")
-    return Quantity(_figure(found["number"] or "one") * _DAYS[found["unit"]], "every")
+def _rate(match: re.Match[str]) -> Quantity:
+    if match["rate"]:
+        return Quantity(_RATES[match["rate"]], "every")
+    return Quantity(_figure(match["number"] or "one") * _DAYS[match["unit"]], "every")
 
 
-def _ordinal(found: re.Match[str]) -> Quantity:
+def _ordinal(match: re.Match[str]) -> Quantity:
     """Parse "the sixth day" or "day six"."""
-    if found["number"]:
-        return Quantity(_figure(found["number"]), f"{found['unit2']} number")
-    nth = found["nth"]
+    if match["number"]:
+        return Quantity(_figure(match["number"]), f"{match['unit2']} number")
+    nth = match["nth"]
     number = _ORDINALS.index(nth) + 1.0 if nth in _ORDINALS else float(nth[:-2])
-    return Quantity(number, f"{found['unit']} number")
+    return Quantity(number, f"{match['unit']} number")
 
 
-def _span_in_figures(found: re.Match[str]) -> str:
+def _span_in_figures(match: re.Match[str]) -> str:
     """Write "a day or two" as a span, "1-2 day"; "a week or so" is too vague to compare."""
-    return f"1-2 {found['unit']}" if found["more"] == "two" else "about then"
+    return f"1-2 {match['unit']}" if match["more"] == "two" else "about then"
 
 
-def _span(found: re.Match[str]) -> Quantity | None:
+def _span(match: re.Match[str]) -> Quantity | None:
     """The span between two numbers of one unit; None if they are not a span."""
-    low, high = _figure(found["low"]), _figure(found["high"])
-    unit = ("money", 1.0) if found["sign"] else _unit(found["unit"] or "")
+    low, high = _figure(match["low"]), _figure(match["high"])
+    unit = ("money", 1.0) if match["sign"] else _unit(match["unit"] or "")
     if unit is None or unit[0] == "clock" or low >= high:
         return None
     return Quantity(low * unit[1], unit[0], most=high * unit[1])
@@ -276,35 +276,35 @@ def _figure(written: str) -> float:
 
 
 def _amounts(text: str) -> Iterator[Quantity]:
-    for found in _AMOUNT.finditer(text):
-        before = text[max(0, found.start() - _REACH) : found.start()]
-        after = text[found.end() : found.end() + _REACH]
-        if found["a"] and _unit((before.split() or [""])[-1]):
+    for match in _AMOUNT.finditer(text):
+        before = text[max(0, match.start() - _REACH) : match.start()]
+        after = text[match.end() : match.end() + _REACH]
+        if match["a"] and _unit((before.split() or [""])[-1]):
             continue  # "28 days a year"
-        quantity = _quantity(found, before, after)
+        quantity = _quantity(match, before, after)
         if quantity is not None:
             bound = _BOUND_BEFORE.search(before)
             is_negated = bound and _is_bound_negated(before[: bound.start()])
             yield replace(quantity, is_negated=True) if is_negated else quantity
 
 
-def _quantity(found: re.Match[str], before: str, after: str) -> Quantity | None:
-    if found["part"]:
-        return Quantity(_PARTS[found["part"]], "%", _bound(before, after))
-    if found["times"]:
-        return Quantity(_TIMES[found["times"]], "time", _bound(before, ""))
+def _quantity(match: re.Match[str], before: str, after: str) -> Quantity | None:
+    if match["part"]:
+        return Quantity(_PARTS[match["part"]], "%", _bound(before, after))
+    if match["times"]:
+        return Quantity(_TIMES[match["times"]], "time", _bound(before, ""))
     noun = _NOUN.match(after)
     following = (noun["noun"] if noun else None) or ""
-    amount, written = _number(found)
+    amount, written = _number(match)
     if noun and noun["large"]:
         amount *= _LARGE[noun["large"]]
     unit = _unit(written) or _unit(following)
     bound = _bound(before, after[noun.end() if noun and unit and not written else 0 :])
-    if (found["a"] or found["spelt"] == "one") and (
-        unit is None or (found["a"] and not (bound or before.endswith("for ")))
+    if (match["a"] or match["spelt"] == "one") and (
+        unit is None or (match["a"] and not (bound or before.endswith("for ")))
     ):
         return None
-    if found["sign"]:
+    if match["sign"]:
         return Quantity(amount * _SUFFIXES.get(written, 1.0), "money", bound)
     if unit is None:
         return Quantity(amount, "", bound, following)
@@ -313,12 +313,12 @@ def _quantity(found: re.Match[str], before: str, after: str) -> Quantity | None:
     return Quantity(amount * unit[1], unit[0], bound)
 
 
-def _number(found: re.Match[str]) -> tuple[float, str]:
+def _number(match: re.Match[str]) -> tuple[float, str]:
     """The amount, and the suffix written to it: `m` for `£2m`."""
-    if found["digits"]:
-        return float(found["digits"].replace(",", "")), found["suffix"] or ""
+    if match["digits"]:
+        return float(match["digits"].replace(",", "")), match["suffix"] or ""
     total = below = 0.0
-    for word in re.split(r"[ -]", found["spelt"] or "one"):
+    for word in re.split(r"[ -]", match["spelt"] or "one"):
         value = _WORDS.get(word, 0.0)  # "and" is none
         below = max(below, 1.0) * value if word in _MULTIPLES else below + value
         if value >= 1e3:
@@ -331,10 +331,10 @@ def _unit(noun: str) -> tuple[str, float] | None:
 
 
 def _bound(before: str, after: str) -> Bound:
-    found = _BOUND_BEFORE.search(before) or _BOUND_AFTER.match(after)
-    if found is None:
+    match = _BOUND_BEFORE.search(before) or _BOUND_AFTER.match(after)
+    if match is None:
         return ""
-    is_least = bool(found["least"]) != _is_bound_negated(before[: found.start()])
+    is_least = bool(match["least"]) != _is_bound_negated(before[: match.start()])
     return "least" if is_least else "most"
 
 

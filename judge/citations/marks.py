@@ -58,22 +58,22 @@ def find_marks(text: str) -> list[Mark]:
     return [
         Mark(
             # Folding white space first keeps the patterns linear.
-            _numbers(fold_space(found.text[1:-1]))
-            if found.is_plain and found.text[0] + found.text[-1] in _PAIRS
+            _numbers(fold_space(bracket.text[1:-1]))
+            if bracket.is_plain and bracket.text[0] + bracket.text[-1] in _PAIRS
             else (),
-            found.start,
-            found.end,
-            found.text,
+            bracket.start,
+            bracket.end,
+            bracket.text,
         )
-        for found in numbered_brackets(text)
+        for bracket in numbered_brackets(text)
     ]
 
 
 def find_cite_marks(text: str) -> list[Mark]:
     """Every `<cite i="n"/>` of *text*, in order, well formed or not."""
     return [
-        Mark(_cite_numbers(found[0]), found.start(), found.end(), found[0])
-        for found in _CITE.finditer(text)
+        Mark(_cite_numbers(match[0]), match.start(), match.end(), match[0])
+        for match in _CITE.finditer(text)
     ]
 
 
@@ -85,7 +85,7 @@ def find_bare_citations(text: str) -> list[str]:
     """
     if not _FIGURE.search(PLAIN_MARK.sub("", text)):
         return []
-    return [found.group() for found in _BARE.finditer(text)]
+    return [match.group() for match in _BARE.finditer(text)]
 
 
 def _cite_numbers(tag: str) -> tuple[int, ...]:
@@ -97,16 +97,16 @@ def _numbers(body: str) -> tuple[int, ...]:
     """The distinct numbers of `1, 3` or `1-3`; none if any part is something else."""
     if _ONE.fullmatch(body):
         return (int(body),)  # nearly always; splitting is slower
-    found: dict[int, None] = {}
+    numbers: dict[int, None] = {}
     for part in _LIST_SEPARATOR.split(body):
         span = _RANGE.fullmatch(part)
         if _ONE.fullmatch(part):
-            found[int(part)] = None
+            numbers[int(part)] = None
         elif span:
             first, last = int(span.group(1)), int(span.group(2))
             if not first <= last < first + _LONGEST_RANGE:
                 return ()
-            found.update(dict.fromkeys(range(first, last + 1)))
+            numbers.update(dict.fromkeys(range(first, last + 1)))
         else:
             return ()
-    return tuple(found)
+    return tuple(numbers)

@@ -103,8 +103,8 @@ def _statement(sentence: str, reader: "_StatementReader") -> Statement:
 
 def _main(heads: Sequence[Word]) -> Stance:
     is_denied = any(word.stance.sign < 0 and not word.condition for word in heads)
-    told = [word.stance for word in heads if word.stance.modality != "fact"]
-    return told[0] if told else DENIED if is_denied else FACT
+    stances = [word.stance for word in heads if word.stance.modality != "fact"]
+    return stances[0] if stances else DENIED if is_denied else FACT
 
 
 @dataclass(slots=True)
@@ -324,19 +324,19 @@ class _StatementReader:
             self._apply_cue(kind, at)
 
     def _apply_cue(self, kind: str, at: int) -> None:
-        held = self.stance if self.is_fresh and self.has_cue else FACT
+        previous = self.stance if self.is_fresh and self.has_cue else FACT
         if self.negated is not None:  # "no tenant can", "no ground on which you may"
-            held, self.negated.stance, self.negated = DENIED, FACT, None
+            previous, self.negated.stance, self.negated = DENIED, FACT, None
         elif self.negates_next and kind not in {"without", "lacks"}:  # "nobody may", "no right to"
-            held, self.negates_next = DENIED, False
+            previous, self.negates_next = DENIED, False
         elif self._is_after_condition():
             self.condition, self.limit, self.clause = "", "", self.clause + 1
         elif self._negates_existence(at):  # "does not give you the right to"
-            held = DENIED
+            previous = DENIED
             for word in self.words[-2:]:
                 if word.clause == self.clause:
                     word.stance, word.is_head = FACT, False
-        self.stance = combine(held, "lacks" if kind == "without" else kind)
+        self.stance = combine(previous, "lacks" if kind == "without" else kind)
         if kind == "without" and self.negates_next:  # "nobody without a licence may"
             self.negates_next, self.is_untrue = False, True
         if kind == "without":
@@ -347,10 +347,10 @@ class _StatementReader:
 
     def _apply_cue_backwards(self, kind: str) -> None:
         """Apply a cue that follows the words in its scope: "smoking is not allowed"."""
-        held = self.stance if self.is_fresh and self.has_cue else FACT
+        previous = self.stance if self.is_fresh and self.has_cue else FACT
         if self.negated is not None:  # "no licence is needed"
-            held, self.negated.stance, self.negated = DENIED, FACT, None
-        stance = combine(held, kind)
+            previous, self.negated.stance, self.negated = DENIED, FACT, None
+        stance = combine(previous, kind)
         if self.is_untrue:
             stance, self.is_untrue = opposite(stance), False
         words = [word for word in self.words if word.clause not in self.relatives] or self.words

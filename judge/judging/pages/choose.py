@@ -87,20 +87,20 @@ def offer_pages(
 
     All are ranked again if the text of any has changed since it was chosen.
     """
-    found = {chosen.request.key: (chosen, snippet) for chosen, snippet in retrieved}
-    pages = {key: library.page(chosen.request, s.text) for key, (chosen, s) in found.items()}
+    by_key = {chosen.request.key: (chosen, snippet) for chosen, snippet in retrieved}
+    pages = {key: library.page(chosen.request, s.text) for key, (chosen, s) in by_key.items()}
     ranked = [chosen.candidate for chosen, _ in retrieved if chosen.candidate]
     if any(not one.digest or one.digest != pages[one.request.key].digest for one, _ in retrieved):
         usable = [
             pages[key]
-            for key, (chosen, _) in found.items()
+            for key, (chosen, _) in by_key.items()
             if _is_usable(chosen.request, pages[key], nations)
         ]
         index = library.compiled(usable)
         ranked = list(rank_candidates(index, dispute, domain, limit=len(usable), nearness=nearness))
     offered = []
     for candidate in ranked:
-        chosen, snippet = found[_key(candidate.page)]
+        chosen, snippet = by_key[_key(candidate.page)]
         request = chosen.request
         text = _reference_text(snippet.text, candidate, request.settings.max_words)
         # `replace` takes three times as long, for each page of each dispute.

@@ -69,8 +69,8 @@ def parse_date(text: str) -> date | None:
     (datetime.date(2024, 5, 3), datetime.date(2024, 5, 3), None)
     """
     for pattern in _DATES:
-        if found := pattern.search(text[:100]):
-            return _date(found["year"], found["month"], found["day"])
+        if match := pattern.search(text[:100]):
+            return _date(match["year"], match["month"], match["day"])
     return None
 
 
@@ -95,8 +95,8 @@ def find_updated(metas: Mapping[str, str], markup: bytes, limited: bytes) -> dat
 def _json_ld_dates(markup: bytes) -> Iterator[tuple[str, str]]:
     for script in islice(_JSON_LD.finditer(markup), _MAX_SCRIPTS):
         end = markup.find(b"</script", script.end(), script.end() + _MAX_SCRIPT_BYTES)
-        for found in _JSON_LD_DATE.finditer(markup, script.end(), max(end, script.end())):
-            yield found[1].decode(), found[2].decode("utf-8", "replace")
+        for match in _JSON_LD_DATE.finditer(markup, script.end(), max(end, script.end())):
+            yield match[1].decode(), match[2].decode("utf-8", "replace")
 
 
 def _first_date(texts: Iterable[str | None]) -> date | None:
@@ -142,7 +142,7 @@ def _is_in_sentence(before: list[bytes]) -> bool:
 def _date(year: str, month: str, day: str) -> date | None:
     number = int(month) if month.isdecimal() else _MONTHS.index(month[:3].lower()) + 1
     try:
-        found = date(int(year), number, int(day))
+        parsed = date(int(year), number, int(day))
     except ValueError:
         return None
-    return found if _FIRST_YEAR <= found.year <= _LAST_YEAR else None
+    return parsed if _FIRST_YEAR <= parsed.year <= _LAST_YEAR else None

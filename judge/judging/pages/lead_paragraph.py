@@ -114,39 +114,39 @@ def locate_content(page: PageBlocks, head_title: str) -> Content:
     """
     prose = [block for block in page.blocks if is_prose(block)]
     inside = _main(page, prose)
-    kept = [block for block in prose if block.element in inside]
+    trusted = [block for block in prose if block.element in inside]
     heading = _heading(page, inside, head_title.casefold())
-    title = _title_order(heading, kept)
+    title = _title_order(heading, trusted)
     after = [block for block in page.blocks[title + 1 :] if block.element in inside]
     boilerplate = _boilerplate_by_element(
         page, prose, {block.element for block in [*prose, *after]}
     )
-    sure = (b for b in kept if b.order > title and boilerplate[b.element] == Boilerplate.NONE)
+    sure = (b for b in trusted if b.order > title and boilerplate[b.element] == Boilerplate.NONE)
     most = Boilerplate.NONE if _size(sure) >= _ENOUGH_CHARACTERS else Boilerplate.SOME
     return Content(page, prose, boilerplate, inside, heading, title, most)
 
 
 def choose_paragraph(content: Content) -> PageBlock | None:
     """Return the first real paragraph of *content*, or None when it has none."""
-    found = _choose(content, content.prose)
-    if found is None or _is_quotable(found):
-        return found
+    chosen = _choose(content, content.prose)
+    if chosen is None or _is_quotable(chosen):
+        return chosen
     return _choose(content, [block for block in content.prose if _is_quotable(block)])
 
 
 def _choose(content: Content, prose: list[PageBlock]) -> PageBlock | None:
     page = content.page
-    kept = [block for block in prose if content.holds(block)]
-    if not kept:
+    candidates = [block for block in prose if content.holds(block)]
+    if not candidates:
         return None
-    kept = _paragraphs(page, kept)
-    start = _content_start(page, kept)
-    found = _lead(content, prose, kept, start) or start
-    following = next((block for block in kept if block.order > found.order), None)
-    may_be_teaser = found.order < start.order or found.tag != "p"
-    if following and may_be_teaser and _is_teaser(page, found, following):
+    candidates = _paragraphs(page, candidates)
+    start = _content_start(page, candidates)
+    chosen = _lead(content, prose, candidates, start) or start
+    following = next((block for block in candidates if block.order > chosen.order), None)
+    may_be_teaser = chosen.order < start.order or chosen.tag != "p"
+    if following and may_be_teaser and _is_teaser(page, chosen, following):
         return following
-    return found
+    return chosen
 
 
 def is_prose(block: PageBlock) -> bool:
@@ -205,13 +205,13 @@ def _boilerplate_by_element(
 
 def _with_ancestors(page: PageBlocks, elements: set[int]) -> set[int]:
     """Return *elements* and all their ancestors."""
-    found: set[int] = set()
+    ancestors: set[int] = set()
     for element in elements:
         at = element
-        while at not in found:
-            found.add(at)
+        while at not in ancestors:
+            ancestors.add(at)
             at = page.parents[at]
-    return found
+    return ancestors
 
 
 def _main(page: PageBlocks, prose: list[PageBlock]) -> range:
@@ -224,8 +224,8 @@ def _main(page: PageBlocks, prose: list[PageBlock]) -> range:
     main = next(mains, 0)
     parents = enumerate(page.parents[main + 1 :], main + 1)
     inside = range(main, next((at for at, parent in parents if parent < main), len(page.tags)))
-    held = (block for block in prose if block.element in inside)
-    return inside if _size(held) >= _MAIN_CHARACTERS else range(len(page.tags))
+    inside_main = (block for block in prose if block.element in inside)
+    return inside if _size(inside_main) >= _MAIN_CHARACTERS else range(len(page.tags))
 
 
 def _heading(page: PageBlocks, inside: range, head_title: str) -> PageBlock | None:
@@ -268,7 +268,7 @@ def _content_start(page: PageBlocks, prose: list[PageBlock]) -> PageBlock:
 
 
 def _lead(
-    content: Content, prose: list[PageBlock], kept: list[PageBlock], start: PageBlock
+    content: Content, prose: list[PageBlock], candidates: list[PageBlock], start: PageBlock
 ) -> PageBlock | None:
     """Return the paragraph between the title and the start of the content, if any.
 
@@ -283,13 +283,13 @@ def _lead(
         is_beside = block.tag == "p" and page.parents[block.element] == beside
         if is_near and is_beside and content.boilerplate[block.element] == Boilerplate.NONE:
             return block
-    between = (block for block in kept if title < block.order < start.order)
+    between = (block for block in candidates if title < block.order < start.order)
     return next((block for block in between if block.tag not in HEADING_TAGS), None)
 
 
-def _is_teaser(page: PageBlocks, found: PageBlock, following: PageBlock) -> bool:
-    """Tell whether a byline stands between *found* and the next paragraph."""
-    between = page.blocks[found.order + 1 : following.order]
+def _is_teaser(page: PageBlocks, paragraph: PageBlock, following: PageBlock) -> bool:
+    """Tell whether a byline stands between *paragraph* and the next paragraph."""
+    between = page.blocks[paragraph.order + 1 : following.order]
     return any(_is_byline(page, b) for b in between)
 
 

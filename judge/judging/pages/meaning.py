@@ -99,19 +99,19 @@ class PageMeaning:
         """Load vectors that other processes stored; return whether none is missing now."""
         missing = [digest for digest in by_digest if digest not in self._vectors]
         values = await self.cache.get_many([_key(digest) for digest in missing]) if missing else []
-        found = zip(missing, map(_decode_vector, values))
-        self._vectors |= {digest: vector for digest, vector in found if vector}
+        cached = zip(missing, map(_decode_vector, values))
+        self._vectors |= {digest: vector for digest, vector in cached if vector}
         return self._vectors.keys() >= by_digest.keys()
 
     async def _embed_missing(self, by_digest: Mapping[str, str]) -> None:
         missing = [digest for digest in by_digest if digest not in self._vectors]
         for start in range(0, len(missing), BATCH_SIZE):
-            some = missing[start : start + BATCH_SIZE]
-            made = await self.embedder.embed_passages([by_digest[digest] for digest in some])
-            vectors = dict(zip(some, map(_normalised, made)))
+            batch = missing[start : start + BATCH_SIZE]
+            raw = await self.embedder.embed_passages([by_digest[digest] for digest in batch])
+            vectors = dict(zip(batch, map(_normalised, raw)))
             self._vectors |= vectors
             await self.cache.put_many(
-                {_key(digest): (_encode_vector(one), TTL_S) for digest, one in vectors.items()}
+                {_key(digest): (_encode_vector(v), TTL_S) for digest, v in vectors.items()}
             )
 
     def _note(self, error: Exception) -> None:

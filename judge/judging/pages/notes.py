@@ -111,7 +111,7 @@ _MAX_BLOCKS_BEFORE = 60
 
 def read_nations(content: Content) -> tuple[str, ...]:
     """Return the nations that the page says it applies to, in a fixed order; often none."""
-    lines = [_folded(block) for block in _around_title(content)]
+    lines = [_folded(block.text) for block in _around_title(content)]
     for at, line in enumerate(lines, 1):
         whole = line
         if _LABEL.match(line):
@@ -125,11 +125,11 @@ def read_nations(content: Content) -> tuple[str, ...]:
 def nations_of(line: str) -> tuple[str, ...]:
     """Return the nations in a *line* such as "Applies to England and Wales (see ...)", or none."""
     line = " ".join(line.lower().split())
-    if found := _APPLIES.match(line):
-        nations = _nations_named(found["places"] or found["alone"])
+    if match := _APPLIES.match(line):
+        nations = _nations_named(match["places"] or match["alone"])
         return tuple(nation for nation in _ALL_NATIONS if nation in nations)
-    if found := _DOES_NOT_APPLY.match(line):
-        nations = _nations_named(found["places"])
+    if match := _DOES_NOT_APPLY.match(line):
+        nations = _nations_named(match["places"])
         return tuple(nation for nation in _ALL_NATIONS if nation not in nations)
     return ()
 
@@ -143,7 +143,7 @@ def is_error_page(content: Content, head_title: str) -> bool:
     """Tell whether *content* is an error page that was sent with status 200."""
     titles = [head_title, *([content.heading.text] if content.heading else [])]
     short = (title for title in titles if len(title) <= _MAX_ERROR_TITLE)
-    return any(_ERROR_TITLE.fullmatch(_folded_text(title)) for title in short)
+    return any(_ERROR_TITLE.fullmatch(_folded(title)) for title in short)
 
 
 def is_withdrawn(content: Content, head_title: str) -> bool:
@@ -155,7 +155,7 @@ def is_withdrawn(content: Content, head_title: str) -> bool:
 
 
 def _says_withdrawn(content: Content, block: PageBlock, title: int) -> bool:
-    line = _folded(block)
+    line = _folded(block.text)
     if block.order == title:
         return _WITHDRAWN_TITLE.match(line) is not None
     if abs(block.order - title) <= _TAG_REACH and _WITHDRAWN_TAG.match(line):
@@ -182,9 +182,5 @@ def _around_title(content: Content) -> Iterator[PageBlock]:
     return (block for block in blocks if len(block.text) <= _MAX_NOTE_CHARACTERS)
 
 
-def _folded(block: PageBlock) -> str:
-    return _folded_text(block.text)
-
-
-def _folded_text(text: str) -> str:
+def _folded(text: str) -> str:
     return text.lower().replace("\u2019", "'")

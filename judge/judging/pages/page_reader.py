@@ -57,12 +57,12 @@ class PageReader:
             # Share the time, so that an API that hangs leaves some for the page itself.
             timeout_s = (deadline - self.clock.monotonic()) / (len(addresses) - index)
             try:
-                found = await self._fetch_and_parse(request, address, known, timeout_s)
+                result = await self._fetch_and_parse(request, address, known, timeout_s)
             except FetchError as error:
                 failure = error
                 continue
-            if found is not None:
-                return found
+            if result is not None:
+                return result
         raise failure
 
     async def _fetch_and_parse(
@@ -77,16 +77,16 @@ class PageReader:
             if known is None:
                 host = host_of(request)
                 raise FetchError("unasked-304", f"{host} sent 304 to a first request.")
-            kept = page.validators if page.validators != Validators() else validators
-            return replace(known, fetched_at=self.clock.now(), validators=kept), None
+            current = page.validators if page.validators != Validators() else validators
+            return replace(known, fetched_at=self.clock.now(), validators=current), None
         if _is_front_page(page.url) and not _is_front_page(address):
             raise FetchError(
                 "redirects",
                 f"{host_of(request)} sends whoever asks for the page to its front page. Look where "
                 "it has moved to and correct the source's url.",
             )
-        read = await self._parse(request, page)
-        return self._as_record(request, address, page, read) if read else None
+        parsed = await self._parse(request, page)
+        return self._as_record(request, address, page, parsed) if parsed else None
 
     def _as_record(
         self, request: SnippetRequest, address: str, page: Page, read: ReadPage

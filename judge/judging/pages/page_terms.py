@@ -67,28 +67,28 @@ def count_terms(page: CandidatePage) -> PageTerms:
         for stem, value in _saturated(stems, average).items():
             gains[stem] = gains.get(stem, 0.0) + weight * value
     passages: dict[str, list[int]] = {}
-    counted: list[tuple[int, float]] = []
+    pairs: list[tuple[int, float]] = []
     for number, ((heading, _), stems) in enumerate(zip(page.passages, texts)):
-        found = _saturated([*headings[heading], *stems], PASSAGE_WORDS)
-        values = dict.fromkeys(found.values())
-        places = {value: len(counted) + at for at, value in enumerate(values)}
-        counted += [(number, value) for value in values]
-        for stem, value in found.items():
+        frequencies = _saturated([*headings[heading], *stems], PASSAGE_WORDS)
+        values = dict.fromkeys(frequencies.values())
+        places = {value: len(pairs) + at for at, value in enumerate(values)}
+        pairs += [(number, value) for value in values]
+        for stem, value in frequencies.items():
             passages.setdefault(stem, []).append(places[value])
-    is_short = len(counted) <= 256
+    is_short = len(pairs) <= 256
     return PageTerms(
         page,
         load_word_vectors().text_vector(named, beginning),
         gains,
         {stem: (bytes if is_short else tuple)(at) for stem, at in passages.items()},
-        tuple([number for number, _ in counted]),
-        tuple([value for _, value in counted]),
+        tuple([number for number, _ in pairs]),
+        tuple([value for _, value in pairs]),
     )
 
 
-def _saturated(found: Sequence[str], average: int) -> dict[str, float]:
+def _saturated(stems: Sequence[str], average: int) -> dict[str, float]:
     """BM25's saturated term frequency of each stem, 0 to 2.2."""
-    fullness = K1 * (1 - B + B * len(found) / average)
-    counts = Counter(found)
+    fullness = K1 * (1 - B + B * len(stems) / average)
+    counts = Counter(stems)
     values = {count: count * (K1 + 1) / (count + fullness) for count in counts.values()}
     return {stem: values[count] for stem, count in counts.items()}

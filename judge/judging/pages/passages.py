@@ -59,13 +59,13 @@ def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[Pag
         if content is None or content.holds(block, Boilerplate.SUPPLEMENTARY):
             reader.add_block(block)
     reader.close()
-    found = list(dict.fromkeys(reader.passages))  # templates repeat a text for narrow screens
-    if len(found) > MAX_PASSAGES:
-        by_heading = groupby(found, key=itemgetter(0))
-        found = [passage for _, group in by_heading for passage in _joined(group)]
-    if len(found) > MAX_PASSAGES:
-        found = list(_joined(found))
-    return tuple([PagePassage(heading, text) for heading, text in found[:MAX_PASSAGES]])
+    passages = list(dict.fromkeys(reader.passages))  # templates repeat a text for narrow screens
+    if len(passages) > MAX_PASSAGES:
+        by_heading = groupby(passages, key=itemgetter(0))
+        passages = [passage for _, group in by_heading for passage in _joined(group)]
+    if len(passages) > MAX_PASSAGES:
+        passages = list(_joined(passages))
+    return tuple([PagePassage(heading, text) for heading, text in passages[:MAX_PASSAGES]])
 
 
 def _items(page: PageBlocks) -> list[int]:

@@ -60,16 +60,16 @@ def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
     for words, factor in ((dispute.query.words, QUERY_FACTOR), (dispute.context.words, 1.0)):
         phrases = find_phrases(index.thesaurus, words)
         for found in phrases:
-            worth = factor * (SINGLE_WORD_FACTOR if len(found.phrase.stems) == 1 else 1.0)
-            if worth > entries.get(found.phrase.entry, 0.0):
-                entries[found.phrase.entry] = worth
+            weight = factor * (SINGLE_WORD_FACTOR if len(found.phrase.stems) == 1 else 1.0)
+            if weight > entries.get(found.phrase.entry, 0.0):
+                entries[found.phrase.entry] = weight
                 shown[found.phrase.entry] = found.phrase.shown
         others, silent = _phrase_positions(index, words, phrases)
         for stem in [index.words[words[at]][0] for at in others if index.words[words[at]][2]]:
             translated[stem] = translated.get(stem, 0.0) + factor * (1 - TRANSLATED_FACTOR)
-        meant = [word for at, word in enumerate(words) if at not in silent] if silent else words
+        remaining = [word for at, word in enumerate(words) if at not in silent] if silent else words
         row_of: dict[str, int] = {}
-        for word, times in Counter(meant).items():
+        for word, times in Counter(remaining).items():
             stem, row, is_telling = index.words[word]
             if row:
                 row_of[stem] = row

@@ -91,13 +91,13 @@ def read_html(
 
 
 def _lead(content: Content, *, has_description: bool) -> str:
-    found = choose_paragraph(content)
-    if found is None:
+    paragraph = choose_paragraph(content)
+    if paragraph is None:
         return ""
-    if has_description and is_lead(content.page.attributes[found.element]):
-        after = (block for block in content.prose if block.order > found.order)
-        found = next(filter(content.holds, after), found)
-    return found.text
+    if has_description and is_lead(content.page.attributes[paragraph.element]):
+        after = (block for block in content.prose if block.order > paragraph.order)
+        paragraph = next(filter(content.holds, after), paragraph)
+    return paragraph.text
 
 
 def _selected_text(tree: LexborHTMLParser, selector: str) -> str:
@@ -133,15 +133,15 @@ def _title(content: Content, metas: Mapping[str, str], head_title: str) -> str:
 
 
 def _head_title(markup: bytes) -> str:
-    found = _HEAD_TITLE.search(markup)
-    return clean_text(unescape(found[1].decode("utf-8", "replace"))) if found else ""
+    match = _HEAD_TITLE.search(markup)
+    return clean_text(unescape(match[1].decode("utf-8", "replace"))) if match else ""
 
 
 def _metas(tree: LexborHTMLParser) -> dict[str, str]:
     """Return the content of each `<meta>` by its name in lower case; the first one wins."""
     metas: dict[str, str] = {}
-    found = tree.head.css("meta[content]") if tree.head is not None else []
-    for node in found[:_MAX_METAS]:
+    nodes = tree.head.css("meta[content]") if tree.head is not None else []
+    for node in nodes[:_MAX_METAS]:
         attributes = node.attributes
         names = map(attributes.get, ("name", "property", "itemprop", "http-equiv"))
         if name := next(filter(None, names), None):

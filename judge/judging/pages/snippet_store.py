@@ -58,17 +58,17 @@ class SnippetStore:
 
     async def look_up(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
         """The cached state of each page, in one round trip."""
-        keys = [key for one in requests for key in (one.snippet_key, one.page_key, one.failure_key)]
+        keys = [key for r in requests for key in (r.snippet_key, r.page_key, r.failure_key)]
         values = iter(await self.cache.get_many(keys))
         now = self.clock.now()
         return [
-            await self._cached(one, kept, now)
-            for one, kept in zip(requests, zip(values, values, values))
+            await self._cached(request, entries, now)
+            for request, entries in zip(requests, zip(values, values, values))
         ]
 
     async def contents(self, requests: Sequence[SnippetRequest]) -> list[PageContent | None]:
         """The cached content of each page, in one round trip."""
-        values = await self.cache.get_many([one.content_key for one in requests])
+        values = await self.cache.get_many([request.content_key for request in requests])
         # In a thread: at start this is megabytes, and the server may be answering already.
         return await asyncio.to_thread(lambda: [find_content(value) for value in values])
 
@@ -79,8 +79,8 @@ class SnippetStore:
         ttl_s = WITHDRAWN_TTL_S if record.is_withdrawn else request.ttl_s
         entries = {
             request.snippet_key: (record.text, ttl_s),
-            request.page_key: (kept := format_record(record), request.stale_ttl_s),
-            request.own_page_key: (kept, request.stale_ttl_s),
+            request.page_key: (stored := format_record(record), request.stale_ttl_s),
+            request.own_page_key: (stored, request.stale_ttl_s),
         }
         if content is not None:
             entries[request.content_key] = (format_content(content), request.stale_ttl_s)
@@ -126,10 +126,10 @@ class SnippetStore:
             record.updated,
             is_stale=not is_fresh,
         )
-        found = CachedPage(snippet, record, has_just_failed)
+        cached = CachedPage(snippet, record, has_just_failed)
         if is_fresh and record is shared:
-            self._fresh[request.key] = (request, values, record, found)
-        return found
+            self._fresh[request.key] = (request, values, record, cached)
+        return cached
 
     async def _foreign_snippet(self, request: SnippetRequest, text: str) -> Snippet:
         """A snippet without a record, stored by another program; its age follows from its TTL."""

@@ -80,8 +80,8 @@ def check_reply(
         expected = _UNFINISHED[reply.finish]
         return _rejected([Defect("unfinished", "reply", reply.finish, expected, is_hard=True)])
     settled = settled or {}
-    said = {name: one.value for name, one in settled.items()}
-    body, defects = parse_reply(reply.text, personas, needs_verdicts=needs_verdicts, settled=said)
+    shown = {name: field.value for name, field in settled.items()}
+    body, defects = parse_reply(reply.text, personas, needs_verdicts=needs_verdicts, settled=shown)
     if body is None:
         return _rejected(defects)
     helps = settled_references_help(settled, prompt.references)
@@ -145,7 +145,7 @@ def _rejected(defects: Sequence[Defect]) -> ReplyCheck:
 
 def _cited(marks: Marks) -> list[int]:
     """The distinct numbers cited in any text, in ascending order."""
-    return sorted({n for found in marks.values() for mark in found for n in mark.numbers})
+    return sorted({n for text_marks in marks.values() for mark in text_marks for n in mark.numbers})
 
 
 def _citations(

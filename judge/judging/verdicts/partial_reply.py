@@ -72,7 +72,7 @@ class ReplyReader:
         body = PartialBody.model_validate(members)
         context = self._context(body)
         complete = _names(members)
-        for name, field in self._said(body):
+        for name, field in self._fields(body):
             if not is_whole and name not in complete:
                 return
             if field is None or name in done or (context is None and field.citing):
@@ -88,15 +88,15 @@ class ReplyReader:
             return None
         return CheckContext(self.prompt, bool(helps), body.quotes or ())
 
-    def _said(self, body: PartialBody) -> Iterator[tuple[str, ReplyField | None]]:
+    def _fields(self, body: PartialBody) -> Iterator[tuple[str, ReplyField | None]]:
         """Each field by name; None for one that is missing or has the wrong shape."""
         yield "paraphrase", paraphrase_field(body.paraphrase) if body.paraphrase else None
         bodies = body.personas or ()
         for index, persona in enumerate(self.personas):
-            said = bodies[index] if index < len(bodies) else None
-            if said and not matches_persona(persona, said, needs_verdict=self.needs_verdicts):
-                said = None
-            yield f"personas.{index}", persona_field(index, persona, said) if said else None
+            member = bodies[index] if index < len(bodies) else None
+            if member and not matches_persona(persona, member, needs_verdict=self.needs_verdicts):
+                member = None
+            yield f"personas.{index}", persona_field(index, persona, member) if member else None
         yield "summary", summary_field(body.summary) if body.summary else None
 
 

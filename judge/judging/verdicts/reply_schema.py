@@ -251,10 +251,10 @@ def _shape_defect(detail: ErrorDetails) -> Defect:
     return _hard("shape", field, found, expected)
 
 
-def matches_persona(persona: Persona, said: PersonaBody, *, needs_verdict: bool) -> bool:
-    """Whether *said* has the name of *persona* and, if one is required, a verdict."""
-    is_named = said.name.casefold() == persona.name.casefold()
-    return is_named and (said.verdict is not None or not needs_verdict)
+def matches_persona(persona: Persona, body: PersonaBody, *, needs_verdict: bool) -> bool:
+    """Whether *body* has the name of *persona* and, if one is required, a verdict."""
+    is_named = body.name.casefold() == persona.name.casefold()
+    return is_named and (body.verdict is not None or not needs_verdict)
 
 
 def _persona_defects(

@@ -43,7 +43,6 @@ class ReplyField:
 Marks = Mapping[str, Sequence[Mark]]
 """The citation marks of texts, by the names of the texts."""
 
-
 NamedSentences = Mapping[int, tuple[str, ...]]
 """The existing sentences that the reply names, by cited number; empty if it names none."""
 
@@ -66,12 +65,12 @@ def paraphrase_field(text: str) -> ReplyField:
     return ReplyField("paraphrase", text, {}, {"paraphrase": text})
 
 
-def persona_field(index: int, persona: Persona, said: PersonaBody) -> ReplyField:
+def persona_field(index: int, persona: Persona, body: PersonaBody) -> ReplyField:
     """What the *persona* at *index* (from 0) says; its rationale may cite."""
     name = f"personas.{index}"
-    points = {f"{name}.key_points.{at}": point for at, point in enumerate(said.key_points)}
-    value = PersonaVerdict(persona.name, said.verdict, said.rationale, said.key_points)
-    return ReplyField(name, value, {f"{name}.rationale": said.rationale}, points)
+    points = {f"{name}.key_points.{at}": point for at, point in enumerate(body.key_points)}
+    value = PersonaVerdict(persona.name, body.verdict, body.rationale, body.key_points)
+    return ReplyField(name, value, {f"{name}.rationale": body.rationale}, points)
 
 
 def summary_field(text: str) -> ReplyField:
@@ -82,8 +81,8 @@ def summary_field(text: str) -> ReplyField:
 def citation_defects(marks: Marks, count: int) -> Iterator[Defect]:
     """Hard: in every text, each bracket with a digit must cite one of *count* references."""
     expected = f"a number from 1 to {count}, as [1]" if count else "no number in any bracket"
-    for name, found in marks.items():
-        for mark in found:
+    for name, text_marks in marks.items():
+        for mark in text_marks:
             if mark.is_malformed or not all(1 <= number <= count for number in mark.numbers):
                 yield Defect("citation", name, shorten(mark.text), expected, is_hard=True)
 
@@ -102,8 +101,8 @@ def form_defects(field: ReplyField, marks: Marks, instructions: str) -> Iterator
         for mark in marks[name]:
             yield _soft("misplaced", name, shorten(mark.text), "no citation in this text")
     for name, text in {**field.citing, **field.plain}.items():
-        found = words(text)
-        if repeats_itself(found) or repeats_prompt(found, instructions):
+        tokens = words(text)
+        if repeats_itself(tokens) or repeats_prompt(tokens, instructions):
             yield _soft("repetition", name, shorten(text), "a text that repeats nothing")
 
 
