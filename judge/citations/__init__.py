@@ -1,1 +1,1 @@
-"""Marks in a text, and whether the sources that they name carry what it says."""
+"""Citation marks in a text, and whether the sources that they cite support what it says."""
