@@ -25,7 +25,7 @@ MENTION_SHARE = 0.1
 FULL_RARITY = 14.0
 MAX_BOOST = 2.0
 """The summed rarity of an entry's official words from which its gains stay as they are. Entries of
-commoner words ("online shop") name their subject as surely: they are boost halfway, at most
+commoner words ("online shop") name their subject as surely: they are boosted halfway, at most
 doubled. That ranked relevant pages higher on five sets of disputes; docs/quality.md has them."""
 
 PRIOR_PAGES = 300

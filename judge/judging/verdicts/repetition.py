@@ -31,7 +31,7 @@ def repeats_itself(tokens: Sequence[str]) -> bool:
 
 
 def repeats_prompt(tokens: Sequence[str], instructions: str) -> bool:
-    """Whether twelve of the words *tokens* of a text stand in a row in *instructions* too."""
+    """Whether a run of twelve *tokens* of a text is in *instructions* too."""
     return len(tokens) >= RUN_WORDS and not _run_hashes(instructions).isdisjoint(_hash_runs(tokens))
 
 

@@ -139,7 +139,7 @@ def _exact_persona(name: str) -> dict[str, object]:
 
 
 def _exact_quotes(sentences: Sequence[int]) -> dict[str, object]:
-    """The schema of `quotes` for references with that many *sentences*; the most bounds all."""
+    """The schema of `quotes`; *sentences* are counts per reference, the greatest bounds all."""
     if not sentences:
         return array_schema(object_schema()) | {"maxItems": 0}
     most = max(sentences)
