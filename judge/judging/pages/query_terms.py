@@ -52,7 +52,7 @@ class QueryTerms:
 
 def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
     """Extract the strongest words of a dispute and the thesaurus entries of its phrases."""
-    stem_counts: dict[str, float] = {}
+    tally: dict[str, float] = {}
     translated: dict[str, float] = {}
     entries: dict[int, float] = {}
     shown: dict[str | int, str] = {}
@@ -74,10 +74,10 @@ def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
             if row:
                 row_of[stem] = row
             if is_telling:
-                stem_counts[stem] = stem_counts.get(stem, 0.0) + factor * times
+                tally[stem] = tally.get(stem, 0.0) + factor * times
                 shown.setdefault(stem, word)
         rows += row_of.values()
-    counts = {stem: count - translated.get(stem, 0.0) for stem, count in stem_counts.items()}
+    counts = {stem: count - translated.get(stem, 0.0) for stem, count in tally.items()}
     weights = {stem: count * index.rarity[stem] for stem, count in counts.items()}
     strongest = sorted(weights, key=weights.__getitem__, reverse=True)[:STRONGEST_WORDS]
     length = len(dispute.query.words) + len(dispute.context.words)
@@ -85,7 +85,7 @@ def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
     return QueryTerms(
         stems={stem: counts[stem] for stem in strongest},
         entries=entries,
-        passage_weights=_passage_weights(index, {stem: stem_counts[stem] for stem in strongest}, entries),
+        passage_weights=_passage_weights(index, {stem: tally[stem] for stem in strongest}, entries),
         text_vector=[TEXT_VECTOR_FACTOR * value for value in unit_vector(rows)],
         shown=shown,
         threshold=THRESHOLD * math.sqrt(length / THRESHOLD_WORDS),
@@ -115,17 +115,17 @@ def _phrase_positions(
 
 
 def _passage_weights(
-    index: CandidateIndex, stem_counts: Mapping[str, float], entries: Mapping[int, float]
+    index: CandidateIndex, tally: Mapping[str, float], entries: Mapping[int, float]
 ) -> dict[str, float]:
     """The weight of each stem in a passage: the dispute's own and the official ones.
 
-    *stem_counts* has the weighted counts of the dispute's stems, translated or not.
+    *tally* has the weighted counts of the dispute's stems, translated or not.
     """
     official: dict[str, float] = {}
     for entry, factor in entries.items():
         for stem in index.thesaurus.entries[entry].official:
             official[stem] = max(official.get(stem, 0.0), factor)
-    factors = dict(stem_counts)
+    factors = dict(tally)
     for stem, factor in official.items():
         factors[stem] = factors.get(stem, 0.0) + factor
     return {stem: f * index.rarity[stem] for stem, f in factors.items() if stem in index.rarity}
