@@ -1,4 +1,4 @@
-"""Hits -> the answer format for assistants, and an assistant's reply -> the marks without a source.
+"""Hits -> numbered sources for assistants; an assistant's reply -> its marks without a source.
 
 [1] manuals/intro.md:10-25
 ```markdown
@@ -22,7 +22,7 @@ _BACKTICKS = re.compile(r"`{3,}")
 _BLOCK = re.compile(
     r"^\[(\d{1,6})\] \S.*:\d+-\d+[ \t]*$(?:\n(`{3,}+).*\n(?:.*\n)*?\2[ \t]*$)?", re.MULTILINE
 )
-"""A numbered block, with its fence where it has one: what stands in there is the source's."""
+"""A numbered block with its fence, if any; marks in there belong to the source, not the reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class BadMark:
 
 
 def format_answer(hits: Sequence[Hit]) -> str:
-    """*hits* as numbered blocks, with a mark for each one at the end; ends with a line end."""
+    """*hits* as numbered blocks, followed by a citation mark for each; ends with a newline."""
     if not hits:
         return f"{NOTHING}\n"
     blocks = [_block(number, hit.passage) for number, hit in enumerate(hits, start=1)]
@@ -48,17 +48,17 @@ def cite_mark(number: int) -> str:
 
 
 def count_sources(answer: str) -> int | None:
-    """How many numbered blocks *answer* brings along; None if it has none."""
+    """The highest number of a block in *answer*; None if it has no blocks."""
     return max((int(block[1]) for block in _BLOCK.finditer(answer)), default=None)
 
 
 def without_sources(answer: str) -> str:
-    """*answer* without the numbered blocks that it brings along; lines stay where they were."""
+    """*answer* with its numbered blocks replaced by empty lines, so that line numbers stay."""
     return _BLOCK.sub(lambda block: "\n" * block[0].count("\n"), answer)
 
 
 def bad_marks(answer: str, sources: int) -> list[BadMark]:
-    """The citation marks in *answer* that name none of so many *sources*, in order."""
+    """The citation marks in *answer* that name none of the sources 1 to *sources*, in order."""
     return [
         BadMark(mark.text, answer.count("\n", 0, mark.start) + 1)
         for mark in find_cite_marks(answer)

@@ -42,12 +42,12 @@ class CitablePassageFinder:
 
 
 def _without_operators(text: str) -> str:
-    """The words of *text*: its quotation marks, dashes and @ are no operators of a search."""
+    """The words of *text*, lest its quotation marks, dashes and @ be read as search operators."""
     return " ".join(word.replace("'", " ") for word in words(text)) or "-"
 
 
 def _without_headings(passage: Passage) -> str:
-    """The text below the headings, which the title repeats; all of it if it is only these."""
+    """The text below the first headings, which the title repeats; all of it if nothing follows."""
     if passage.language != "markdown":
         return passage.text
     lines = passage.text.splitlines()

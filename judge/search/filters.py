@@ -1,6 +1,6 @@
-"""The `filters` of a search request -> Scope; they and the @mentions must hold together.
+"""The `filters` of a search request -> Scope, which is joined to that of the @mentions by AND.
 
-The names of the fields are the interface; unknown ones are refused by the entry point.
+The field names are part of the HTTP API; unknown ones are refused at the entrypoint.
 """
 
 from datetime import datetime
@@ -9,9 +9,9 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from judge.errors import BadScope
-from judge.search.mentions import EVERYTHING
+from judge.search.mentions import STAR
 from judge.search.periods import parse_moment
-from judge.search.scopes import HOLDS_EVERYTHING, folder_path
+from judge.search.scopes import KINDS_WITH_STAR, folder_path
 from judge.types.request_fields import StrictModel
 from judge.types.requests import ScopeText
 from judge.types.search import Clause, Scope, ScopeKind
@@ -38,44 +38,44 @@ class SearchFilters(StrictModel):
 
 
 def scope_of(filters: SearchFilters) -> Scope:
-    """The scope that *filters* ask for, all of it together; raises BadScope naming the field.
+    """The scope in which all *filters* hold; raises BadScope naming the field.
 
-    A star is everything, as in a mention. Times are ISO 8601, a date alone being its midnight UTC.
+    A star matches everything, as in a mention. Times are ISO 8601; a date means midnight UTC.
     """
     clauses = [
-        *_named("collection", filters.collection_name, "collection_name"),
-        *_named("collection", filters.collection_id, "collection_id"),
-        *_named("document", filters.document_id, "document_id"),
-        *_folder(filters),
-        *_named("tag", filters.tags, "tags"),
-        *_period(filters),
+        *_name_clauses("collection", filters.collection_name, "collection_name"),
+        *_name_clauses("collection", filters.collection_id, "collection_id"),
+        *_name_clauses("document", filters.document_id, "document_id"),
+        *_folder_clauses(filters),
+        *_name_clauses("tag", filters.tags, "tags"),
+        *_period_clauses(filters),
     ]
     return Scope(tuple(clauses))
 
 
-def _named(kind: ScopeKind, names: Names | None, field: str) -> list[Clause]:
+def _name_clauses(kind: ScopeKind, names: Names | None, field: str) -> list[Clause]:
     if names is None:
         return []
     values = tuple(name.strip() for name in names)
     if not values or not all(values):
         raise BadScope(f"filters.{field}: a value is missing. Leave the field out to allow all.")
-    if EVERYTHING in values and kind not in HOLDS_EVERYTHING:
+    if STAR in values and kind not in KINDS_WITH_STAR:
         raise BadScope(f"filters.{field}: a star names nothing. Leave the field out to allow all.")
-    return [] if EVERYTHING in values else [Clause(kind, values)]
+    return [] if STAR in values else [Clause(kind, values)]
 
 
-def _folder(filters: SearchFilters) -> list[Clause]:
+def _folder_clauses(filters: SearchFilters) -> list[Clause]:
     if filters.folder_path is None:
         return []
     if not filters.folder_path.strip():
         raise BadScope("filters.folder_path: a value is missing; the root is `/`.")
-    if filters.folder_path.strip() == EVERYTHING:
+    if filters.folder_path.strip() == STAR:
         return []
     path = folder_path(filters.folder_path)
     return [Clause("folder", (path,), is_recursive=filters.recursive)]
 
 
-def _period(filters: SearchFilters) -> list[Clause]:
+def _period_clauses(filters: SearchFilters) -> list[Clause]:
     after = _moment(filters.modified_after, "modified_after")
     before = _moment(filters.modified_before, "modified_before")
     if after and before and before <= after:

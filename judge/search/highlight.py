@@ -1,4 +1,4 @@
-"""A passage's text and the query -> the stretch that answers it, its words marked with `**`."""
+"""A passage's text and the query -> the excerpt that answers it, matches marked with `**`."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from judge.text.unspaced import UNSPACED, searchable
 from judge.types.search import SearchQuery
 
 AROUND = 50
-"""Characters kept on either side of what matched, less the word that would be cut."""
+"""Characters of context on either side of the matches, less a word that would be cut."""
 
 CLUSTER = 150
 """Characters within which matches are shown together."""
@@ -26,11 +26,11 @@ _OTHER_LETTER = re.compile(rf"[^\W\x00-\x7f]|[{MARKS}{UNSPACED}]")
 
 @cache
 def _word() -> re.Pattern[str]:
-    """With its ending: landlord's, don't; what is elided, as in l'avocat, is a word of its own.
+    """A word with its ending: landlord's, don't; an elided article (l'avocat) is a word of its own.
 
-    Where no spaces part words each letter is one, and the group has it with the next. What may
-    begin a word is looked at first: it saves a quarter of the time. Compiled at the first search,
-    which takes as long as a fiftieth of a server's start.
+    In scripts without spaces each letter is a word, and group 1 is that letter with the next. The
+    first lookahead saves a quarter of the time. Compiled at the first search, since that takes a
+    fiftieth of a server's start.
     """
     return re.compile(
         rf"(?=[\w{UNSPACED}])(?:{_SPACED}(?:_{_SPACED})*(?:['’]{_LETTER}{{1,2}}(?!{_LETTER}))?"
@@ -39,7 +39,7 @@ def _word() -> re.Pattern[str]:
 
 
 class _TermMatch(NamedTuple):
-    """A word of the text, `text[start:end]`, and the stems of the query that it holds."""
+    """A matching word, `text[start:end]`, and the stems of the query in it."""
 
     start: int
     end: int
@@ -47,18 +47,18 @@ class _TermMatch(NamedTuple):
 
 
 def highlighter(query: SearchQuery) -> Callable[[str], str]:
-    """What gives the stretch of a text in which most of the query's words meet, marked.
+    """A function from a text to its excerpt with the most of the query's words, marked.
 
-    Words match as in the engines: stemmed, identifiers by their parts too. `...` stands where
-    text was left out. Without the marks and those, the stretch is a part of the text; where
-    nothing matches, its beginning.
+    Words match as in the engines: stemmed, identifiers by their parts too. `...` stands for
+    omitted text. Apart from marks and `...`, the excerpt is a substring of the text; if nothing
+    matches, its beginning.
 
     >>> highlighter(SearchQuery("", words=("boiler",)))("He repairs boilers.")
     'He repairs **boilers**.'
     """
     query_text = " ".join((*query.words, *query.phrases))
     query_stems = frozenset(stems(_PIECE.findall(searchable(query_text).lower())))
-    # Of 314,000 words of code and prose all begin like their stems but for its last letter, or so:
+    # All of 314,000 words of code and prose begin with their stem less its last letter, or so:
     beginnings = {stem[: max(2, len(stem) - 1)] for stem in query_stems}
     beginnings |= {f"{stem[0]}ying" for stem in query_stems if stem[1:] == "ie"}  # dying: die
     return partial(_highlight, query_stems, tuple(beginnings))
@@ -67,11 +67,11 @@ def highlighter(query: SearchQuery) -> Callable[[str], str]:
 def _highlight(query_stems: frozenset[str], beginnings: tuple[str, ...], text: str) -> str:
     matches: list[_TermMatch] = []
     for word in _words_with(beginnings, text):
-        if found := query_stems & _stems_of(word[1] or word[0]):
-            match = _TermMatch(word.start(), max(word.end(), word.end(1)), found)
+        if matching := query_stems & _stems_of(word[1] or word[0]):
+            match = _TermMatch(word.start(), max(word.end(), word.end(1)), matching)
             if matches and match.start <= matches[-1].end:  # Pairs with a letter in common.
                 before = matches.pop()
-                match = _TermMatch(before.start, match.end, before.stems | found)
+                match = _TermMatch(before.start, match.end, before.stems | matching)
             matches.append(match)
     cluster = _densest_cluster(matches)
     first = cluster[0].start if cluster else 0
@@ -83,15 +83,15 @@ def _highlight(query_stems: frozenset[str], beginnings: tuple[str, ...], text: s
 
 
 def _words_with(beginnings: tuple[str, ...], text: str) -> Iterator[re.Match[str]]:
-    """The words of *text* in which a part may begin so, in order; with other letters all words.
+    """The words of *text* with one of *beginnings* in them, in order; all words if not ASCII.
 
-    Looking at every word takes three times as long.
+    Matching every word takes three times as long.
     """
     if not text.isascii() and _OTHER_LETTER.search(text):
         yield from _word().finditer(text)
         return
     lowered, end = text.lower(), 0
-    for place in sorted({place for two in beginnings for place in _places(two, lowered)}):
+    for place in sorted({place for part in beginnings for place in _occurrences(part, lowered)}):
         if place < end:
             continue
         start = place
@@ -105,8 +105,8 @@ def _words_with(beginnings: tuple[str, ...], text: str) -> Iterator[re.Match[str
         end = word.end()
 
 
-def _places(part: str, text: str) -> Iterator[int]:
-    """Where *part* stands in *text*."""
+def _occurrences(part: str, text: str) -> Iterator[int]:
+    """The offsets of *part* in *text*."""
     at = text.find(part)
     while at >= 0:
         yield at
@@ -115,22 +115,22 @@ def _places(part: str, text: str) -> Iterator[int]:
 
 @lru_cache(maxsize=8192)
 def _stems_of(word: str) -> frozenset[str]:
-    """What *word* is found by."""
+    """The stems under which the engines index *word*."""
     plain = searchable(word)
     return frozenset(stems(_PIECE.findall(f"{plain} {identifier_parts(plain)}".lower())))
 
 
 def _densest_cluster(matches: list[_TermMatch]) -> list[_TermMatch]:
-    """The matches that are close together and hold most of the stems; the first such."""
+    """The first group of matches within CLUSTER characters that has the most distinct stems."""
     best: list[_TermMatch] = []
     count, most = 0, len(_stems_in(matches))
     for number, first in enumerate(matches):
         if count == most:
             break
         near = matches[number + 1 : number + CLUSTER]
-        cluster = [first, *(one for one in near if one.end <= first.start + CLUSTER)]
-        if (held := len(_stems_in(cluster))) > count:
-            best, count = cluster, held
+        cluster = [first, *(match for match in near if match.end <= first.start + CLUSTER)]
+        if (stem_count := len(_stems_in(cluster))) > count:
+            best, count = cluster, stem_count
     return best
 
 
@@ -139,7 +139,7 @@ def _stems_in(matches: list[_TermMatch]) -> frozenset[str]:
 
 
 def _left_edge(text: str, first: int) -> int:
-    """About AROUND characters before *first*, after white space; *first* if there is none."""
+    """The offset about AROUND characters before *first*, after white space; else *first*."""
     edge = max(0, first - AROUND)
     while 0 < edge < first and not _may_be_cut(text[edge - 1]):
         edge += 1

@@ -1,8 +1,8 @@
-"""A text -> its @mentions: where each one stands, what it names, and its values.
+"""A text -> its @mentions: the position, kind and values of each.
 
-First of the three steps in which a scope is read; `brackets.py` tells how mentions are joined, and
-`scopes.py` what they mean. Only `@word:` and `@*` are mentions; addresses, `@jo` and `git@host:x`
-stay text.
+First of three steps in parsing a scope: `scope_groups.py` reads how mentions are joined, and
+`scopes.py` what they mean. Only `@word:` and `@*` are mentions; e-mail addresses, `@jo` and
+`git@host:x` stay text.
 """
 
 import re
@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 
 from judge.errors import BadScope
 
-EVERYTHING = "*"
+STAR = "*"
 
 _START = re.compile(r"(?:(?<=[\s(])|\A)(-?)@(?:([^\W\d_][\w-]*):|\*(?=[\s).,;!?]|\Z))")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|“([^“”]*)”', re.DOTALL)
 _PLAIN = re.compile(r"[^\s,]*")
 _BRACKET = re.compile(r"[()]")
 _ESCAPED = re.compile(r'\\(["\\])')
-_NEXT = re.compile(r"[,]|(?=[\s).;!?]|\Z)")
+_DELIMITER = re.compile(r"[,]|(?=[\s).;!?]|\Z)")
 _PROSE_MARKS = ".;!?"
-"""At the end of a value without quotes these belong to the sentence around it."""
+"""At the end of an unquoted value these belong to the surrounding sentence."""
 
 _BARE = re.compile(r"[^\s,\"“”\\()]*[^\s,\"“”\\.;!?()]")
 
@@ -28,7 +28,7 @@ _BARE = re.compile(r"[^\s,\"“”\\()]*[^\s,\"“”\\.;!?()]")
 class Mention:
     """`@kind:value,value` as written; for `@*` the kind is `*` and there are no values.
 
-    `start` and `end` count characters from 0; `text` is the mention without its values.
+    `start` and `end` are character offsets; `text` is the mention without its values.
     """
 
     kind: str
@@ -39,17 +39,17 @@ class Mention:
 
     @property
     def text(self) -> str:
-        """How the mention begins, for messages."""
+        """The mention without its values, for messages."""
         return f"{'-' if self.is_excluded else ''}@{self.kind}"
 
     @property
     def place(self) -> str:
-        """Where it stands, for people, who count from 1."""
+        """Its position for messages, counted from 1."""
         return place_of(self.start)
 
 
 def place_of(start: int) -> str:
-    """Where the character at *start* stands, for people."""
+    """The position of the character at offset *start* for messages, counted from 1."""
     return f"at character {start + 1}"
 
 
@@ -59,63 +59,63 @@ def find_mentions(text: str) -> tuple[Mention, ...]:
     >>> find_mentions("revenue @collection:reports")[0].values
     ('reports',)
     """
-    found: list[Mention] = []
+    mentions: list[Mention] = []
     at = 0
     while start := _START.search(text, at):
-        kind = (start[2] or EVERYTHING).lower()
+        kind = (start[2] or STAR).lower()
         bare = Mention(kind, (), bool(start[1]), start.start(), start.end())
-        values, at = _values(text, start.end(), bare) if start[2] else ((), start.end())
-        found.append(replace(bare, values=values, end=at))
-    return tuple(found)
+        values, at = _read_values(text, start.end(), bare) if start[2] else ((), start.end())
+        mentions.append(replace(bare, values=values, end=at))
+    return tuple(mentions)
 
 
 def quoted(value: str) -> str:
-    """*value* as it is written in a mention: bare where that reads the same, else in quotes."""
+    """*value* as written in a mention: in quotes only if it would be parsed differently without."""
     if _BARE.fullmatch(value):
         return value
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
-def _values(text: str, at: int, mention: Mention) -> tuple[tuple[str, ...], int]:
-    """The values that begin at *at*, and where they end."""
+def _read_values(text: str, at: int, mention: Mention) -> tuple[tuple[str, ...], int]:
+    """The values that begin at offset *at*, and the offset of their end."""
     values: list[str] = []
     while True:
-        value, at = _value(text, at, mention)
+        value, at = _read_value(text, at, mention)
         if not value.strip():
             raise BadScope(f"{_mention_text(text, mention, at)!r} lacks a value ({mention.place}).")
         values.append(value.strip())
-        border = _NEXT.match(text, at)
-        if border is None:
+        delimiter = _DELIMITER.match(text, at)
+        if delimiter is None:
             raise BadScope(
                 f"{_mention_text(text, mention, at)!r} lacks a space or a comma after the closing "
                 f"quotation mark ({mention.place})."
             )
-        if not border[0]:
+        if not delimiter[0]:
             return tuple(values), at
-        at = border.end()
+        at = delimiter.end()
 
 
-def _value(text: str, at: int, mention: Mention) -> tuple[str, int]:
+def _read_value(text: str, at: int, mention: Mention) -> tuple[str, int]:
     if text[at : at + 1] in {'"', "“"}:
-        whole = _QUOTED.match(text, at)
-        if whole is None:
+        match = _QUOTED.match(text, at)
+        if match is None:
             raise BadScope(
                 f"{mention.text}: the quotation mark that opens at character {at + 1} is not "
                 "closed."
             )
-        value = whole[2] if whole[1] is None else _ESCAPED.sub(r"\1", whole[1])
-        return value, whole.end()
+        value = match[2] if match[1] is None else _ESCAPED.sub(r"\1", match[1])
+        return value, match.end()
     plain = _PLAIN.match(text, at)
-    end = _before_closing(text, at, plain.end() if plain else at)
+    end = _unopened_bracket(text, at, plain.end() if plain else at)
     if text[end : end + 1] == ",":
         return text[at:end], end
     value = _without_prose_marks(text[at:end])
     return value, at + len(value)
 
 
-def _before_closing(text: str, at: int, end: int) -> int:
-    """Where the first bracket from *at* on closes that did not open there; else *end*."""
+def _unopened_bracket(text: str, at: int, end: int) -> int:
+    """The offset of the first closing bracket after *at* without an opening one; else *end*."""
     depth = 0
     for bracket in _BRACKET.finditer(text, at, end):
         depth += 1 if bracket[0] == "(" else -1

@@ -1,6 +1,6 @@
-"""The value of `@modified:` -> the moments between which a document was changed, in UTC.
+"""The value of `@modified:` -> the period, in UTC, in which a document was modified.
 
-Days are whole days. A bound may also be a moment, such as `>2025-01-01T09:00Z`.
+Dates are whole days. A bound may also be a moment, such as `>2025-01-01T09:00Z`.
 """
 
 import re
@@ -20,7 +20,7 @@ VALID = (
     ">2025-01-01",
     "<2025-01-01",
 )
-"""The forms that are understood, for error messages."""
+"""The forms of a value, for error messages and completion."""
 
 _PAST_DAYS = {"last-week": 7, "last-month": 30, "last-year": 365}
 _ONE_DAY = timedelta(days=1)
@@ -31,16 +31,16 @@ _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From `after`, included, up to `before`, not included; None is no bound."""
+    """From `after`, inclusive, to `before`, exclusive; None is no bound."""
 
     after: datetime | None = None
     before: datetime | None = None
 
 
 def parse_period(value: str, now: datetime) -> Period:
-    """What *value* means at *now*; raises BadScope, naming the forms that are understood."""
+    """The period that *value* means at *now*; raises BadScope, which lists the valid forms."""
     text = value.strip().lower()
-    if named := _named(text, now):
+    if named := _named_period(text, now):
         return named
     if comparison := _COMPARISON.fullmatch(text):
         return _compared(comparison[1], _span(comparison[2], value))
@@ -68,8 +68,8 @@ def format_period(period: Period) -> str:
     return f"<{_written(period.before)}" if period.before else ""
 
 
-def _named(name: str, now: datetime) -> Period | None:
-    """What *name* means at *now*: whole days, or so many times 24 hours."""
+def _named_period(name: str, now: datetime) -> Period | None:
+    """The period that *name* means at *now*: a whole day, or a multiple of 24 hours."""
     moment = now.astimezone(UTC)
     today = datetime.combine(moment.date(), time(), UTC)
     if name == "today":
@@ -81,7 +81,7 @@ def _named(name: str, now: datetime) -> Period | None:
 
 
 def _span(text: str, value: str) -> Period:
-    """A day from midnight to midnight; of a moment, only where it begins and ends: itself."""
+    """A date from midnight to midnight; a moment as one microsecond."""
     try:
         start = parse_moment(text.upper() if "t" in text else text)
         length = _ONE_DAY if _DAY.fullmatch(text) else timedelta(microseconds=1)

@@ -1,6 +1,6 @@
-"""A question as typed -> SearchQuery: plain words, "exact phrases" and -excluded words.
+"""The text of a search -> SearchQuery: plain words, "exact phrases" and -excluded words.
 
-The scope's mentions are taken out before (`judge.search.scopes`). Any text is a query; none raises.
+`judge.search.scopes` has removed the @mentions before. Any text is a valid query.
 """
 
 import re
@@ -12,9 +12,9 @@ from judge.types.search import SearchQuery
 
 _QUOTED = re.compile(r'(?:(?<!\S)([-+]))?(?:"([^"]*)"|“([^“”]*)”)')
 _EXCLUDED = re.compile(r"(?<!\S)-(?=[^\W_])(\S+)")
-LONGEST_COMMAND = 20
-"""Words: whoever writes more is telling something, and a dash or a quotation mark in it is a mark
-like any other."""
+MAX_WORDS_WITH_OPERATORS = 20
+"""Longest text, in words, in which `-` and quotes are operators; in a longer one, which is prose,
+they are punctuation."""
 
 _REQUEST = re.compile(
     r"""
@@ -32,59 +32,58 @@ _REQUEST = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""How a sentence says that it asks, before it says for what: "What papers are there on …"."""
+"""How a sentence asks, before it names its subject: "What papers are there on …"."""
 
 _CAMEL = re.compile(r"(?<![^\W_])[a-z]+[A-Z][A-Za-z0-9]*")
 _TOKEN = re.compile(WORD)
 
 
 def parse_query(text: str) -> SearchQuery:
-    """What *text* asks for; a quote that is not closed and a lone dash are plain text.
+    """The query in *text*; an unclosed quote and a lone dash are plain text.
 
-    Quoted words are a command where nothing else is asked or an operator (`-`, `+`) shows that
-    the person knows the language; within other words they are how people write.
+    Quoted words are required where they are the whole query, or where an operator (`-`, `+`) shows
+    that the person knows the syntax; in other sentences they only raise the rank of passages.
 
     >>> parse_query('robot "service dog" -cat').phrases
     ('service dog',)
     >>> parse_query('he has a "service dog"').wishes
     ('service dog',)
     """
-    marked = [(found[1], _plain(found[2] or found[3] or "")) for found in _QUOTED.finditer(text)]
+    phrases = [(sign, _normalized(a or b)) for sign, a, b in _QUOTED.findall(text)]
     unquoted = _QUOTED.sub(" ", text)
-    left_out = _EXCLUDED.findall(unquoted)
+    excluded_words = _EXCLUDED.findall(unquoted)
     unquoted = _EXCLUDED.sub(" ", unquoted)
-    quoted = dict.fromkeys(phrase for sign, phrase in marked if phrase and sign != "-")
-    excluded = dict.fromkeys(phrase for sign, phrase in marked if phrase and sign == "-")
-    excluded |= dict.fromkeys(map(_plain, left_out))
-    has_operator = bool(left_out) or any(sign for sign, _ in marked)
-    is_short = len(words(text)) <= LONGEST_COMMAND
+    quoted = dict.fromkeys(phrase for sign, phrase in phrases if phrase and sign != "-")
+    excluded = dict.fromkeys(phrase for sign, phrase in phrases if phrase and sign == "-")
+    excluded |= dict.fromkeys(map(_normalized, excluded_words))
+    has_operator = bool(excluded_words) or any(sign for sign, _ in phrases)
+    is_short = len(words(text)) <= MAX_WORDS_WITH_OPERATORS
     if (has_operator and is_short) or not words(unquoted):
-        ranked = _ranked_by(unquoted, has_phrases=bool(quoted))
+        ranked = _ranking_words(unquoted, has_phrases=bool(quoted))
         return SearchQuery(text, ranked, tuple(quoted), tuple(excluded))
-    return SearchQuery(
-        text, _ranked_by(text, has_phrases=False), wishes=tuple(quoted), pairs=_pairs(text)
-    )
+    ranked = _ranking_words(text, has_phrases=False)
+    return SearchQuery(text, ranked, wishes=tuple(quoted), pairs=_content_pairs(text))
 
 
-def _plain(text: str) -> str:
-    """The words of *text* in lower case, a space between them."""
+def _normalized(text: str) -> str:
+    """The words of *text* in lower case, joined by spaces."""
     return " ".join(_TOKEN.findall(text.lower()))
 
 
-def _ranked_by(text: str, *, has_phrases: bool) -> tuple[str, ...]:
-    """The words of *text* that carry content; all of them when none does and nothing else asks."""
+def _ranking_words(text: str, *, has_phrases: bool) -> tuple[str, ...]:
+    """The content words of *text*; if there are none and no phrases either, all its words."""
     every_word = words(text)
-    asked = filter(_is_content, words(_REQUEST.sub(" ", text)))
-    content = [*asked] or [*filter(_is_content, every_word)]
+    subject = filter(_is_content, words(_REQUEST.sub(" ", text)))
+    content = [*subject] or [*filter(_is_content, every_word)]
     if not content and has_phrases:
         return ()
-    # "landlord's" is two tokens to the engines, and the "s" says nothing.
+    # The engines split "landlord's" into two tokens; the "s" is no content.
     tokens = [_TOKEN.findall(word)[0] if "'" in word else word for word in content or every_word]
-    return (*tokens, *_parts(text))
+    return (*tokens, *_camel_case_parts(text))
 
 
-def _pairs(text: str) -> tuple[str, ...]:
-    """The content words that stand side by side in *text*."""
+def _content_pairs(text: str) -> tuple[str, ...]:
+    """The pairs of adjacent content words in *text*."""
     every_word = words(text)
     return tuple(
         f"{first} {second}"
@@ -94,14 +93,14 @@ def _pairs(text: str) -> tuple[str, ...]:
 
 
 def _is_content(word: str) -> bool:
-    """Whether *word* carries content; "what's" does as little as "what"."""
+    """Whether *word* is no stop word; "what's" is one, as "what" is."""
     return word not in STOP_WORDS and word.partition("'")[0] not in STOP_WORDS
 
 
-def _parts(text: str) -> list[str]:
+def _camel_case_parts(text: str) -> list[str]:
     """The parts of camelCase names, so that `getUserId` finds `get_user_id` too.
 
-    Not of those that begin with a capital: GitHub is no hub.
+    Names that begin with a capital are not split: GitHub should not find `hub`.
     """
     lowered = identifier_parts(" ".join(_CAMEL.findall(text))).lower().split()
     return [part for part in lowered if part not in STOP_WORDS]

@@ -1,9 +1,9 @@
-"""@mentions -> Scope, the same for every entry point: what is named, as typed values, or an error.
+"""@mentions -> Scope, the same for every entrypoint: typed clauses, or an error.
 
     "revenue @collection:reports -@tag:draft"  ->  "revenue", two clauses
 
-Last of the three steps in which a scope is read, after `mentions.py` and `brackets.py`. Docs:
-docs/scopes.md. Whether the names exist is asked later, of the index (`service.py`).
+Last of three steps in parsing a scope, after `mentions.py` and `scope_groups.py`. Docs:
+docs/scopes.md. `service.py` checks later whether the names exist in the index.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,41 +13,40 @@ from difflib import get_close_matches
 from typing import Any, get_args
 
 from judge.errors import BadScope
-from judge.search.mentions import EVERYTHING, Mention, find_mentions, place_of, quoted
+from judge.search.mentions import STAR, Mention, find_mentions, place_of, quoted
 from judge.search.periods import Period, format_period, parse_period
 from judge.search.scope_groups import Group, read_groups
 from judge.types.search import EVERYWHERE, AnyOf, Clause, Scope, ScopeKind, fold_name, mentioned
 
 KINDS: tuple[ScopeKind, ...] = get_args(ScopeKind)
 
-HOLDS_EVERYTHING = frozenset({"collection", "document", "folder"})
-"""Kinds that every passage has, so that their `*` is everything."""
+KINDS_WITH_STAR = frozenset({"collection", "document", "folder"})
+"""Kinds that every passage has, so that their `*` matches everything."""
 
-_LEAST_SIMILARITY = 0.6
-"""How alike two names must be to be offered for one another; difflib's own default."""
-
+_MIN_SIMILARITY = 0.6
+"""Least similarity, 0 to 1, of a name that is suggested for another; difflib's own default."""
 
 MAX_NAMES = 1000
 """Values in one scope, filters included; an engine looks each one up."""
 
-ALONE = "/."
-"""At the end of a folder: without what lies below it."""
+NON_RECURSIVE_SUFFIX = "/."
+"""Ends a folder whose subfolders are not meant."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedScope:
-    """A query freed of its mentions, and the scope that they make.
+    """A query without its mentions, and the scope of these.
 
-    `says_where` is whether there was any mention, so that no default applies; `@*` is one.
+    `has_mentions` says that no default scope applies; `@*` counts as a mention.
     """
 
     text: str
     scope: Scope
-    says_where: bool = False
+    has_mentions: bool = False
 
 
 def parse_scope(text: str, now: datetime) -> Scope:
-    """The scope that *text* is, nothing else being allowed in it; raises BadScope.
+    """The scope in *text*, which may hold nothing but mentions; raises BadScope.
 
     >>> parse_scope("@tag:a,b", datetime(2026, 1, 1)).clauses[0].values
     ('a', 'b')
@@ -56,35 +55,36 @@ def parse_scope(text: str, now: datetime) -> Scope:
 
 
 def read_context(text: str, now: datetime) -> ParsedScope:
-    """As parse_scope, with what else its callers want to know; raises BadScope."""
-    parsed = read_query(text, now)
+    """Like parse_scope, but says whether there was any mention; raises BadScope."""
+    parsed = extract_scope(text, now)
     if rest := parsed.text.strip():
         word = next(iter(rest.lstrip("-@(").split()), "")
         kind = word.split(":")[0]
+        suggestion = _suggestion(f"@{kind}:", [f"@{k}:" for k in KINDS]) or "."
         raise BadScope(
-            f"{rest[:80]!r} is no scope{_meant(f'@{kind}:', [f'@{k}:' for k in KINDS]) or '.'} "
+            f"{rest[:80]!r} is no scope{suggestion} "
             "Write @kind:value, such as @collection:reports, or @* for everything.",
             KINDS,
         )
     return parsed
 
 
-def read_query(text: str, now: datetime) -> ParsedScope:
-    """*text* without its mentions, and the scope that they make; raises BadScope."""
+def extract_scope(text: str, now: datetime) -> ParsedScope:
+    """*text* without its mentions, and the scope of these; raises BadScope."""
     mentions = find_mentions(text)
     if not mentions:
         return ParsedScope(text, EVERYWHERE)
     rest, group = read_groups(text, mentions)
-    return ParsedScope(rest, _scope(group, now), says_where=True)
+    return ParsedScope(rest, _scope(group, now), has_mentions=True)
 
 
-def join(*scopes: Scope) -> Scope:
-    """The scope in which all of *scopes* hold; no clause ever takes another back."""
+def all_of(*scopes: Scope) -> Scope:
+    """*scopes* joined by AND; no clause ever cancels another."""
     return Scope(tuple(dict.fromkeys(clause for scope in scopes for clause in scope.clauses)))
 
 
 def any_of(scopes: Iterable[Scope]) -> Scope:
-    """The scope in which one of *scopes* holds, which are one or more."""
+    """*scopes*, at least one, joined by OR."""
     alternatives: dict[Scope, None] = {}
     for scope in scopes:
         match scope.clauses:
@@ -99,8 +99,8 @@ def any_of(scopes: Iterable[Scope]) -> Scope:
     )
 
 
-def excluded(scope: Scope) -> Scope:
-    """The scope of all that is not in *scope*, which is not everywhere."""
+def complement(scope: Scope) -> Scope:
+    """The scope of everything outside *scope*, which must not be EVERYWHERE."""
     match scope.clauses:
         case (AnyOf(scopes=(inner,), is_excluded=True),):
             return inner
@@ -118,55 +118,53 @@ def check_size(scope: Scope) -> None:
 
 
 def format_scope(scope: Scope) -> dict[str, Any]:
-    """*scope* as it is shown in `filters_applied`: `{}` is everywhere."""
+    """*scope* as shown in `filters_applied`; everywhere is `{}`."""
     if not scope.clauses:
         return {}
     return {"scope": scope_text(scope), "clauses": _fields(scope)}
 
 
 def scope_text(scope: Scope) -> str:
-    """*scope* as it is written; parse_scope reads it back."""
+    """*scope* in the syntax of mentions, which parse_scope reads."""
     return " ".join(_text(clause) for clause in scope.clauses) or "@*"
 
 
-def nearest(name: str, valid: Sequence[str]) -> str | None:
-    """The one of *valid* that may have been meant by *name* or ends in it, ignoring case."""
+def nearest_name(name: str, valid: Sequence[str]) -> str | None:
+    """The most similar of *valid*, or None; case is ignored, and a last path segment is enough."""
     by_folded = {fold_name(other).rpartition("/")[2]: other for other in valid}
     by_folded |= {fold_name(other): other for other in valid}
-    close = get_close_matches(fold_name(name), list(by_folded), n=1, cutoff=_LEAST_SIMILARITY)
+    close = get_close_matches(fold_name(name), list(by_folded), n=1, cutoff=_MIN_SIMILARITY)
     return by_folded[close[0]] if close else None
 
 
 def folder_path(value: str) -> str:
-    """*value* as folders are kept: posix, without slashes at its ends; "" is the root."""
+    """*value* as an indexed folder: posix, without slashes at its ends; "" is the root."""
     parts = value.strip().replace("\\", "/").split("/")
     return "/".join(part for part in parts if part not in {"", "."})
 
 
-def _scope(asked: Mention | Group, now: datetime) -> Scope:
-    """What a mention, a bracket or a whole text asks for; no deeper than brackets may be."""
-    if isinstance(asked, Mention):
-        clause = _clause(asked, now)
+def _scope(node: Mention | Group, now: datetime) -> Scope:
+    """The scope of a mention or a group; MAX_DEPTH of groups limits the recursion."""
+    if isinstance(node, Mention):
+        clause = _clause(node, now)
         return Scope((clause,)) if clause else EVERYWHERE
-    parts = [_scope(part, now) for part in asked.parts]
-    scope = any_of(parts) if asked.is_any else join(*parts)
-    if not asked.is_excluded:
+    parts = [_scope(part, now) for part in node.parts]
+    scope = any_of(parts) if node.is_any else all_of(*parts)
+    if not node.is_excluded:
         return scope
     if not scope.clauses:
-        raise BadScope(f"-(…) leaves nothing to search ({place_of(asked.start)}).", KINDS)
-    return excluded(scope)
+        raise BadScope(f"-(…) leaves nothing to search ({place_of(node.start)}).", KINDS)
+    return complement(scope)
 
 
 def _clause(mention: Mention, now: datetime) -> Clause | None:
-    """What *mention* asks for, None if everything is as well."""
-    if mention.kind == EVERYTHING or (
-        EVERYTHING in mention.values and mention.kind in HOLDS_EVERYTHING
-    ):
+    """The clause of *mention*; None if it matches everything."""
+    if mention.kind == STAR or (STAR in mention.values and mention.kind in KINDS_WITH_STAR):
         if mention.is_excluded:
             raise BadScope(f"{mention.text} leaves nothing to search ({mention.place}).", KINDS)
         return None
     kind = _kind(mention)
-    if EVERYTHING in mention.values:
+    if STAR in mention.values:
         raise BadScope(
             f"{mention.text}:*: a star stands for everything in @* and @collection:* only "
             f"({mention.place})."
@@ -176,30 +174,31 @@ def _clause(mention: Mention, now: datetime) -> Clause | None:
         period = _period(mention, now)
         return replace(clause, after=period.after, before=period.before)
     values = _values(kind, mention)
-    return replace(clause, values=values, is_recursive=not _is_alone(kind, mention))
+    return replace(clause, values=values, is_recursive=not _is_non_recursive(kind, mention))
 
 
-def _is_alone(kind: ScopeKind, mention: Mention) -> bool:
-    """Whether folders are meant without what lies below them: `"2024/."`."""
-    alone = [kind == "folder" and value.endswith(ALONE) for value in mention.values]
-    if any(alone) and not all(alone):
+def _is_non_recursive(kind: ScopeKind, mention: Mention) -> bool:
+    """Whether folders are meant without their subfolders: `"2024/."`."""
+    ending = NON_RECURSIVE_SUFFIX
+    has_ending = [kind == "folder" and value.endswith(ending) for value in mention.values]
+    if any(has_ending) and not all(has_ending):
         raise BadScope(
-            f"{mention.text}: either all folders end in {ALONE} or none ({mention.place}). Join "
-            f'mentions with OR, as in (@folder:"a{ALONE}" OR @folder:b).'
+            f"{mention.text}: either all folders end in {ending} or none ({mention.place}). Join "
+            f'mentions with OR, as in (@folder:"a{ending}" OR @folder:b).'
         )
-    return all(alone)
+    return all(has_ending)
 
 
 def _kind(mention: Mention) -> ScopeKind:
     for kind in KINDS:
         if kind == mention.kind:
             return kind
-    guess = _meant(mention.text, [f"@{kind}" for kind in KINDS]) or ": there is no such scope."
+    guess = _suggestion(mention.text, [f"@{kind}" for kind in KINDS]) or ": there is no such scope."
     raise BadScope(f"{mention.text}{guess} ({mention.place})", KINDS)
 
 
-def _meant(text: str, valid: Sequence[str]) -> str:
-    guess = nearest(text.lstrip("-"), valid)
+def _suggestion(text: str, valid: Sequence[str]) -> str:
+    guess = nearest_name(text.lstrip("-"), valid)
     return f": did you mean {guess}?" if guess else ""
 
 
@@ -228,22 +227,22 @@ def _text(clause: Clause | AnyOf) -> str:
     values = clause.values
     if clause.kind == "folder":
         values = tuple(value or ("/" if clause.is_recursive else "") for value in values)
-    ending = "" if clause.is_recursive else ALONE
+    ending = "" if clause.is_recursive else NON_RECURSIVE_SUFFIX
     return f"{sign}@{clause.kind}:{','.join(quoted(f'{value}{ending}') for value in values)}"
 
 
 def _alternatives(clause: AnyOf) -> list[str]:
-    """The scopes in a bracket; those of several mentions have one of their own beside others."""
+    """The scopes in a bracket; beside others, one of several clauses gets its own bracket."""
     has_others = len(clause.scopes) > 1
     return [
-        f"({scope_text(one)})" if has_others and len(one.clauses) > 1 else scope_text(one)
-        for one in clause.scopes
+        f"({scope_text(scope)})" if has_others and len(scope.clauses) > 1 else scope_text(scope)
+        for scope in clause.scopes
     ]
 
 
 def _fields(scope: Scope) -> list[dict[str, Any]]:
     return [
-        {"any_of": [_fields(one) for one in clause.scopes], "excluded": clause.is_excluded}
+        {"any_of": [_fields(inner) for inner in clause.scopes], "excluded": clause.is_excluded}
         if isinstance(clause, AnyOf)
         else _clause_fields(clause)
         for clause in scope.clauses

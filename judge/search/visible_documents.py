@@ -1,12 +1,12 @@
 """The index as one viewer sees it: the shared collections and its own, and no trace of others.
 
-Everything that a door shows of documents comes through here, so that no door can forget it.
+Every entrypoint reads documents through here, so that none can forget to check the viewer.
 """
 
 from dataclasses import replace
 
 from judge.ports import Catalogue, Clock, NameKind, SearchIndex
-from judge.search.scopes import join
+from judge.search.scopes import all_of
 from judge.types.search import (
     EVERYWHERE,
     Clause,
@@ -20,15 +20,15 @@ from judge.types.search import (
     fold_name,
 )
 
-FRESH_S = 1.0
-"""For so many seconds it is not asked again what there is."""
+CATALOGUE_TTL_S = 1.0
+"""Seconds for which the collections, and the names known to exist, are cached."""
 
 
 class VisibleDocuments:
     """A SearchIndex and Catalogue of what *viewer* may see.
 
-    The collections that may be searched are listed in every scope: one that is added meanwhile is
-    not seen before it is known whose it is.
+    Every scope lists the visible collections by name, so that one that was just added is not
+    searched before its owner is known.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class VisibleDocuments:
         self._catalogue = catalogue
         self._clock = clock
         self._viewer = viewer
-        self._seen: Scope | None = None
+        self._visible_scope: Scope | None = None
         self._counted = EVERYWHERE
         self._fresh_until = 0.0
 
@@ -50,16 +50,16 @@ class VisibleDocuments:
         if visible is None:
             return SearchResults()
         query = replace(query, counted=self._counted)
-        return await self._index.search(query, join(visible, scope), limit=limit, offset=offset)
+        return await self._index.search(query, all_of(visible, scope), limit=limit, offset=offset)
 
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
         """See `Catalogue.around`."""
-        found = await self._catalogue.around(passage_id, before=before, after=after)
-        seen = tuple(passage for passage in found if self._viewer.sees(passage.collection))
-        is_there = any(fold_name(passage.id) == fold_name(passage_id) for passage in seen)
-        return seen if is_there else ()
+        passages = await self._catalogue.around(passage_id, before=before, after=after)
+        visible = tuple(passage for passage in passages if self._viewer.sees(passage.collection))
+        is_there = any(fold_name(passage.id) == fold_name(passage_id) for passage in visible)
+        return visible if is_there else ()
 
     async def ping(self) -> None:
         """See `Catalogue.ping`."""
@@ -67,14 +67,14 @@ class VisibleDocuments:
 
     async def collections(self) -> tuple[CollectionStats, ...]:
         """See `Catalogue.collections`."""
-        found = await self._catalogue.collections()
-        seen = tuple(stats for stats in found if self._viewer.sees(stats.name))
-        names = tuple(stats.name for stats in seen)
-        self._seen = Scope((Clause("collection", names),)) if names else None
-        # Counting words in a scope takes longer, and is the same where all is visible.
-        self._counted = self._seen if self._seen and len(seen) < len(found) else EVERYWHERE
-        self._fresh_until = self._clock.monotonic() + FRESH_S
-        return seen
+        collections = await self._catalogue.collections()
+        visible = tuple(stats for stats in collections if self._viewer.sees(stats.name))
+        names = tuple(stats.name for stats in visible)
+        self._visible_scope = scope = Scope((Clause("collection", names),)) if names else None
+        # Document frequencies take longer to count in a scope, and are the same if all is visible.
+        self._counted = scope if scope and len(visible) < len(collections) else EVERYWHERE
+        self._fresh_until = self._clock.monotonic() + CATALOGUE_TTL_S
+        return visible
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
         """See `Catalogue.documents`."""
@@ -83,18 +83,19 @@ class VisibleDocuments:
     async def names(self, kind: NameKind, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
         """See `Catalogue.names`."""
         visible = await self._visible()
-        return () if visible is None else await self._catalogue.names(kind, join(visible, scope))
+        return () if visible is None else await self._catalogue.names(kind, all_of(visible, scope))
 
     async def contains(self, scope: Scope) -> bool:
         """See `Catalogue.contains`."""
         visible = await self._visible()
-        if visible and await self._catalogue.contains(join(visible, scope)):
+        if visible and await self._catalogue.contains(all_of(visible, scope)):
             return True
-        await self.collections()  # One of them may be new.
-        return self._seen is not None and await self._catalogue.contains(join(self._seen, scope))
+        await self.collections()  # A collection may be new.
+        visible = self._visible_scope
+        return visible is not None and await self._catalogue.contains(all_of(visible, scope))
 
     async def _visible(self) -> Scope | None:
-        """The scope of all that may be seen, as it was lately; None where nothing may."""
+        """The scope of all visible collections, cached; None where there are none."""
         if self._clock.monotonic() >= self._fresh_until:
             await self.collections()
-        return self._seen
+        return self._visible_scope

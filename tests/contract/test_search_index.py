@@ -17,7 +17,7 @@ from judge.adapters.tantivy.writer import TantivyStore
 from judge.adapters.vectors.factory import open_vectors
 from judge.ports import Catalogue, SearchIndex, WritableIndex
 from judge.search.query import parse_query
-from judge.search.scopes import any_of, excluded, join, parse_scope, scope_text
+from judge.search.scopes import all_of, any_of, complement, parse_scope, scope_text
 from judge.search.visible_documents import VisibleDocuments
 from judge.types.search import EVERYWHERE, Clause, CollectionStats, Passage, Scope, Viewer
 from tests.fakes.clock import FakeClock
@@ -168,8 +168,8 @@ def any_scope(random: Random, depth: int) -> Scope:
         return Scope((replace(random.choice(LEAVES), is_excluded=random.random() < 0.3),))
     inner = [any_scope(random, depth - 1) for _ in range(random.randint(1, 3))]
     if random.random() < 0.3:
-        return excluded(any_of(inner))
-    return any_of(inner) if random.random() < 0.6 else join(*inner)
+        return complement(any_of(inner))
+    return any_of(inner) if random.random() < 0.6 else all_of(*inner)
 
 
 async def passages_of(library: Engine) -> dict[str, Passage]:

@@ -145,7 +145,7 @@ async def search_documents(
     answer = FoundPassages(
         query=asked.query,
         context=asked.context,
-        results=list(chunks(hits, found.question, with_metadata=asked.include_sources)),
+        results=list(chunks(hits, found.query, with_metadata=asked.include_sources)),
         total_found=found.results.total,
         search_time=found.elapsed_ms,
         filters_applied=format_scope(found.scope),

@@ -12,7 +12,7 @@ from judge.entrypoints.mcp.features import ResourceSpec
 from judge.entrypoints.mcp.pagination import as_json_text, page_of, plain, read_cursor
 from judge.entrypoints.response_models import domains
 from judge.errors import NotFound
-from judge.search.scopes import nearest
+from judge.search.scopes import nearest_name
 from judge.types.search import fold_name
 
 JSON_TYPE = "application/json"
@@ -39,7 +39,7 @@ async def _collection(services: Services, parts: Mapping[str, str]) -> Any:
     documents = await catalogue.documents(name)
     if not documents:
         names = [one.name for one in await catalogue.collections()]
-        guess = nearest(name, names)
+        guess = nearest_name(name, names)
         meant = f" Did you mean {guess!r}?" if guess else ""
         raise NotFound(f"There is no collection {name[:200]!r}.{meant}")
     listed = [

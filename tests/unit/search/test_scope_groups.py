@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from judge.errors import BadScope
 from judge.search.scope_groups import MAX_DEPTH
-from judge.search.scopes import format_scope, parse_scope, read_query, scope_text
+from judge.search.scopes import extract_scope, format_scope, parse_scope, scope_text
 from judge.types.search import EVERYWHERE, AnyOf, Clause, Scope
 
 NOW = datetime(2025, 3, 14, 15, 9, tzinfo=UTC)
@@ -16,7 +16,7 @@ A, B, C = (Scope((Clause("tag", (name,)),)) for name in "abc")
 
 
 def extract_mentions(query: str, now: datetime) -> tuple[str, Scope]:
-    parsed = read_query(query, now)
+    parsed = extract_scope(query, now)
     return parsed.text, parsed.scope
 
 

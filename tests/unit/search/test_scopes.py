@@ -10,14 +10,14 @@ from judge.errors import BadScope
 from judge.search.scopes import (
     KINDS,
     MAX_NAMES,
+    all_of,
     any_of,
     check_size,
-    excluded,
+    complement,
+    extract_scope,
     format_scope,
-    join,
-    nearest,
+    nearest_name,
     parse_scope,
-    read_query,
     scope_text,
 )
 from judge.types.search import EVERYWHERE, Clause, Scope, mentioned
@@ -26,7 +26,7 @@ NOW = datetime(2025, 3, 14, 15, 9, tzinfo=UTC)
 
 
 def extract_mentions(query: str, now: datetime) -> tuple[str, Scope]:
-    parsed = read_query(query, now)
+    parsed = extract_scope(query, now)
     return parsed.text, parsed.scope
 
 
@@ -264,7 +264,7 @@ def test_other_text_with_an_at_sign_is_query(query):
 
 
 @pytest.mark.parametrize(
-    ("query", "says_where"),
+    ("query", "has_mentions"),
     [
         ("x", False),
         ("x (y)", False),
@@ -276,13 +276,13 @@ def test_other_text_with_an_at_sign_is_query(query):
         ("x (@tag:a OR @*)", True),
     ],
 )
-def test_a_query_tells_whether_it_says_where(query, says_where):
-    assert read_query(query, NOW).says_where is says_where
+def test_a_query_tells_whether_it_says_where(query, has_mentions):
+    assert extract_scope(query, NOW).has_mentions is has_mentions
 
 
 def test_joined_scopes_hold_all_their_clauses_once():
     a, b = parse_scope("@tag:a", NOW), parse_scope("-@collection:c @tag:a", NOW)
-    assert join(a, b).clauses == (*a.clauses, b.clauses[0])
+    assert all_of(a, b).clauses == (*a.clauses, b.clauses[0])
 
 
 def test_everywhere_is_told_as_nothing():
@@ -309,13 +309,13 @@ def test_a_folder_without_what_is_below_says_so():
 
 
 def test_the_nearest_name_ignores_case_and_may_be_none():
-    assert nearest("REPORT", ["Reports", "Drafts"]) == "Reports"
-    assert nearest("zzz", ["Reports"]) is None
+    assert nearest_name("REPORT", ["Reports", "Drafts"]) == "Reports"
+    assert nearest_name("zzz", ["Reports"]) is None
 
 
 @pytest.mark.parametrize(("name", "meant"), [("howto", "doc/howto"), ("clean", "doc/clean.html")])
 def test_the_nearest_name_may_be_meant_by_its_last_part(name, meant):
-    assert nearest(name, ["doc/howto", "hono", "doc/clean.html", "express"]) == meant
+    assert nearest_name(name, ["doc/howto", "hono", "doc/clean.html", "express"]) == meant
 
 
 NAMES = st.text(min_size=1, max_size=12).map(str.strip).filter(lambda name: name not in {"", "*"})
@@ -354,9 +354,9 @@ CLAUSES = st.one_of(named_clauses(), folder_clauses(), period_clauses())
 SCOPES = st.recursive(
     CLAUSES.map(lambda clause: Scope((clause,))),
     lambda inner: st.one_of(
-        st.lists(inner, min_size=2, max_size=3).map(lambda scopes: join(*scopes)),
+        st.lists(inner, min_size=2, max_size=3).map(lambda scopes: all_of(*scopes)),
         st.lists(inner, min_size=2, max_size=3).map(any_of),
-        inner.map(excluded),
+        inner.map(complement),
     ),
     max_leaves=6,
 )
@@ -376,7 +376,7 @@ def test_nothing_in_a_query_takes_a_clause_back(made, text):
         _, more = extract_mentions(text, NOW)
     except BadScope:
         return
-    assert set(scope.clauses) <= set(join(scope, more).clauses)
+    assert set(scope.clauses) <= set(all_of(scope, more).clauses)
 
 
 @given(st.text(max_size=80))

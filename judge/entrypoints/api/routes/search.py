@@ -104,7 +104,7 @@ async def _answer(asked: SearchRequest, corpus: Corpus) -> Response[Any]:
     body: SearchResponse = {
         "query": asked.query,
         "context": asked.context,
-        "chunks": list(chunks(hits, found.question, with_metadata=asked.include_metadata)),
+        "chunks": list(chunks(hits, found.query, with_metadata=asked.include_metadata)),
         "total_found": found.results.total,
         "search_time_ms": found.elapsed_ms,
         "filters_applied": format_scope(found.scope),
