@@ -38,7 +38,7 @@ from judge.judging.references import Arrange, ReferenceCollector
 from judge.ports import Clock, LanguageModel, PassageFinder
 from judge.problems import as_body, problem_of
 from judge.search.citable_passages import CitablePassageFinder
-from judge.search.indexing.document_reader import Origin
+from judge.search.indexing.document_reader import DocumentMetadata
 from judge.settings import Settings
 from judge.types.replies import Defect, Prompt
 from judge.types.requests import JudgeRequest
@@ -158,16 +158,16 @@ async def _open_documents(stored: StoredCase, clock: Clock) -> AsyncIterator[Pas
         async with open_search(settings, RuleJournal(), clock=clock) as corpus:
             try:
                 await corpus.indexer.add_documents(
-                    [(text.encode(), _origin(name, clock)) for name, text in documents.items()]
+                    [(text.encode(), _meta(name, clock)) for name, text in documents.items()]
                 )
             except JudgeError as error:
                 raise ConfigurationError(f"{stored.path}: documents: {error}") from error
             yield CitablePassageFinder(corpus.search, clock)
 
 
-def _origin(name: str, clock: Clock) -> Origin:
+def _meta(name: str, clock: Clock) -> DocumentMetadata:
     collection, _, document_id = name.partition("/")
-    return Origin(
+    return DocumentMetadata(
         collection=collection,
         document_id=document_id,
         name=document_id,

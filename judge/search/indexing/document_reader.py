@@ -1,4 +1,4 @@
-"""The bytes of a document, and where they come from -> the document with its passages."""
+"""The bytes and metadata of a document -> the document with its passages."""
 
 import hashlib
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ from judge.text.english import fold_space
 from judge.types.search import DocumentWithPassages, IndexedDocument, Passage
 
 MAX_BYTES = 10 * 1024 * 1024
-"""Of a document. A book of 1,000 pages is a fifth of it as text."""
+"""Of a document. The text of a book of 1,000 pages takes a fifth of that."""
 
 MAX_NAME = 100
 """Characters of a collection's name."""
 
 READERS_VERSION = "5"
-"""Raised when documents are split another way, so that unchanged documents are read again."""
+"""Increment it when documents are split differently: then unchanged ones are read again too."""
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """What is known of a document besides its text; `name` tells by its ending what it is."""
+class DocumentMetadata:
+    """What is known of a document besides its content; `name` has the extension."""
 
     collection: str
     document_id: str
@@ -38,30 +38,30 @@ class Origin:
     tags: tuple[str, ...] = ()
     modified: datetime | None = None
     received: datetime | None = None
-    """For a document of which nothing tells when it was changed."""
+    """When it arrived, for a document without any other date."""
     mtime_ns: int = 0
     size_bytes: int = 0
     absolute_path: str = ""
     """Of a file."""
     charset: str = ""
-    """Of the HTTP header, if any."""
+    """From the HTTP header, if any."""
     kind: DocumentKind | None = None
-    """When the name does not tell."""
+    """Overrides the kind that `name` tells."""
 
     @property
     def effective_kind(self) -> DocumentKind:
-        """What the document is."""
+        """The kind of the document, by `kind` or else by `name`."""
         return self.kind or kind_of(self.name)
 
     @property
     def options_digest(self) -> str:
-        """Changes with what was asked for, so that the same text is indexed anew."""
-        asked = (READERS_VERSION, self.title or "", self.folder, *sorted(self.tags))
-        return _digest("\0".join(asked).encode())[:8]
+        """Changes with the options of indexing, so that the same content is indexed again."""
+        options = (READERS_VERSION, self.title or "", self.folder, *sorted(self.tags))
+        return _digest("\0".join(options).encode())[:8]
 
 
 def check_collection(name: str) -> str:
-    """*name*, trimmed, if a collection may be called so; raises InvalidRequest."""
+    """*name*, trimmed, if it is valid for a collection; raises InvalidRequest."""
     trimmed = name.strip()
     if not trimmed or trimmed == "*" or len(trimmed) > MAX_NAME or not trimmed.isprintable():
         raise InvalidRequest(
@@ -71,22 +71,24 @@ def check_collection(name: str) -> str:
     return trimmed
 
 
-def read_document(content: bytes, origin: Origin, read_pdf: PdfReader) -> DocumentWithPassages:
-    """The document in *content*; raises UnreadableDocument."""
-    document = _read(content, origin, read_pdf)
-    title = origin.title or document.title or origin.name.rpartition("/")[2] or origin.document_id
-    modified = origin.modified or document.date or origin.received
-    content_hash = hash_of(content, origin)
+def read_document(
+    content: bytes, meta: DocumentMetadata, read_pdf: PdfReader
+) -> DocumentWithPassages:
+    """*content* as a document with passages; raises UnreadableDocument."""
+    document = _read(content, meta, read_pdf)
+    title = meta.title or document.title or meta.name.rpartition("/")[2] or meta.document_id
+    modified = meta.modified or document.date or meta.received
+    content_hash = hash_of(content, meta)
     template = Passage(
-        document_id=origin.document_id,
-        collection=origin.collection,
+        document_id=meta.document_id,
+        collection=meta.collection,
         position=0,
         title=fold_space(title),
         text="",
-        path=origin.path,
-        chapter=fold_space(origin.folder) or None,
-        folder=origin.folder,
-        tags=tuple(dict.fromkeys((*origin.tags, *document.tags))),
+        path=meta.path,
+        chapter=fold_space(meta.folder) or None,
+        folder=meta.folder,
+        tags=tuple(dict.fromkeys((*meta.tags, *document.tags))),
         modified=modified,
         content_hash=content_hash,
     )
@@ -94,34 +96,34 @@ def read_document(content: bytes, origin: Origin, read_pdf: PdfReader) -> Docume
     if not passages:
         raise UnreadableDocument("There is no text in it.")
     record = IndexedDocument(
-        id=origin.document_id,
-        collection=origin.collection,
-        path=origin.absolute_path or origin.path,
+        id=meta.document_id,
+        collection=meta.collection,
+        path=meta.absolute_path or meta.path,
         content_hash=content_hash,
         passages=len(passages),
         modified=modified,
-        mtime_ns=origin.mtime_ns,
-        size_bytes=origin.size_bytes,
+        mtime_ns=meta.mtime_ns,
+        size_bytes=meta.size_bytes,
     )
     return DocumentWithPassages(record, passages)
 
 
-def hash_of(content: bytes, origin: Origin) -> str:
-    """Tells whether the document would be indexed the same way again."""
-    return f"{_digest(content)}-{origin.options_digest}"
+def hash_of(content: bytes, meta: DocumentMetadata) -> str:
+    """Identifies the content and the options with which it is indexed."""
+    return f"{_digest(content)}-{meta.options_digest}"
 
 
-def _read(content: bytes, origin: Origin, read_pdf: PdfReader) -> DocumentText:
+def _read(content: bytes, meta: DocumentMetadata, read_pdf: PdfReader) -> DocumentText:
     if len(content) > MAX_BYTES:
         raise UnreadableDocument(f"It is over {MAX_BYTES // 1024 // 1024} MiB.")
-    kind = origin.effective_kind
+    kind = meta.effective_kind
     if kind.kind == "pdf":
         return read_pages(read_pdf(content))
     if is_binary(content):
         raise UnreadableDocument("It is not text.")
     match kind.kind:
         case "html":
-            return read_html(content, origin.charset)
+            return read_html(content, meta.charset)
         case "markdown":
             return read_markdown(decode_text(content))
         case "code":

@@ -1,8 +1,8 @@
-"""The story of a document into the index and out again, the same for every entry point.
+"""The steps of adding and removing documents, the same for every entrypoint.
 
 places -> files and web pages -> plan: new or changed? -> read, split, write -> missing? -> vectors
 
-It commits as it goes: whatever was committed stays, however the process ends; a second run does
+A run commits as it goes: what is committed stays, however the process ends, and a second run does
 the rest.
 """
 
@@ -26,7 +26,7 @@ from judge.ports import (
 )
 from judge.search.indexing.document_reader import (
     MAX_BYTES,
-    Origin,
+    DocumentMetadata,
     check_collection,
     hash_of,
     read_document,
@@ -50,21 +50,21 @@ from judge.types.search import (
 
 BATCH_FILES = 32
 BATCH_BYTES = 2_000_000
-"""Read at one time, in a thread; so much takes a fraction of a second."""
+"""Read at a time, in a thread; that takes a fraction of a second."""
 
 COMMIT_EVERY_S = 3.0
-"""About the most work that a crash can cost; each second, commits would take a tenth of all."""
+"""About the most work that a crash can lose; one each second would take a tenth of the time."""
 
-PDFS_AT_ONCE = 2
-"""Each takes a thread, of which a process has few that all share, a core and up to 2 GiB."""
+PDF_SLOTS = 2
+"""PDFs read at a time; each takes a core, up to 2 GiB and one of a process's few threads."""
 
-Outcome = DocumentWithPassages | IndexingProblem | Literal["unchanged", "binary", "empty"]
-"""What came of a file or page: its document, why it was skipped, or why there is none to write."""
+ReadResult = DocumentWithPassages | IndexingProblem | Literal["unchanged", "binary", "empty"]
+"""Of a file or page: its document, why it was skipped, or why there is nothing to write."""
 
 
 @dataclass(slots=True)
 class IndexingReport:
-    """What was done, as it grows."""
+    """The counts of a run, updated as it proceeds; `links` are symbolic links, not followed."""
 
     added: int = 0
     replaced: int = 0
@@ -78,15 +78,15 @@ class IndexingReport:
     is_interrupted: bool = False
     elapsed_s: float = 0.0
 
-    def note(self, outcome: Outcome, *, is_new: bool) -> None:
-        """Count what came of one file or page; *is_new* is whether it was not indexed before."""
-        match outcome:
+    def note(self, result: ReadResult, *, is_new: bool) -> None:
+        """Count the *result* of one file or page; *is_new* if it was not indexed before."""
+        match result:
             case DocumentWithPassages():
-                self.passages += len(outcome.passages)
+                self.passages += len(result.passages)
                 self.added += is_new
                 self.replaced += not is_new
             case IndexingProblem():
-                self.problems.append(outcome)
+                self.problems.append(result)
             case "unchanged":
                 self.unchanged += 1
             case "binary":
@@ -97,7 +97,7 @@ class IndexingReport:
 
 @dataclass(frozen=True, slots=True)
 class RemovalReport:
-    """The ids of the documents that were removed, and those that were not there."""
+    """The ids of the documents that were removed, and those that do not exist."""
 
     removed: list[str]
     missing: list[str]
@@ -105,22 +105,22 @@ class RemovalReport:
 
 @dataclass(frozen=True, slots=True)
 class IndexingProgress:
-    """How a caller follows a long run, and ends it."""
+    """Callbacks with which a caller follows a long run, and ends it."""
 
     track: Callable[[str, int], AbstractContextManager[Callable[[int], None]]] = (
         lambda _phase, _total: nullcontext(lambda _count: None)
     )
-    """Takes a phase and how many documents it has, gives what to call as they are done with."""
+    """Takes a phase and its number of documents; gives a callback for how many more are done."""
     should_stop: Callable[[], bool] = lambda: False
-    """Asked between batches."""
+    """Called between batches."""
 
 
-UNWATCHED = IndexingProgress()
+NO_PROGRESS = IndexingProgress()
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentIndexer:
-    """Puts documents into the index and takes them out, with the given collaborators."""
+    """Adds documents to the index and removes them."""
 
     store: WritableIndex
     catalogue: Catalogue
@@ -131,13 +131,13 @@ class DocumentIndexer:
     clock: Clock
     vectors: VectorStorage | None = None
     """Keeps vectors beside the embedded index; None where there are none."""
-    pdf_turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PDFS_AT_ONCE))
+    pdf_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PDF_SLOTS))
 
     async def add(
         self,
         places: Sequence[str],
         options: IndexingOptions,
-        progress: IndexingProgress = UNWATCHED,
+        progress: IndexingProgress = NO_PROGRESS,
     ) -> IndexingReport:
         """Add the files, folders and web pages at *places*; only what changed is read again.
 
@@ -152,9 +152,9 @@ class DocumentIndexer:
         _check_single(options, len(scan.files) + len(urls))
         indexed = await self.catalogue.documents(options.collection)
         plan = plan_indexing(scan.files, indexed, options, exists=self.files.exists)
-        unseen = [IndexingProblem(path, reason) for path, reason in scan.problems]
+        problems = [IndexingProblem(path, reason) for path, reason in scan.problems]
         report = IndexingReport(
-            unchanged=plan.unchanged, links=scan.links, problems=[*unseen, *plan.problems]
+            unchanged=plan.unchanged, links=scan.links, problems=[*problems, *plan.problems]
         )
         if plan.tasks or urls or options.prunes or options.replaces:
             async with self.store.writing() as writer:
@@ -173,43 +173,43 @@ class DocumentIndexer:
         return report
 
     async def add_documents(
-        self, documents: Sequence[tuple[bytes, Origin]]
+        self, documents: Sequence[tuple[bytes, DocumentMetadata]]
     ) -> tuple[IndexedDocument, ...]:
-        """Put each document in the place of what has its collection and id.
+        """Add each document, in place of any that has its collection and id.
 
-        Raises UnreadableDocument, IndexLocked and IndexUnavailable; then none is put in.
+        Raises UnreadableDocument, IndexLocked and IndexUnavailable; then none is added.
         """
 
-        def read() -> list[DocumentWithPassages]:
-            return [read_document(content, origin, self.read_pdf) for content, origin in documents]
+        def read_all() -> list[DocumentWithPassages]:
+            return [read_document(content, meta, self.read_pdf) for content, meta in documents]
 
-        has_pdf = any(origin.effective_kind.kind == "pdf" for _, origin in documents)
-        async with self.pdf_turns if has_pdf else nullcontext():
-            made = await asyncio.to_thread(read)
+        has_pdf = any(meta.effective_kind.kind == "pdf" for _, meta in documents)
+        async with self.pdf_slots if has_pdf else nullcontext():
+            new = await asyncio.to_thread(read_all)
         async with self.store.writing() as writer:
-            await writer.replace(made)
+            await writer.replace(new)
             await writer.commit()
-        return tuple(item.document for item in made)
+        return tuple(item.document for item in new)
 
     async def add_page(
         self, url: str, options: IndexingOptions, *, modified: datetime | None = None
     ) -> IndexedDocument:
-        """Put the web page at *url* in; *modified* counts more than what its server says.
+        """Add the web page at *url*; *modified* overrides the date that its server gives.
 
         Raises InvalidRequest, UnreadableDocument, IndexLocked and IndexUnavailable.
         """
         options = replace(options, collection=check_collection(options.collection))
         async with self.open_fetcher() as fetcher:
-            content, origin = await fetch_page(fetcher, url, options)
-        modified = modified or origin.modified
-        origin = replace(origin, modified=modified, received=self.clock.now())
-        (document,) = await self.add_documents([(content, origin)])
+            content, meta = await fetch_page(fetcher, url, options)
+        modified = modified or meta.modified
+        meta = replace(meta, modified=modified, received=self.clock.now())
+        (document,) = await self.add_documents([(content, meta)])
         return document
 
     async def remove(
         self, collection: str, document_ids: Sequence[str] | None = None
     ) -> RemovalReport:
-        """Take documents out (case ignored), or the whole collection when no ids are given.
+        """Remove documents (case ignored), or the whole collection when no ids are given.
 
         Raises IndexLocked and IndexUnavailable.
         """
@@ -224,19 +224,19 @@ class DocumentIndexer:
         return report
 
     async def _find_documents(self, collection: str, ids: Sequence[str]) -> RemovalReport:
-        """Which of *ids* are there, as they are spelled in the index; not all are listed for it."""
-        firsts = {
+        """Which of *ids* exist, as spelled in the index; faster than to list all documents."""
+        passages = {
             name: await self.catalogue.around(passage_id(collection, name, 0)) for name in ids
         }
         return RemovalReport(
-            [found[0].document_id for found in firsts.values() if found],
-            [name for name, found in firsts.items() if not found],
+            [first[0].document_id for first in passages.values() if first],
+            [name for name, first in passages.items() if not first],
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _IndexingRun:
-    """One run of `DocumentIndexer.add`, as long as it has the writer."""
+    """One run of `DocumentIndexer.add`, while it has the writer."""
 
     indexer: DocumentIndexer
     writer: IndexWriter
@@ -253,8 +253,8 @@ class _IndexingRun:
             if self.should_stop():
                 self.report.is_interrupted = True
                 break
-            outcomes = await asyncio.to_thread(lambda tasks: [*map(self._read, tasks)], batch)
-            await self._write(batch, outcomes)
+            results = await asyncio.to_thread(lambda tasks: [*map(self._read, tasks)], batch)
+            await self._write(batch, results)
             if self.indexer.clock.monotonic() - committed >= COMMIT_EVERY_S:
                 await self.writer.commit()
                 committed = self.indexer.clock.monotonic()
@@ -266,10 +266,10 @@ class _IndexingRun:
         indexed: Sequence[IndexedDocument],
         advance: Callable[[int], None],
     ) -> None:
-        """Fetch each web page and write it, unless it is as it was."""
+        """Fetch each web page and write it, unless it is unchanged."""
         if not urls or self.report.is_interrupted:
             return
-        await self.writer.commit()  # The web may take its time.
+        await self.writer.commit()  # Fetching may take long.
         by_id = {fold_name(record.id): record for record in indexed}
         async with self.indexer.open_fetcher() as fetcher:
             for url in urls:
@@ -277,49 +277,51 @@ class _IndexingRun:
                     self.report.is_interrupted = True
                     return
                 record = by_id.get(fold_name(self.options.document_id or url))
-                outcome = await self._read_page(fetcher, url, record)
-                if isinstance(outcome, DocumentWithPassages):
-                    await self.writer.replace([outcome])
-                self.report.note(outcome, is_new=record is None)
+                result = await self._read_page(fetcher, url, record)
+                if isinstance(result, DocumentWithPassages):
+                    await self.writer.replace([result])
+                self.report.note(result, is_new=record is None)
                 advance(1)
 
-    def _read(self, task: IndexingTask) -> Outcome:
+    def _read(self, task: IndexingTask) -> ReadResult:
         try:
             content = self.indexer.files.read(task.file.location, max_bytes=MAX_BYTES)
-            if self._is_indexed(content, task.origin, task.indexed):
+            if self._is_indexed(content, task.meta, task.indexed):
                 return "unchanged"
-            if is_binary(content) and task.origin.effective_kind.kind != "pdf":
+            if is_binary(content) and task.meta.effective_kind.kind != "pdf":
                 return "binary"
             if not content or content.isspace():
                 return "empty"
-            return read_document(content, task.origin, self.indexer.read_pdf)
+            return read_document(content, task.meta, self.indexer.read_pdf)
         except UnreadableDocument as error:
             return IndexingProblem(task.file.shown, str(error))
 
     async def _read_page(
         self, fetcher: PageFetcher, url: str, record: IndexedDocument | None
-    ) -> Outcome:
+    ) -> ReadResult:
         try:
-            content, origin = await fetch_page(fetcher, url, self.options)
-            if self._is_indexed(content, origin, record):
+            content, meta = await fetch_page(fetcher, url, self.options)
+            if self._is_indexed(content, meta, record):
                 return "unchanged"
-            return await asyncio.to_thread(read_document, content, origin, self.indexer.read_pdf)
+            return await asyncio.to_thread(read_document, content, meta, self.indexer.read_pdf)
         except UnreadableDocument as error:
             return IndexingProblem(url, str(error))
 
-    def _is_indexed(self, content: bytes, origin: Origin, record: IndexedDocument | None) -> bool:
-        """Whether *record* is of the same text, and is not to be replaced."""
+    def _is_indexed(
+        self, content: bytes, meta: DocumentMetadata, record: IndexedDocument | None
+    ) -> bool:
+        """Whether *record* has the same content, so that nothing is to be written."""
         if record is None or self.options.replaces:
             return False
-        return record.content_hash == hash_of(content, origin)
+        return record.content_hash == hash_of(content, meta)
 
-    async def _write(self, tasks: Sequence[IndexingTask], outcomes: Sequence[Outcome]) -> None:
-        documents = [item for item in outcomes if isinstance(item, DocumentWithPassages)]
+    async def _write(self, tasks: Sequence[IndexingTask], results: Sequence[ReadResult]) -> None:
+        documents = [item for item in results if isinstance(item, DocumentWithPassages)]
         if documents:
             await self.writer.replace(documents)
-        for task, outcome in zip(tasks, outcomes, strict=True):
-            self.report.note(outcome, is_new=task.indexed is None)
-            if task.indexed and outcome in ("binary", "empty"):  # It has no text any more.
+        for task, result in zip(tasks, results, strict=True):
+            self.report.note(result, is_new=task.indexed is None)
+            if task.indexed and result in ("binary", "empty"):  # It has no text any more.
                 await self.writer.remove(task.indexed.collection, [task.indexed.id])
 
 
@@ -337,7 +339,7 @@ def _missing(
     scan: FileScan,
     urls: Sequence[str],
 ) -> tuple[str, ...]:
-    """The documents to be removed: with `replaces`, all that were not named."""
+    """The ids of documents to remove: with `replaces`, all whose file or page was not given."""
     if not (options.replaces or options.prunes):
         return ()
     pages = {fold_name(options.document_id or url) for url in urls if options.replaces}
@@ -365,7 +367,7 @@ def _batches(tasks: Sequence[IndexingTask]) -> Iterator[list[IndexingTask]]:
 async def _complete_vectors(
     vectors: VectorStorage, report: IndexingReport, progress: IndexingProgress
 ) -> None:
-    """Make the vectors that passages lack, of earlier runs too, and note how many still do."""
+    """Make all missing vectors, those of earlier runs too, and report how many remain missing."""
     missing, why = await vectors.missing(), ""
     if not missing:
         return

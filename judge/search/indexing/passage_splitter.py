@@ -1,6 +1,6 @@
-"""Blocks -> passages of about 200 words on natural borders, with their lines and headings.
+"""Blocks -> passages of about 200 words at natural boundaries, with their lines and headings.
 
-Nothing is lost: the passages of a document, one after another, hold every word of its blocks.
+Nothing is lost: together, the passages of a document hold every word of its blocks.
 """
 
 import re
@@ -14,28 +14,27 @@ from judge.text.english import sentences
 from judge.types.search import Passage
 
 TARGET_WORDS = 200
-"""Words of a passage, as asked of us: two or three paragraphs."""
+"""Words of a passage, as required: two or three paragraphs."""
 
 MAX_WORDS = 300
-"""Words that are kept together when they are one block."""
+"""Words of the longest block that is not split."""
 
 MIN_CODE_WORDS = 30
 """Words; shorter definitions share a passage with the next one."""
 
 _CHARACTERS_A_WORD = 8
-"""English has 6 with the space. Where there are more, such as Chinese or packed code, these count.
-"""
+"""English has 6 with the space; longer ones, as in Chinese or minified code, count as several."""
 
-_OWN = frozenset("position text chapter section language start_line end_line".split())
-"""What passages of a document do not share."""
+_OWN_FIELDS = frozenset("position text chapter section language start_line end_line".split())
+"""What differs between the passages of a document."""
 
 _PIECE = re.compile(rf"\s*\S{{1,{TARGET_WORDS * _CHARACTERS_A_WORD}}}\s*")
 """A word with the white space around it, or a part of a long one."""
 
 
 @dataclass(slots=True)
-class _PassageBlocks:
-    """The blocks of the passage that is being put together."""
+class _PassageBuilder:
+    """Collects the blocks of one passage."""
 
     blocks: list[TextBlock] = field(default_factory=list)
     words: int = 0
@@ -44,7 +43,7 @@ class _PassageBlocks:
     def has_room_for(self, block: TextBlock, words: int) -> bool:
         if not self.blocks:
             return True
-        if block.opens and self._is_enough(block):
+        if block.starts_passage and self._is_enough(block):
             return False
         return not self.has_body or self.words + words <= TARGET_WORDS
 
@@ -54,13 +53,14 @@ class _PassageBlocks:
     def add(self, block: TextBlock, words: int) -> None:
         self.blocks.append(block)
         self.words += words
-        self.has_body = self.has_body or not block.heads
+        self.has_body = self.has_body or not block.is_heading
 
 
 def split_passages(document: DocumentText, template: Passage) -> tuple[Passage, ...]:
-    """The passages of *document*, in order; what they have in common is that of *template*."""
+    """The passages of *document*, in order; *template* has the fields that they share."""
     # `dataclasses.replace` takes as long as all the rest.
-    shared = {name: getattr(template, name) for name in Passage.__slots__ if name not in _OWN}
+    names = (name for name in Passage.__slots__ if name not in _OWN_FIELDS)
+    shared = {name: getattr(template, name) for name in names}
     return tuple(
         Passage(
             **shared,
@@ -77,31 +77,31 @@ def split_passages(document: DocumentText, template: Passage) -> tuple[Passage, 
 
 
 def size(text: str) -> int:
-    """How long *text* is, in words or what is as long as one."""
+    """The length of *text* in words, or in units of _CHARACTERS_A_WORD if those are more."""
     return max(len(text.split()), len(text) // _CHARACTERS_A_WORD)
 
 
 def _grouped_blocks(blocks: Sequence[TextBlock]) -> Iterator[list[TextBlock]]:
-    passage = _PassageBlocks()
+    passage = _PassageBuilder()
     for whole in blocks:
-        for block, words in _small_enough(whole):
+        for block, words in _split_block(whole):
             if not passage.has_room_for(block, words):
                 yield passage.blocks
-                passage = _PassageBlocks()
+                passage = _PassageBuilder()
             passage.add(block, words)
     if passage.blocks:
         yield passage.blocks
 
 
 def _nearest(blocks: Sequence[TextBlock], kind: Literal["section", "chapter"]) -> str | None:
-    """The heading that is nearest to the text: of several on top the last one."""
-    body = next((block for block in blocks if not block.heads), blocks[-1])
+    """The heading nearest to the text: the last one, if the passage begins with several."""
+    body = next((block for block in blocks if not block.is_heading), blocks[-1])
     named: Iterator[str | None] = (getattr(block, kind) for block in (body, *blocks))
     return next(filter(None, named), None)
 
 
 def _joined(blocks: Sequence[TextBlock]) -> str:
-    """The texts with as many line ends between them as there are lines."""
+    """The texts with the newlines that separate them in the document, 3 at most."""
     parts = [blocks[0].text]
     for before, block in pairwise(blocks):
         lines = block.start_line - before.end_line
@@ -109,14 +109,14 @@ def _joined(blocks: Sequence[TextBlock]) -> str:
     return "".join(parts)
 
 
-def _small_enough(block: TextBlock) -> Iterator[tuple[TextBlock, int]]:
+def _split_block(block: TextBlock) -> Iterator[tuple[TextBlock, int]]:
     """*block*, or its pieces of at most about TARGET_WORDS words if it is too long; with sizes."""
     words = size(block.text)
     if words <= MAX_WORDS:
         yield block, words
         return
     line = block.start_line
-    for number, text in enumerate(_grouped(_pieces(block))):
+    for number, text in enumerate(_joined_pieces(_pieces(block))):
         shown = text.strip("\n")
         start = line + text[: len(text) - len(text.lstrip("\n"))].count("\n")
         end = start + shown.count("\n")
@@ -126,14 +126,14 @@ def _small_enough(block: TextBlock) -> Iterator[tuple[TextBlock, int]]:
                 text=shown,
                 start_line=start,
                 end_line=end,
-                opens=block.opens and number == 0,
-                heads=False,
+                starts_passage=block.starts_passage and number == 0,
+                is_heading=False,
             )
             yield piece, size(shown)
 
 
-def _grouped(pieces: Iterator[str]) -> Iterator[str]:
-    """Neighbours together as long as they stay within TARGET_WORDS words."""
+def _joined_pieces(pieces: Iterator[str]) -> Iterator[str]:
+    """*pieces* joined to texts of at most TARGET_WORDS words."""
     group: list[str] = []
     words = 0
     for piece in pieces:
@@ -147,9 +147,9 @@ def _grouped(pieces: Iterator[str]) -> Iterator[str]:
 
 
 def _pieces(block: TextBlock) -> Iterator[str]:
-    """The sentences of prose or the lines of code; what is too long still, word by word.
+    """The sentences of prose or the lines of code; those over TARGET_WORDS, word by word.
 
-    Put together they are the block's text.
+    Joined they are the block's text.
     """
     wholes = block.text.splitlines(keepends=True) if block.is_code else _sentences(block.text)
     for whole in wholes:

@@ -1,4 +1,4 @@
-"""Files that were found, and what is indexed -> what to read, what is unchanged, what is missing.
+"""The files found and the documents indexed -> which files to read, and which are unchanged.
 
 Pure planning; `indexer.py` carries it out.
 """
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from judge.search.indexing.document_reader import MAX_BYTES, Origin
+from judge.search.indexing.document_reader import MAX_BYTES, DocumentMetadata
 from judge.search.scopes import folder_path
 from judge.types.search import FoundFile, IndexedDocument, fold_name
 
@@ -16,7 +16,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class IndexingOptions:
-    """What is asked for together with the files and web pages."""
+    """The options of one run, for all its files and web pages."""
 
     collection: str
     tags: tuple[str, ...] = ()
@@ -24,19 +24,19 @@ class IndexingOptions:
     document_id: str | None = None
     title: str | None = None
     globs: tuple[str, ...] = ()
-    """Files that none of these names are left out; without globs, all are taken."""
+    """Only files that match one of these are indexed; without globs, all are."""
     prunes: bool = False
-    """Removes the documents whose files are missing at the places that are named."""
+    """Removes documents at the given paths whose files no longer exist."""
     replaces: bool = False
-    """Reads everything anew, and removes the rest of the collection."""
+    """Reads every file again, and removes all other documents of the collection."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexingTask:
-    """A file to be read; `indexed` is its document as the index has it."""
+    """A file to read; `indexed` is its document in the index, if there is one."""
 
     file: FoundFile
-    origin: Origin
+    meta: DocumentMetadata
     indexed: IndexedDocument | None = None
 
 
@@ -50,12 +50,12 @@ class IndexingProblem:
 
 @dataclass(frozen=True, slots=True)
 class IndexingPlan:
-    """What to do; `unchanged` files need not even be opened, `seen` are the ids of all files."""
+    """The files to read; `unchanged` counts those that need not be opened."""
 
     tasks: tuple[IndexingTask, ...]
     unchanged: int
     seen: frozenset[str]
-    """In small letters."""
+    """The ids of all files, as `fold_name` gives them."""
     problems: tuple[IndexingProblem, ...]
 
 
@@ -66,9 +66,9 @@ def plan_indexing(
     *,
     exists: Callable[[str], bool],
 ) -> IndexingPlan:
-    """What *files* need, in their order; each id belongs to one file.
+    """The plan for *files*, in their order; each id belongs to one file.
 
-    *exists* tells whether a path can still be opened: what moved away gives up its id.
+    *exists* says whether there is a file at a path: one that moved away gives up its id.
     """
     by_id = {fold_name(record.id): record for record in indexed}
     by_path = {record.path: record for record in indexed}
@@ -77,8 +77,8 @@ def plan_indexing(
     paths_by_id: dict[str, str] = {}
     unchanged = 0
     for file in files:
-        origin = _origin(file, options, by_path)
-        key = fold_name(origin.document_id)
+        meta = _meta(file, options, by_path)
+        key = fold_name(meta.document_id)
         record = by_id.get(key)
         owner = paths_by_id.get(key) or (
             record.path if record and not options.document_id else file.path
@@ -89,21 +89,21 @@ def plan_indexing(
         paths_by_id[key] = file.path
         if file.size_bytes > MAX_BYTES:
             problems.append(IndexingProblem(file.shown, f"is over {MAX_BYTES // 1024 // 1024} MiB"))
-        elif record and not options.replaces and _is_unchanged(file, origin, record):
+        elif record and not options.replaces and _is_unchanged(file, meta, record):
             unchanged += 1
         else:
-            tasks.append(IndexingTask(file, origin, record))
+            tasks.append(IndexingTask(file, meta, record))
     return IndexingPlan(tuple(tasks), unchanged, frozenset(paths_by_id), tuple(problems))
 
 
-def _origin(
+def _meta(
     file: FoundFile, options: IndexingOptions, by_path: Mapping[str, IndexedDocument]
-) -> Origin:
-    """Where *file* belongs; indexed before under another id, it keeps that one."""
+) -> DocumentMetadata:
+    """The metadata of *file*; a file that was indexed before keeps its id."""
     folder = folder_path(options.folder)
     inside = f"{folder}/{file.relative}" if folder else file.relative
     before = by_path.get(file.path)
-    return Origin(
+    return DocumentMetadata(
         collection=options.collection,
         document_id=options.document_id or (before.id if before else inside),
         name=file.relative,
@@ -119,14 +119,14 @@ def _origin(
 
 
 def _clash(file: FoundFile, owner: str) -> IndexingProblem:
-    """Two files must not overwrite one another."""
+    """The problem of a file whose id belongs to that at *owner*."""
     return IndexingProblem(file.shown, f"would have the same id as {owner}; add it with --folder")
 
 
-def _is_unchanged(file: FoundFile, origin: Origin, record: IndexedDocument) -> bool:
+def _is_unchanged(file: FoundFile, meta: DocumentMetadata, record: IndexedDocument) -> bool:
     return (
         record.path == file.path
         and record.mtime_ns == file.mtime_ns
         and record.size_bytes == file.size_bytes
-        and record.content_hash.endswith(f"-{origin.options_digest}")
+        and record.content_hash.endswith(f"-{meta.options_digest}")
     )

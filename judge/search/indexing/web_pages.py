@@ -1,18 +1,18 @@
-"""The URL of a web page -> its bytes and where it belongs in the index."""
+"""The URL of a web page -> its bytes and metadata."""
 
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from judge.errors import FetchError, UnreadableDocument
 from judge.ports import PageFetcher
-from judge.search.indexing.document_reader import Origin
+from judge.search.indexing.document_reader import DocumentMetadata
 from judge.search.indexing.plan import IndexingOptions
 from judge.search.indexing.readers.file_kinds import DocumentKind
 from judge.search.scopes import folder_path
 from judge.types.references import Page
 
 TIMEOUT_S = 20.0
-"""For a page; nobody waits for a verdict here."""
+"""For a page; longer than for a judgement, since no person waits for it."""
 
 
 def is_url(text: str) -> bool:
@@ -22,15 +22,15 @@ def is_url(text: str) -> bool:
 
 async def fetch_page(
     fetcher: PageFetcher, url: str, options: IndexingOptions
-) -> tuple[bytes, Origin]:
-    """The page at *url* and its place in the index; raises UnreadableDocument."""
+) -> tuple[bytes, DocumentMetadata]:
+    """The body and metadata of the page at *url*; raises UnreadableDocument."""
     try:
         page = await fetcher.fetch(url, timeout_s=TIMEOUT_S)
     except FetchError as error:
         raise UnreadableDocument(str(error)) from error
     if not isinstance(page, Page):
-        raise UnreadableDocument("Its server says that we know it already, which we do not.")
-    origin = Origin(
+        raise UnreadableDocument("Its server answered 304 (not modified) to a first request.")
+    meta = DocumentMetadata(
         collection=options.collection,
         document_id=options.document_id or url,
         name=url,
@@ -43,7 +43,7 @@ async def fetch_page(
         charset=page.charset,
         kind=DocumentKind("html"),
     )
-    return page.body, origin
+    return page.body, meta
 
 
 def _moment(http_date: str) -> datetime | None:

@@ -18,7 +18,7 @@ from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE, Refused
 from judge.entrypoints.api.request_body import is_json, read_body
 from judge.errors import NotFound
-from judge.search.indexing.document_reader import MAX_BYTES, Origin, check_collection
+from judge.search.indexing.document_reader import MAX_BYTES, DocumentMetadata, check_collection
 from judge.search.indexing.indexer import DocumentIndexer
 from judge.search.indexing.plan import IndexingOptions
 from judge.search.indexing.readers.file_kinds import DocumentKind, kind_of
@@ -164,7 +164,7 @@ async def _add(
     name = name or new.document_id or ""
     document_id = new.document_id or name or f"doc-{hashlib.sha256(content).hexdigest()[:12]}"
     kind = kind_of(name)
-    origin = Origin(
+    meta = DocumentMetadata(
         collection=check_collection(new.collection),
         document_id=document_id,
         name=name,
@@ -180,7 +180,7 @@ async def _add(
     )
     if len(content) > MAX_BYTES:
         raise Refused("too-large", SMALLER)
-    (document,) = await indexer.add_documents([(content, origin)])
+    (document,) = await indexer.add_documents([(content, meta)])
     return document
 
 

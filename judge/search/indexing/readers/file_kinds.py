@@ -1,4 +1,4 @@
-"""A file's name -> what kind of document it is; and its bytes -> text."""
+"""A file's name -> the kind of document, and its bytes -> text."""
 
 import codecs
 from collections.abc import Mapping
@@ -48,26 +48,26 @@ _LANGUAGES: Mapping[str, str] = {
     }.items()
     for extension in extensions.split()
 }
-_NAMED: Mapping[str, str] = {"dockerfile": "dockerfile", "makefile": "makefile"}
+_LANGUAGES_BY_NAME: Mapping[str, str] = {"dockerfile": "dockerfile", "makefile": "makefile"}
 _SNIFFED_BYTES = 8192
-_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentKind:
-    """What a document is, and for code in which language."""
+    """The format of a document, and for code the language."""
 
     kind: Format
     language: str = ""
 
 
 def kind_of(name: str) -> DocumentKind:
-    """What the file called *name* is; text if the name does not say."""
+    """The kind of a file by its *name*; text if that does not tell."""
     # As PurePosixPath's suffix, at a fifth of the time.
     base = name.lower().rpartition("/")[2]
     stem, _, ending = base.rpartition(".")
     extension = f".{ending}" if stem and ending else ""
-    language = _LANGUAGES.get(extension) or _NAMED.get(base)
+    language = _LANGUAGES.get(extension) or _LANGUAGES_BY_NAME.get(base)
     return (
         DocumentKind("code", language)
         if language
@@ -76,13 +76,13 @@ def kind_of(name: str) -> DocumentKind:
 
 
 def is_binary(content: bytes) -> bool:
-    """Whether *content* is no text: it holds a NUL, and no mark says that letters are wide."""
-    return b"\0" in content[:_SNIFFED_BYTES] and not content.startswith(_WIDE_MARKS)
+    """Whether *content* has a NUL byte near its beginning, and no byte order mark of UTF-16."""
+    return b"\0" in content[:_SNIFFED_BYTES] and not content.startswith(_UTF16_BOMS)
 
 
 def decode_text(content: bytes) -> str:
     """*content* as text: by its byte order mark, as UTF-8, else as windows-1252; never raises."""
-    if content.startswith(_WIDE_MARKS):
+    if content.startswith(_UTF16_BOMS):
         return content.decode("utf-16", "replace")
     try:
         return content.decode("utf-8-sig")

@@ -1,6 +1,6 @@
-"""The block at the top of a Markdown file that tells of it: YAML between `---`, TOML between `+++`.
+"""The metadata at the top of a Markdown file: YAML between `---`, TOML between `+++`.
 
-What looks otherwise is text, so that nothing is lost.
+Anything else is text, so that nothing is lost.
 """
 
 import re
@@ -17,13 +17,13 @@ from judge.search.periods import parse_moment
 
 MAX_LINES = 200
 MAX_CHARACTERS = 5_000
-"""A key of TOML takes memory with the square of its depth: 40 MB at so many characters."""
+"""A dotted key of TOML takes memory quadratic in its depth: 40 MB for so many characters."""
 
 MAX_DEPTH = 20
-"""Lists and mappings in one another; libyaml has no limit of its own, and ends the process."""
+"""Nesting of lists and mappings; libyaml has no limit of its own, and crashes the process."""
 
-_COLON = re.compile(r"^(\w[\w -]*: +)([^\s\"'\[{>|&*!#].*: .*)$", re.MULTILINE)
-"""A value without quotes that has a colon in it."""
+_UNQUOTED_COLON = re.compile(r"^(\w[\w -]*: +)([^\s\"'\[{>|&*!#].*: .*)$", re.MULTILINE)
+"""An unquoted value that contains a colon."""
 
 _quoted = partial(dumps, ensure_ascii=False)
 _ENDS = {"---": ("---", "..."), "+++": ("+++",)}
@@ -31,7 +31,7 @@ _ENDS = {"---": ("---", "..."), "+++": ("+++",)}
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What a document says of itself, and the line behind it (0 when it says nothing)."""
+    """The metadata, and the number of lines that it takes (0 when there is none)."""
 
     end: int = 0
     title: str | None = None
@@ -77,8 +77,8 @@ def _yaml(text: str) -> Mapping[str, object]:
     """The fields of *text*, whose values are all text; none when they are something else."""
     import yaml  # type: ignore[import-untyped]  # noqa: PLC0415 - most documents have none
 
-    # Many write `title: Part 1: The start`, which is no YAML.
-    for attempt in (text, _COLON.sub(lambda field: field[1] + _quoted(field[2]), text)):
+    # Many write `title: Part 1: The start`, which is not valid YAML.
+    for attempt in (text, _UNQUOTED_COLON.sub(lambda field: field[1] + _quoted(field[2]), text)):
         with suppress(yaml.YAMLError):
             fields = _loaded(yaml, attempt)
             return fields if isinstance(fields, dict) else {}
@@ -86,7 +86,7 @@ def _yaml(text: str) -> Mapping[str, object]:
 
 
 def _loaded(yaml: Any, text: str) -> object:
-    """*text* as YAML has it, None where it is too deep; raises YAMLError."""
+    """*text* parsed as YAML, None if it is nested too deep; raises YAMLError."""
     loader, depth = getattr(yaml, "CBaseLoader", yaml.BaseLoader), 0
     for event in yaml.parse(text, loader):
         depth += isinstance(event, yaml.CollectionStartEvent)
@@ -102,7 +102,7 @@ def _texts(value: object) -> list[str]:
 
 
 def _moment(value: object) -> datetime | None:
-    """The time that *value* names, UTC where it does not say; None when it names none."""
+    """*value* as a time, in UTC if it names no zone; None when it is not a time."""
     text = value.isoformat() if isinstance(value, date) else next(iter(_texts(value)), "")
     try:
         return parse_moment(text)

@@ -1,6 +1,6 @@
-"""HTML -> Markdown-like text with its headings, which is then read as Markdown.
+"""HTML -> text with headings in the form of Markdown, which is then read as Markdown.
 
-Lines count in that text: a page has none of its own that a reader would know.
+Line numbers are those of that text, since readers never see the lines of the HTML.
 """
 
 import re
@@ -15,7 +15,7 @@ from judge.search.indexing.readers.text_blocks import DocumentText
 from judge.text.decoding import html_as_utf8
 from judge.text.markup_limits import limit_markup, parse_markup
 
-_UNREAD = "script, style, template, noscript, svg, nav, footer, aside, form, iframe, [hidden]"
+_SKIPPED = "script, style, template, noscript, svg, nav, footer, aside, form, iframe, [hidden]"
 _TITLE = re.compile(rb"<title\b[^<>]{0,200}>([^<]{0,500})</title", re.IGNORECASE)
 _MAIN = "main, [role=main]"
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
@@ -34,12 +34,12 @@ def read_html(body: bytes, charset: str = "") -> DocumentText:
     """
     markup = html_as_utf8(body, charset)
     tree = parse_markup(limit_markup(markup))
-    for node in tree.css(_UNREAD):
+    for node in tree.css(_SKIPPED):
         node.decompose()
     root = tree.css_first(_MAIN) or tree.body
-    # What a page shows is no word of ours about it: else it could tag itself.
+    # Without front matter, or a page could set its own tags.
     reading = read_markdown(_as_markdown(root) if root else "", has_front_matter=False)
-    # The limits take the head's title out, so it is looked up before.
+    # `limit_markup` removes the title of the head, so it is taken from the original.
     title = _TITLE.search(markup)
     page_title = " ".join(unescape(title[1].decode("utf-8", "replace")).split()) if title else ""
     return replace(reading, title=reading.title or page_title or None, language="")
@@ -73,7 +73,7 @@ def _as_markdown(root: LexborNode) -> str:
 
 
 def _events(root: LexborNode) -> Iterator[tuple[str, str]]:
-    """Texts with the tag "", and the tags at which a paragraph ends, in reading order."""
+    """(tag, text) in reading order: texts have the tag "", and all other tags end a paragraph."""
     stack: list[LexborNode | str] = [root]
     while stack:
         node = stack.pop()

@@ -1,7 +1,7 @@
-"""Markdown -> blocks: headings, fences, paragraphs and lists, with the lines they stand on.
+"""Markdown -> blocks: headings, fences, paragraphs and lists, with their lines.
 
-Line by line and linear in the length; what it does not know stays part of a paragraph, so that
-nothing is lost. (A full parser would give lines too, but 40 times slower.)
+Reads line by line, in time linear in the length; other markup stays part of a paragraph, so that
+nothing is lost. (A full parser would give lines too, but takes 40 times as long.)
 """
 
 import re
@@ -17,9 +17,8 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
 _MARKS = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)|\s*\{#[\w-]{1,80}\}\s*")
 
-
-_MARKERS = frozenset("#`~=-")
-"""What a heading, the line under one, and a fence begin with; other lines are text at a glance."""
+_MARKUP_STARTS = frozenset("#`~=-")
+"""First characters of headings, their underlines and fences; all other lines are text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +27,21 @@ class _Heading:
     text: str
 
 
-_Stretch = tuple[int, int, _Heading | None, bool]
-"""Lines from the first up to the second, the heading that they are, and whether they are code."""
+_Segment = tuple[int, int, _Heading | None, bool]
+"""The first line, the line after the last, their heading if they are one, and whether code."""
 
 
 def read_markdown(text: str, *, has_front_matter: bool = True) -> DocumentText:
     """The blocks of *text*; its title is the front matter's, or the first heading of level 1."""
     lines = split_lines(text)
     front = read_front_matter(lines) if has_front_matter else FrontMatter()
-    found = list(_stretches(lines, front.end)) or [(0, front.end, None, False)][: front.end]
-    headings = (heading for _, _, heading, _ in found if heading and heading.text)
+    segments = list(_segments(lines, front.end))
+    if not segments and front.end:  # Front matter alone is the text.
+        segments = [(0, front.end, None, False)]
+    headings = (heading for _, _, heading, _ in segments if heading and heading.text)
     title = front.title or next((h.text for h in headings if h.level == 1), None)
     return DocumentText(
-        tuple(_blocks(lines, found, title)),
+        tuple(_blocks(lines, segments, title)),
         title=title,
         language="markdown",
         tags=front.tags,
@@ -48,19 +49,19 @@ def read_markdown(text: str, *, has_front_matter: bool = True) -> DocumentText:
     )
 
 
-def plain(text: str) -> str:
-    """*text* without the marks of links, emphasis and code."""
+def without_markup(text: str) -> str:
+    """*text* without the markup of links, emphasis and code."""
     unlinked = " ".join(_LINK.sub(r"\1", text).split())
     return " ".join(_MARKS.sub("", unlinked).split())
 
 
 def _blocks(
-    lines: Sequence[str], found: Sequence[_Stretch], title: str | None
+    lines: Sequence[str], segments: Sequence[_Segment], title: str | None
 ) -> Iterator[TextBlock]:
-    """The stretches with the headings that they stand under, of which *title* is no chapter."""
+    """The blocks of *segments* with their section and chapter; *title* is never a chapter."""
     path: list[_Heading] = []
     section = chapter = None
-    for start, end, heading, is_code in found:
+    for start, end, heading, is_code in segments:
         if heading and heading.text:
             path = [above for above in path if above.level < heading.level] + [heading]
             section = heading.text
@@ -72,19 +73,19 @@ def _blocks(
             start + 1,
             end,
             section,
-            opens=is_heading,
-            heads=is_heading,
+            starts_passage=is_heading,
+            is_heading=is_heading,
             is_code=is_code,
             chapter=chapter,
         )
 
 
-def _stretches(lines: Sequence[str], at: int) -> Iterator[_Stretch]:
+def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
     """The paragraphs, headings and fences from line *at* on."""
     start = at
     while at < len(lines):
         line = lines[at].strip()
-        if line and line[0] not in _MARKERS:
+        if line and line[0] not in _MARKUP_STARTS:
             at += 1
             continue
         whole = lines[at]
@@ -97,13 +98,14 @@ def _stretches(lines: Sequence[str], at: int) -> Iterator[_Stretch]:
             yield at, end, None, True
             at = start = end
         elif heading:
-            yield at, at + 1, _Heading(len(heading[1]), plain(_unclosed(heading[2] or ""))), False
+            title = without_markup(_without_closing_marks(heading[2] or ""))
+            yield at, at + 1, _Heading(len(heading[1]), title), False
             at = start = at + 1
         elif not line:
             at = start = at + 1
         elif at - start == 1 and (underline := _UNDERLINE.fullmatch(whole)):
             level = 1 if underline[1][0] == "=" else 2
-            yield start, at + 1, _Heading(level, plain(lines[start])), False
+            yield start, at + 1, _Heading(level, without_markup(lines[start])), False
             at = start = at + 1
         else:
             at += 1
@@ -111,14 +113,14 @@ def _stretches(lines: Sequence[str], at: int) -> Iterator[_Stretch]:
         yield start, at, None, False
 
 
-def _unclosed(heading: str) -> str:
+def _without_closing_marks(heading: str) -> str:
     """*heading* without the number signs that may close it: `## Title ##`."""
     words = heading.split()
     return " ".join(words[:-1] if words and not words[-1].strip("#") else words)
 
 
 def _end_of_fence(lines: Sequence[str], at: int, mark: str) -> int:
-    """Behind the line that closes the fence opened at *at*, or behind the last line."""
+    """The line after the one that closes the fence opened at *at*, or after the last line."""
     for end in range(at + 1, len(lines)):
         closing = lines[end].strip()
         if len(closing) >= len(mark) and not closing.strip(mark[0]):

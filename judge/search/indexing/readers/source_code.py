@@ -1,6 +1,6 @@
 """Source code -> blocks, one for each definition, with its name as the section.
 
-Python is parsed; other languages are cut where a line at the margin follows a blank one.
+Python is parsed; other languages are split at unindented lines that follow a blank one.
 """
 
 import ast
@@ -13,7 +13,7 @@ from judge.search.indexing.readers.text_blocks import DocumentText, TextBlock, b
 
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _MAX_PARSED = 1_000_000
-"""Characters; generated code beyond this is cut by its blank lines."""
+"""Characters; longer (generated) code is split at blank lines instead."""
 
 _LONG_CLASS = 40
 """Lines; the methods of a longer class are blocks of their own."""
@@ -28,7 +28,7 @@ _CALLABLE = re.compile(r"(?:[\w*&<>:\[\],~]+\s+){1,6}?[*&]*([\w:~]+)\s*\([^;]*$"
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """Where a block begins (a line counted from 0), and what it defines."""
+    """The first line of a block, counted from 0, and the name that the block defines."""
 
     line: int
     name: str | None
@@ -53,7 +53,7 @@ def _blocks(lines: Sequence[str], cuts: Sequence[_Cut]) -> Iterator[TextBlock]:
         while end > start and not lines[end - 1].strip():
             end -= 1
         if start < end:
-            yield block_of(lines, start, end, section=cut.name, opens=True, is_code=True)
+            yield block_of(lines, start, end, section=cut.name, starts_passage=True, is_code=True)
 
 
 def _python_cuts(text: str, lines: Sequence[str]) -> list[_Cut] | None:
@@ -61,7 +61,7 @@ def _python_cuts(text: str, lines: Sequence[str]) -> list[_Cut] | None:
     if len(text) > _MAX_PARSED:
         return None
     with warnings.catch_warnings():
-        # Old escapes in somebody's strings are not our concern.
+        # Invalid escapes in an indexed file are not our concern.
         warnings.simplefilter("ignore")
         try:
             tree = ast.parse(text)
@@ -102,7 +102,7 @@ def _with_comments(first: int, lines: Sequence[str]) -> int:
 
 
 def _margin_cuts(lines: Sequence[str]) -> Iterator[_Cut]:
-    """A cut at each line without indent that follows a blank one and closes nothing."""
+    """A cut at each unindented line that follows a blank one and is no closing bracket."""
     yield _Cut(0, _defined_in(lines[0]) if lines else None)
     for at in range(1, len(lines)):
         line = lines[at]
@@ -111,7 +111,7 @@ def _margin_cuts(lines: Sequence[str]) -> Iterator[_Cut]:
 
 
 def _name_after(lines: Sequence[str], at: int) -> str | None:
-    """What the stretch that begins at *at* defines, comments before it skipped."""
+    """The name that the block at line *at* defines, below its comments."""
     for line in lines[at : at + 12]:
         if not line.strip():
             return None

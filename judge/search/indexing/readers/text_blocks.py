@@ -1,4 +1,4 @@
-"""What every reader makes of a document, and the readers of plain text and of a PDF's."""
+"""What every reader returns, and the readers of plain text and of the text of a PDF."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from judge.text.english import sentences
 from judge.types.search import PdfText
 
 MAX_TITLE = 160
-"""Characters of a line that may be a plain text's title."""
+"""Characters of the longest line that may be the title of a plain text."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -18,25 +18,25 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 class TextBlock(NamedTuple):
     """Lines that belong together: a paragraph, a fence, a heading, a definition.
 
-    `text` is those lines as they are. `opens` is whether a passage should begin here; `heads` is
-    whether it only announces what follows. `section` is the nearest heading or the definition,
-    `chapter` the nearest above that, which may be the same but never the title.
+    `text` is those lines unchanged. `starts_passage` is whether a passage should begin here.
+    `section` is the nearest heading or the definition, `chapter` the nearest above that, which may
+    be the same but never the title.
     """
 
     text: str
     start_line: int
     end_line: int
     section: str | None = None
-    opens: bool = False
-    heads: bool = False
+    starts_passage: bool = False
+    is_heading: bool = False
     is_code: bool = False
     chapter: str | None = None
-    # A tuple, for there are many: a frozen dataclass takes four times as long to make.
+    # A tuple, since there are many: a frozen dataclass takes four times as long to make.
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """A document as read: its blocks in order, and what it says of itself."""
+    """A document as read: its blocks in order, and its own metadata."""
 
     blocks: tuple[TextBlock, ...]
     title: str | None = None
@@ -55,7 +55,7 @@ def split_lines(text: str) -> list[str]:
 def paragraphs(
     lines: Sequence[str], *, first: int = 0, last: int | None = None, **traits: object
 ) -> Iterator[TextBlock]:
-    """The stretches without a blank line among `lines[first:last]`, as blocks with *traits*."""
+    """Each run of nonblank lines in `lines[first:last]`, as a block with the fields *traits*."""
     end = len(lines) if last is None else last
     start: int | None = None
     for at in range(first, end + 1):
@@ -79,14 +79,14 @@ def read_text(text: str) -> DocumentText:
 
 
 def read_pages(pdf: PdfText) -> DocumentText:
-    """The paragraphs of all pages in order; the page is the section, and lines count over all."""
+    """The paragraphs of all pages in order; sections are pages, lines are counted through."""
     lines: list[str] = []
     blocks: list[TextBlock] = []
     for number, page in enumerate(pdf.pages, start=1):
         first = len(lines)
         lines += split_lines(page)
-        found = list(paragraphs(lines, first=first, section=f"Page {number}"))
-        blocks += [block._replace(opens=at == 0) for at, block in enumerate(found)]
+        own = paragraphs(lines, first=first, section=f"Page {number}")
+        blocks += [block._replace(starts_passage=at == 0) for at, block in enumerate(own)]
     return DocumentText(tuple(blocks), title=pdf.title)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.search.indexing.document_reader import Origin, read_document
+from judge.search.indexing.document_reader import DocumentMetadata, read_document
 from judge.search.indexing.readers.front_matter import FrontMatter, read_front_matter
 
 SPRING = datetime(2025, 3, 1, tzinfo=UTC)
@@ -111,7 +111,9 @@ def test_no_arrangement_of_lines_raises(lines):
 
 def read(text, **known):
     place = dict.fromkeys(("collection", "document_id", "path"), "a")
-    return read_document(text.encode(), Origin(name="a.md", **place, **known), lambda _: None)
+    return read_document(
+        text.encode(), DocumentMetadata(name="a.md", **place, **known), lambda _: None
+    )
 
 
 def test_front_matter_is_metadata_and_no_passage():

@@ -11,7 +11,7 @@ import pytest
 from judge.errors import InvalidRequest, UnreadableDocument
 from judge.search.indexing.document_reader import (
     MAX_BYTES,
-    Origin,
+    DocumentMetadata,
     check_collection,
     read_document,
 )
@@ -41,7 +41,7 @@ def plan(*files, indexed=(), options=OPTIONS, exists=lambda _: True):
 
 
 def record_of(task, content: bytes = b"Words."):
-    return read_document(content, task.origin, read_pdf).document
+    return read_document(content, task.meta, read_pdf).document
 
 
 def records_of(*files, options=OPTIONS):
@@ -50,16 +50,16 @@ def records_of(*files, options=OPTIONS):
 
 def test_a_new_file_is_read_and_knows_where_it_belongs():
     (task,) = plan(file("2024/q1/a.md", mtime_ns=1_700_000_000_000_000_000)).tasks
-    origin = task.origin
-    assert (origin.document_id, origin.folder) == ("2024/q1/a.md", "2024/q1")
-    assert (origin.path, origin.absolute_path) == ("docs/2024/q1/a.md", "/home/docs/2024/q1/a.md")
-    assert origin.modified == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+    meta = task.meta
+    assert (meta.document_id, meta.folder) == ("2024/q1/a.md", "2024/q1")
+    assert (meta.path, meta.absolute_path) == ("docs/2024/q1/a.md", "/home/docs/2024/q1/a.md")
+    assert meta.modified == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
     assert task.indexed is None
 
 
 def test_a_folder_that_was_asked_for_stands_before_id_and_folder():
     (task,) = plan(file("x/a.md"), options=IndexingOptions("docs", folder="/top/")).tasks
-    assert (task.origin.document_id, task.origin.folder) == ("top/x/a.md", "top/x")
+    assert (task.meta.document_id, task.meta.folder) == ("top/x/a.md", "top/x")
 
 
 def test_an_unchanged_file_is_not_even_opened():
@@ -85,7 +85,7 @@ def test_a_file_is_read_again_when_it_or_the_options_changed(changed, options):
 def test_a_file_keeps_the_id_under_which_it_was_indexed():
     found = plan(file("a.md", root="/home/docs/sub"), indexed=records_of(file("sub/a.md")))
     assert (found.unchanged, found.seen) == (0, {"sub/a.md"})
-    assert found.tasks[0].origin.document_id == "sub/a.md"
+    assert found.tasks[0].meta.document_id == "sub/a.md"
 
 
 def test_two_files_of_one_id_do_not_overwrite_one_another():
@@ -235,8 +235,8 @@ async def test_large_files_make_small_batches():
     assert bench.advances == [2, 2]
 
 
-def origin(name: str = "a.md", **more) -> Origin:
-    return Origin("docs", name, name, name, **more)
+def meta(name: str = "a.md", **more) -> DocumentMetadata:
+    return DocumentMetadata("docs", name, name, name, **more)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def origin(name: str = "a.md", **more) -> Origin:
 )
 def test_a_document_that_cannot_be_indexed_says_why(content, name, told):
     with pytest.raises(UnreadableDocument, match=told):
-        read_document(content, origin(name), read_pdf)
+        read_document(content, meta(name), read_pdf)
 
 
 @pytest.mark.parametrize(
@@ -272,12 +272,12 @@ def test_a_document_that_cannot_be_indexed_says_why(content, name, told):
     ],
 )
 def test_title_and_chapter_come_from_the_text_or_the_place(content, name, title, chapter):
-    document = read_document(content, origin(name, folder="f"), read_pdf)
+    document = read_document(content, meta(name, folder="f"), read_pdf)
     assert (document.passages[0].title, document.passages[0].chapter) == (title, chapter)
 
 
 def test_a_title_that_was_given_wins_and_no_folder_is_no_chapter():
-    (passage,) = read_document(b"x", origin("a.txt", title="Mine"), read_pdf).passages
+    (passage,) = read_document(b"x", meta("a.txt", title="Mine"), read_pdf).passages
     assert (passage.title, passage.chapter) == ("Mine", None)
 
 
@@ -317,7 +317,7 @@ async def test_a_page_may_not_tell_when_it_changed(date):
 
 async def test_a_page_that_cannot_be_had_says_why():
     fetcher = ScriptedFetcher({PAGE: NotModified()})
-    with pytest.raises(UnreadableDocument, match="know it already"):
+    with pytest.raises(UnreadableDocument, match="304"):
         await fetch_page(fetcher, PAGE, OPTIONS)
     fetcher.fail(PAGE, "robots")
     with pytest.raises(UnreadableDocument, match="robots"):
@@ -374,10 +374,10 @@ async def test_a_run_that_was_stopped_removes_nothing():
 async def test_documents_at_hand_are_put_in_together_or_not_at_all():
     bench = Bench({})
     with pytest.raises(UnreadableDocument):
-        await bench.indexer.add_documents([(b"Words.", origin()), (b" ", origin("b.md"))])
+        await bench.indexer.add_documents([(b"Words.", meta()), (b" ", meta("b.md"))])
     assert bench.ids() == []
     first, second = await bench.indexer.add_documents(
-        [(b"Words.", origin()), (b"More.", origin("b.md"))]
+        [(b"Words.", meta()), (b"More.", meta("b.md"))]
     )
     assert (first.id, second.passages, bench.ids()) == ("a.md", 1, ["a.md", "b.md"])
 
@@ -391,13 +391,11 @@ async def test_many_pdfs_at_once_leave_threads_for_other_work():
 
     indexer = replace(bench.indexer, read_pdf=read_slowly)
     names = [f"{number}.pdf" for number in range(40)]
-    adding = [
-        asyncio.create_task(indexer.add_documents([(b"%PDF", origin(name))])) for name in names
-    ]
+    adding = [asyncio.create_task(indexer.add_documents([(b"%PDF", meta(name))])) for name in names]
     await asyncio.sleep(0)
     try:
         async with asyncio.timeout(10):
-            await indexer.add_documents([(b"Words.", origin())])
+            await indexer.add_documents([(b"Words.", meta())])
     finally:
         may_end.set()
     await asyncio.gather(*adding)
