@@ -1,4 +1,4 @@
-"""Golden cases on disk: find them, read them with their page fixtures."""
+"""Reads golden cases, with their page fixtures, from a folder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from judge.types.references import Page
 from judge.types.text_files import TextFile
 
 MAX_BYTES = 64 * 1024 * 1024
-"""Of a case or a fixture; a case that is longer is cut, and then no JSON."""
+"""Of a case or a fixture; a longer case is cut, which makes it invalid JSON."""
 
 PAGES = "pages"
 """The folder beside the cases that holds page fixtures."""
@@ -19,7 +19,7 @@ PAGES = "pages"
 
 @dataclass(frozen=True, slots=True)
 class StoredCase:
-    """A case with its name, its file, its pages (None for one that is down) and own sources."""
+    """A case with its name, its file, its pages (None for one that is down) and its sources."""
 
     name: str
     path: Path
@@ -42,15 +42,15 @@ def load_cases(folder: Path, names: Sequence[str] = ()) -> list[StoredCase]:
         raise NotFound(
             f"There is no golden case {unknown[0]!r} in {folder}. `judge golden list` names all."
         )
-    found, wrong = [], []
+    cases, errors = [], []
     for name in dict.fromkeys(names) or known:
         try:
-            found.append(load_case(known[name]))
+            cases.append(load_case(known[name]))
         except ConfigurationError as error:
-            wrong.append(str(error))
-    if wrong:
-        raise ConfigurationError("\n".join(wrong))
-    return found
+            errors.append(str(error))
+    if errors:
+        raise ConfigurationError("\n".join(errors))
+    return cases
 
 
 def load_case(path: Path) -> StoredCase:
@@ -68,19 +68,19 @@ def load_case(path: Path) -> StoredCase:
 
 
 def _page(folder: Path, url: str, value: str | GoldenPage | None) -> Page | None:
-    """A page: a fixture, perhaps with its charset, or HTML, or plain text as one paragraph."""
+    """The page that *value* gives: a fixture, HTML, plain text as one paragraph, or None."""
     if value is None:
         return None
     if isinstance(value, GoldenPage):
         return Page(url, _fixture(folder, value.file), value.charset)
     if value.endswith(".html") and not any(c.isspace() or c == "<" for c in value):
         return Page(url, _fixture(folder, value), "utf-8")
-    html = value if "<" in value else as_page(value)
+    html = value if "<" in value else _paragraph_page(value)
     return Page(url, html.encode(), "utf-8")
 
 
-def as_page(text: str) -> str:
-    """A small page of which *text* is the only paragraph."""
+def _paragraph_page(text: str) -> str:
+    """The HTML of a page of which *text* is the only paragraph."""
     return f"<!doctype html><title>Page</title><main><p>{text}</p></main>"
 
 

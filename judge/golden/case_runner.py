@@ -1,4 +1,4 @@
-"""Judge a golden case through the pipeline of the server; a replay uses no network."""
+"""Judges a golden case with the pipeline of the server; a replay uses no network."""
 
 import functools
 import hashlib
@@ -52,7 +52,7 @@ REQUEST_ID = "golden"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a case: the HTTP status, the body or problem as JSON, and what led there."""
+    """The result of judging a case: HTTP status, body or problem as JSON, and how it came about."""
 
     status: int
     body: Mapping[str, Any]
@@ -60,7 +60,7 @@ class Outcome:
     versions: Versions = field(default_factory=lambda: Versions("", ""))
     attempts: tuple[ReplayedReply, ...] = ()
     missing: tuple[str, ...] = ()
-    """What the case would need to be replayed and does not have, in words."""
+    """The pages and replies that were asked for and that the case does not have, in words."""
 
     error: JudgeError | None = None
 
@@ -72,12 +72,12 @@ class Outcome:
     @property
     def lacks_reply(self) -> bool:
         """Whether the model was asked more often than the case has replies."""
-        return any(one.startswith("reply") for one in self.missing)
+        return any(name.startswith("reply") for name in self.missing)
 
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """With what cases are judged: the sources, perhaps a real model."""
+    """How cases are judged: over which sources, by which model."""
 
     knowledge: Knowledge
     model: LanguageModel | None = None
@@ -86,36 +86,36 @@ class RunConfig:
     clock: Clock = field(default_factory=FixedClock)
     deadline_s: float = REPLAY_DEADLINE_S
     arrange: Arrange = tuple
-    """What a variant makes of the snippets before they are numbered."""
+    """Applied to the snippets before they are numbered; variants change them here."""
     sources_file: str = ""
     started: datetime | None = None
     """When the run began, in UTC."""
 
     is_exact: bool = True
-    """Whether everything that a case expects counts; else only what any good answer meets."""
+    """Whether all expectations count, or only those that any good answer meets."""
 
     def knowledge_for(self, stored: StoredCase) -> Knowledge:
         """The sources that *stored* was recorded with, if it has any and the run is exact."""
-        return _learned(stored.sources) if stored.sources and self.is_exact else self.knowledge
+        return _knowledge_of(stored.sources) if stored.sources and self.is_exact else self.knowledge
 
 
 @functools.lru_cache(maxsize=4)
-def _learned(sources: tuple[TextFile, ...]) -> Knowledge:
-    """Remembered, since cases that were recorded together have the same ones."""
+def _knowledge_of(sources: tuple[TextFile, ...]) -> Knowledge:
+    """Cached, since cases that were recorded together have the same sources."""
     return learn(*sources)
 
 
 async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
-    """Judge *stored* with its pages as the web; errors become the problem a client would get."""
+    """Judge *stored*, its pages being the web; errors become the problem a client would get."""
     fetcher, replies = ReplayFetcher(stored.pages), ReplayModel(stored.case.replies)
     journal, steps = RuleJournal(), list[Step]()
-    known = config.knowledge_for(stored)
-    clock, model = config.clock, RecordingModel(config.model or _model(stored, known, replies))
+    knowledge = config.knowledge_for(stored)
+    clock, model = config.clock, RecordingModel(config.model or _model(stored, knowledge, replies))
     retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
     try:
         async with _open_documents(stored, clock) as passages:
             pipeline = Pipeline(
-                knowledge=lambda: known,
+                knowledge=lambda: knowledge,
                 references=ReferenceCollector(retriever, passages, config.arrange),
                 model=ModelCaller(model, None, clock, journal),
                 clock=clock,
@@ -127,16 +127,16 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
         await retriever.aclose()
     first = tuple(d for step in steps if isinstance(step, Restarted) for d in step.defects)
     missing = [f"the page {url}" for url in fetcher.unknown]
-    why = ", which is asked for because the one before broke a rule" if first else ""
-    is_short = replies.asked > len(stored.case.replies)
-    missing += [f"reply {replies.asked}{why}"] if is_short else []
+    if replies.asked > len(stored.case.replies):
+        why = ", which is asked for because the one before broke a rule" if first else ""
+        missing.append(f"reply {replies.asked}{why}")
     # No step reports the soft defects of a second reply.
     both = outcome.error.defects if isinstance(outcome.error, InvalidReply) else first
-    defects_of = (first, tuple(both[len(first) :]))
+    defects_by_reply = (first, tuple(both[len(first) :]))
     attempts = (
         ReplayedReply(reply.usage, rules, reply.model, reply.text, defects)
         for reply, rules, defects in zip(
-            model.model_replies, journal.broken, defects_of, strict=False
+            model.model_replies, journal.broken, defects_by_reply, strict=False
         )
     )
     return replace(outcome, attempts=tuple(attempts), missing=tuple(missing))
@@ -144,9 +144,9 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
 
 @asynccontextmanager
 async def _open_documents(stored: StoredCase, clock: Clock) -> AsyncIterator[PassageFinder | None]:
-    """Index the documents of *stored*, while the block runs; None without any.
+    """Index the documents of *stored* for the duration of the block; None without any.
 
-    Their time is that of *clock*, so that a replay gives the same bytes every time. Raises
+    They are dated by *clock*, so that every replay gives the same bytes. Raises
     ConfigurationError, naming the file, for one that cannot be indexed.
     """
     documents = stored.case.documents
@@ -195,7 +195,7 @@ async def judge_recorded(
 
 
 def is_unanswered(outcome: Outcome, config: RunConfig) -> bool:
-    """Whether the real model gave no answer at all, so that there is nothing to score."""
+    """Whether a real model gave no answer, so that there is nothing to score."""
     return config.model is not None and isinstance(
         outcome.error, ModelUnavailable | DeadlineExceeded
     )
@@ -207,7 +207,7 @@ def digest_of(prompts: tuple[Prompt, ...]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _model(stored: StoredCase, known: Knowledge, replies: ReplayModel) -> LanguageModel:
+def _model(stored: StoredCase, knowledge: Knowledge, replies: ReplayModel) -> LanguageModel:
     if stored.case.model == "extractive":
-        return ExtractiveModel(lambda: [persona.name for persona in known.personas])
+        return ExtractiveModel(lambda: [persona.name for persona in knowledge.personas])
     return replies

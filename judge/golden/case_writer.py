@@ -1,4 +1,4 @@
-"""How cases are written: one spelling, in one step, by one process at a time."""
+"""Writes cases: in one format, atomically, by one process at a time."""
 
 import fcntl
 import json
@@ -16,13 +16,13 @@ class CasesLocked(JudgeError):
     """Another process is changing the cases of the folder."""
 
 
-def as_text(document: Mapping[str, Any]) -> str:
-    """The one spelling of a case: two spaces of indent, plain letters, a line end at the end."""
+def serialize_case(document: Mapping[str, Any]) -> str:
+    """*document* as JSON: indented by two spaces, without escapes for letters beyond ASCII."""
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Put *content* into the file *path* that somebody asked for; raises ConfigurationError."""
+    """Write *content* to *path*, which the user named; raises ConfigurationError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_symlink() or (path.exists() and not path.is_file()):
@@ -34,11 +34,11 @@ def write_output(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def writing_to(folder: Path) -> Iterator[None]:
-    """Be the only process that changes the cases of *folder*, which is made if need be.
+def cases_lock(folder: Path) -> Iterator[None]:
+    """Hold the lock for changing cases of *folder*, which is created if it does not exist.
 
-    The lock is the kernel's, on the folder itself, so it ends with its holder. Raises CasesLocked,
-    and ConfigurationError where there can be no such folder.
+    The lock is one of the kernel on the folder, so it ends with the process. Raises CasesLocked,
+    and ConfigurationError if the folder cannot be created.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

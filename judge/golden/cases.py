@@ -1,4 +1,4 @@
-"""A golden case: a dispute, the pages and replies it met, and what must come of it."""
+"""A golden case: a dispute, its pages and replies, and the outcome that is expected."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from judge.types.requests import JudgeRequest
 
 
 class GoldenReply(StrictModel):
-    """What the model does once: answer with *text*, stop early, refuse, or be out of reach."""
+    """One reply of the model: *text*, perhaps cut short, a refusal, or that it is unavailable."""
 
     text: str = ""
     finish: FinishReason = "stop"
@@ -33,7 +33,7 @@ class GoldenPage(StrictModel):
 
 
 def _reply(value: object) -> object:
-    """A reply is written as its text, as the JSON that the text holds, or as a directive."""
+    """A reply is given as its text, as the JSON in that text, or as the fields of GoldenReply."""
     if isinstance(value, str):
         return {"text": value}
     if isinstance(value, Mapping) and not GoldenReply.model_fields.keys() >= value.keys():
@@ -42,7 +42,7 @@ def _reply(value: object) -> object:
 
 
 def _regex(value: str) -> str:
-    # Loading it takes 60 ms, and few cases have an expression.
+    # Importing it takes 60 ms, and few cases have an expression.
     import regex  # type: ignore[import-untyped]  # noqa: PLC0415
 
     try:
@@ -71,7 +71,7 @@ class Rubric(StrictModel):
 
 
 class Expected(StrictModel):
-    """What must come of a case; a key that is left out is not looked at."""
+    """The expected outcome of a case; a key that is left out is not checked."""
 
     status: int = 200
     type: str | None = None
@@ -89,13 +89,13 @@ class Expected(StrictModel):
     second_prompt_names: tuple[str, ...] = ()
     prompt_digest: str | None = None
     body: Mapping[str, Any] | None = None
-    """Parts of the body; what it does not name is not looked at."""
+    """Parts of the body; what it does not name is not checked."""
 
     exact_body: Mapping[str, Any] | None = None
-    """The whole body, with what may change between runs masked."""
+    """The whole body, with what differs between runs masked."""
 
     evaluators: Annotated[Mapping[str, Any], AfterValidator(checked_questions)] = {}
-    """Questions by the name of their evaluator, with what each is to look for."""
+    """The parameter of each evaluator, by its name."""
 
     graded: tuple[Rubric, ...] = ()
     """Questions that the model itself answers; only `--live` asks them."""
@@ -113,7 +113,7 @@ class GoldenCase(StrictModel):
     """Whether `--live` includes this case; by default, unless its replies are faulty on purpose."""
 
     versions: Mapping[Literal["model", "prompt", "sources"], str] = {}
-    """What shaped the replies when they were recorded; for readers, never compared."""
+    """Those with which the replies were recorded; for readers, never compared."""
 
     input: JudgeRequest
     pages: Mapping[str, str | GoldenPage | None] = {}
@@ -121,7 +121,7 @@ class GoldenCase(StrictModel):
     """What is indexed, for a `scope`: texts by `collection/id`."""
 
     sources: tuple[str, ...] = ()
-    """What it was recorded with: fixtures in `pages/`, the sources file and those it includes."""
+    """Those it was recorded with, as fixtures in `pages/`: the sources file and its includes."""
 
     replies: tuple[Annotated[GoldenReply, BeforeValidator(_reply)], ...] = ()
     model: Literal["scripted", "extractive"] = "scripted"
@@ -129,12 +129,12 @@ class GoldenCase(StrictModel):
 
     @property
     def is_live(self) -> bool:
-        """Whether the real model is asked this case."""
+        """Whether `--live` runs this case."""
         if self.live is not None:
             return self.live
-        usual = 3 if self.input.hear_other_side else 1
-        is_plain = self.expected.status == 200 and len(self.replies) <= usual
-        return is_plain and self.model == "scripted"
+        most_replies = 3 if self.input.hear_other_side else 1
+        is_faultless = self.expected.status == 200 and len(self.replies) <= most_replies
+        return is_faultless and self.model == "scripted"
 
 
 def parse_case(text: str) -> GoldenCase:

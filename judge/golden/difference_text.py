@@ -1,4 +1,4 @@
-"""Differences in words: of a field, where its values part, and of a text, word by word."""
+"""Formats differences: of a field, around the first one, and of a text, word by word."""
 
 import json
 import re
@@ -15,7 +15,7 @@ SHOWN = 240
 """Characters of a value that are shown."""
 
 BEFORE = 60
-"""Of them, those before the place where two long values part."""
+"""Of them, those before the first difference of two long values."""
 
 
 def failure_lines(one: ScoredCase) -> Iterator[str]:
@@ -28,14 +28,14 @@ def failure_lines(one: ScoredCase) -> Iterator[str]:
         yield from difference_lines(difference)
     if any(difference.field == "prompt_digest" for difference in one.differences):
         update = f"`judge golden update {one.sample.case}`"
-        yield f"The prompt is another one. Where that is meant, {update} takes it over."
+        yield f"The prompt has changed. If that is intended, {update} accepts it."
     yield from (f"The case does not have {part}." for part in one.missing)
 
 
 def difference_lines(difference: Difference) -> list[str]:
     """Three lines: the field, what was expected (-) and what was found (+)."""
     expected, found = as_words(difference.expected), as_words(difference.found)
-    start = len(commonprefix((expected, found)))  # noqa: RUF071 - of letters it shall be
+    start = len(commonprefix((expected, found)))  # noqa: RUF071 - of characters, not of paths
     return [
         difference.field,
         f"  - {_window(expected, start)}",
@@ -44,15 +44,15 @@ def difference_lines(difference: Difference) -> list[str]:
 
 
 def as_words(value: object) -> str:
-    """*value* as a person reads it: a text as it is, everything else as JSON."""
+    """*value* for people: a text unchanged, everything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _window(text: str, parting: int) -> str:
-    """*text* around *parting*, if it is too long to be shown whole."""
+def _window(text: str, center: int) -> str:
+    """*text*, or if it is too long to be shown, the part around *center*."""
     if len(text) <= SHOWN:
         return text
-    start = max(0, parting - BEFORE)
+    start = max(0, center - BEFORE)
     end = start + SHOWN
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
@@ -75,13 +75,13 @@ class DiffPart:
 
 
 Hunk = tuple[DiffPart, ...]
-"""Changes that stand close together, with their surroundings."""
+"""Neighbouring changes with their context."""
 
 
 def diff(before: str, after: str) -> list[Hunk]:
-    """Where the texts differ; empty when they are the same.
+    """The differences of two texts; empty when they are equal.
 
-    Lines are matched first, which keeps long prompts quick, then the words of those that differ.
+    Lines are aligned first, which is fast for long prompts, then the words of those that differ.
     """
     if before == after:
         return []
@@ -97,7 +97,7 @@ def diff(before: str, after: str) -> list[Hunk]:
 
 
 def changed_words(hunk: Iterable[DiffPart]) -> tuple[DiffPart, ...]:
-    """The removed and added parts of *hunk*, without their surroundings."""
+    """The removed and added parts of *hunk*, without their context."""
     return tuple(part for part in hunk if part.kind != "same")
 
 
@@ -108,8 +108,8 @@ def marked(parts: Sequence[DiffPart]) -> str:
 
 
 def _parts(before: str, after: str) -> Iterator[DiffPart]:
-    for lines in _stretches(_LINE, before, after):
-        for one, other in _stretches(_WORD, *lines):
+    for lines in _aligned(_LINE, before, after):
+        for one, other in _aligned(_WORD, *lines):
             space = one[: len(one) - len(one.lstrip())]
             shared = one if one == other else space if other.startswith(space) else ""
             parts = (
@@ -120,19 +120,19 @@ def _parts(before: str, after: str) -> Iterator[DiffPart]:
             yield from (part for part in parts if part.text)
 
 
-def _stretches(pattern: re.Pattern[str], before: str, after: str) -> Iterator[tuple[str, str]]:
-    """Both texts from end to end in pairs, equal or not, as what *pattern* finds can be matched."""
+def _aligned(pattern: re.Pattern[str], before: str, after: str) -> Iterator[tuple[str, str]]:
+    """Both texts in aligned pairs of parts, equal or not; *pattern* finds the tokens to align."""
     one, other = pattern.findall(before), pattern.findall(after)
     for _, i, j, k, m in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
         yield "".join(one[i:j]), "".join(other[k:m])
 
 
 def _merged(parts: Iterator[DiffPart]) -> list[DiffPart]:
-    """*parts* with neighbours of one kind as one."""
-    found: list[DiffPart] = []
+    """*parts*, with neighbours of the same kind joined."""
+    merged: list[DiffPart] = []
     for part in parts:
-        if found and found[-1].kind == part.kind:
-            found[-1] = DiffPart(part.kind, found[-1].text + part.text)
+        if merged and merged[-1].kind == part.kind:
+            merged[-1] = DiffPart(part.kind, merged[-1].text + part.text)
         else:
-            found.append(part)
-    return found
+            merged.append(part)
+    return merged

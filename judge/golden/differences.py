@@ -1,4 +1,4 @@
-"""Compare an outcome with what its case expects, key by key; each difference names one field."""
+"""Compares an outcome with what its case expects, key by key; each difference names one field."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from typing import Any
 
 from judge.golden.case_runner import Outcome, digest_of
 from judge.golden.cases import Expected
-from judge.golden.evaluators import EVALUATORS, ask
+from judge.golden.evaluators import EVALUATORS, evaluate
 
 MASK = "(changes)"
-"""Replaces values in an exact body that differ from run to run."""
+"""Replaces values in an exact body that differ between runs."""
 
 MATCH_TIMEOUT_S = 1.0
-"""Seconds for a case's regular expression, since some would take for ever."""
+"""Seconds for the regular expression of a case, since some never end."""
 
 _VOLATILE = ("id", "timings_ms", "versions")
 _ABSENT = "(absent)"
@@ -29,33 +29,33 @@ class Difference:
 
 def differences(expected: Expected, outcome: Outcome) -> tuple[Difference, ...]:
     """Everything in *outcome* that is not as *expected*, each once; empty when it passes."""
-    found = list(_differences(expected, outcome))
-    return tuple(one for at, one in enumerate(found) if one not in found[:at])
+    found = list(_differences(expected, outcome))  # Not hashable: values may be lists.
+    return tuple(each for at, each in enumerate(found) if each not in found[:at])
 
 
 def live_expectations(expected: Expected) -> Expected:
     """What of *expected* holds for any good answer, and not only for the recorded one."""
     good = {"grounded", "not_applicable", "none"}
-    lasting = expected.evidence if expected.evidence in good else None
-    unlasting = ("attempts", "degraded", "defects", "prompt_digest", "body", "exact_body")
-    changes = dict.fromkeys(unlasting) | {"evidence": lasting, "second_prompt_names": ()}
+    evidence = expected.evidence if expected.evidence in good else None
+    dropped = ("attempts", "degraded", "defects", "prompt_digest", "body", "exact_body")
+    changes = dict.fromkeys(dropped) | {"evidence": evidence, "second_prompt_names": ()}
     return expected.model_copy(update=changes)
 
 
 def masked(body: Mapping[str, Any]) -> dict[str, Any]:
-    """*body* with what every run has anew replaced by a mark: ids, times, versions."""
-    plain: dict[str, Any] = {
+    """*body* with MASK for what differs between runs: ids, times, versions."""
+    result: dict[str, Any] = {
         key: MASK if key in _VOLATILE else value for key, value in body.items()
     }
-    if "references" in plain:
-        plain["references"] = [{**one, "fetched_at": MASK} for one in body["references"]]
-    return plain
+    if "references" in result:
+        result["references"] = [{**each, "fetched_at": MASK} for each in body["references"]]
+    return result
 
 
 def body_differences(
     expected: object, found: object, *, is_exact: bool, path: str = ""
 ) -> Iterator[Difference]:
-    """Where *found* differs; unless *is_exact*, only what *expected* names is looked at."""
+    """Where *found* differs; unless *is_exact*, only what *expected* names is compared."""
     if isinstance(expected, Mapping) and isinstance(found, Mapping):
         more = [key for key in found if key not in expected] if is_exact else []
         for key in [*expected, *more]:
@@ -72,9 +72,9 @@ def body_differences(
 
 
 def found_value(key: str, outcome: Outcome) -> object:
-    """What *outcome* has for the plain *key* of an expectation, as a case spells it."""
+    """The value of *outcome* for the *key* of an expectation, as a case would state it."""
     by_alias = {field.alias: name for name, field in Expected.model_fields.items() if field.alias}
-    found = _PLAIN[by_alias.get(key, key)](outcome)
+    found = _GETTERS[by_alias.get(key, key)](outcome)
     return list(found) if isinstance(found, tuple) else found
 
 
@@ -82,16 +82,17 @@ def _differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
     yield from _endings(expected, outcome)
     if outcome.status != expected.status:
         return
-    for field, find in _PLAIN.items():
+    for field, find in _GETTERS.items():
         wanted = getattr(expected, field)
-        # A verdict may be null, which is not to leave it out.
-        is_asked = wanted is not None or (
+        # An expected verdict may be null, which differs from leaving it out.
+        is_expected = wanted is not None or (
             field.endswith("_verdict") and field in expected.model_fields_set
         )
-        if is_asked and (found := find(outcome)) != wanted:
+        if is_expected and (found := find(outcome)) != wanted:
             yield Difference(field, wanted, found)
     if expected.summary_matches is not None:
-        yield from _unmatched(expected.summary_matches, str(outcome.body.get("summary", "")))
+        summary = str(outcome.body.get("summary", ""))
+        yield from _summary_difference(expected.summary_matches, summary)
     for words in expected.second_prompt_names:
         second = outcome.prompts[1].instructions if len(outcome.prompts) > 1 else ""
         if words not in second:
@@ -100,11 +101,11 @@ def _differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
     if expected.exact_body is not None:
         yield from body_differences(expected.exact_body, masked(outcome.body), is_exact=True)
     for name, wanted in expected.evaluators.items() if outcome.status == 200 else ():
-        if against := ask(name, outcome.body, wanted):
-            yield Difference(name, EVALUATORS[name].answer(wanted), against)
+        if complaints := evaluate(name, outcome.body, wanted):
+            yield Difference(name, EVALUATORS[name].expected(wanted), complaints)
 
 
-def _unmatched(pattern: str, summary: str) -> Iterator[Difference]:
+def _summary_difference(pattern: str, summary: str) -> Iterator[Difference]:
     import regex  # type: ignore[import-untyped]  # noqa: PLC0415 - as in `cases`
 
     try:
@@ -116,7 +117,7 @@ def _unmatched(pattern: str, summary: str) -> Iterator[Difference]:
 
 
 def _endings(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
-    """How the judgement ended; a broken rule, and not that a case has no reply after it."""
+    """Differences of the status; the broken rule, where the case just has no reply after it."""
     is_other = outcome.status != expected.status
     if is_other and not (outcome.lacks_reply and outcome.defects):
         reply = f"{outcome.status} {outcome.body.get('detail', '')}".strip()
@@ -137,7 +138,7 @@ def _body(key: str) -> Callable[[Outcome], object]:
     return lambda outcome: outcome.body.get(key)
 
 
-_PLAIN: Mapping[str, Callable[[Outcome], object]] = {
+_GETTERS: Mapping[str, Callable[[Outcome], object]] = {
     "type": lambda outcome: str(outcome.body.get("type", "")).rpartition("/")[2],
     **{key: _body(key) for key in ("domain", "attempts", "evidence", "degraded")},
     "references": lambda outcome: len(outcome.body.get("references", ())),

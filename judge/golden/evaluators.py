@@ -1,7 +1,7 @@
-"""Evaluators: each asks one yes-or-no question of an answer, and says why where it is no.
+"""Evaluators: each answers one yes-or-no question about an answer, and gives reasons for a no.
 
 A case names them under `evaluators`; all other keys of `expected`, such as `summary_matches`, are
-looked at in `differences.py`.
+checked in `differences.py`.
 """
 
 import re
@@ -16,13 +16,13 @@ from judge.types.replies import VerdictWord
 from judge.types.request_fields import in_words
 
 Yes = Literal[True, 1]
-"""The type of `wanted` for evaluators that look for nothing in particular: a case says `true`."""
+"""The type of `wanted` for evaluators without a parameter: a case says `true`."""
 
 Body = Mapping[str, Any]
 """The body of a 200 reply, as JSON."""
 
-Found = Iterable[str]
-"""What speaks against a yes."""
+Complaints = Iterable[str]
+"""The reasons for a no; none for a yes."""
 
 _ADDRESS = frozenset("you your yours yourself you're you've you'd you'll".split())
 _LEGAL_ADVICE = re.compile(
@@ -33,39 +33,39 @@ _LEGAL_ADVICE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """One question. `find` gives what was found where the answer is no."""
+    """One question. `find` takes a body and the parameter that the case gives."""
 
     question: str
-    takes: Any
-    """The type of what it is to look for."""
+    parameter: Any
+    """The type of the parameter."""
 
-    find: Callable[[Body, Any], Found]
+    find: Callable[[Body, Any], Complaints]
 
-    def answer(self, wanted: object) -> object:
-        """What is expected, in words: what it looks for, or just a yes."""
-        return "yes" if self.takes == Yes else wanted
+    def expected(self, wanted: object) -> object:
+        """What is expected, for reports: the parameter, or just a yes."""
+        return "yes" if self.parameter == Yes else wanted
 
 
 def _if_not(question: str, test: Callable[[Body], object], complaint: str) -> Evaluator:
-    """Asks what is to be true of a body; the *complaint* may name fields of it."""
+    """Says no where *test* of a body is false; *complaint* may format fields of the body."""
     return Evaluator(
         question, Yes, lambda body, _: [] if test(body) else [complaint.format_map(body)]
     )
 
 
-def ask(name: str, body: Body, wanted: object) -> str:
-    """What speaks against a yes to the evaluator *name*; empty when nothing does."""
+def evaluate(name: str, body: Body, wanted: object) -> str:
+    """Why the evaluator *name* says no; empty when it says yes."""
     return "; ".join(EVALUATORS[name].find(body, wanted))
 
 
 def checked_questions(questions: Mapping[str, Any]) -> Mapping[str, Any]:
-    """*questions*, if each is known and has what it looks for; raises ValueError."""
+    """*questions*, if each evaluator exists and its parameter is valid; raises ValueError."""
     for name, wanted in questions.items():
         if name not in EVALUATORS:
             known = ", ".join(EVALUATORS)
             raise ValueError(f"must be known: there is no evaluator {name!r}, there are {known}")
         try:
-            TypeAdapter(EVALUATORS[name].takes).validate_python(wanted, strict=True)
+            TypeAdapter(EVALUATORS[name].parameter).validate_python(wanted, strict=True)
         except ValidationError as error:
             [wrong, *_] = in_words(error).errors
             raise ValueError(f"cannot ask {name}: {wrong.field} {wrong.message}") from None
@@ -73,7 +73,7 @@ def checked_questions(questions: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _prose(body: Body) -> Iterator[tuple[str, str]]:
-    """All texts that a reader sees, by their field."""
+    """Field and text of all prose that a reader sees."""
     yield "paraphrase", body["paraphrase"]
     yield "summary", body["summary"]
     for index, persona in enumerate(body["personas"]):
@@ -82,7 +82,7 @@ def _prose(body: Body) -> Iterator[tuple[str, str]]:
             yield f"personas.{index}.key_points.{point}", text
 
 
-def _no_citation(body: Body, _: object) -> Found:
+def _no_citation(body: Body, _: object) -> Complaints:
     marks = [body["summary"][c["start"] : c["end"]] for c in _in_summary(body)]
     return [f"{len(body['citations'])} citations {' '.join(marks)}"] if body["citations"] else []
 
@@ -91,16 +91,16 @@ def _in_summary(body: Body) -> list[Body]:
     return [c for c in body["citations"] if c["field"] == "summary"]
 
 
-def _every_citation_verified(body: Body, _: object) -> Found:
+def _every_citation_verified(body: Body, _: object) -> Complaints:
     poor = [c for c in body["citations"] if c["quote_status"] != "verified"]
     return [f"[{c['number']}] in {c['field']} is {c['quote_status']}" for c in poor]
 
 
-def _no_contradiction(body: Body, _: object) -> Found:
+def _no_contradiction(body: Body, _: object) -> Complaints:
     return [f"[{c['number']}] in {c['field']}" for c in body["citations"] if c["contradicts"]]
 
 
-def _verdict_is(body: Body, wanted: Mapping[str, Sequence[str] | str]) -> Found:
+def _verdict_is(body: Body, wanted: Mapping[str, Sequence[str] | str]) -> Complaints:
     given = {persona["name"]: persona["verdict"] for persona in body["personas"]}
     wrong = [
         f"{name}: {given.get(name)}"
@@ -110,13 +110,13 @@ def _verdict_is(body: Body, wanted: Mapping[str, Sequence[str] | str]) -> Found:
     return [", ".join(wrong)] if wrong else []
 
 
-def _mentions(body: Body, wanted: Sequence[str]) -> Found:
+def _mentions(body: Body, wanted: Sequence[str]) -> Complaints:
     said = " ".join(text for _, text in _prose(body)).casefold()
     missing = [phrase for phrase in wanted if phrase.casefold() not in said]
     return [f"nothing of {', '.join(missing)}"] if missing else []
 
 
-def _avoids(body: Body, unwanted: Sequence[str]) -> Found:
+def _avoids(body: Body, unwanted: Sequence[str]) -> Complaints:
     return [
         f"{phrase} in {field}"
         for field, text in _prose(body)
@@ -125,23 +125,23 @@ def _avoids(body: Body, unwanted: Sequence[str]) -> Found:
     ]
 
 
-def _words_at_most(body: Body, limits: Mapping[str, int]) -> Found:
+def _words_at_most(body: Body, limits: Mapping[str, int]) -> Complaints:
     for field, text in _prose(body):
         limit = limits.get(field.rpartition(".")[2])
         if limit is not None and len(words(text)) > limit:
             yield f"{len(words(text))} words in {field}"
 
 
-def _gives_no_legal_advice(body: Body, _: object) -> Found:
+def _gives_no_legal_advice(body: Body, _: object) -> Complaints:
     return [f"{m.group()} in {f}" for f, text in _prose(body) for m in _LEGAL_ADVICE.finditer(text)]
 
 
-def _supported(body: Body, least: float) -> Found:
+def _supported(body: Body, least: float) -> Complaints:
     low = [c for c in body["citations"] if c["support"] is not None and c["support"] < least]
     return [f"[{c['number']}] in {c['field']}: {c['support']}" for c in low]
 
 
-def _both_sides_hold(body: Body, _: object) -> Found:
+def _both_sides_hold(body: Body, _: object) -> Complaints:
     other = body.get("other_side")
     if not other or other["agrees"] is None:
         return [f"the other side was not heard: {other['note'] if other else 'nobody asked'}"]
@@ -190,4 +190,4 @@ EVALUATORS: Mapping[str, Evaluator] = {
     ),
     "offers_help": _if_not("Are help lines given?", lambda body: body["help"], "no help line"),
 }
-"""By the name under which a case asks it."""
+"""By the name that a case uses."""

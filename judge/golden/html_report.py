@@ -1,8 +1,7 @@
-"""The report for people who don't code: one HTML file, without scripts or anything from outside.
+"""The report for people who don't code: one HTML file, without scripts or external resources.
 
-Each case with its dispute, what was expected beside what was found, the verdict, and what changed
-since an earlier run. `report.html.jinja` says how that is set; its filter works by style sheet
-alone.
+It shows each case with its dispute, what was expected and found, the verdict, and what changed
+since an earlier run. `report.html.jinja` is the template; its filter needs only CSS.
 """
 
 from collections import Counter
@@ -58,11 +57,11 @@ class AnswerPart:
     """A part of an answer that is shown by itself."""
 
     words: Sequence[tuple[str, str]]
-    """Its words, and what the citation in them rests on: `rests`, `bare`, `against`, or ""."""
+    """Its text in pieces, each with the kind of its citation: `rests`, `bare`, `against` or ""."""
     heading: str = ""
     points: Sequence[str] = ()
     kind: str = ""
-    """For a part about one citation: what that citation rests on, as in `words`."""
+    """For a part about one citation: its kind, as in `words`."""
     is_strong: bool = False
 
 
@@ -74,7 +73,7 @@ def as_html(
 ) -> str:
     """The whole report, with what changed since the run *before*.
 
-    Every word of a case, page or model in it is escaped.
+    All text of cases, pages and models in it is escaped.
     """
     changes = answer_changes(before, [with_answer(one) for one in judged])
     moved = {change.after.case for change in changes if change.body}
@@ -109,7 +108,7 @@ def _shown(judged: Sequence[ScoredCase], score: CaseScore) -> list[ScoredCase]:
 
 
 def _compared(one: ScoredCase) -> Iterator[tuple[str, object, object]]:
-    """What, expected and found: first what is not as expected, then the rest."""
+    """Name, expected and found: first what is not as expected, then the rest."""
     for difference in one.differences:
         yield _in_words(difference.field), difference.expected, f"✗ {as_words(difference.found)}"
     wrong = {difference.field for difference in one.differences}
@@ -122,7 +121,7 @@ def _compared(one: ScoredCase) -> Iterator[tuple[str, object, object]]:
     if one.answer.status == 200:
         for name, wanted in one.expected.evaluators.items():
             if name not in wrong:
-                yield _in_words(name), EVALUATORS[name].answer(wanted), "✓"
+                yield _in_words(name), EVALUATORS[name].expected(wanted), "✓"
         for rubric, grade in zip(one.expected.graded, one.sample.grades, strict=False):
             mark = {"passed": "✓", "failed": "✗", "unscored": "not enough answers:"}
             yield "The model was asked", grade.question, f"{mark[grade.state(rubric)]} {grade}"
@@ -138,7 +137,7 @@ def _broken_rules(reply: ReplayedReply) -> Sequence[str]:
 
 
 def answer_parts(answer: Answer) -> dict[str, AnswerPart]:
-    """The parts of *answer*, each by a name that it has in any answer to the same case."""
+    """The parts of *answer* by names that are the same in every answer to its case."""
     return dict(_parts(answer))
 
 
@@ -175,7 +174,7 @@ def _plain(words: str, kind: str = "") -> AnswerPart:
 
 
 def _other_side(other: Body) -> Iterator[tuple[str, str]]:
-    """The retelling or why there is none, and what each persona says of it."""
+    """Name and text of the retelling (or why there is none), and of what each persona says."""
     if other:
         yield "other side", f"The other side: {other['retelling'] or other['note']}"
     for index, one in enumerate(other.get("personas", ())):
@@ -184,7 +183,7 @@ def _other_side(other: Body) -> Iterator[tuple[str, str]]:
 
 
 def _cited(body: Body, field: str, text: str) -> Sequence[tuple[str, str]]:
-    """*text* with its citations marked by what they rest on."""
+    """*text* in pieces, each with the kind of its citation."""
     marks = {(c["start"], c["end"]): _kind(c) for c in body["citations"] if c["field"] == field}
     parts, at = [], 0
     for (start, end), kind in sorted(marks.items()):

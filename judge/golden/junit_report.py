@@ -1,4 +1,4 @@
-"""Results for build servers, in the JUnit form that all of them read."""
+"""Results for build servers, in JUnit's XML format."""
 
 import re
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ def as_junit(scores: Sequence[CaseScore], judged: Sequence[ScoredCase]) -> bytes
             continue
         kind = "failure" if score.state == "failed" else "error"
         result = ET.SubElement(case, kind, message=f"{score.passes} of {len(score.samples)} passed")
-        own = (one for one in judged if one.sample.case == score.name)
-        result.text = _safe("\n".join(line for one in own for line in failure_lines(one)))
+        own = (scored for scored in judged if scored.sample.case == score.name)
+        result.text = _safe("\n".join(line for scored in own for line in failure_lines(scored)))
     ET.indent(suite)
     return bytes(ET.tostring(suite, encoding="utf-8", xml_declaration=True)) + b"\n"
 

@@ -1,4 +1,4 @@
-"""What a live run costs, from a table of prices that whoever pays the bill fills in."""
+"""The cost of a live run, by a table of prices that users fill in."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -11,8 +11,8 @@ from judge.errors import ConfigurationError
 from judge.golden.samples import Sample
 from judge.types.request_fields import BadFields, StrictModel, parse_fields
 
-PER = 1_000_000
-"""Tokens that a price is for."""
+MILLION = 1_000_000
+"""Tokens to which a price applies."""
 
 
 class Price(StrictModel):
@@ -51,5 +51,5 @@ def cost_of(samples: Iterable[Sample], prices: Prices) -> float | None:
         if price is None:
             return None
         output = sample.usage.output_tokens + sample.usage.thinking_tokens
-        total += (sample.usage.input_tokens * price.input + output * price.output) / PER
+        total += (sample.usage.input_tokens * price.input + output * price.output) / MILLION
     return total

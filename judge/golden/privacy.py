@@ -1,6 +1,6 @@
-"""What must not stand in a repository: keys, which are made unreadable, and personal details.
+"""Finds what must not get into a repository: keys, which are masked, and personal details.
 
-The latter are only pointed out, since a name may be made up and a surname may be a town: whoever
+The latter are only listed, since a name may be made up and a surname may be a town: whoever
 records a case decides.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 from judge.text.names import find_names
 
 SHORTEST_SECRET = 8
-"""Characters; a shorter setting is no secret and would spoil ordinary words."""
+"""Characters; masking shorter settings would spoil ordinary words."""
 
 _KEYS = re.compile(
     r"AIza[0-9A-Za-z_-]{30,}"  # Google
@@ -25,7 +25,7 @@ _KEYS = re.compile(
 
 
 def scrubber(secrets: Iterable[str]) -> Callable[[str], str]:
-    """Replaces *secrets*, and what looks like a key, by as many x, so that no offset moves."""
+    """A function that masks *secrets*, and what looks like a key, by as many x: offsets stay."""
     known = sorted({s for s in secrets if len(s) >= SHORTEST_SECRET}, key=len, reverse=True)
     pattern = re.compile("|".join([*map(re.escape, known), _KEYS.pattern]))
     return lambda text: pattern.sub(lambda match: "x" * len(match.group()), text)
@@ -33,7 +33,7 @@ def scrubber(secrets: Iterable[str]) -> Callable[[str], str]:
 
 @dataclass(frozen=True, slots=True)
 class PersonalDetail:
-    """Words that may say who somebody is."""
+    """Words that may identify a person."""
 
     kind: str
     field: str
@@ -59,13 +59,13 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
 
 
 def find_personal_details(document: Mapping[str, Any]) -> list[PersonalDetail]:
-    """What to look at in the dispute and the replies of a case, each thing once."""
+    """What may be personal in the dispute and the replies of a case, without repetitions."""
     fields = document["input"].items()
     texts = {f"input.{key}": value for key, value in fields if isinstance(value, str)}
     for number, reply in enumerate(document["replies"]):
         texts[f"replies.{number}"] = reply.get("text", "")
-    found = [finding for field, text in texts.items() for finding in _details(field, text)]
-    unique = {(finding.kind, finding.words.casefold()): finding for finding in reversed(found)}
+    details = [detail for field, text in texts.items() for detail in _details(field, text)]
+    unique = {(detail.kind, detail.words.casefold()): detail for detail in reversed(details)}
     return list(reversed(unique.values()))
 
 

@@ -1,6 +1,6 @@
-"""Make a case from a live judgement: its pages to the byte, its replies, its versions.
+"""Makes a case from a live judgement: its pages to the byte, its replies, its versions.
 
-record -> scrub keys -> replay: only a case that gives the recorded body again is kept.
+record -> scrub keys -> replay: only a case that reproduces the recorded body is written.
 """
 
 import re
@@ -20,7 +20,7 @@ from judge.golden.case_runner import (
     judge_recorded,
     run_case,
 )
-from judge.golden.case_writer import as_text, write_output, writing_to
+from judge.golden.case_writer import cases_lock, serialize_case, write_output
 from judge.golden.difference_text import difference_lines
 from judge.golden.differences import Difference, body_differences, masked
 from judge.golden.replay import RecordingFetcher, RecordingModel
@@ -36,18 +36,18 @@ Scrub = Callable[[str], str]
 
 
 class CannotRecord(JudgeError):
-    """What was recorded cannot become a case; the text says why and nothing was written."""
+    """The recording cannot become a case; the message says why. Nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A case that is not written yet: its document, and its fixtures by file name."""
+    """A case before it is written: its document, and its fixtures by file name."""
 
     name: str
     document: Mapping[str, Any]
     fixtures: Mapping[str, bytes]
     had_keys: bool = False
-    """Whether something that looks like a key was made unreadable."""
+    """Whether anything that looks like a key was masked."""
 
 
 def new_case_path(folder: Path, name: str) -> Path:
@@ -68,10 +68,10 @@ async def record(
     *,
     sources: Sequence[TextFile] = (),
 ) -> Draft:
-    """Judge *request* through the real *pipeline*, without its cache and fallback, as a draft.
+    """A draft of *request* as judged by the real *pipeline*, without its cache and fallback.
 
-    The case keeps *sources*, which the pipeline knows, if it is to be replayed over them for good.
-    Raises CannotRecord when the draft would not replay as it was, and what the pipeline raises
+    The draft includes *sources*, those of the pipeline, if it is to be replayed over them for good.
+    Raises CannotRecord when the draft does not replay as recorded, and what the pipeline raises
     when there is no reply to record.
     """
     fetcher = RecordingFetcher(pipeline.references.retriever.fetcher)
@@ -83,7 +83,7 @@ async def record(
     fixtures = {files[url]: page.body for url, page in fetcher.pages.items() if page}
     config = RunConfig(pipeline.knowledge())
     versions = config.knowledge.versions
-    # All cases that are recorded with these sources share them.
+    # Named by version, so that cases recorded with the same sources share the files.
     own = [f"sources.{versions.sources}.{number}.toml" for number, _ in enumerate(sources, 1)]
     fixtures |= zip(own, (file.text.encode() for file in sources), strict=True)
     is_extractive = model.name == EXTRACTIVE
@@ -127,11 +127,11 @@ async def _judge(
 
 
 async def _scrubbed_draft(draft: Draft, config: RunConfig, scrub: Scrub) -> Draft:
-    """*draft* without keys; raises CannotRecord where that cannot be or would not replay."""
+    """*draft* with keys masked; raises CannotRecord where that is impossible or does not replay."""
     if any(scrub(url) != url for url in draft.document["pages"]):
         raise CannotRecord("The address of a page holds a key. Take it out of the sources.")
     document = _scrubbed(draft.document, scrub)
-    # Latin-1 gives every byte a character and back, whatever the page's own charset.
+    # Latin-1 maps every byte to a character and back, whatever the charset of the page.
     fixtures = {
         name: scrub(body.decode("latin-1")).encode("latin-1")
         for name, body in draft.fixtures.items()
@@ -143,7 +143,7 @@ async def _scrubbed_draft(draft: Draft, config: RunConfig, scrub: Scrub) -> Draf
 
 
 def _expected(outcome: Outcome) -> dict[str, Any]:
-    """What is certain of the recorded answer, and the questions that any answer should meet."""
+    """What is exact about the recorded answer, and an evaluator that any answer should pass."""
     exact = {"prompt_digest": digest_of(outcome.prompts), "exact_body": masked(outcome.body)}
     if outcome.status != 200:
         kind = outcome.body["type"].rpartition("/")[2]
@@ -158,16 +158,16 @@ def _expected(outcome: Outcome) -> dict[str, Any]:
 
 
 def _question(outcome: Outcome) -> str:
-    """What any answer should do with the references: cite them, decline them, or have none."""
+    """The evaluator for what any answer should do: cite references, decline them, or cite none."""
     if outcome.body["evidence"] == "not_applicable":
         return "declines_references"
     return "cites_something" if outcome.body["references"] else "no_citation"
 
 
 async def _replayed_digest(draft: Draft, config: RunConfig) -> str:
-    """The digest of the prompts that *draft* replays, which is the recorded one without keys.
+    """The digest of the prompts in a replay of *draft*: the recorded one, unless keys were masked.
 
-    Raises CannotRecord unless it replays to the prompts and the body that were recorded.
+    Raises CannotRecord unless the replay has the prompts and the body that were recorded.
     """
     with TemporaryDirectory(prefix="judge-golden-") as folder:
         stored = load_case(write_draft(Path(folder), draft))
@@ -187,11 +187,11 @@ def write_draft(folder: Path, draft: Draft) -> Path:
 
     Raises CannotRecord, CasesLocked, and ConfigurationError where it cannot be written.
     """
-    with writing_to(folder):
+    with cases_lock(folder):
         path = new_case_path(folder, draft.name)
         for name, body in draft.fixtures.items():
             write_output(folder / PAGES / name, body)
-        write_output(path, as_text(draft.document).encode())
+        write_output(path, serialize_case(draft.document).encode())
     return path
 
 

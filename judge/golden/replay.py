@@ -1,6 +1,6 @@
-"""The ports of a replay, where pages and replies come from the case and time stands still.
+"""The ports of a replay, whose pages and replies come from the case and whose date is fixed.
 
-And those of a recording, which keep what passes through them.
+And those of a recording, which store what passes through them.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class FixedClock:
-    """A Clock whose date never moves; its stopwatch does where a real model takes real time."""
+    """A Clock with a fixed date; `monotonic` moves only if a real model takes real time."""
 
     is_live: bool = False
 
@@ -31,17 +31,17 @@ class FixedClock:
         return REPLAY_TIME
 
     def monotonic(self) -> float:
-        """Always zero in a replay, so that all timings are."""
+        """Always 0 in a replay, and so are all timings."""
         return time.monotonic() if self.is_live else 0.0
 
 
 class ReplayFetcher:
-    """A PageFetcher that knows the pages of a case; all others, and those of None, are down."""
+    """A PageFetcher that serves the pages of a case; all others, and those that are None, fail."""
 
     def __init__(self, pages: Mapping[str, Page | str | None]) -> None:
         self._pages = pages
         self.unknown: list[str] = []
-        """Addresses that were fetched and that the case does not mention."""
+        """Addresses that were requested and that the case does not have."""
 
     async def fetch(self, url: str, *, media: Media = "html", **_: Any) -> Page:
         """The page of the case; raises FetchError when it has none."""
@@ -79,7 +79,7 @@ class ReplayModel:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedReply:
-    """One reply of the model: what it cost, which rules it broke, and its words."""
+    """One reply of the model: its tokens, the rules that it broke, and its text."""
 
     usage: Usage
     rules: tuple[str, ...] = ()
@@ -90,13 +90,13 @@ class ReplayedReply:
 
 
 class RuleJournal:
-    """A Journal that keeps which rules each reply broke, and nothing else."""
+    """A Journal that records which rules each reply broke, and nothing else."""
 
     def __init__(self) -> None:
         self.broken: list[tuple[str, ...]] = []
 
     def note(self, event: str, **fields: str | float | bool) -> None:
-        """Count replies and the rules they broke."""
+        """Record a reply, or a rule that the last one broke."""
         if event == "model.replied":
             self.broken.append(())
         elif event == "reply.defect":
@@ -104,7 +104,7 @@ class RuleJournal:
 
 
 class RecordingFetcher:
-    """A PageFetcher that keeps what *fetcher* brings; None stands for a page that is down."""
+    """A PageFetcher that stores what *fetcher* returns; None stands for a page that is down."""
 
     def __init__(self, fetcher: PageFetcher) -> None:
         self._fetcher = fetcher
@@ -113,7 +113,7 @@ class RecordingFetcher:
     async def fetch(self, url: str, *, media: Media = "html", **how: Any) -> Page | NotModified:
         """As *fetcher* does, FetchError included."""
         if media == "html":
-            self.pages[url] = None  # Also when the time runs out.
+            self.pages[url] = None  # Stays None on a timeout too.
         page = await self._fetcher.fetch(url, media=media, **how)
         if isinstance(page, Page):
             self.pages[url] = page
@@ -121,7 +121,7 @@ class RecordingFetcher:
 
 
 class RecordingModel:
-    """A LanguageModel that keeps what *model* says, as a case writes it."""
+    """A LanguageModel that stores what *model* replies, in the form of a case."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model

@@ -1,7 +1,7 @@
-"""How robust a case is: judged in other wordings, and as the other side tells it.
+"""Measures how robust a case is: judged in other wordings, and as the other side tells it.
 
-The unchanged case is judged first, as often as each variant, so that a model's own variation is
-not counted as an effect of the variant. Live, these first answers also hear the other side.
+The unchanged case is judged first, as often as each variant, so that the random variation of a
+model is not taken for an effect. Live, these first answers also hear the other side.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
 from judge.golden.run_comparison import newcombe
 from judge.golden.samples import counts_in_words
 from judge.golden.variants import (
-    VERDICT_OF,
+    VERDICT_PREFIX,
     Variant,
     find_escapes,
     signature,
@@ -33,7 +33,7 @@ Counts = Mapping[str, Counter[str]]
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """Something that a variant changed."""
+    """A field that a variant changed."""
 
     field: str
     before: str
@@ -42,9 +42,9 @@ class Flip:
 
 @dataclass(frozen=True, slots=True)
 class VerdictPair:
-    """The verdicts of one persona for both tellers of a dispute, with how often each was given.
+    """The verdicts of one persona for both sides of a dispute, with their counts.
 
-    `both_right` counts the answers that told both of them that they are right.
+    `heard` counts the answers, `both_right` those that told both sides that they are right.
     """
 
     persona: str
@@ -55,63 +55,63 @@ class VerdictPair:
 
     @property
     def follows_teller(self) -> bool:
-        """Whether most answers told both tellers that they are right."""
+        """Whether most answers told both sides that they are right."""
         return 2 * self.both_right > self.heard
 
 
 @dataclass(frozen=True, slots=True)
 class VariantResult:
-    """The result of one variant; without flips, the outcome held."""
+    """The result of one variant; without flips, the outcome stayed the same."""
 
     name: str
     flips: tuple[Flip, ...] = ()
     pairs: tuple[VerdictPair, ...] = ()
-    """For the other side's telling: the verdicts for both tellers."""
+    """For OTHER_SIDE: the verdicts for both sides."""
 
     skipped: str = ""
     """Why the variant was not tried."""
 
     @property
     def has_flipped(self) -> bool:
-        """Whether the telling decided what it must not."""
+        """Whether the way of telling changed the outcome."""
         return bool(self.flips) or any(pair.follows_teller for pair in self.pairs)
 
 
 @dataclass(frozen=True, slots=True)
 class VariedCase:
-    """One case with what came of its variants."""
+    """One case with the results of its variants."""
 
     case: str
     asked: int
-    """How many answers the unchanged case, and each variant, got."""
+    """How many answers the unchanged case got."""
 
     spread: Mapping[str, Mapping[str, int]]
     """The fields that varied in answers to the unchanged case: each value with its count."""
 
     unusual: int
-    """How many of its verdicts were not the usual one of their persona: what chance does."""
+    """How many of its verdicts differ from the commonest one of their persona, by chance."""
 
     verdicts: int
     results: tuple[VariantResult, ...]
 
 
 async def vary(stored: StoredCase, config: RunConfig, *, repeat: int = 1) -> VariedCase:
-    """Judge *stored* as it stands and in its variants, each *repeat* times.
+    """Judge *stored* unchanged and in its variants, each *repeat* times.
 
-    Raises ModelUnavailable and DeadlineExceeded when the case as it stands gets no answer.
+    Raises ModelUnavailable and DeadlineExceeded when the unchanged case gets no answer.
     """
     is_live = config.model is not None
     base = with_request(stored, hear_other_side=True) if is_live else stored
-    bases = await _answers(base, config, repeat)
-    before = _counted(bases)
-    told_alone = with_request(stored, hear_other_side=False) if is_live else stored
-    variants = variants_of(told_alone, config, bases[0])
+    bases = await _outcomes(base, config, repeat)
+    before = _value_counts(bases)
+    one_sided = with_request(stored, hear_other_side=False) if is_live else stored
+    variants = variants_of(one_sided, config, bases[0])
     results = [await _judge_variant(variant, before, config, repeat) for variant in variants]
     can_tell = is_live or stored.case.recorded
-    results.append(_tellers(bases) if can_tell else VariantResult(OTHER_SIDE, skipped=BY_HAND))
+    results.append(_both_sides(bases) if can_tell else VariantResult(OTHER_SIDE, skipped=BY_HAND))
     varied = {field: counts for field, counts in before.items() if len(counts) > 1}
     spread = {field: dict(counts.most_common()) for field, counts in varied.items()}
-    verdicts = [counts for field, counts in before.items() if field.startswith(VERDICT_OF)]
+    verdicts = [counts for field, counts in before.items() if field.startswith(VERDICT_PREFIX)]
     total = sum(counts.total() for counts in verdicts)
     unusual = total - sum(max(counts.values()) for counts in verdicts)
     return VariedCase(stored.name, len(bases), spread, unusual, total, tuple(results))
@@ -123,57 +123,54 @@ async def _judge_variant(
     if variant.skipped:
         return VariantResult(variant.name, skipped=variant.skipped)
     try:
-        outcomes = await _answers(variant.stored, variant.config, repeat)
+        outcomes = await _outcomes(variant.stored, variant.config, repeat)
     except (ModelUnavailable, DeadlineExceeded):
         return VariantResult(variant.name, skipped="no answer came")
-    flips = list(_flips(before, _counted(outcomes), is_live=config.model is not None))
+    flips = list(_flips(before, _value_counts(outcomes), is_live=config.model is not None))
     flips += [
-        Flip("prompt", "nothing breaks out", one) for one in find_escapes(outcomes[0].prompts)
+        Flip("prompt", "nothing breaks out", place) for place in find_escapes(outcomes[0].prompts)
     ]
     return VariantResult(variant.name, tuple(flips))
 
 
-def _tellers(outcomes: Sequence[Outcome]) -> VariantResult:
-    """The verdicts for both tellers, from those of *outcomes* in which the other side was heard."""
-    bodies = [one.body for one in outcomes if one.body.get("other_side")]
+def _both_sides(outcomes: Sequence[Outcome]) -> VariantResult:
+    """The verdicts for both sides, from those of *outcomes* in which the other side was heard."""
+    bodies = [outcome.body for outcome in outcomes if outcome.body.get("other_side")]
     notes = [body["other_side"]["note"] for body in bodies if not body["other_side"]["personas"]]
-    said = [
-        (one["name"], (one["verdict"], other["verdict"]))
-        for body in bodies
-        for one, other in zip(body["personas"], body["other_side"]["personas"], strict=False)
-    ]
-    if not said:
+    verdicts: dict[str, list[tuple[str, str]]] = {}
+    for body in bodies:
+        for asker, other in zip(body["personas"], body["other_side"]["personas"], strict=False):
+            verdicts.setdefault(asker["name"], []).append((asker["verdict"], other["verdict"]))
+    if not verdicts:
         return VariantResult(OTHER_SIDE, skipped=notes[0] if notes else "it did not ask for them")
-    names = dict.fromkeys(name for name, _ in said)
-    pairs = (_pair(name, [both for one, both in said if one == name]) for name in names)
-    return VariantResult(OTHER_SIDE, pairs=tuple(pairs))
+    return VariantResult(OTHER_SIDE, pairs=tuple(_pair(name, verdicts[name]) for name in verdicts))
 
 
-def _pair(persona: str, said: Sequence[tuple[str, str]]) -> VerdictPair:
-    asker, other = (dict(Counter(side).most_common()) for side in zip(*said, strict=True))
-    return VerdictPair(persona, asker, other, len(said), said.count((RIGHT, RIGHT)))
+def _pair(persona: str, verdicts: Sequence[tuple[str, str]]) -> VerdictPair:
+    asker, other = (dict(Counter(side).most_common()) for side in zip(*verdicts, strict=True))
+    return VerdictPair(persona, asker, other, len(verdicts), verdicts.count((RIGHT, RIGHT)))
 
 
-async def _answers(stored: StoredCase, config: RunConfig, repeat: int) -> list[Outcome]:
-    """The outcomes of *repeat* judgements, without those that a real model never answered."""
+async def _outcomes(stored: StoredCase, config: RunConfig, repeat: int) -> list[Outcome]:
+    """The outcomes of *repeat* judgements, without those that a real model did not answer."""
     outcomes = [await run_case(stored, config) for _ in range(repeat)]
-    answered = [one for one in outcomes if not is_unanswered(one, config)]
+    answered = [outcome for outcome in outcomes if not is_unanswered(outcome, config)]
     if not answered and outcomes[0].error:
         raise outcomes[0].error
     return answered
 
 
-def _counted(outcomes: Sequence[Outcome]) -> Counts:
-    """The values of each field; one that an outcome has not counts as absent."""
+def _value_counts(outcomes: Sequence[Outcome]) -> Counts:
+    """The counts of each field's values; ABSENT where an outcome lacks the field."""
     signatures = [signature(outcome) for outcome in outcomes]
-    fields = dict.fromkeys(field for one in signatures for field in one)
-    return {field: Counter(one.get(field, ABSENT) for one in signatures) for field in fields}
+    fields = dict.fromkeys(field for each in signatures for field in each)
+    return {field: Counter(each.get(field, ABSENT) for each in signatures) for field in fields}
 
 
 def _flips(before: Counts, after: Counts, *, is_live: bool) -> Iterator[Flip]:
-    """The fields whose commonest value is given less often, and not by chance.
+    """The fields whose commonest value is given significantly less often.
 
-    A replay cannot vary, and of a case asked once nothing is known of chance: every difference
+    A replay does not vary, and a single answer tells nothing about chance: there every difference
     counts.
     """
     for field, counts in before.items():
@@ -190,5 +187,5 @@ def _commonest(counts: Counter[str] | None) -> str:
 
 
 def _in_words(counts: Counter[str]) -> str:
-    """The value, or several with how often each was given."""
+    """The value of a single outcome, or each of several values with its count."""
     return _commonest(counts) if counts.total() == 1 else counts_in_words(counts)

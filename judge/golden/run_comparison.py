@@ -1,4 +1,4 @@
-"""What two runs say of the same cases: whose prompt or answer changed, and which rates."""
+"""Compares two runs of the same cases: changed prompts, changed answers, changed rates."""
 
 import math
 from collections import Counter
@@ -16,39 +16,39 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class AnswerChange:
-    """One answer in two runs; what is empty is as it was."""
+    """One answer in two runs; a field is empty where nothing changed."""
 
     before: Sample
     after: Sample
     prompts: tuple[Hunk, ...]
-    """The changes of the first prompt and of the second, each once."""
+    """The changes of the first prompt and of the second, without repetitions."""
 
     body: tuple[Difference, ...]
-    """Field by field, without what every run has anew."""
+    """Field by field, without what differs in every run."""
 
     @property
     def is_change(self) -> bool:
-        """Whether anything is other than it was."""
+        """Whether anything changed."""
         return bool(self.prompts or self.body or self.before.failed != self.after.failed)
 
 
 def answer_changes(before: Sequence[Sample], after: Sequence[Sample]) -> list[AnswerChange]:
-    """Pairs each answer of *after* whose words are kept with that of the same number before."""
-    old = {(one.case, one.number): one for one in before}
-    found = []
-    for other in after:
-        one = old.get((other.case, other.number))
-        if one and one.answer and other.answer:
-            bodies = masked(one.answer.body), masked(other.answer.body)
-            prompts = zip_longest(one.answer.prompts, other.answer.prompts, fillvalue="")
+    """Each answer of *after* beside that of the same number before, where both are stored."""
+    by_number = {(sample.case, sample.number): sample for sample in before}
+    changes = []
+    for new in after:
+        old = by_number.get((new.case, new.number))
+        if old and old.answer and new.answer:
+            bodies = masked(old.answer.body), masked(new.answer.body)
+            prompts = zip_longest(old.answer.prompts, new.answer.prompts, fillvalue="")
             hunks = {changed_words(hunk): hunk for pair in prompts for hunk in diff(*pair)}
             body = tuple(body_differences(*bodies, is_exact=True))
-            found.append(AnswerChange(one, other, tuple(hunks.values()), body))
-    return found
+            changes.append(AnswerChange(old, new, tuple(hunks.values()), body))
+    return changes
 
 
 def prompt_changes(changes: Sequence[AnswerChange]) -> list[tuple[Hunk, tuple[str, ...]]]:
-    """Each change of prompts once, with the cases that have it, the commonest first."""
+    """Each distinct change of prompts with the cases that have it, the commonest first."""
     return _grouped(
         (changed_words(hunk), hunk, change.after.case)
         for change in changes
@@ -59,35 +59,35 @@ def prompt_changes(changes: Sequence[AnswerChange]) -> list[tuple[Hunk, tuple[st
 def body_changes(
     changes: Sequence[AnswerChange],
 ) -> list[tuple[tuple[Difference, ...], tuple[str, ...]]]:
-    """Each change of answers with the cases that have it, the commonest first."""
+    """Each distinct change of answers with the cases that have it, the commonest first."""
     return _grouped((one.body, one.body, one.after.case) for one in changes if one.body)
 
 
 def _grouped(changes: Iterable[tuple[object, T, str]]) -> list[tuple[T, tuple[str, ...]]]:
-    """The first of the changes of each key, as it prints, with all their cases."""
-    found: dict[str, tuple[T, dict[str, None]]] = {}
-    for key, change, case in changes:
-        found.setdefault(repr(key), (change, {}))[1][case] = None
-    groups = [(change, tuple(cases)) for change, cases in found.values()]
+    """(key, change, case) grouped by key: the first change of each, with all its cases."""
+    by_key: dict[str, tuple[T, dict[str, None]]] = {}
+    for key, change, case in changes:  # By repr, since values may be lists.
+        by_key.setdefault(repr(key), (change, {}))[1][case] = None
+    groups = [(change, tuple(cases)) for change, cases in by_key.values()]
     return sorted(groups, key=lambda group: -len(group[1]))
 
 
 def verdict_moves(
     before: Sequence[Sample], after: Sequence[Sample]
 ) -> dict[tuple[str, str], tuple[Counter[str], Counter[str]]]:
-    """By case and persona how often each verdict was given, where the shares are not the same."""
+    """By case and persona the counts of each verdict, before and after, where shares differ."""
     old, new = _verdicts(before), _verdicts(after)
     both = {key: (old[key], new[key]) for key in old if key in new}
     return {key: pair for key, pair in both.items() if len({*map(_shares, pair)}) > 1}
 
 
 def _verdicts(samples: Sequence[Sample]) -> dict[tuple[str, str], Counter[str]]:
-    found: dict[tuple[str, str], Counter[str]] = {}
+    counts: dict[tuple[str, str], Counter[str]] = {}
     for sample in samples:
         for persona in sample.answer.body.get("personas", ()) if sample.answer else ():
             key = sample.case, persona["name"]
-            found.setdefault(key, Counter())[str(persona["verdict"])] += 1
-    return found
+            counts.setdefault(key, Counter())[str(persona["verdict"])] += 1
+    return counts
 
 
 def _shares(counts: Counter[str]) -> frozenset[tuple[str, float]]:
@@ -96,7 +96,7 @@ def _shares(counts: Counter[str]) -> frozenset[tuple[str, float]]:
 
 Direction = Literal["better", "worse", "same", "new", "gone", "unscored"]
 Rate = tuple[int, int]
-"""Hits, and of how many."""
+"""Hits and trials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Change:
 
 
 def newcombe(before: Rate, after: Rate) -> Interval:
-    """The interval of the difference of two rates.
+    """The 95 % interval of the difference of two rates.
 
     R. G. Newcombe, Statistics in Medicine 17 (1998) 873-890, method 10.
     """
@@ -142,7 +142,7 @@ def compare_runs(before: Sequence[Sample], after: Sequence[Sample]) -> list[Chan
 
 def compare_rules(before: Sequence[Sample], after: Sequence[Sample]) -> list[Change]:
     """For each rule the share of first replies that broke it; fewer is better."""
-    old, new = ({one.rule: one.first for one in rule_counts(run)} for run in (before, after))
+    old, new = ({count.rule: count.first for count in rule_counts(run)} for run in (before, after))
     replied = [sum(sample.attempts > 0 for sample in run) for run in (before, after)]
     if not all(replied):
         return []
@@ -155,7 +155,7 @@ def compare_rules(before: Sequence[Sample], after: Sequence[Sample]) -> list[Cha
 
 
 def _rate_change(name: str, old: Rate | None, new: Rate | None, *, is_good: bool = True) -> Change:
-    """What became of a rate, of which more is better where it *is_good*."""
+    """The change of a rate, which is better if it rises where *is_good*, else if it falls."""
     before, after = (rate[0] / rate[1] if rate and rate[1] else None for rate in (old, new))
     if old is None or new is None:
         return Change(name, "new" if old is None else "gone", before, after)

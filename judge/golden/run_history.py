@@ -1,6 +1,6 @@
-"""Runs as JSON lines, one sample a line; the last are kept so that two can be compared.
+"""Stores runs as JSON lines, one sample a line, so that two of them can be compared.
 
-Those of a live run hold figures and names and no word, unless its answers were to be kept.
+Live runs are stored as figures and names without any text, unless `--keep-answers` was given.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ KEPT_REPLAYS = 20
 """Older ones are removed; live runs, which cost money, never are."""
 
 MAX_LINE = 64 * 1024 * 1024
-"""Bytes of a line that are read, far more than an answer has: a device may have no line end."""
+"""Bytes of a line that are read, far more than an answer has: a device may never end a line."""
 
 Run = Sequence[Sample]
 """The samples of one run; never empty."""
@@ -35,7 +35,7 @@ class _Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ProblemBody:
-    """The members of any kept body that are read later; others may be those of an older version."""
+    """The members of any stored body that are read later; other versions may have others."""
 
     help: tuple[HelpLine, ...] = ()
     defects: tuple[_Rule, ...] = ()
@@ -45,7 +45,7 @@ class _ProblemBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _VerdictBody(_ProblemBody):
-    """The further members that are read of a body of status 200."""
+    """The additional members that are read from a body of status 200."""
 
     paraphrase: str
     summary: str
@@ -62,7 +62,7 @@ _VERDICT_BODY = TypeAdapter(_VerdictBody)
 
 
 def keep_run(folder: Path, run: Run) -> Path:
-    """Keep *run* in *folder*; raises ConfigurationError when it cannot be written."""
+    """Store *run* in *folder*; raises ConfigurationError when it cannot be written."""
     kind = "live" if run[0].is_live else "replay"
     at = run[0].at.astimezone(UTC) if run[0].at else None
     path = folder / f"{at:%Y%m%dT%H%M%S.%fZ}-{kind}.jsonl"
@@ -74,34 +74,34 @@ def keep_run(folder: Path, run: Run) -> Path:
 
 def last_run(folder: Path, *, with_answers: bool = False) -> list[Sample]:
     """The newest run in *folder*, or the newest live one *with_answers*; raises NotFound."""
-    for found in _newest_first(folder):
-        if not with_answers or (found[0].is_live and any(one.answer for one in found)):
-            return found
+    for run in _newest_first(folder):
+        if not with_answers or (run[0].is_live and any(sample.answer for sample in run)):
+            return run
     how = " --live --keep-answers" if with_answers else ""
     raise NotFound(f"No such run is kept in {folder}. `judge golden run{how}` keeps one.")
 
 
 def run_before(folder: Path, run: Run) -> list[Sample]:
-    """What *run* is best compared with: the newest of its kind in which anything was different.
+    """The baseline for *run*: the newest earlier run of its kind that differs in its cases.
 
-    If nothing ever was, the newest of its kind; empty without any. Only its own cases are given.
+    If all are equal, the newest; empty if there is none. Samples of other cases are left out.
     """
     newest: list[Sample] = []
     names = {sample.case for sample in run}
-    for found in _newest_first(folder):
-        of_cases = [sample for sample in found if sample.case in names]
-        if not _is_comparable(found, run) or {sample.case for sample in of_cases} != names:
+    for earlier in _newest_first(folder):
+        own = [sample for sample in earlier if sample.case in names]
+        if not _is_comparable(earlier, run) or {sample.case for sample in own} != names:
             continue
-        if as_lines(of_cases, is_dated=False) != as_lines(run, is_dated=False):
-            return of_cases
-        newest = newest or of_cases
+        if as_lines(own, is_dated=False) != as_lines(run, is_dated=False):
+            return own
+        newest = newest or own
     return newest
 
 
-def _is_comparable(found: Run, run: Run) -> bool:
-    one, other = found[0], run[0]
-    is_earlier = one.at is not None and other.at is not None and one.at < other.at
-    return is_earlier and (one.is_live, one.sources_file) == (other.is_live, other.sources_file)
+def _is_comparable(earlier: Run, run: Run) -> bool:
+    old, new = earlier[0], run[0]
+    is_earlier = old.at is not None and new.at is not None and old.at < new.at
+    return is_earlier and (old.is_live, old.sources_file) == (new.is_live, new.sources_file)
 
 
 def _newest_first(folder: Path) -> Iterator[list[Sample]]:
@@ -111,13 +111,13 @@ def _newest_first(folder: Path) -> Iterator[list[Sample]]:
 
 
 def as_lines(samples: Iterable[Sample], *, is_dated: bool = True) -> bytes:
-    """*samples* as they are kept, a line each; without dates, the lines of equal runs are equal."""
-    dated = (one if is_dated else replace(one, at=None) for one in samples)
-    return b"".join(_SAMPLE.dump_json(sample) + b"\n" for sample in dated)
+    """*samples* as they are stored, a line each; undated, the lines of equal runs are equal."""
+    stored = (sample if is_dated else replace(sample, at=None) for sample in samples)
+    return b"".join(_SAMPLE.dump_json(sample) + b"\n" for sample in stored)
 
 
 def read_results(path: Path) -> list[Sample]:
-    """The samples in *path*; raises ConfigurationError naming the line that is none."""
+    """The samples in *path*; raises ConfigurationError, which names a line that is invalid."""
     try:
         with path.open("rb") as file:
             lines = enumerate(iter(lambda: file.readline(MAX_LINE), b""), 1)

@@ -1,4 +1,4 @@
-"""What runs come to: samples, the rate of each case with its interval, rules broken, tokens."""
+"""The figures of runs: samples, the pass rate of each case with its interval, broken rules."""
 
 import math
 from collections import Counter
@@ -42,12 +42,12 @@ def wilson(hits: int, of: int) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of one judgement, in plain data."""
+    """The texts of one judgement, as plain data."""
 
     status: int
     body: Mapping[str, Any]
     prompts: tuple[str, ...]
-    """What the model was sent, the first time and the second."""
+    """The first prompt, and the second one if the model was asked again."""
 
     replies: tuple[ReplayedReply, ...] = ()
 
@@ -65,7 +65,7 @@ class Grade:
         return f"{self.yes} of {self.yes + self.no} yes ({interval.low:.0%} to {interval.high:.0%})"
 
     def state(self, rubric: Rubric) -> State:
-        """`passed` or `failed` where that is certain whatever was not answered."""
+        """`passed` or `failed` where the replies that are missing could not change it."""
         needed = rubric.at_least * rubric.times
         if self.yes >= needed:
             return "passed"
@@ -74,7 +74,7 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One judgement of a case in figures and names; only `answer` holds words."""
+    """One judgement of a case in figures and names; only `answer` holds texts."""
 
     case: str
     number: int
@@ -100,7 +100,7 @@ class Sample:
     sources_file: str = ""
     grades: tuple[Grade, ...] = ()
     answer: Answer | None = None
-    """None for a live answer, unless its words were to be kept."""
+    """None for a live answer, unless `--keep-answers` was given."""
 
     @property
     def has_passed(self) -> bool:
@@ -110,21 +110,21 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class ScoredCase:
-    """A sample together with what it was scored on."""
+    """A sample with the answer that was scored, and what it was compared with."""
 
     sample: Sample
     differences: tuple[Difference, ...]
     answer: Answer
     expected: Expected
-    """What it was compared with; for a live answer only what any good answer meets."""
+    """For a live answer only what holds for any good answer."""
 
     missing: tuple[str, ...] = ()
     """As in Outcome."""
 
 
-def with_answer(one: ScoredCase) -> Sample:
-    """The sample of *one* with the words of its answer."""
-    return replace(one.sample, answer=one.answer)
+def with_answer(scored: ScoredCase) -> Sample:
+    """The sample of *scored* with its answer."""
+    return replace(scored.sample, answer=scored.answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,17 +161,17 @@ class CaseScore:
 
     @property
     def state(self) -> State:
-        """`passed` or `failed` where that is certain whatever the unscored ones had been."""
-        asked = len(self.samples)
-        if self.passes >= self.floor * asked:
+        """`passed` or `failed` where the unscored samples could not change it."""
+        needed = self.floor * len(self.samples)
+        if self.passes >= needed:
             return "passed"
-        hopeful = self.passes + asked - self.scored
-        return "unscored" if hopeful >= self.floor * asked else "failed"
+        at_best = self.passes + len(self.samples) - self.scored
+        return "unscored" if at_best >= needed else "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class RuleCount:
-    """How often a rule of the checks was broken by first and by second replies."""
+    """In how many first and second replies a rule was broken."""
 
     rule: str
     first: int
@@ -183,7 +183,7 @@ def by_case(samples: Iterable[Sample]) -> list[CaseScore]:
     cases: dict[str, list[Sample]] = {}
     for sample in samples:
         cases.setdefault(sample.case, []).append(sample)
-    return [CaseScore(name, tuple(found)) for name, found in cases.items()]
+    return [CaseScore(name, tuple(own)) for name, own in cases.items()]
 
 
 def rule_counts(samples: Sequence[Sample]) -> list[RuleCount]:
@@ -195,5 +195,5 @@ def rule_counts(samples: Sequence[Sample]) -> list[RuleCount]:
 
 
 def counts_in_words(counts: Mapping[str, int]) -> str:
-    """Each value with how often it was given, the commonest first."""
+    """Each value with its count, the commonest first."""
     return ", ".join(f"{value} {count}" for value, count in Counter(counts).most_common())

@@ -1,4 +1,4 @@
-"""Judge cases one by one or many times, and score each answer; a model may grade some too."""
+"""Judges cases, once or repeatedly, and scores each answer; a model may grade answers too."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -23,10 +23,10 @@ from judge.types.replies import Prompt, Usage
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-AT_ONCE = 4
-"""Live requests in flight: quick enough, and far below anyone's rate limit."""
+MAX_IN_FLIGHT = 4
+"""Live requests at a time: fast enough, and far below any rate limit."""
 
-NOTHING = Usage()
+NO_TOKENS = Usage()
 
 Graded = tuple[tuple[Grade, ...], Usage]
 """A model's grades for an answer, and the tokens that they cost."""
@@ -50,15 +50,15 @@ async def ask_all(
     repeat: int,
     note: Callable[[ScoredCase], None],
 ) -> list[ScoredCase]:
-    """Each case judged *repeat* times by the model of *config*; *note* is given each."""
+    """Each case judged *repeat* times by the model of *config*; *note* is called with each."""
 
-    async def ask(asked: tuple[StoredCase, int]) -> ScoredCase:
-        stored, number = asked
+    async def ask(item: tuple[StoredCase, int]) -> ScoredCase:
+        stored, number = item
         outcome = await run_case(stored, config)
         graded = await _graded(stored, outcome, config)
-        judged = score(stored, number, outcome, config, graded)
-        note(judged)
-        return judged
+        scored = score(stored, number, outcome, config, graded)
+        note(scored)
+        return scored
 
     return await gather_limited(ask, product(cases, range(1, repeat + 1)))
 
@@ -66,16 +66,16 @@ async def ask_all(
 async def gather_limited(
     work: Callable[[Item], Awaitable[Result]], items: Iterable[Item]
 ) -> list[Result]:
-    """What *work* gives for each of *items*, AT_ONCE at a time; raises its first error."""
-    turns = asyncio.Semaphore(AT_ONCE)
+    """The results of *work* on *items*, MAX_IN_FLIGHT at a time; raises its first error."""
+    semaphore = asyncio.Semaphore(MAX_IN_FLIGHT)
 
-    async def turn(item: Item) -> Result:
-        async with turns:
+    async def limited(item: Item) -> Result:
+        async with semaphore:
             return await work(item)
 
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(turn(item)) for item in items]
+            tasks = [group.create_task(limited(item)) for item in items]
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     return [task.result() for task in tasks]
@@ -86,14 +86,14 @@ def score(
     number: int,
     outcome: Outcome,
     config: RunConfig,
-    graded: Graded = ((), NOTHING),
+    graded: Graded = ((), NO_TOKENS),
 ) -> ScoredCase:
-    """What *outcome* comes to, with the grades that a model gave it.
+    """*outcome*, scored, with the grades that a model gave it.
 
-    A live one is unscored when the model gave no answer at all.
+    It is unscored if a live model gave no answer.
     """
     is_unscored = is_unanswered(outcome, config)
-    attempts = [*outcome.attempts, ReplayedReply(NOTHING), ReplayedReply(NOTHING)]
+    attempts = [*outcome.attempts, ReplayedReply(NO_TOKENS), ReplayedReply(NO_TOKENS)]
     sample = Sample(
         case=stored.name,
         number=number,
@@ -112,55 +112,56 @@ def score(
         sources_file=config.sources_file,
         grades=graded[0],
     )
-    return _scored(stored, sample, outcome, lasting=sample.is_live or not config.is_exact)
+    return _scored(stored, sample, outcome, is_exact=config.is_exact and not sample.is_live)
 
 
 def _usage(outcome: Outcome) -> Usage:
-    """The tokens of *outcome*, with those for the other side; where it failed, of its attempts."""
+    """The tokens of *outcome*, the other side included; if it failed, those of its attempts."""
     if outcome.status == 200:
         return Usage(**outcome.body["usage"])
-    return sum((attempt.usage for attempt in outcome.attempts), NOTHING)
+    return sum((attempt.usage for attempt in outcome.attempts), NO_TOKENS)
 
 
 async def score_again(
     stored: StoredCase, sample: Sample, config: RunConfig | None = None
 ) -> ScoredCase:
-    """A live *sample* whose answer was kept, scored by what its case expects now.
+    """A live *sample* whose answer was stored, scored by what its case expects now.
 
-    The model of *config* grades it anew. Without, it keeps its grades of questions that are still
-    asked, and a question without any leaves it unscored.
+    The model of *config* grades it again. Without *config* it keeps the grades of questions that
+    the case still has, and a question without a grade leaves it unscored.
     """
     assert sample.answer is not None
-    kept = sample.answer
-    outcome = Outcome(kept.status, kept.body, (), attempts=kept.replies)
+    stored_answer = sample.answer
+    outcome = Outcome(stored_answer.status, stored_answer.body, (), attempts=stored_answer.replies)
     if sample.is_scored and config:
         grades, used = await _graded(stored, outcome, config)
         sample = replace(sample, grades=grades, usage=sample.usage + used)
     elif sample.is_scored:
         known = {grade.question: grade for grade in sample.grades}
-        asked = [rubric.question for rubric in stored.case.expected.graded]
-        sample = replace(sample, grades=tuple(known.get(one, Grade(one)) for one in asked))
-    return replace(_scored(stored, sample, outcome, lasting=True), answer=kept)
+        questions = [rubric.question for rubric in stored.case.expected.graded]
+        grades = tuple(known.get(question, Grade(question)) for question in questions)
+        sample = replace(sample, grades=grades)
+    return replace(_scored(stored, sample, outcome, is_exact=False), answer=stored_answer)
 
 
 async def _graded(stored: StoredCase, outcome: Outcome, config: RunConfig) -> Graded:
-    """What the real model says to the questions of the case, if there is a verdict to grade."""
+    """The grades of the real model, if there is a verdict to grade."""
     if config.model is None or outcome.status != 200:
-        return (), NOTHING
-    grades, used = [], NOTHING
+        return (), NO_TOKENS
+    grades, used = [], NO_TOKENS
     for rubric in stored.case.expected.graded:
         prompt = _grading_prompt(stored.case, rubric, outcome.body)
-        said = [await _ask(prompt, config.model, config.deadline_s) for _ in range(rubric.times)]
-        answers = [answer for answer, _ in said]
-        used = sum((usage for _, usage in said), used)
+        replies = [await _ask(prompt, config.model, config.deadline_s) for _ in range(rubric.times)]
+        answers = [answer for answer, _ in replies]
+        used = sum((usage for _, usage in replies), used)
         grades.append(Grade(rubric.question, answers.count("yes"), answers.count("no")))
     return tuple(grades), used
 
 
-def _scored(stored: StoredCase, sample: Sample, outcome: Outcome, *, lasting: bool) -> ScoredCase:
+def _scored(stored: StoredCase, sample: Sample, outcome: Outcome, *, is_exact: bool) -> ScoredCase:
     """Score *sample*; a question without a grade leaves it unscored, unless it fails anyway."""
     expected = stored.case.expected
-    expected = live_expectations(expected) if lasting else expected
+    expected = expected if is_exact else live_expectations(expected)
     prompts = tuple(f"{prompt.instructions}\n\n{prompt.text}" for prompt in outcome.prompts)
     answer = Answer(outcome.status, outcome.body, prompts, outcome.attempts)
     sample = replace(sample, floor=expected.floor)
@@ -168,14 +169,14 @@ def _scored(stored: StoredCase, sample: Sample, outcome: Outcome, *, lasting: bo
         return ScoredCase(sample, (), answer, expected, outcome.missing)
     pairs = list(zip(expected.graded, sample.grades, strict=False))
     failed = (
-        Difference(f"graded {n}", f"{rubric.question} yes: {rubric.at_least:.0%}", str(one))
-        for n, (rubric, one) in enumerate(pairs, 1)
-        if one.state(rubric) == "failed"
+        Difference(f"graded {n}", f"{rubric.question} yes: {rubric.at_least:.0%}", str(grade))
+        for n, (rubric, grade) in enumerate(pairs, 1)
+        if grade.state(rubric) == "failed"
     )
     found = (*differences(expected, outcome), *failed)
-    opened = [rubric.question for rubric, one in pairs if one.state(rubric) == "unscored"]
-    if opened and not found:
-        sample = replace(sample, is_scored=False, reason=f"Not graded: {opened[0]}")
+    ungraded = [rubric.question for rubric, grade in pairs if grade.state(rubric) == "unscored"]
+    if ungraded and not found:
+        sample = replace(sample, is_scored=False, reason=f"Not graded: {ungraded[0]}")
     failed_fields = tuple(dict.fromkeys(difference.field for difference in found))
     sample = replace(sample, failed=failed_fields)
     return ScoredCase(sample, found, answer, expected, outcome.missing)
@@ -194,7 +195,7 @@ _SCHEMA = object_schema(reason=TEXT, answer={"type": "string", "enum": ["yes", "
 
 
 class _GradeReply(BaseModel):
-    """What the model says."""
+    """The reply of the model that grades."""
 
     reason: str
     answer: Literal["yes", "no"]
@@ -218,7 +219,7 @@ def _grading_prompt(case: GoldenCase, rubric: Rubric, body: Mapping[str, Any]) -
 
 
 async def _ask(prompt: Prompt, model: LanguageModel, timeout_s: float) -> tuple[str, Usage]:
-    """Yes or no, empty where no answer could be had."""
+    """`yes` or `no`, empty without a valid reply; and the tokens that it cost."""
     try:
         async with asyncio.timeout(timeout_s):
             reply = await model.complete(prompt, timeout_s=timeout_s, has_more_room=False)

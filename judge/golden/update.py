@@ -1,6 +1,6 @@
-"""Bring named cases up to date: what is exact in them becomes what a replay gives now.
+"""Updates cases: what they expect exactly becomes what a replay gives now.
 
-Replies and pages stay as they are, and so does what people meant: patterns, evaluators, floors.
+Replies and pages stay, and so do the expectations that people wrote: patterns, evaluators, floors.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 from judge.errors import JudgeError
 from judge.golden.case_reader import StoredCase, load_cases
 from judge.golden.case_runner import Outcome, RunConfig, run_case
-from judge.golden.case_writer import as_text, write_output, writing_to
+from judge.golden.case_writer import cases_lock, serialize_case, write_output
 from judge.golden.cases import Expected
 from judge.golden.differences import Difference, body_differences, differences, found_value, masked
 
@@ -22,12 +22,12 @@ _WRITTEN_BY_PEOPLE = frozenset(
 
 
 class CannotReplay(JudgeError):
-    """A case needs replies or pages that it does not have; the text names them."""
+    """A case needs replies or pages that it does not have; the message names them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What became of one case: the fields that changed, and what is still not as expected."""
+    """The update of one case: the fields that changed, and what still is not as expected."""
 
     name: str
     changed: tuple[Difference, ...]
@@ -37,23 +37,23 @@ class Update:
 async def update_cases(folder: Path, names: Sequence[str], config: RunConfig) -> list[Update]:
     """Rewrite the cases *names* of *folder*, all or none.
 
-    Raises CannotReplay when a case would need a reply or page that it has not, CasesLocked while
-    another process is at it, and what `load_cases` raises.
+    Raises CannotReplay when a case needs a reply or page that it does not have, CasesLocked while
+    another process holds the lock, and what `load_cases` raises.
     """
-    load_cases(folder, names)  # What is wrong with them is raised before anything is locked.
-    with writing_to(folder):
+    load_cases(folder, names)  # Raise their errors before anything is locked.
+    with cases_lock(folder):
         cases = load_cases(folder, names)
-        renewed = [(stored.path, *await _renewed(stored, config)) for stored in cases]
-        for path, document, _ in renewed:
-            write_output(path, as_text(document).encode())
-        return [update for *_, update in renewed]
+        updated = [(stored.path, *await _updated(stored, config)) for stored in cases]
+        for path, document, _ in updated:
+            write_output(path, serialize_case(document).encode())
+        return [update for *_, update in updated]
 
 
-async def _renewed(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any], Update]:
-    """The document that *stored* becomes, and what that changes."""
+async def _updated(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any], Update]:
+    """The new document of *stored*, and what it changes."""
     outcome = await run_case(stored, config)
     # A case that was written by hand may leave out pages on purpose; a recorded one may not.
-    missing = [one for one in outcome.missing if stored.case.recorded or one.startswith("reply")]
+    missing = [name for name in outcome.missing if stored.case.recorded or name.startswith("reply")]
     if missing:
         raise CannotReplay(
             f"{stored.name} needs {', '.join(missing)}, which it does not have. Nothing is "
@@ -62,13 +62,13 @@ async def _renewed(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any
         )
     document = json.loads(stored.path.read_text(encoding="utf-8-sig"))
     before = document.get("expected", {})
-    document["expected"] = {key: _value(key, old, outcome) for key, old in before.items()}
+    document["expected"] = {key: _new_value(key, old, outcome) for key, old in before.items()}
     changed = tuple(body_differences(before, document["expected"], is_exact=True))
     remaining = differences(Expected.model_validate(document["expected"]), outcome)
     return document, Update(stored.name, changed, remaining)
 
 
-def _value(key: str, old: Any, outcome: Outcome) -> Any:
+def _new_value(key: str, old: Any, outcome: Outcome) -> Any:
     if key == "status":
         return outcome.status
     if key == "body":

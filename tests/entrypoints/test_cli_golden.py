@@ -15,7 +15,7 @@ from pytest_socket import disable_socket, enable_socket
 from judge.entrypoints.cli.context import SILENT
 from judge.entrypoints.cli.golden.run import run_cases
 from judge.entrypoints.cli.golden.vary import run_variants
-from judge.golden.case_writer import writing_to
+from judge.golden.case_writer import cases_lock
 from judge.golden.run_history import read_results
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.gemini import USAGE, FakeGemini, blocked, failure, slow
@@ -411,7 +411,7 @@ def test_an_update_shows_what_changed_and_what_only_people_can_change(cli, folde
 
 def test_two_updates_at_once_are_refused_with_exit_2(cli, folder):
     write_case(folder)
-    with writing_to(folder):
+    with cases_lock(folder):
         told = cli("golden", "update", "boiler")
     assert told.code == 2
     assert "is changing the golden cases" in told.err
@@ -563,10 +563,10 @@ def test_both_tellers_that_are_told_they_are_right_are_a_flip(cli, folder, gemin
     assert held.code == 0
 
 
-def turns() -> int:
+def in_flight() -> int:
     """How many cases are being judged."""
     names = [getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks()]
-    return sum(name.endswith(".turn") for name in names)
+    return sum(name.endswith(".limited") for name in names)
 
 
 async def test_what_was_varied_before_ctrl_c_is_shown_and_kept(
@@ -579,7 +579,7 @@ async def test_what_was_varied_before_ctrl_c_is_shown_and_kept(
     options = {"folder": folder, "names": (), "repeat": 1, "max_flips": 99, "out": out}
     varying = asyncio.create_task(run_variants(SILENT, **options, is_live=True))
     for count in (2, 1):
-        await until(lambda count=count: turns() == count)
+        await until(lambda count=count: in_flight() == count)
     varying.cancel()
     await asyncio.wait([varying])
     assert varying.cancelled()
@@ -675,9 +675,7 @@ def test_a_sweep_over_other_sources_says_so_and_checks_what_any_good_answer_meet
     (tmp_path / "shipped.toml").write_text(shipped)
     told = cli("golden", "run")
     assert told.code == 1
-    assert (
-        "The prompt is another one. Where that is meant, `judge golden update boiler`" in told.out
-    )
+    assert "The prompt has changed. If that is intended, `judge golden update boiler`" in told.out
     told = cli("golden", "run", "--sources", "shipped.toml")
     assert told.code == 0
     assert "Over shipped.toml, which the cases were not made for" in told.out

@@ -7,7 +7,7 @@ from typing import Any
 from judge.bootstrap import learn
 from judge.golden.case_reader import StoredCase, load_case
 from judge.golden.case_runner import Outcome, RunConfig
-from judge.golden.case_writer import as_text
+from judge.golden.case_writer import serialize_case
 from judge.golden.samples import Sample
 
 SOURCES = """
@@ -67,7 +67,7 @@ def document(**changes: Any) -> dict[str, Any]:
 def write_case(folder: Path, name: str = "boiler", **changes: Any) -> StoredCase:
     folder.mkdir(exist_ok=True)
     path = folder / f"{name}.json"
-    path.write_text(as_text(document(**changes)))
+    path.write_text(serialize_case(document(**changes)))
     return load_case(path)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.golden.case_writer import CasesLocked, as_text, writing_to
+from judge.golden.case_writer import CasesLocked, cases_lock, serialize_case
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -23,31 +23,31 @@ JSON = st.recursive(
 @settings(deadline=None)
 @given(st.dictionaries(st.text(), JSON, max_size=4))
 def test_the_spelling_keeps_everything_and_is_stable(document: dict) -> None:
-    assert json.loads(as_text(document)) == document
-    assert as_text(json.loads(as_text(document))) == as_text(document)
+    assert json.loads(serialize_case(document)) == document
+    assert serialize_case(json.loads(serialize_case(document))) == serialize_case(document)
 
 
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:
     with (
-        writing_to(tmp_path),
+        cases_lock(tmp_path),
         pytest.raises(CasesLocked, match="Another process is changing"),
-        writing_to(tmp_path),
+        cases_lock(tmp_path),
     ):
         pass
 
 
 def test_the_lock_is_given_back_after_an_error(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), writing_to(tmp_path):
+    with pytest.raises(RuntimeError), cases_lock(tmp_path):
         raise RuntimeError
-    with writing_to(tmp_path):
+    with cases_lock(tmp_path):
         assert list(tmp_path.iterdir()) == []
 
 
 def test_a_lock_of_a_process_that_was_killed_holds_nobody_up(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, sys\n"
-        "from judge.golden.case_writer import writing_to\n"
-        "with writing_to(pathlib.Path(sys.argv[1])):\n"
+        "from judge.golden.case_writer import cases_lock\n"
+        "with cases_lock(pathlib.Path(sys.argv[1])):\n"
         "    print('held', flush=True)\n"
         "    sys.stdin.read()\n"
     )
@@ -60,10 +60,10 @@ def test_a_lock_of_a_process_that_was_killed_holds_nobody_up(tmp_path: Path) -> 
     with holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(CasesLocked, match="Another process"), writing_to(tmp_path):
+        with pytest.raises(CasesLocked, match="Another process"), cases_lock(tmp_path):
             pass
         holder.kill()
-    with writing_to(tmp_path):
+    with cases_lock(tmp_path):
         assert list(tmp_path.iterdir()) == []
 
 
@@ -73,7 +73,7 @@ def test_of_many_who_try_at_once_only_one_writes(tmp_path: Path) -> None:
 
     def work(number: int) -> None:
         for _ in range(300):
-            with suppress(CasesLocked), writing_to(tmp_path):
+            with suppress(CasesLocked), cases_lock(tmp_path):
                 inside.append(number)
                 most.append(len(inside))
                 inside.remove(number)

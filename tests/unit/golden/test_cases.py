@@ -6,7 +6,7 @@ import pytest
 
 from judge.errors import ConfigurationError, NotFound
 from judge.golden.case_reader import load_case, load_cases
-from judge.golden.case_writer import as_text
+from judge.golden.case_writer import serialize_case
 from judge.golden.cases import parse_case
 from tests.unit.golden.material import document, read, reply, write_case
 
@@ -137,6 +137,10 @@ def test_only_cases_without_faults_on_purpose_are_asked_live(
 
 def test_all_committed_cases_are_in_the_one_spelling() -> None:
     folder = Path(__file__).parents[2] / "golden"
-    off = [path.name for path in folder.glob("*.json") if as_text(read(path)) != path.read_text()]
+    off = [
+        path.name
+        for path in folder.glob("*.json")
+        if serialize_case(read(path)) != path.read_text()
+    ]
     assert off == []
-    assert as_text(document()).endswith("}\n")
+    assert serialize_case(document()).endswith("}\n")

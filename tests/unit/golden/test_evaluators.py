@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from judge.golden.case_runner import run_case
-from judge.golden.evaluators import EVALUATORS, ask, checked_questions
+from judge.golden.evaluators import EVALUATORS, checked_questions, evaluate
 from tests.unit.golden.material import reply, run_config, write_case
 
 GOOD: dict[str, Any] = {
@@ -63,29 +63,29 @@ async def body(tmp_path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", GOOD)
 def test_a_good_answer_passes(body, name: str) -> None:
-    assert ask(name, body, GOOD[name]) == ""
+    assert evaluate(name, body, GOOD[name]) == ""
 
 
 @pytest.mark.parametrize(("name", "wanted", "changes", "told"), BAD)
 def test_a_bad_answer_is_told_with_what_was_found(
     body, name: str, wanted: Any, changes: dict[str, Any], told: str
 ) -> None:
-    assert told in ask(name, body | changes, wanted)
+    assert told in evaluate(name, body | changes, wanted)
 
 
 def test_an_answer_without_citations_and_one_with_help_pass_their_questions(body) -> None:
-    assert ask("no_citation", body | {"citations": []}, wanted=True) == ""
-    assert ask("offers_help", body | {"help": [{"title": "x"}]}, wanted=True) == ""
+    assert evaluate("no_citation", body | {"citations": []}, wanted=True) == ""
+    assert evaluate("offers_help", body | {"help": [{"title": "x"}]}, wanted=True) == ""
     unknown = {"citations": [{"number": 1, "field": "summary", "support": None}]}
-    assert ask("citations_supported", body | unknown, 0.9) == ""
-    assert ask("both_sides_hold", {"other_side": {"agrees": True}}, wanted=True) == ""
+    assert evaluate("citations_supported", body | unknown, 0.9) == ""
+    assert evaluate("both_sides_hold", {"other_side": {"agrees": True}}, wanted=True) == ""
 
 
 async def test_an_answer_whose_references_do_not_help_declines_them(tmp_path) -> None:
     declining = reply(summary="You were polite.", references_help=False, quotes=[])
     outcome = await run_case(write_case(tmp_path, replies=[declining]), run_config())
     assert outcome.body["references"]
-    assert ask("declines_references", outcome.body, wanted=True) == ""
+    assert evaluate("declines_references", outcome.body, wanted=True) == ""
 
 
 def test_every_evaluator_has_a_test_that_passes_and_one_that_fails() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from judge.errors import NotFound
-from judge.golden.case_writer import CasesLocked, as_text, writing_to
+from judge.golden.case_writer import CasesLocked, cases_lock, serialize_case
 from judge.golden.update import CannotReplay, update_cases
 from tests.unit.golden.material import document, read, reply, run_config, write_case
 
@@ -55,7 +55,7 @@ async def test_an_update_is_stable_and_touches_only_the_cases_named(tmp_path: Pa
     first = stored.path.read_text()
     [again] = await update_cases(tmp_path, ["boiler"], run_config())
     assert (again.changed, again.remaining) == ((), ())
-    assert stored.path.read_text() == first == as_text(read(stored.path))
+    assert stored.path.read_text() == first == serialize_case(read(stored.path))
     assert other.path.read_bytes() == before
     assert files_in(tmp_path) == ["boiler.json", "other.json"]
 
@@ -89,7 +89,7 @@ async def test_a_recorded_case_may_not_lose_a_page(tmp_path: Path) -> None:
 
 async def test_two_updates_at_once_are_refused(tmp_path: Path) -> None:
     write_case(tmp_path)
-    with writing_to(tmp_path), pytest.raises(CasesLocked):
+    with cases_lock(tmp_path), pytest.raises(CasesLocked):
         await update_cases(tmp_path, ["boiler"], run_config())
 
 
