@@ -7,7 +7,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
 
-from judge.entrypoints.mcp.pagination import MAX_REPLY, MAX_SHOWN
+from judge.entrypoints.mcp.pagination import MAX_ITEMS, MAX_REPLY
 from judge.search.scopes import parse_scope
 from tests.entrypoints.mcp_bench import OpenDoor, open_door
 from tests.fakes.passages import book, document
@@ -139,7 +139,7 @@ async def test_templates_of_resources_are_listed_and_read(opened):
     assert held["documents"][0]["id"] == "plan.md"
 
 
-@pytest.mark.parametrize(("count", "is_shown_whole"), [(300, True), (MAX_SHOWN + 200, False)])
+@pytest.mark.parametrize(("count", "is_shown_whole"), [(300, True), (MAX_ITEMS + 200, False)])
 async def test_a_large_collection_is_read_in_parts(opened, count, is_shown_whole):
     names = (f"{'d' * 200}{number:03}" for number in range(count))
     documents = tuple(document("word", id=name, collection="c") for name in names)

@@ -15,7 +15,7 @@ from mcp import Client
 from judge.codegraph.query.roots import open_roots
 from judge.entrypoints.mcp.judge_tool import LEFT_OUT, fitting_verdict
 from judge.entrypoints.mcp.pagination import (
-    BEGINNING,
+    FIRST_PART,
     MAX_REPLY,
     MAX_STRUCTURED,
     MAX_SUMMARY,
@@ -328,7 +328,7 @@ ITEMS = st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=9_000), m
 def test_parts_of_any_lists_fit_and_hold_each_item_once_in_order(first, second):
     answer = {"first": first, "second": second, "name": "x", "truncated": False}
     found: list[Any] = []
-    cursor, question = BEGINNING, {"tool": "any"}
+    cursor, question = FIRST_PART, {"tool": "any"}
     while True:
         part = page_of(answer, ("first", "second"), cursor, question, more_to_find=False)
         assert size_of(part) <= MAX_STRUCTURED + 100
@@ -343,7 +343,7 @@ def test_parts_of_any_lists_fit_and_hold_each_item_once_in_order(first, second):
 @given(st.text() | st.integers() | st.lists(st.text()) | st.none())
 def test_whatever_is_sent_as_a_cursor_is_read_or_refused(sent):
     if sent is None:
-        assert read_cursor(sent, {}) == BEGINNING
+        assert read_cursor(sent, {}) == FIRST_PART
         return
     with pytest.raises(BadCursor, match=r"^cursor "):
         read_cursor(sent, {})

@@ -1,4 +1,4 @@
-"""What a tool's handler is given besides its arguments, and how a call reports its progress."""
+"""The context of a tool call, and how the call reports its progress."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -11,48 +11,47 @@ from mcp.server.context import ServerRequestContext
 CallContext = ServerRequestContext[Any, Any]
 
 HEARTBEAT_S = 2.0
-"""Between two reports; clients give up on a silent call after tens of seconds."""
+"""Between two reports; clients abandon a silent call after tens of seconds."""
 
 Report = Callable[[str], None]
-"""Takes a sentence on what is being done now; it returns at once."""
+"""Takes a sentence on the current step; returns at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """What a handler is given besides the arguments."""
+    """What a tool's handler gets besides the arguments."""
 
     context: CallContext
     report: Report
     shown: int = 0
-    """How many items of the answer's lists earlier parts showed; the answer holds these too."""
+    """Items of the answer's lists in earlier parts; the handler returns these again."""
 
 
 @asynccontextmanager
 async def reporting(
     context: CallContext, name: str, heartbeat_s: float = HEARTBEAT_S
 ) -> AsyncIterator[Report]:
-    """Report each step to the client, and the last one again every *heartbeat_s* seconds.
+    """Send each step to the client, and repeat the last one every *heartbeat_s* seconds.
 
-    The session sends nothing to a client that did not ask for progress, and nothing is sent after
-    the block.
+    A client that did not ask for progress gets nothing, and nothing is sent after the block.
     """
     steps: asyncio.Queue[str | None] = asyncio.Queue()
-    telling = asyncio.create_task(_tell(context, steps, name, heartbeat_s))
+    sending = asyncio.create_task(_send_progress(context, steps, name, heartbeat_s))
     try:
         yield steps.put_nowait
         steps.put_nowait(None)
-        await asyncio.wait([telling])
+        await asyncio.wait([sending])
     finally:
-        telling.cancel()
-        await asyncio.wait([telling])
-        if not telling.cancelled():
-            telling.exception()  # Ignored: a client that has gone breaks no call.
+        sending.cancel()
+        await asyncio.wait([sending])
+        if not sending.cancelled():
+            sending.exception()  # Ignored: a client that has left must not fail the call.
 
 
-async def _tell(
+async def _send_progress(
     context: CallContext, steps: "asyncio.Queue[str | None]", name: str, heartbeat_s: float
 ) -> None:
-    """Send each step until there is None, and the last one again where none comes for a while."""
+    """Send each step until None comes; repeat the last one when none comes for *heartbeat_s*."""
     count = 0
     step: str | None = f"{name} has begun."
     while step is not None:

@@ -1,4 +1,4 @@
-"""What the arguments of prompts and templates can be, as far as they are typed."""
+"""Completes the arguments of prompts and resource templates."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,33 +14,33 @@ _VALUE = re.compile(r'(?:^|(?<=[\s(]))-?@(\w+):(?:(?:"[^"]*"|[^\s",]+),)*("[^"]*
 
 
 async def complete_scope(services: Services, typed: str) -> Sequence[str]:
-    """*typed* with its last mention completed: the kind after an @, then the names there are."""
+    """*typed* with its last mention completed: the kind after an @, then a name."""
     if not typed or typed[-1] in " (":
         return [f"{typed}@{kind}:" for kind in KINDS]
     return await complete_mention(services, typed)
 
 
 async def complete_mention(services: Services, typed: str) -> Sequence[str]:
-    """The same for a text that need not be a scope: nothing where it ends in another word."""
-    if begun := _KIND.search(typed):
-        head = typed[: begun.start(1)]
-        return [f"{head}{kind}:" for kind in _beginning_with(begun[1], KINDS)]
-    begun = _VALUE.search(typed)
-    if begun is None or begun[1].lower() not in KINDS:
+    """Like complete_scope, for a text with other words: nothing unless it ends in a mention."""
+    if match := _KIND.search(typed):
+        head = typed[: match.start(1)]
+        return [f"{head}{kind}:" for kind in _beginning_with(match[1], KINDS)]
+    match = _VALUE.search(typed)
+    if match is None or match[1].lower() not in KINDS:
         return []
-    kind: ScopeKind = next(one for one in KINDS if one == begun[1].lower())
+    kind: ScopeKind = next(one for one in KINDS if one == match[1].lower())
     names = await _names(services, kind)
-    head = typed[: begun.start(2)]
-    return [head + quoted(name) for name in _beginning_with(begun[2].lstrip('"'), names)]
+    head = typed[: match.start(2)]
+    return [head + quoted(name) for name in _beginning_with(match[2].lstrip('"'), names)]
 
 
 async def complete_collection(services: Services, typed: str) -> Sequence[str]:
-    """The collections that begin so."""
+    """The collections whose names begin with *typed*."""
     return _beginning_with(typed, await _names(services, "collection"))
 
 
 async def complete_passage(services: Services, typed: str) -> Sequence[str]:
-    """The first passages of documents whose ids begin so; before the slash, the collections."""
+    """The first passages whose ids begin with *typed*; before a slash, the collections."""
     collections = {id_prefix(name): name for name in await _names(services, "collection")}
     named = _beginning_with(f"{typed.partition('/')[0]}/", collections)
     if "/" not in typed or not named:
@@ -54,7 +54,7 @@ def _beginning_with(typed: str, names: Iterable[str]) -> list[str]:
 
 
 async def _names(services: Services, kind: ScopeKind) -> Sequence[str]:
-    """What a mention of *kind* can name; nothing where nothing is indexed."""
+    """What a mention of *kind* can name; empty if nothing is indexed."""
     if kind == "modified":
         return PERIODS
     catalogue = services.corpus.search.catalogue

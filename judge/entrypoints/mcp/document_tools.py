@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from judge.bootstrap import Services
 from judge.entrypoints.mcp.calls import ToolCall
-from judge.entrypoints.mcp.pagination import FRAME, MAX_STRUCTURED, Json, bounded, size_of
+from judge.entrypoints.mcp.pagination import MAX_FRAME, MAX_STRUCTURED, Json, bounded, size_of
 from judge.entrypoints.response_models import Chunk, chunks, metadata
 from judge.errors import NotFound
 from judge.search.answer_format import format_answer
@@ -21,8 +21,7 @@ from judge.types.search import CollectionStats, Hit, fold_name
 MAX_NEIGHBOURS = 5
 
 BLOCK_BYTES = 60
-"""Of a block in the answer format besides its text and path, and of its place in the list: its
-number, its fences and its mark."""
+"""Size of a block in the answer format without its text and path: number, fences and mark."""
 
 Context = Annotated[
     str | None,
@@ -91,8 +90,7 @@ class FoundPassages:
     filters_applied: Json
     truncated: bool
     answer: str | None = None
-    """With `format` of `answer`: numbered blocks, where n is the place in `results`, whose texts
-    are empty then."""
+    """With `format` `answer`: the texts as numbered blocks; those in `results` are empty then."""
     hint: str | None = None
     warnings: tuple[str, ...] = ()
 
@@ -157,13 +155,13 @@ async def search_documents(
 
 
 def _in_blocks(found: FoundPassages, hits: Sequence[Hit], shown: int) -> FoundPassages:
-    """*found* in the answer format: as many of *hits* after those *shown* as fit into one part.
+    """*found* in the answer format, with as many of *hits* after those *shown* as fit into a part.
 
-    One at least, where there is one; a text is cut that would not fit alone.
+    It has at least one, if there is one, and cuts a text that does not fit alone.
     """
     results = [replace(chunk, text="") for chunk in found.results]
     frame = size_of(replace(found, results=[])) + size_of(format_answer([]))
-    for_blocks = longest = FRAME - frame
+    for_blocks = longest = MAX_FRAME - frame
     for_all = MAX_STRUCTURED - frame
     blocks = list[Hit]()
     for hit, place in zip(hits[shown:], results[shown:], strict=True):
@@ -189,7 +187,7 @@ async def fetch(
         asked.id, before=asked.neighbours, after=asked.neighbours
     )
     wanted = fold_name(asked.id)
-    passage = next((one for one in passages if fold_name(one.id) == wanted), None)
+    passage = next((each for each in passages if fold_name(each.id) == wanted), None)
     if passage is None or not await search.is_inside(passage, scope):
         where = f" in {scope_text(scope)}" if scope.clauses else ""
         raise NotFound(
@@ -204,8 +202,8 @@ async def fetch(
         document_id=passage.document_id,
         collection_name=passage.collection,
         passages=[
-            NearbyPassage(one.id, one.position, one.text, one.start_line, one.end_line)
-            for one in passages
+            NearbyPassage(each.id, each.position, each.text, each.start_line, each.end_line)
+            for each in passages
         ],
         metadata=metadata(passage),
     )

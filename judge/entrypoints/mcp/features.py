@@ -1,4 +1,4 @@
-"""What a server offers: tools, prompts, resources and templates of resources, each in its shape."""
+"""The specifications of what a server offers: tools, prompts, resources, resource templates."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,18 +17,18 @@ from judge.entrypoints.mcp.pagination import Json
 Spec = TypeVar("Spec", "ToolSpec", "PromptSpec", "ResourceSpec")
 
 Complete = Callable[[Services, str], Awaitable[Sequence[str]]]
-"""What an argument can be that begins as it was typed, the best first."""
+"""The completions of what was typed for an argument, the best first."""
 
-CURSOR = {
+CURSOR_SCHEMA = {
     "anyOf": [{"type": "string"}, {"type": "null"}],
     "default": None,
     "description": "`next_cursor` of the last reply, with the same arguments: the rest follows.",
 }
-CURSOR_PART = "{?cursor}"
-"""How an address names the part of a resource that is given in parts."""
+CURSOR_TEMPLATE = "{?cursor}"
+"""Ends the URI template of a resource that is sent in parts."""
 
-CONTINUED: Json = {"hint": {"type": "string"}, "next_cursor": {"type": "string"}}
-"""Further members of a reply where not everything fits."""
+PAGE_MEMBERS: Json = {"hint": {"type": "string"}, "next_cursor": {"type": "string"}}
+"""Members that a reply has when not everything fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +39,21 @@ class ToolSpec:
     title: str
     arguments: type[BaseModel]
     output: Any
-    """The type of what `handler` gives, for its schema; None where that is a result as it is."""
+    """The type of what `handler` returns, for the schema; None if that is a CallToolResult."""
     handler: Callable[[Services, Any, ToolCall], Awaitable[Any]]
     summary: Callable[[Json], str] = str
-    """The answer in a few lines for people, and for clients that show only text."""
+    """Sums the answer up in a few lines, for people and for clients that show only text."""
     lists: Sequence[str] = ()
     """The lists of the answer that are sent in parts, with a cursor to the next."""
     grows: bool = True
-    """Whether asking for more finds more: then a cursor follows where the answer is `truncated`."""
+    """Whether a higher limit finds more, so that a `truncated` answer can have a cursor."""
     is_open_world: bool = False
-    """Whether it reaches out to the web or to a model."""
+    """Whether it fetches from the web or calls a model."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptSpec:
-    """One prompt, what renders it, and what completes its arguments."""
+    """One prompt, its renderer, and the completers of its arguments."""
 
     definition: types.Prompt
     render: Callable[[Services, Mapping[str, str]], Awaitable[types.GetPromptResult]]
@@ -67,9 +67,9 @@ class PromptSpec:
 
 @dataclass(frozen=True, slots=True)
 class ResourceSpec:
-    """One resource, or all whose addresses have one shape, and what reads it by their parts.
+    """A resource or resource template, and its reader, which takes the variables of the URI.
 
-    It gives a result as it is, or what is shown as JSON.
+    The reader returns a ReadResourceResult, or an object that is sent as JSON.
     """
 
     definition: types.Resource | types.ResourceTemplate
@@ -80,15 +80,15 @@ class ResourceSpec:
 
     @property
     def name(self) -> str:
-        """The address, or the template of all."""
-        one = self.definition
-        return one.uri if isinstance(one, types.Resource) else one.uri_template
+        """The URI or the URI template."""
+        item = self.definition
+        return item.uri if isinstance(item, types.Resource) else item.uri_template
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """The parts of *uri*, None where it has another shape."""
-        template = f"{self.name.removesuffix(CURSOR_PART)}{CURSOR_PART if self.lists else ''}"
-        found = UriTemplate.parse(template).match(uri)
-        return None if found is None else {name: str(value) for name, value in found.items()}
+        """The variables in *uri*; None if it does not match."""
+        base = self.name.removesuffix(CURSOR_TEMPLATE)
+        parts = UriTemplate.parse(f"{base}{CURSOR_TEMPLATE}" if self.lists else base).match(uri)
+        return None if parts is None else {name: str(value) for name, value in parts.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,20 +101,20 @@ class Features:
 
     @property
     def templates(self) -> Sequence[ResourceSpec]:
-        """Those of the resources that have more than one address."""
+        """The resources with a URI template."""
         return [one for one in self.resources if isinstance(one.definition, types.ResourceTemplate)]
 
 
-def named(kind: str, specs: Sequence[Spec], name: str) -> Spec:
-    """The one of *specs* that has this *name*; raises MCPError."""
-    found = next((spec for spec in specs if spec.name == name), None)
-    if found is None:
-        raise unknown(kind, specs)
-    return found
+def get_spec(kind: str, specs: Sequence[Spec], name: str) -> Spec:
+    """The one of *specs* with this *name*; raises MCPError."""
+    spec = next((spec for spec in specs if spec.name == name), None)
+    if spec is None:
+        raise unknown_name(kind, specs)
+    return spec
 
 
-def unknown(kind: str, specs: Sequence[Spec]) -> MCPError:
-    """The client's mistake, with what there is."""
+def unknown_name(kind: str, specs: Sequence[Spec]) -> MCPError:
+    """The error for a name that none of *specs* has; it lists their names."""
     are = "There is" if len(specs) == 1 else "There are"
     names = ", ".join(spec.name for spec in specs)
     return MCPError(types.INVALID_PARAMS, f"There is no such {kind}. {are}: {names}.")
@@ -122,7 +122,7 @@ def unknown(kind: str, specs: Sequence[Spec]) -> MCPError:
 
 @cache
 def tool_definition(spec: ToolSpec) -> types.Tool:
-    """*spec* as `tools/list` gives it; made once, for making schemas takes 15 ms."""
+    """*spec* as in `tools/list`; cached, since generating schemas takes 15 ms."""
     return types.Tool(
         name=spec.name,
         title=spec.title,
@@ -140,35 +140,35 @@ def tool_definition(spec: ToolSpec) -> types.Tool:
 
 
 def _arguments_schema(spec: ToolSpec) -> Json:
-    """The schema of the arguments, without the description that the tool itself has."""
+    """The schema of the arguments, without their description, which is that of the tool."""
     schema = spec.arguments.model_json_schema()
     schema.pop("description", None)
     if spec.lists:
-        schema["properties"]["cursor"] = CURSOR
+        schema["properties"]["cursor"] = CURSOR_SCHEMA
     return dict(_without(schema, {"title"}))
 
 
 def _output_schema(spec: ToolSpec) -> Json:
     schema = TypeAdapter[Any](spec.output).json_schema(mode="serialization")
     if spec.lists:
-        schema["properties"] = {**CONTINUED, **schema["properties"]}
+        schema["properties"] = {**PAGE_MEMBERS, **schema["properties"]}
     return dict(_without(schema, {"title", "description"}))
 
 
-def _without(schema: Any, words: set[str]) -> Any:
-    """*schema* without these *words*, which only say for people what the names of fields say too.
+def _without(schema: Any, keywords: set[str]) -> Any:
+    """*schema* without these *keywords*, whose texts only repeat what field names say.
 
-    They are a third of `tools/list`, which a client reads first of all.
+    They are a third of `tools/list`, which every client reads first.
     """
     if isinstance(schema, dict):
         return {
-            name: _without(below, words)
+            name: _without(below, keywords)
             for name, below in schema.items()
-            if name not in words or not isinstance(below, str)
+            if name not in keywords or not isinstance(below, str)
         }
-    return [_without(one, words) for one in schema] if isinstance(schema, list) else schema
+    return [_without(below, keywords) for below in schema] if isinstance(schema, list) else schema
 
 
 def _paragraphs(docstring: str) -> str:
-    """*docstring* without the line ends of the source."""
+    """*docstring* with its lines joined to paragraphs."""
     return "\n\n".join(" ".join(part.split()) for part in docstring.split("\n\n"))

@@ -46,20 +46,20 @@ async def judge_dispute(services: Services, dispute: DisputeQuery, call: ToolCal
 
 
 def fitting_verdict(result: JudgeResult) -> JudgeResult:
-    """*result*, without what is least missed where it would not fit into one reply.
+    """*result*, without its least important parts if it does not fit into one reply.
 
-    The excerpts repeat the references; after them go the texts of those that nobody cites.
+    First the snippets, which repeat the references, then the texts of uncited references.
     """
     if size_of(result) > MAX_STRUCTURED:
         result = replace(result, snippets=())
     if size_of(result) > MAX_STRUCTURED:
-        references = tuple(one if one.cited else replace(one, text="") for one in result.references)
+        references = tuple(ref if ref.cited else replace(ref, text="") for ref in result.references)
         result = replace(result, references=references, warnings=(*result.warnings, LEFT_OUT))
     return result
 
 
 def _in_words(step: Step) -> str:
-    """*step* for people; no word of the dispute is in it."""
+    """*step* for people, without any word of the dispute."""
     match step:
         case DomainDetected():
             return f"The domain is {step.domain}; reading its pages."

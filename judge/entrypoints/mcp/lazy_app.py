@@ -1,4 +1,4 @@
-"""The app at `/mcp`, loaded when somebody first speaks the protocol: half a second and 25 MB."""
+"""The ASGI app at `/mcp`, imported at its first request: that takes half a second and 25 MB."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def open_lazily(services: "Services") -> "AbstractAsyncContextManager[AsgiApp]":
-    """An ASGI app that loads and makes that of `streamable_http` at its first request."""
+    """An ASGI app that imports and creates that of `streamable_http` at its first request."""
     app: AsgiApp | None = None
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:

@@ -1,6 +1,6 @@
-"""Long answers in parts: as much as fits into one reply, and the cursor that leads to the rest.
+"""Sends long answers in parts: what fits into one reply, and a cursor to the rest.
 
-A cursor holds all that is needed, so that any worker can go on, and nothing is kept for it.
+A cursor holds all state, so that any worker can continue and the server stores nothing.
 """
 
 import base64
@@ -17,8 +17,8 @@ from judge.types.request_fields import BadFields, FieldError
 Json = dict[str, Any]
 
 MAX_REPLY = 22_000
-"""Bytes of a reply, its text and its structured content together: under 8,000 tokens. A token of
-prose or code is three bytes at least; a thousand are left for the envelope."""
+"""Bytes of a reply, text and structured content together: under 8,000 tokens. A token of prose or
+code has three bytes at least; a thousand bytes are left for the envelope."""
 
 MAX_SUMMARY = 4_000
 """Bytes of the text beside structured content."""
@@ -26,23 +26,23 @@ MAX_SUMMARY = 4_000
 MAX_STRUCTURED = MAX_REPLY - MAX_SUMMARY
 """Bytes of structured content."""
 
-FRAME = 13_000
-"""Most bytes of an answer without its lists, which have the rest of the room."""
+MAX_FRAME = 13_000
+"""Bytes of an answer without its lists, which have the rest."""
 
-MAX_SHOWN = 2_000
-"""Items that cursors lead to; whoever wants more narrows the question."""
+MAX_ITEMS = 2_000
+"""Items that cursors reach; for more, the question has to be narrowed."""
 
 MAX_ENTRIES = 30
-"""Of a list that is no part of the answer itself, such as files that changed."""
+"""Of a list that is not paginated, such as the files that changed."""
 
-SHORTER = (6_000, 2_000, 500, 100)
-"""Characters that a text may have, tried in turn, where a whole item does not fit."""
+TEXT_LIMITS = (6_000, 2_000, 500, 100)
+"""Characters to which texts are cut, tried in turn, if a single item does not fit."""
 
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)
 
 
 class BadCursor(BadFields):
-    """A cursor that cannot be followed, and what to do instead."""
+    """A cursor is invalid; the message says what to do instead."""
 
     def __init__(self, problem: str) -> None:
         super().__init__([FieldError("cursor", problem)])
@@ -50,19 +50,19 @@ class BadCursor(BadFields):
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How much of an answer earlier parts showed: the number of items, and their digest."""
+    """The number of items in earlier parts, and their digest."""
 
     shown: int = 0
     digest: str = ""
 
 
-BEGINNING = Cursor()
+FIRST_PART = Cursor()
 
 
-def read_cursor(text: object, question: Json) -> Cursor:
-    """The cursor that `write_cursor` made for the same *question*; raises BadCursor."""
+def read_cursor(text: object, request: Json) -> Cursor:
+    """The cursor that `write_cursor` made for the same *request*; raises BadCursor."""
     if text is None:
-        return BEGINNING
+        return FIRST_PART
     try:
         shown, digest, check = json.loads(base64.urlsafe_b64decode(str(text).encode()))
         cursor = Cursor(int(shown), str(digest))
@@ -70,48 +70,47 @@ def read_cursor(text: object, question: Json) -> Cursor:
         raise BadCursor(
             "is none that was given here; pass `next_cursor` of a reply as it is, or leave it out"
         ) from None
-    if check != _check(cursor, question) or not 0 < cursor.shown <= MAX_SHOWN:
+    if check != _check(cursor, request) or not 0 < cursor.shown <= MAX_ITEMS:
         raise BadCursor(
             "belongs to another question; pass it with the same arguments, or leave it out"
         )
     return cursor
 
 
-def write_cursor(cursor: Cursor, question: Json) -> str:
-    """*cursor* as one opaque word."""
-    parts = [cursor.shown, cursor.digest, _check(cursor, question)]
+def write_cursor(cursor: Cursor, request: Json) -> str:
+    """*cursor* as an opaque string."""
+    parts = [cursor.shown, cursor.digest, _check(cursor, request)]
     return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode()
 
 
 def page_of(
-    answer: Json, lists: Sequence[str], cursor: Cursor, question: Json, *, more_to_find: bool
+    answer: Json, lists: Sequence[str], cursor: Cursor, request: Json, *, more_to_find: bool
 ) -> Json:
-    """The part of *answer* after *cursor* that fits, with `next_cursor` if another one follows.
+    """The part of *answer* after *cursor* that fits, with `next_cursor` if another part follows.
 
-    *answer* has its *lists* from the beginning; *more_to_find* says that they would go on. A part
-    holds one item at least, its texts cut where they must be. `truncated` is true where anything
-    follows, though no cursor may lead to it. Raises BadCursor when what was shown before has
-    changed.
+    *answer* has its *lists* from the first item; *more_to_find* says that they are incomplete. A
+    part has at least one item, with texts cut if needed. `truncated` is true if anything follows,
+    even if beyond MAX_ITEMS. Raises BadCursor when items of earlier parts have changed.
     """
     items = [(name, item) for name in lists for item in answer[name]]
     if cursor.shown and _digest_of(items[: cursor.shown]) != cursor.digest:
         raise BadCursor("leads into an answer that has changed since; ask again without it")
     rest = items[cursor.shown :]
-    frame: Json = bounded({**answer, **{name: [] for name in lists}}, FRAME)
+    frame: Json = bounded({**answer, **{name: [] for name in lists}}, MAX_FRAME)
     fitting = _fitting(rest, MAX_STRUCTURED - size_of(frame))
     for name in lists:
         frame[name] = [item for its_name, item in fitting if its_name == name]
     shown = cursor.shown + len(fitting)
     is_last = len(fitting) == len(rest)
     frame["truncated"] = answer["truncated"] or not is_last
-    if (is_last and not more_to_find) or shown > MAX_SHOWN:
+    if (is_last and not more_to_find) or shown > MAX_ITEMS:
         return frame
-    return frame | {"next_cursor": write_cursor(Cursor(shown, _digest_of(items[:shown])), question)}
+    return frame | {"next_cursor": write_cursor(Cursor(shown, _digest_of(items[:shown])), request)}
 
 
 def bounded(value: Any, room: int) -> Any:
-    """*value*, its texts and lists of texts cut as far as needed to take *room* bytes at most."""
-    for longest in SHORTER:
+    """*value* with its texts and lists of texts cut, if needed, to take at most *room* bytes."""
+    for longest in TEXT_LIMITS:
         if size_of(value) <= room:
             break
         value = _shortened(value, longest)
@@ -119,12 +118,12 @@ def bounded(value: Any, room: int) -> Any:
 
 
 def size_of(value: Any) -> int:
-    """Bytes as JSON."""
+    """The size of *value* as JSON, in bytes."""
     return len(_ANY.dump_json(value))
 
 
-def plain(value: Any) -> Any:
-    """*value*, which may hold our dataclasses, as JSON has it."""
+def to_jsonable(value: Any) -> Any:
+    """*value*, which may hold our dataclasses, as plain JSON types."""
     return _ANY.dump_python(value, mode="json")
 
 
@@ -157,12 +156,12 @@ def _shortened(value: Any, longest: int) -> Any:
 
 
 def _digest_of(items: Sequence[tuple[str, Any]]) -> str:
-    """A digest of what identifies *items*; scores may differ between searches."""
+    """A digest of the ids of *items*, since scores may differ between searches."""
     return _digest([item.get("id", item) if isinstance(item, dict) else item for _, item in items])
 
 
-def _check(cursor: Cursor, question: Json) -> str:
-    return _digest([cursor.shown, cursor.digest, question])
+def _check(cursor: Cursor, request: Json) -> str:
+    return _digest([cursor.shown, cursor.digest, request])
 
 
 def _digest(value: Any) -> str:

@@ -1,6 +1,6 @@
-"""The prompt `contextual_search`: how an assistant searches where its user means.
+"""The prompt `contextual_search`: how an assistant searches within its user's scope.
 
-What it says stands in `contextual_search.md` beside this.
+Its text is in `contextual_search.md` beside this file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from judge.search.service import NOTHING_INDEXED
 
 DESCRIPTION = "Answer from the indexed documents, within the @scopes that the user gives."
 MAX_NAMES = 50
-"""Collections named in the prompt; the tool `list_collections` knows the rest."""
+"""Collections named in the prompt; the tool `list_collections` lists all."""
 
 
 async def _render(services: Services, arguments: Mapping[str, str]) -> GetPromptResult:

@@ -1,4 +1,4 @@
-"""The resources: what disputes can be about, and the indexed documents, by their addresses."""
+"""The resources: the domains of disputes, and the indexed documents."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from judge.bootstrap import Services
 from judge.entrypoints.mcp.completions import complete_collection, complete_passage
 from judge.entrypoints.mcp.document_tools import FetchedPassage, PassageQuery, fetch
 from judge.entrypoints.mcp.features import ResourceSpec
-from judge.entrypoints.mcp.pagination import as_json_text, page_of, plain, read_cursor
+from judge.entrypoints.mcp.pagination import as_json_text, page_of, read_cursor, to_jsonable
 from judge.entrypoints.response_models import domains
 from judge.errors import NotFound
 from judge.search.scopes import nearest_name
@@ -33,21 +33,21 @@ async def _passage(services: Services, parts: Mapping[str, str]) -> FetchedPassa
 
 
 async def _collection(services: Services, parts: Mapping[str, str]) -> Any:
-    """What the collection holds; raises NotFound and IndexUnavailable."""
+    """The documents of the collection; raises NotFound and IndexUnavailable."""
     catalogue = services.corpus.search.catalogue
     name = parts["name"]
     documents = await catalogue.documents(name)
     if not documents:
-        names = [one.name for one in await catalogue.collections()]
+        names = [stats.name for stats in await catalogue.collections()]
         guess = nearest_name(name, names)
         meant = f" Did you mean {guess!r}?" if guess else ""
         raise NotFound(f"There is no collection {name[:200]!r}.{meant}")
     listed = [
-        {"id": one.id, "path": one.path, "passages": one.passages, "modified": one.modified}
-        for one in documents
+        {"id": each.id, "path": each.path, "passages": each.passages, "modified": each.modified}
+        for each in documents
     ]
-    held = {"name": documents[0].collection, "documents": listed, "total": len(listed)}
-    return held | {"truncated": False}
+    name = documents[0].collection
+    return {"name": name, "documents": listed, "total": len(listed), "truncated": False}
 
 
 RESOURCES: Sequence[ResourceSpec] = (
@@ -103,17 +103,17 @@ RESOURCES: Sequence[ResourceSpec] = (
 def as_resource(
     spec: ResourceSpec, uri: str, parts: Mapping[str, str], content: Any
 ) -> ReadResourceResult:
-    """*content* as JSON at *uri*, as much of its lists as fits; raises BadCursor.
+    """*content* as JSON at *uri*, with as much of its lists as fits; raises BadCursor.
 
-    A result that is one already stays as it is.
+    A ReadResourceResult is returned unchanged.
     """
     if isinstance(content, ReadResourceResult):
         return content
-    shown = plain(content)
+    shown = to_jsonable(content)
     if spec.lists:
-        named = {part: fold_name(value) for part, value in parts.items() if part != "cursor"}
-        question = {"resource": spec.name, **named}
-        cursor = read_cursor(parts.get("cursor"), question)
-        shown = page_of(shown, spec.lists, cursor, question, more_to_find=False)
+        names = {part: fold_name(value) for part, value in parts.items() if part != "cursor"}
+        request = {"resource": spec.name, **names}
+        cursor = read_cursor(parts.get("cursor"), request)
+        shown = page_of(shown, spec.lists, cursor, request, more_to_find=False)
     contents = TextResourceContents(uri=uri, mime_type=JSON_TYPE, text=as_json_text(shown))
     return ReadResourceResult(contents=[contents])

@@ -1,6 +1,6 @@
-"""The protocol server over open services; every transport runs the same one.
+"""The MCP server over open services; every transport runs the same one.
 
-arguments -> question (checked by its model) -> the core -> answer, or an error as a tool's error
+arguments -> validated by the tool's model -> the core -> answer, or an error as the tool's error
 """
 
 from collections.abc import Callable
@@ -22,9 +22,9 @@ from judge.entrypoints.mcp.features import (
     PromptSpec,
     ResourceSpec,
     ToolSpec,
-    named,
+    get_spec,
     tool_definition,
-    unknown,
+    unknown_name,
 )
 from judge.entrypoints.mcp.pagination import read_cursor
 from judge.entrypoints.mcp.prompt import CONTEXTUAL_SEARCH
@@ -37,10 +37,10 @@ from judge.types.request_fields import parse_fields
 from judge.types.search import Viewer
 
 ViewerOf = Callable[[CallContext], Viewer]
-"""Who sent a message, as far as it matters to what is seen of the documents."""
+"""The viewer who sent a message, which decides what documents it may see."""
 
 WantsText = Callable[[CallContext], bool]
-"""Whether the client reads the text of a reply alone, and no structured content."""
+"""Whether the client reads only the text of a reply, not its structured content."""
 
 Page = types.PaginatedRequestParams | None
 
@@ -53,7 +53,7 @@ INSTRUCTIONS = (
     "lineage), and checks the citations of any answer against its sources (check_citations). "
     "Where a reply has next_cursor, the same call with it as cursor gives the rest."
 )
-LISTS_LIVE_MS = 3_600_000
+LISTS_TTL_MS = 3_600_000
 """Tools, prompts and resources change only with another version of Judge."""
 
 MAX_COMPLETIONS = 100
@@ -67,9 +67,9 @@ def build_server(
     *,
     wants_text: WantsText = lambda _: False,
 ) -> Server[Any]:
-    """The server; it opens and closes nothing. *viewer_of* is asked for every message."""
+    """The server; it opens and closes nothing. *viewer_of* is called for every message."""
     handlers = _Handlers(services, viewer_of, features, wants_text)
-    cached = CacheHint(ttl_ms=LISTS_LIVE_MS)
+    cached = CacheHint(ttl_ms=LISTS_TTL_MS)
     return Server(
         "judge",
         version=version("judge"),
@@ -100,7 +100,7 @@ def _instructions(services: Services) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Handlers:
-    """Answers each kind of request from the features and the services."""
+    """The handler of each kind of request."""
 
     services: Services
     viewer_of: ViewerOf
@@ -108,7 +108,7 @@ class _Handlers:
     wants_text: WantsText
 
     async def list_tools(self, context: CallContext, _: Page) -> types.ListToolsResult:
-        """The tools; without schemas of answers for who gets text."""
+        """The tools; without output schemas for clients that read only text."""
         tools = [tool_definition(spec) for spec in self.features.tools]
         if self.wants_text(context):
             tools = [tool.model_copy(update={"output_schema": None}) for tool in tools]
@@ -119,27 +119,27 @@ class _Handlers:
         return types.ListPromptsResult(prompts=[spec.definition for spec in self.features.prompts])
 
     async def list_resources(self, _: CallContext, __: Page) -> types.ListResourcesResult:
-        """The resources that have one address each."""
-        found = (spec.definition for spec in self.features.resources)
-        resources = [one for one in found if isinstance(one, types.Resource)]
+        """The resources with a fixed URI."""
+        specs = (spec.definition for spec in self.features.resources)
+        resources = [each for each in specs if isinstance(each, types.Resource)]
         return types.ListResourcesResult(resources=resources)
 
     async def list_templates(self, _: CallContext, __: Page) -> types.ListResourceTemplatesResult:
-        """The shapes of the other addresses."""
-        found = (spec.definition for spec in self.features.resources)
-        templates = [one for one in found if isinstance(one, types.ResourceTemplate)]
+        """The resources with a URI template."""
+        specs = (spec.definition for spec in self.features.resources)
+        templates = [each for each in specs if isinstance(each, types.ResourceTemplate)]
         return types.ListResourceTemplatesResult(resource_templates=templates)
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
-        """What the tool of that name takes."""
-        found = (tool_definition(spec) for spec in self.features.tools if spec.name == name)
-        return next((tool.input_schema for tool in found), None)
+        """The schema of the arguments of the tool *name*; None for an unknown tool."""
+        tools = (tool_definition(spec) for spec in self.features.tools if spec.name == name)
+        return next((tool.input_schema for tool in tools), None)
 
     async def call_tool(
         self, context: CallContext, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """The tool's answer; a name that no tool has is the client's mistake, not the model's."""
-        spec = named("tool", self.features.tools, params.name)
+        """The tool's answer or error; raises MCPError for an unknown tool, the client's mistake."""
+        spec = get_spec("tool", self.features.tools, params.name)
         started, outcome = perf_counter(), "cancelled"
         try:
             async with reporting(context, spec.name) as report:
@@ -164,26 +164,26 @@ class _Handlers:
     async def _result(
         self, spec: ToolSpec, context: CallContext, report: Report, arguments: dict[str, Any]
     ) -> types.CallToolResult:
-        """The part of the answer that the cursor in *arguments* leads to."""
+        """The part of the answer at the cursor in *arguments*."""
         fields = dict(arguments)
-        place = fields.pop("cursor", None) if spec.lists else None
+        cursor_text = fields.pop("cursor", None) if spec.lists else None
         parsed = parse_fields(spec.arguments, fields)
-        question = {"tool": spec.name, "arguments": parsed.model_dump(mode="json")}
-        cursor = read_cursor(place, question)
+        request = {"tool": spec.name, "arguments": parsed.model_dump(mode="json")}
+        cursor = read_cursor(cursor_text, request)
         call = ToolCall(context, report, cursor.shown)
         answer = await spec.handler(self._services(context), parsed, call)
         is_structured = not self.wants_text(context)
-        return success(spec, answer, cursor, question, is_structured=is_structured)
+        return success(spec, answer, cursor, request, is_structured=is_structured)
 
     def _services(self, context: CallContext) -> Services:
-        """The services over what the client may see."""
+        """The services, limited to what the client may see."""
         return self.services.seen_by(self.viewer_of(context))
 
     async def get_prompt(
         self, context: CallContext, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        """The prompt as it is now."""
-        spec = named("prompt", self.features.prompts, params.name)
+        """The rendered prompt."""
+        spec = get_spec("prompt", self.features.prompts, params.name)
         try:
             return await spec.render(self._services(context), params.arguments or {})
         except JudgeError as error:
@@ -192,7 +192,7 @@ class _Handlers:
     async def read_resource(
         self, context: CallContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """The resource as it is now."""
+        """The content of the resource."""
         services = self._services(context)
         try:
             for spec in self.features.resources:
@@ -201,35 +201,35 @@ class _Handlers:
                     return as_resource(spec, params.uri, parts, content)
         except JudgeError as error:
             raise _as_protocol_error(error) from None
-        raise unknown("resource", self.features.resources)
+        raise unknown_name("resource", self.features.resources)
 
     async def complete(
         self, context: CallContext, params: types.CompleteRequestParams
     ) -> types.CompleteResult:
-        """What the argument can be; nothing where nothing is known of it."""
+        """Completions of the argument; none for an argument without a completer."""
         ref = params.ref
         spec: PromptSpec | ResourceSpec
         if isinstance(ref, types.PromptReference):
-            spec = named("prompt", self.features.prompts, ref.name)
+            spec = get_spec("prompt", self.features.prompts, ref.name)
         else:
-            spec = named("resource template", self.features.templates, ref.uri)
+            spec = get_spec("resource template", self.features.templates, ref.uri)
         completer = spec.completions.get(params.argument.name)
         try:
-            found = (
+            values = (
                 await completer(self._services(context), params.argument.value) if completer else ()
             )
         except JudgeError as error:
             raise _as_protocol_error(error) from None
         return types.CompleteResult(
             completion=types.Completion(
-                values=list(found[:MAX_COMPLETIONS]),
-                total=len(found),
-                has_more=len(found) > MAX_COMPLETIONS,
+                values=list(values[:MAX_COMPLETIONS]),
+                total=len(values),
+                has_more=len(values) > MAX_COMPLETIONS,
             )
         )
 
 
 def _as_protocol_error(error: JudgeError) -> MCPError:
-    """*error* where there is no tool whose error it could be."""
+    """*error* for requests other than tool calls."""
     code = types.INVALID_PARAMS if isinstance(error, InvalidRequest) else types.INTERNAL_ERROR
     return MCPError(code, str(error))

@@ -1,4 +1,4 @@
-"""The stdio transport: one client, which started this process. stdout carries JSON-RPC alone."""
+"""The stdio transport: one client, which started this process. stdout carries only JSON-RPC."""
 
 import asyncio
 import logging
@@ -40,14 +40,14 @@ NO_MESSAGE = (
 def serve_stdio(settings: Settings, *, is_structured: bool = True) -> None:
     """Serve until stdin ends; raises ConfigurationError without stdin, stdout or services.
 
-    Events go to stderr. Unless *is_structured*, the client reads nothing but texts.
+    Events go to stderr. Unless *is_structured*, replies are sent as text only.
     """
     if not (sys.stdin and sys.stdout):
         raise ConfigurationError(
             "stdin or stdout is closed; the client that starts this speaks over both. Let it start "
             "`judge mcp`, or serve over HTTP: judge mcp --transport http"
         )
-    # A thread waits for stdin, and Python's own way out of Ctrl-C would wait for that thread.
+    # A thread reads stdin, and Python's own handler of Ctrl-C would wait for that thread.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     journal = LogJournal(sys.stderr)
     logging.getLogger().addHandler(LibraryHandler(journal))
@@ -55,15 +55,15 @@ def serve_stdio(settings: Settings, *, is_structured: bool = True) -> None:
     try:
         asyncio.run(serve_streams(opened, is_structured=is_structured))
     except* BrokenPipeError:
-        pass  # The client died while it was answered, which is the end of its calls too.
+        pass  # The client died during a reply; there is nobody left to serve.
 
 
-async def serve_streams(open_them: OpenServices, *, is_structured: bool = True) -> None:
+async def serve_streams(opener: OpenServices, *, is_structured: bool = True) -> None:
     """Serve the client on stdin and stdout; whatever else is printed goes to stderr."""
-    with _stdout_alone() as wire:
+    with _exclusive_stdout() as wire:
         async with (
-            open_them() as services,
-            _warming(services),
+            opener() as services,
+            _warm_up(services),
             stdio_server(stdout=anyio.wrap_file(wire)) as (lines, write),
             _messages(lines, write) as read,
         ):
@@ -77,7 +77,7 @@ async def serve_streams(open_them: OpenServices, *, is_structured: bool = True) 
 async def _messages(
     lines: ObjectReceiveStream[SessionMessage | Exception], write: ObjectSendStream[SessionMessage]
 ) -> AsyncIterator[ObjectReceiveStream[SessionMessage | Exception]]:
-    """The messages among *lines*; other lines are answered with an error, so that nobody waits."""
+    """The messages among *lines*; other lines are answered with an error."""
     passed, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
 
     async def pass_on() -> None:
@@ -107,10 +107,10 @@ def _refusal(error: Exception) -> JSONRPCError | None:
 
 
 @contextmanager
-def _stdout_alone() -> Iterator[TextIO]:
-    """What leads to stdout, for one writer; meanwhile descriptor 1 leads to stderr.
+def _exclusive_stdout() -> Iterator[TextIO]:
+    """The real stdout; during the block, descriptor 1 is redirected to stderr.
 
-    A print of a library, of an extension or of a child would break the protocol.
+    Else output of a library, an extension or a child process would corrupt the protocol.
     """
     sys.stdout.flush()
     with os.fdopen(os.dup(STDOUT), "w", encoding="utf-8", newline="\n") as wire:
@@ -124,8 +124,8 @@ def _stdout_alone() -> Iterator[TextIO]:
 
 
 @asynccontextmanager
-async def _warming(services: Services) -> AsyncIterator[None]:
-    """Do ahead, beside the block, what the first call would wait for."""
+async def _warm_up(services: Services) -> AsyncIterator[None]:
+    """Warm the services up in the background, so that the first call does not wait."""
     warming = asyncio.create_task(warm(services, event="mcp.error"))
     try:
         yield

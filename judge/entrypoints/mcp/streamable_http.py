@@ -1,7 +1,6 @@
-"""The streamable HTTP transport, for the HTTP server to mount at `/mcp` behind its keys.
+"""The streamable HTTP transport, which the HTTP server mounts at `/mcp` behind its access checks.
 
-Without sessions: each request stands for itself, so any worker can answer it, and a client that
-leaves cancels its call.
+It is stateless: any worker can answer a request, and a client that disconnects cancels its call.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,14 +20,14 @@ AsgiApp = Callable[[Any, Any, Any], Awaitable[None]]
 def streamable_http(services: Services) -> AsgiApp:
     """An ASGI app that speaks the protocol.
 
-    Whoever mounts it checks keys, Origin and the size of bodies, and puts into the state of each
-    request who may see what of the documents, a Viewer as `viewer`.
+    The caller checks keys, Origin and body size before, and sets `viewer` in the state of each
+    request: the Viewer that decides what documents are visible.
     """
     server = build_server(services, viewer, wants_text=_wants_text)
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:
         if scope["method"] != "POST":
-            # There are no sessions, and so there is nothing to listen to or to end.
+            # Without sessions there is no stream to listen to (GET) and none to end (DELETE).
             raise MethodNotAllowedException(headers={"allow": "POST"})
         manager = StreamableHTTPSessionManager(server, stateless=True)
         async with manager.run():
@@ -38,7 +37,7 @@ def streamable_http(services: Services) -> AsgiApp:
 
 
 def viewer(context: CallContext) -> Viewer:
-    """The viewer who sent the request; raises RuntimeError without one, so that nothing leaks."""
+    """The viewer of the request; raises RuntimeError without one, so that nothing leaks."""
     if context.request is None:
         raise RuntimeError("A request over HTTP came without its head.")
     found: Viewer = context.request.scope["state"]["viewer"]
@@ -46,5 +45,5 @@ def viewer(context: CallContext) -> Viewer:
 
 
 def _wants_text(context: CallContext) -> bool:
-    """Whether the address that the client was given ends in `?structured=false`."""
+    """Whether the URL of the request has `?structured=false`."""
     return bool(context.request and context.request.query_params.get("structured") == "false")

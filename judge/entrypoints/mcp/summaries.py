@@ -1,6 +1,6 @@
-"""Structured answers as a few lines of text: what was found and where, without its words in full.
+"""Structured answers as a few lines of text: what was found and where, with texts cut short.
 
-Clients that read structured content show these to people at most; the others can go on from them.
+Clients that read structured content show these to people at most; others can continue from them.
 """
 
 from collections.abc import Iterable
@@ -15,14 +15,14 @@ MAX_LINE = 240
 
 
 def verdict(answer: Json) -> str:
-    """What the personas say, the summary, and what must not be overlooked."""
-    voices = "; ".join(f"{one['name']}: {one['verdict']}" for one in answer["personas"])
+    """The verdicts, the summary, warnings and help lines."""
+    voices = "; ".join(f"{voice['name']}: {voice['verdict']}" for voice in answer["personas"])
     helped = (f"{line['title']}: {line['phone'] or line['url']}" for line in answer["help"])
     return _lines([voices, answer["summary"], *answer["warnings"], *helped], answer)
 
 
 def passages(answer: Json) -> str:
-    """Each passage with its place and the words around what matched."""
+    """Each passage with its place and highlight."""
     found = f"{len(answer['results'])} of {answer['total_found']} passages:"
     shown = [
         line
@@ -35,7 +35,7 @@ def passages(answer: Json) -> str:
 
 
 def passage(answer: Json) -> str:
-    """The positions of the passages, and the beginning of the one that was asked for."""
+    """The positions of the passages, and the beginning of the requested one."""
     listed = ", ".join(str(near["position"]) for near in answer["passages"])
     head = f"{answer['title']} ({answer['id']}), passages at {listed}:"
     return _lines([head, _line(answer["text"])], answer)
@@ -44,8 +44,8 @@ def passage(answer: Json) -> str:
 def collections(answer: Json) -> str:
     """Each collection with its size."""
     listed = (
-        f"{one['name']}: {one['documents']} documents, {one['passages']} passages"
-        for one in answer["collections"]
+        f"{stats['name']}: {stats['documents']} documents, {stats['passages']} passages"
+        for stats in answer["collections"]
     )
     return _lines([f"{answer['total']} collections:", *listed], answer)
 
@@ -59,7 +59,7 @@ def code(answer: Json) -> str:
 
 
 def checked(answer: Json) -> str:
-    """The verdict, and each mark that is not carried by its source."""
+    """The verdict, and each mark that its source does not support."""
     marks = answer["marks"]
     doubtful = [_line(_mark(mark)) for mark in marks if _is_doubtful(mark)]
     counted = f"{len(marks)} marks, {len(answer['uncited'])} claims without one."
@@ -67,7 +67,7 @@ def checked(answer: Json) -> str:
 
 
 def _lines(lines: Iterable[str], answer: Json) -> str:
-    """*lines*, with what there is to know about the rest."""
+    """*lines*, then the hint and the cursor of *answer*, if any."""
     hint = answer.get("hint")
     cursor = answer.get("next_cursor")
     rest = [hint] if hint else []
@@ -90,12 +90,12 @@ def _item(item: Json) -> str:
     doubt = [] if item["confidence"] == "exact" else [f"({item['confidence']})"]
     place = f"{item['file']}:{item['line']}"
     return " ".join(
-        ["-", place, item["kind"], *([str(name)] if name else []), *doubt, _meant(item)]
+        ["-", place, item["kind"], *([str(name)] if name else []), *doubt, _source_line(item)]
     )
 
 
-def _meant(item: Json) -> str:
-    """The line of the snippet that the item is about."""
+def _source_line(item: Json) -> str:
+    """The line of *item* in its snippet."""
     lines = item["snippet"]["text"].split("\n")
     place = item["line"] - item["snippet"]["location"]["start_line"]
     return lines[place].strip() if 0 <= place < len(lines) else ""

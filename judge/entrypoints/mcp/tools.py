@@ -1,6 +1,6 @@
-"""All tools in one table: their names, what they take, what they give, and their handlers.
+"""The table of all tools: name, arguments, output and handler.
 
-Those that check citations and ask the code graph are as short as at every other entrypoint.
+The handlers for citations and code are here too, since they are short.
 """
 
 from collections.abc import Sequence
@@ -29,14 +29,14 @@ from judge.entrypoints.mcp.pagination import Json
 from judge.types.results import JudgeResult
 
 CONTEXT_TOKENS = 10_000
-"""Of all parts of a symbol's context; its definition takes half of that, and fits into one part."""
+"""Most tokens of a symbol's context; its definition takes half of them and fits into one part."""
 
 TOO_FEW_TOKENS = f"There is more: raise `tokens` ({CONTEXT_TOKENS} at most)."
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedCitations(CheckedAnswer):
-    """As `POST /api/check`; the verdict is of the whole, also where that comes in parts."""
+    """As `POST /api/check`; the verdict is of the whole answer, also in a reply in parts."""
 
     truncated: bool
     hint: str | None
@@ -49,7 +49,7 @@ async def check_citations(services: Services, asked: CheckRequest, call: ToolCal
 
 
 async def ask_code(services: Services, question: CodeQuestion, call: ToolCall) -> Json:
-    """The answer from its beginning to the end of this part.
+    """The answer from its first item to the end of this part.
 
     Raises the errors of CodeRoots.ask and of CodeGraph's methods.
     """
