@@ -18,18 +18,18 @@ BEFORE = 60
 """Of them, those before the first difference of two long values."""
 
 
-def failure_lines(one: ScoredCase) -> Iterator[str]:
-    """Why *one* did not pass: the differences, and what the case lacks; nothing if it did."""
-    if one.sample.has_passed:
+def failure_lines(scored: ScoredCase) -> Iterator[str]:
+    """Why *scored* did not pass: the differences, and what the case lacks; nothing if it did."""
+    if scored.sample.has_passed:
         return
-    if one.sample.reason:
-        yield f"unscored: {one.sample.reason}"
-    for difference in one.differences:
+    if scored.sample.reason:
+        yield f"unscored: {scored.sample.reason}"
+    for difference in scored.differences:
         yield from difference_lines(difference)
-    if any(difference.field == "prompt_digest" for difference in one.differences):
-        update = f"`judge golden update {one.sample.case}`"
+    if any(difference.field == "prompt_digest" for difference in scored.differences):
+        update = f"`judge golden update {scored.sample.case}`"
         yield f"The prompt has changed. If that is intended, {update} accepts it."
-    yield from (f"The case does not have {part}." for part in one.missing)
+    yield from (f"The case does not have {part}." for part in scored.missing)
 
 
 def difference_lines(difference: Difference) -> list[str]:
@@ -109,22 +109,22 @@ def marked(parts: Sequence[DiffPart]) -> str:
 
 def _parts(before: str, after: str) -> Iterator[DiffPart]:
     for lines in _aligned(_LINE, before, after):
-        for one, other in _aligned(_WORD, *lines):
-            space = one[: len(one) - len(one.lstrip())]
-            shared = one if one == other else space if other.startswith(space) else ""
+        for old, new in _aligned(_WORD, *lines):
+            space = old[: len(old) - len(old.lstrip())]
+            shared = old if old == new else space if new.startswith(space) else ""
             parts = (
                 DiffPart("same", shared),
-                DiffPart("removed", one[len(shared) :]),
-                DiffPart("added", other[len(shared) :]),
+                DiffPart("removed", old[len(shared) :]),
+                DiffPart("added", new[len(shared) :]),
             )
             yield from (part for part in parts if part.text)
 
 
 def _aligned(pattern: re.Pattern[str], before: str, after: str) -> Iterator[tuple[str, str]]:
     """Both texts in aligned pairs of parts, equal or not; *pattern* finds the tokens to align."""
-    one, other = pattern.findall(before), pattern.findall(after)
-    for _, i, j, k, m in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
-        yield "".join(one[i:j]), "".join(other[k:m])
+    old, new = pattern.findall(before), pattern.findall(after)
+    for _, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        yield "".join(old[i:j]), "".join(new[k:m])
 
 
 def _merged(parts: Iterator[DiffPart]) -> list[DiffPart]:

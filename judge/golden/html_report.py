@@ -22,7 +22,7 @@ from judge.golden.run_comparison import answer_changes, prompt_changes
 from judge.golden.samples import Answer, CaseScore, Sample, ScoredCase, State, with_answer
 
 SAMPLES_SHOWN = 20
-"""Answers shown of one case; those that were not as expected come first."""
+"""Answers shown for a case, those that failed first."""
 
 TITLES: Mapping[State, str] = {
     "passed": "As expected",
@@ -75,7 +75,7 @@ def as_html(
 
     All text of cases, pages and models in it is escaped.
     """
-    changes = answer_changes(before, [with_answer(one) for one in judged])
+    changes = answer_changes(before, [with_answer(scored) for scored in judged])
     moved = {change.after.case for change in changes if change.body}
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -85,8 +85,10 @@ def as_html(
         lstrip_blocks=True,
     )
     return environment.get_template("report.html.jinja").render(
-        runs=[("This run", [one.sample for one in judged]), ("The run before", before)],
-        scores=sorted(scores, key=lambda one: (_FIRST.index(one.state), one.name not in moved)),
+        runs=[("This run", [scored.sample for scored in judged]), ("The run before", before)],
+        scores=sorted(
+            scores, key=lambda score: (_FIRST.index(score.state), score.name not in moved)
+        ),
         cases={stored.name: stored for stored in cases},
         changes=changes,
         change_of={(change.after.case, change.after.number): change for change in changes},
@@ -103,26 +105,26 @@ def as_html(
 
 
 def _shown(judged: Sequence[ScoredCase], score: CaseScore) -> list[ScoredCase]:
-    own = [one for one in judged if one.sample.case == score.name]
-    return sorted(own, key=lambda one: one.sample.has_passed)[:SAMPLES_SHOWN]
+    own = [scored for scored in judged if scored.sample.case == score.name]
+    return sorted(own, key=lambda scored: scored.sample.has_passed)[:SAMPLES_SHOWN]
 
 
-def _compared(one: ScoredCase) -> Iterator[tuple[str, object, object]]:
+def _compared(scored: ScoredCase) -> Iterator[tuple[str, object, object]]:
     """Name, expected and found: first what is not as expected, then the rest."""
-    for difference in one.differences:
+    for difference in scored.differences:
         yield _in_words(difference.field), difference.expected, f"✗ {as_words(difference.found)}"
-    wrong = {difference.field for difference in one.differences}
-    if one.answer.status != one.expected.status:  # Then nothing else was looked at.
+    wrong = {difference.field for difference in scored.differences}
+    if scored.answer.status != scored.expected.status:  # Then nothing else was compared.
         return
     for name in Expected.model_fields:
-        wanted = getattr(one.expected, name)
+        wanted = getattr(scored.expected, name)
         if name in FIELDS and wanted not in (None, ()) and name not in wrong:
             yield _in_words(name), wanted, "✓"
-    if one.answer.status == 200:
-        for name, wanted in one.expected.evaluators.items():
+    if scored.answer.status == 200:
+        for name, wanted in scored.expected.evaluators.items():
             if name not in wrong:
                 yield _in_words(name), EVALUATORS[name].expected(wanted), "✓"
-        for rubric, grade in zip(one.expected.graded, one.sample.grades, strict=False):
+        for rubric, grade in zip(scored.expected.graded, scored.sample.grades, strict=False):
             mark = {"passed": "✓", "failed": "✗", "unscored": "not enough answers:"}
             yield "The model was asked", grade.question, f"{mark[grade.state(rubric)]} {grade}"
 

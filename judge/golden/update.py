@@ -84,5 +84,5 @@ def _projected(old: Any, found: Any) -> Any:
     if isinstance(old, Mapping) and isinstance(found, Mapping):
         return {key: _projected(below, found[key]) for key, below in old.items() if key in found}
     if isinstance(old, list) and isinstance(found, list) and len(old) == len(found):
-        return [_projected(one, other) for one, other in zip(old, found, strict=True)]
+        return [_projected(before, after) for before, after in zip(old, found, strict=True)]
     return found

@@ -28,7 +28,7 @@ async def complete_mention(services: Services, typed: str) -> Sequence[str]:
     match = _VALUE.search(typed)
     if match is None or match[1].lower() not in KINDS:
         return []
-    kind: ScopeKind = next(one for one in KINDS if one == match[1].lower())
+    kind: ScopeKind = next(kind for kind in KINDS if kind == match[1].lower())
     names = await _names(services, kind)
     head = typed[: match.start(2)]
     return [head + quoted(name) for name in _beginning_with(match[2].lstrip('"'), names)]
@@ -46,7 +46,7 @@ async def complete_passage(services: Services, typed: str) -> Sequence[str]:
     if "/" not in typed or not named:
         return _beginning_with(typed, collections)
     documents = await services.corpus.search.catalogue.documents(collections[named[0]])
-    return _beginning_with(typed, [passage_id(one.collection, one.id, 0) for one in documents])
+    return _beginning_with(typed, [passage_id(each.collection, each.id, 0) for each in documents])
 
 
 def _beginning_with(typed: str, names: Iterable[str]) -> list[str]:
@@ -59,5 +59,5 @@ async def _names(services: Services, kind: ScopeKind) -> Sequence[str]:
         return PERIODS
     catalogue = services.corpus.search.catalogue
     if kind == "collection":
-        return [one.name for one in await catalogue.collections()]
+        return [stats.name for stats in await catalogue.collections()]
     return await catalogue.names(kind)

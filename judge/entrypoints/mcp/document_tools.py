@@ -108,7 +108,7 @@ class NearbyPassage:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPassage:
-    """The passage that was asked for; `passages` has its neighbours and itself."""
+    """The requested passage; `passages` has it with its neighbours."""
 
     id: str
     title: str
@@ -133,34 +133,34 @@ class Collections:
 
 
 async def search_documents(
-    services: Services, asked: DocumentQuery, call: ToolCall
+    services: Services, request: DocumentQuery, call: ToolCall
 ) -> FoundPassages:
     """The relevant passages; raises EmptyQuery, BadScope and IndexUnavailable."""
-    found = await services.corpus.search.search(
-        SearchParameters(asked.query, context=asked.context, limit=call.shown + asked.limit)
+    outcome = await services.corpus.search.search(
+        SearchParameters(request.query, context=request.context, limit=call.shown + request.limit)
     )
-    hits = found.results.hits
+    hits = outcome.results.hits
     answer = FoundPassages(
-        query=asked.query,
-        context=asked.context,
-        results=list(chunks(hits, found.query, with_metadata=asked.include_sources)),
-        total_found=found.results.total,
-        search_time=found.elapsed_ms,
-        filters_applied=format_scope(found.scope),
-        truncated=found.results.total > len(hits),
-        hint=found.hint,
-        warnings=found.results.warnings,
+        query=request.query,
+        context=request.context,
+        results=list(chunks(hits, outcome.query, with_metadata=request.include_sources)),
+        total_found=outcome.results.total,
+        search_time=outcome.elapsed_ms,
+        filters_applied=format_scope(outcome.scope),
+        truncated=outcome.results.total > len(hits),
+        hint=outcome.hint,
+        warnings=outcome.results.warnings,
     )
-    return _in_blocks(answer, hits, call.shown) if asked.format == "answer" else answer
+    return _in_blocks(answer, hits, call.shown) if request.format == "answer" else answer
 
 
-def _in_blocks(found: FoundPassages, hits: Sequence[Hit], shown: int) -> FoundPassages:
-    """*found* in the answer format, with as many of *hits* after those *shown* as fit into a part.
+def _in_blocks(answer: FoundPassages, hits: Sequence[Hit], shown: int) -> FoundPassages:
+    """*answer* in the answer format, with as many of *hits* after those *shown* as a part holds.
 
     It has at least one, if there is one, and cuts a text that does not fit alone.
     """
-    results = [replace(chunk, text="") for chunk in found.results]
-    frame = size_of(replace(found, results=[])) + size_of(format_answer([]))
+    results = [replace(chunk, text="") for chunk in answer.results]
+    frame = size_of(replace(answer, results=[])) + size_of(format_answer([]))
     for_blocks = longest = MAX_FRAME - frame
     for_all = MAX_STRUCTURED - frame
     blocks = list[Hit]()
@@ -173,26 +173,26 @@ def _in_blocks(found: FoundPassages, hits: Sequence[Hit], shown: int) -> FoundPa
             break
         blocks.append(replace(hit, passage=replace(hit.passage, text=text)))
     shown += len(blocks)
-    is_cut = found.truncated or shown < len(results)
-    return replace(found, results=results[:shown], answer=format_answer(blocks), truncated=is_cut)
+    is_cut = answer.truncated or shown < len(results)
+    return replace(answer, results=results[:shown], answer=format_answer(blocks), truncated=is_cut)
 
 
 async def fetch(
-    services: Services, asked: PassageQuery, _: ToolCall | None = None
+    services: Services, request: PassageQuery, _: ToolCall | None = None
 ) -> FetchedPassage:
     """The passage and its neighbours; raises NotFound, BadScope and IndexUnavailable."""
-    scope = parse_scope(asked.context or "", services.clock.now())
+    scope = parse_scope(request.context or "", services.clock.now())
     search = services.corpus.search
     passages = await search.catalogue.around(
-        asked.id, before=asked.neighbours, after=asked.neighbours
+        request.id, before=request.neighbours, after=request.neighbours
     )
-    wanted = fold_name(asked.id)
+    wanted = fold_name(request.id)
     passage = next((each for each in passages if fold_name(each.id) == wanted), None)
     if passage is None or not await search.is_inside(passage, scope):
         where = f" in {scope_text(scope)}" if scope.clauses else ""
         raise NotFound(
-            f"There is no passage {asked.id[:200]!r}{where}. Use the `id` of a search result; ids "
-            "change when a document is indexed again."
+            f"There is no passage {request.id[:200]!r}{where}. Use the `id` of a search result; "
+            "ids change when a document is indexed again."
         )
     return FetchedPassage(
         id=passage.id,
@@ -211,5 +211,5 @@ async def fetch(
 
 async def list_collections(services: Services, _: CollectionsQuery, __: ToolCall) -> Collections:
     """The collections with their sizes; raises IndexUnavailable."""
-    found = await services.corpus.search.catalogue.collections()
-    return Collections(collections=found, total=len(found))
+    collections = await services.corpus.search.catalogue.collections()
+    return Collections(collections=collections, total=len(collections))

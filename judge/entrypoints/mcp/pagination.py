@@ -149,9 +149,9 @@ def _shortened(value: Any, longest: int) -> Any:
     if isinstance(value, Mapping):
         return {name: _shortened(below, longest) for name, below in value.items()}
     if isinstance(value, list):
-        if len(value) > MAX_ENTRIES and all(isinstance(one, str) for one in value):
+        if len(value) > MAX_ENTRIES and all(isinstance(item, str) for item in value):
             value = [*value[:MAX_ENTRIES], f"… and {len(value) - MAX_ENTRIES} more"]
-        return [_shortened(one, longest) for one in value]
+        return [_shortened(item, longest) for item in value]
     return value
 
 

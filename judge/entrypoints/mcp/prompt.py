@@ -20,10 +20,10 @@ MAX_NAMES = 50
 
 async def _render(services: Services, arguments: Mapping[str, str]) -> GetPromptResult:
     """The guide, then the collections, the scope and the question; raises IndexUnavailable."""
-    found = await services.corpus.search.catalogue.collections()
+    collections = await services.corpus.search.catalogue.collections()
     question, scope = (arguments.get(name, "").strip() for name in ("question", "context"))
     guide = files("judge.entrypoints.mcp").joinpath("contextual_search.md").read_text("utf-8")
-    parts = [guide, _collections([one.name for one in found])]
+    parts = [guide, _collections([stats.name for stats in collections])]
     if scope:
         parts.append(f"## The scope\nPass this on in `context`, unchanged: {scope}\n")
     if question:

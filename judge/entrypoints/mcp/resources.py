@@ -23,8 +23,8 @@ async def _domains(services: Services, _: Mapping[str, str]) -> Any:
 
 
 async def _collections(services: Services, _: Mapping[str, str]) -> Any:
-    found = await services.corpus.search.catalogue.collections()
-    return {"collections": found, "total": len(found), "truncated": False}
+    collections = await services.corpus.search.catalogue.collections()
+    return {"collections": collections, "total": len(collections), "truncated": False}
 
 
 async def _passage(services: Services, parts: Mapping[str, str]) -> FetchedPassage:

@@ -40,8 +40,8 @@ def viewer(context: CallContext) -> Viewer:
     """The viewer of the request; raises RuntimeError without one, so that nothing leaks."""
     if context.request is None:
         raise RuntimeError("A request over HTTP came without its head.")
-    found: Viewer = context.request.scope["state"]["viewer"]
-    return found
+    sender: Viewer = context.request.scope["state"]["viewer"]
+    return sender
 
 
 def _wants_text(context: CallContext) -> bool:

@@ -42,10 +42,10 @@ class CheckedCitations(CheckedAnswer):
     hint: str | None
 
 
-async def check_citations(services: Services, asked: CheckRequest, call: ToolCall) -> Json:
+async def check_citations(services: Services, request: CheckRequest, call: ToolCall) -> Json:
     """The checked answer; raises the errors of `check`."""
-    call.report(f"Holding the answer against {len(asked.sources)} sources.")
-    return {**asdict(await check(asked, services)), "truncated": False, "hint": None}
+    call.report(f"Holding the answer against {len(request.sources)} sources.")
+    return {**asdict(await check(request, services)), "truncated": False, "hint": None}
 
 
 async def ask_code(services: Services, question: CodeQuestion, call: ToolCall) -> Json:
