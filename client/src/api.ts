@@ -423,7 +423,7 @@ export interface RestartEvent {
   keeps: Array<string>;
 }
 
-/** Further limits, which hold together with the scope; of several names any will do. */
+/** Further limits, joined to the scope by AND; several names in one field are joined by OR. */
 export interface SearchFilters {
   collection_name?: Array<string> | null;
   collection_id?: Array<string> | null;

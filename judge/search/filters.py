@@ -25,7 +25,7 @@ Names = Annotated[tuple[ScopeText, ...], BeforeValidator(_as_list)]
 
 
 class SearchFilters(StrictModel):
-    """Further limits, which hold together with the scope; of several names any will do."""
+    """Further limits, joined to the scope by AND; several names in one field are joined by OR."""
 
     collection_name: Names | None = None
     collection_id: Names | None = None
