@@ -47,7 +47,7 @@ class _TermMatch(NamedTuple):
 
 
 def highlighter(query: SearchQuery) -> Callable[[str], str]:
-    """A function from a text to its excerpt with the most of the query's words, marked.
+    """A function from a text to the excerpt that has most of the query's words, marked.
 
     Words match as in the engines: stemmed, identifiers by their parts too. `...` stands for
     omitted text. Apart from marks and `...`, the excerpt is a substring of the text; if nothing

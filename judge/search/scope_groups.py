@@ -17,7 +17,7 @@ MAX_DEPTH = 8
 """Nesting levels of a scope; what is outside of all brackets is the first. Limited, since functions
 that walk a scope recurse."""
 
-FORM = "Write it as in (@collection:a OR @tag:b) -@folder:old"
+SYNTAX = "Write it as in (@collection:a OR @tag:b) -@folder:old"
 
 _MASK = "\0"
 """Replaces each character that was parsed as part of the scope."""
@@ -62,7 +62,7 @@ class _GroupReader:
             length = mention.end - mention.start
             characters[mention.start : mention.end] = _MASK * length
         self.masked = "".join(characters)
-        self._read: dict[int, Mention | Group] = {mention.start: mention for mention in mentions}
+        self._parsed: dict[int, Mention | Group] = {mention.start: mention for mention in mentions}
         self._depth = 0
         """Nesting depth of the brackets parsed so far."""
 
@@ -87,24 +87,24 @@ class _GroupReader:
             return bracket[0]
         if not _AFTER_BRACKET.match(bracket.string, bracket.end()):
             place = place_of(bracket.end() - 1)
-            raise BadScope(f"There must be a space after the bracket {place}. {FORM}.")
+            raise BadScope(f"There must be a space after the bracket {place}. {SYNTAX}.")
         tokens = list(_TOKEN.finditer(bracket.string, *bracket.span(2)))
         inner = self._group(tokens, _operators(tokens, in_bracket=True))
         if self._depth == MAX_DEPTH - 1:
             raise _too_deep(bracket.start())
-        self._read[bracket.start()] = replace(
+        self._parsed[bracket.start()] = replace(
             inner, is_excluded=bool(bracket[1]), start=bracket.start()
         )
         return _MASK * len(bracket[0])
 
     def _group(self, tokens: list[re.Match[str]], operators: list[re.Match[str]]) -> Group:
         """The mentions and brackets among *tokens*, as joined by *operators*."""
-        parts = tuple(self._read[token.start()] for token in tokens if token[0][0] == _MASK)
+        parts = tuple(self._parsed[token.start()] for token in tokens if token[0][0] == _MASK)
         ors = [operator for operator in operators if operator[0].lower() == "or"]
         if ors and len(parts) != len(ors) + 1:
             raise BadScope(
                 f"Beside OR {place_of(ors[0].start())} stand mentions that it does not join: say "
-                f"with brackets which belong together. {FORM}."
+                f"with brackets which belong together. {SYNTAX}."
             )
         return Group(parts, is_any=bool(ors))
 
@@ -124,7 +124,7 @@ def _operators(tokens: list[re.Match[str]], *, in_bracket: bool) -> list[re.Matc
             operators.append(token)
         elif in_bracket or (operands and token[0] == "OR"):
             place = place_of(token.start())
-            raise BadScope(f"{token[0]!r} {place} needs a mention on either side. {FORM}.")
+            raise BadScope(f"{token[0]!r} {place} needs a mention on either side. {SYNTAX}.")
     return operators
 
 
@@ -137,14 +137,14 @@ def _check_brackets(tokens: list[re.Match[str]]) -> None:
         elif token[0] == ")" and opened:
             opened.pop()
         elif token[0] == ")" and number and tokens[number - 1][0][0] == _MASK:
-            raise BadScope(f"The bracket {place_of(token.start())} was never opened. {FORM}.")
+            raise BadScope(f"The bracket {place_of(token.start())} was never opened. {SYNTAX}.")
     unclosed, begins_scope = set(opened), False
     for number in range(len(tokens) - 1, -1, -1):
         token = tokens[number]
         if not token[0].endswith("("):
             begins_scope = token[0][0] == _MASK
         elif begins_scope and number in unclosed and _WORD_START.match(token.string, token.start()):
-            raise BadScope(f"The bracket {place_of(token.start())} is not closed. {FORM}.")
+            raise BadScope(f"The bracket {place_of(token.start())} is not closed. {SYNTAX}.")
 
 
 def _too_deep(start: int) -> BadScope:

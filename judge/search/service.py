@@ -56,7 +56,7 @@ class EmptyQuery(InvalidRequest):
 class SearchParameters:
     """A query, which may contain @mentions, and where to search.
 
-    `context` holds only mentions, `filters` the scope of other fields. `default_collection` is
+    `context` holds only mentions; `filters` is a scope from other fields. `default_collection` is
     searched when there is no scope at all; it need not exist while nothing is indexed.
     """
 
