@@ -123,7 +123,7 @@ async def _judge(pipeline, request: JudgeRequest, judged: Judged) -> None:
 
     try:
         judged.result = await pipeline.judge(
-            request, request_id="measured", emit=emit, as_written=judged.way != "plain"
+            request, request_id="measured", emit=emit, stream_fields=judged.way != "plain"
         )
     except JudgeError as error:
         judged.error = error

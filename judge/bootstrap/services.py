@@ -26,7 +26,7 @@ from judge.judging.model_caller import ModelCaller
 from judge.judging.pages.meaning import PageMeaning
 from judge.judging.pages.read_ahead import ReadAhead
 from judge.judging.pages.retriever import SnippetRetriever
-from judge.judging.pipeline import Pipeline, admit_everybody
+from judge.judging.pipeline import Pipeline, unlimited_budget
 from judge.judging.references import ReferenceCollector
 from judge.judging.support_by_model import SupportByModel
 from judge.ports import Clock, Journal, LanguageModel, RateLimiter
@@ -138,8 +138,8 @@ def _pipeline(
         clock=library.clock,
         journal=library.journal,
         deadline_s=settings.deadline_s,
-        admit=budget.check if budget else admit_everybody,
-        turn=Admission(settings.max_in_flight, settings.deadline_s * MAX_WAIT_SHARE),
+        check_budget=budget.check if budget else unlimited_budget,
+        admission=Admission(settings.max_in_flight, settings.deadline_s * PATIENCE_SHARE),
     )
 
 

@@ -1,4 +1,4 @@
-"""The dispute as every step reads it: context and question, normalised once and handed down."""
+"""The dispute as every step reads it: context and question, normalised once."""
 
 import re
 import unicodedata
@@ -11,7 +11,7 @@ _BLANKS = bytes(
     ord(".") if chr(c) in ".!?;" else c if c > 127 or chr(c).isalnum() or chr(c) == "'" else 32
     for c in range(256)
 )
-"""For each byte of UTF-8 itself, a full stop for what ends sentences, or a blank."""
+"""Translates UTF-8 bytes: sentence ends become full stops, other punctuation spaces."""
 
 _APOSTROPHES = "\u2018\u2019\u201b\u2032\u02bc\ua78c\u00b4`\uff07"
 
@@ -20,9 +20,9 @@ _APOSTROPHES = "\u2018\u2019\u201b\u2032\u02bc\ua78c\u00b4`\uff07"
 class NormalisedText:
     """A text as it is compared.
 
-    `folded` is on one line, without case and invisible characters, with plain letters for those
-    that only look different and straight apostrophes. `words` stand in order (hyphens divide them,
-    apostrophes do not); `ends` are the numbers of words after which a sentence ends.
+    `folded` is one line, case-folded and NFKC-normalised, without invisible characters and with
+    straight apostrophes. `words` are in order (hyphens split them, apostrophes do not); `ends`
+    are the counts of words after which a sentence ends.
     """
 
     folded: str
@@ -44,7 +44,7 @@ class Dispute:
 
 
 def read_dispute(context: str, query: str) -> Dispute:
-    """The dispute in these words of one side; linear in their length."""
+    """The dispute in the words of one side, normalised; linear in their length."""
     return Dispute(normalise(context), normalise(query))
 
 
@@ -60,26 +60,26 @@ def normalise(text: str) -> NormalisedText:
 
 
 def _without_marks(folded: str) -> str:
-    """*folded* with nothing but words, blanks, and a full stop after each sentence."""
+    """*folded* reduced to words, spaces, and a full stop after each sentence."""
     if not folded.isascii():
-        folded = _NOT_ASCII.sub(lambda one: one[0] if one[0].isalnum() else " ", folded)
+        folded = _NOT_ASCII.sub(lambda char: char[0] if char[0].isalnum() else " ", folded)
     text = f" {folded.encode().translate(_BLANKS).decode().replace('.', ' . ')} "
-    # Only the apostrophes within a word are left.
+    # Keep only the apostrophes inside words.
     return text.replace("''", " ").replace(" '", " ").replace("' ", " ")
 
 
 def fold(text: str) -> str:
-    """*text* on one line, without case, with plain letters and straight apostrophes."""
+    """*text* as one line, case-folded and NFKC-normalised, with straight apostrophes."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", strip_invisible(straight_apostrophes(text)))
-        text = text.replace("\u2010", "-")  # what a hyphen that does not break becomes
+        text = text.replace("\u2010", "-")  # NFKC turns a non-breaking hyphen into this one
     else:
         text = text.replace("`", "'")
     return fold_space(text.casefold())
 
 
 def straight_apostrophes(text: str) -> str:
-    """*text* with `'` for everything that is typed instead of it."""
-    for sign in _APOSTROPHES:  # a table for `translate` takes twenty times as long
-        text = text.replace(sign, "'")
+    """*text* with `'` for every character that people type as an apostrophe."""
+    for apostrophe in _APOSTROPHES:  # `translate` with a table takes twenty times as long
+        text = text.replace(apostrophe, "'")
     return text

@@ -1,4 +1,4 @@
-"""What one sources file comes to, compiled: replaced as a whole when the file changes."""
+"""The compiled contents of one sources file; replaced as a whole when the file changes."""
 
 from dataclasses import dataclass
 

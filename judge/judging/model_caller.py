@@ -1,4 +1,4 @@
-"""The model with its deadline and its fallback, as one thing to ask, and what that costs."""
+"""Calls the model within a deadline, with a fallback, and counts the tokens."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,11 +11,10 @@ from judge.ports import Clock, Journal, LanguageModel, OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt, Usage
 
 FALLBACK_RESERVE_S = 1.0
-"""Seconds kept back for the fallback when the model uses up its time."""
-
+"""Seconds reserved for the fallback when the primary model is slow."""
 
 Listener = Callable[[Prompt, LanguageModel], OnText]
-"""Gives what is called while a model writes its reply to a prompt."""
+"""Returns the callback for the text of a model's reply to a prompt while it is written."""
 
 
 def ignore_replies(_prompt: Prompt, _model: LanguageModel) -> OnText:
@@ -25,25 +24,25 @@ def ignore_replies(_prompt: Prompt, _model: LanguageModel) -> OnText:
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """When a request must be answered: `at` on the clock's monotonic scale, `total_s` in all."""
+    """When a request must be answered: `at` in monotonic seconds, `total_s` after it began."""
 
     at: float
     total_s: float
 
     @classmethod
     def after(cls, total_s: float, clock: Clock) -> Self:
-        """The deadline of a request that begins now."""
+        """The deadline of a request that begins now and may take *total_s* seconds."""
         return cls(clock.monotonic() + total_s, total_s)
 
     @property
     def started(self) -> float:
-        """When the request began, on the same scale."""
+        """When the request began, in monotonic seconds."""
         return self.at - self.total_s
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCaller:
-    """Asks `primary`, and `fallback` when that is out of reach or slow."""
+    """Asks `primary`, and `fallback` when `primary` is unavailable or slow."""
 
     primary: LanguageModel
     fallback: LanguageModel | None
@@ -58,10 +57,10 @@ class ModelCaller:
         has_more_room: bool,
         listener: Listener = ignore_replies,
     ) -> tuple[ModelReply, LanguageModel]:
-        """A reply and the model that gave it; *listener* is for each model that is asked.
+        """The reply and the model that gave it; *listener* is called for each model asked.
 
-        Raises ContentBlocked, ModelUnavailable and DeadlineExceeded. A budget that is spent is
-        nobody's failure: it is told, fallback or not.
+        Raises ContentBlocked, ModelUnavailable and DeadlineExceeded. BudgetSpent is raised
+        without trying the fallback: the model did not fail.
         """
         ask = partial(self._ask, prompt, listener, has_more_room=has_more_room)
         if self.fallback is None:
@@ -77,8 +76,8 @@ class ModelCaller:
         return await ask(self.fallback, deadline), self.fallback
 
     @property
-    def for_verdicts(self) -> "ModelCaller":
-        """The same without a fallback that only quotes: no reply is better than that one."""
+    def without_quoting_fallback(self) -> "ModelCaller":
+        """The same caller without a fallback that gives no verdicts and only quotes."""
         is_quoting = self.fallback is not None and not self.fallback.gives_verdicts
         return replace(self, fallback=None) if is_quoting else self
 
@@ -108,13 +107,13 @@ class ModelCaller:
 
 @dataclass(slots=True)
 class MeteredModel:
-    """Asks *caller* until *deadline*, beside a judgement; each reply is logged as *event*."""
+    """Asks *caller* until *deadline* for calls besides the verdict; logs each reply as *event*."""
 
     caller: ModelCaller
     deadline: Deadline
     event: str
     usage: Usage = field(default_factory=Usage)
-    """The tokens of all that it was asked."""
+    """The tokens of all calls so far."""
 
     async def ask(self, prompt: Prompt, *, has_more_room: bool = False) -> ModelReply:
         """The reply of a model that gives verdicts.
@@ -124,7 +123,7 @@ class MeteredModel:
         if self.caller.clock.monotonic() >= self.deadline.at:
             raise DeadlineExceeded(self.deadline.total_s)
         try:
-            reply, _ = await self.caller.for_verdicts.complete(
+            reply, _ = await self.caller.without_quoting_fallback.complete(
                 prompt, self.deadline, has_more_room=has_more_room
             )
         except ContentBlocked as blocked:
@@ -136,5 +135,5 @@ class MeteredModel:
 
 
 def costs_of(reply: ModelReply) -> dict[str, str | int]:
-    """What ops are told of *reply*."""
+    """The fields of *reply* that are logged."""
     return {"model": reply.model, "finish": reply.finish, **asdict(reply.usage)}

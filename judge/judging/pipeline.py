@@ -1,8 +1,8 @@
-"""The story of a judgement, from request to verdict. Read this file first.
+"""How one dispute is judged, from request to verdict. Read this file first.
 
-detect a domain -> collect references -> render the prompt -> ask the model -> check the reply
-                                                           '-- once more, defects named --'
--> where they ask for it: let the other side tell it, and judge that too
+detect the domain -> collect references -> render the prompt -> ask the model -> check the reply
+                                           '<-- once more, with the defects named --'
+-> if the request asks for it: retell the dispute from the other side, and judge that too
 """
 
 import asyncio
@@ -37,33 +37,34 @@ from judge.types.steps import (
 )
 
 GRACE_S = 0.25
-"""After the deadline, for steps that can end better than with an error; then it is the end."""
+"""Seconds past the deadline in which a step can still end with a result instead of an error."""
 
 
 def emit_nothing(_: Step) -> None:
     """For callers who only want the verdict."""
 
 
-async def admit_everybody() -> None:
-    """For a model that may be asked without end."""
+async def unlimited_budget() -> None:
+    """For a model that may be asked any number of times."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Run the judge's steps, in reading order, with the given collaborators."""
+    """The steps of a judgement, in order, on the given collaborators."""
 
     knowledge: Callable[[], Knowledge]
+    """Returns what the sources file says now; each request calls it once."""
     references: ReferenceCollector
     model: ModelCaller
     clock: Clock
     journal: Journal
     deadline_s: float
     support: SupportByModel | None = None
-    """Asks the model about the citations of its verdict; None leaves that to the words."""
-    admit: Callable[[], Awaitable[None]] = admit_everybody
-    """Raises BudgetSpent when the model may not be asked any more; nothing is fetched then."""
-    turn: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
-    """Entered for the length of a judgement; raises Overloaded when there is no room for one."""
+    """Rates each citation with the model (JUDGE_SUPPORT=model); None compares words only."""
+    check_budget: Callable[[], Awaitable[None]] = unlimited_budget
+    """Raises BudgetSpent when the model may not be asked any more; called before any fetch."""
+    admission: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
+    """Entered for the length of a judgement; raises Overloaded when too many are running."""
 
     async def judge(
         self,
@@ -71,18 +72,22 @@ class Pipeline:
         *,
         request_id: str,
         emit: Emit = emit_nothing,
-        as_written: bool = False,
+        stream_fields: bool = False,
     ) -> JudgeResult:
-        """Judge *request*, each step going to *emit*, and each field *as_written* if asked to.
+        """Judge *request* and report each step to *emit*.
+
+        With *stream_fields* each field of the reply is also emitted as soon as it is written.
 
         Raises UnknownDomain, BadScope, IndexUnavailable, ContentBlocked, InvalidReply,
-        ModelUnavailable, Overloaded and DeadlineExceeded; a page or cache that fails only shortens
-        the list of references.
+        ModelUnavailable, Overloaded and DeadlineExceeded. A page or cache that fails raises
+        nothing: there are fewer references then.
         """
         deadline = Deadline.after(self.deadline_s, self.clock)
         try:
-            async with asyncio.timeout(self.deadline_s + GRACE_S), self.turn():
-                return await self._judge(request, request_id, emit, deadline, as_written=as_written)
+            async with asyncio.timeout(self.deadline_s + GRACE_S), self.admission():
+                return await self._judge(
+                    request, request_id, emit, deadline, stream_fields=stream_fields
+                )
         except TimeoutError:
             raise DeadlineExceeded(self.deadline_s) from None
 
@@ -93,29 +98,29 @@ class Pipeline:
         emit: Emit,
         deadline: Deadline,
         *,
-        as_written: bool,
+        stream_fields: bool,
     ) -> JudgeResult:
-        known = self.knowledge()
+        knowledge = self.knowledge()
+        catalog = knowledge.catalog
         dispute = read_dispute(request.context, request.query)
-        detection = choose_domain(known.detector, dispute, request.domain)
-        passages = await self.references.find_passages(request, known.catalog.retrieval)
-        await self.admit()
+        detection = choose_domain(knowledge.detector, dispute, request.domain)
+        passages = await self.references.find_passages(request, catalog.retrieval)
+        await self.check_budget()
         emit(DomainDetected(detection.domain, detection.scores))
         collected = await self.references.collect(
-            dispute, detection.domain, passages, known.catalog, deadline
+            dispute, detection.domain, passages, catalog, deadline
         )
         emit(ReferencesReady(collected.references))
-        run = RunContext(
-            request, known, collected, find_safety(known.safety, dispute), deadline,
-            collected_at=self.clock.monotonic(),
-        )  # fmt: skip
-        streamed = StreamedFields(emit, known.personas, is_wanted=as_written)
+        safety = find_safety(knowledge.safety, dispute)
+        collected_at = self.clock.monotonic()
+        run = RunContext(request, knowledge, collected, safety, deadline, collected_at)
+        streamed = StreamedFields(emit, knowledge.personas, is_enabled=stream_fields)
         attempts = await self._ask(run, emit, streamed)
         result = build_result(request_id, detection, run, attempts)
         is_judged = result.personas[0].verdict is not None
         if self.support is not None and result.citations and is_judged:
             emit(SupportAsked(len(result.citations)))
-            result = await self.support.checked(result, request, deadline)
+            result = await self.support.rate_citations(result, request, deadline)
         if request.hear_other_side:
             result = await hear_other_side(result, run, self.model)
         return replace(result, timings_ms=timings_of(run, self.clock.monotonic()))
@@ -123,12 +128,12 @@ class Pipeline:
     async def _ask(
         self, run: RunContext, emit: Emit, streamed: StreamedFields
     ) -> tuple[Attempt, ...]:
-        """The attempts made: one, or two when the first reply had any defect."""
+        """Ask the model, and once more if the reply has any defect; returns one or two attempts."""
         emit(AttemptStarted(1))
         first = await self._attempt(run, streamed)
         log_attempt(self.journal, first, number=1)
         if not first.checked.defects:
-            return (streamed.settled(first),)
+            return (streamed.merge_into(first),)
         streamed.restart(first)
         emit(AttemptStarted(2))
         try:
@@ -137,16 +142,19 @@ class Pipeline:
             if first.checked.reply is None:
                 raise
             self.journal.note("model.second_attempt_lost")
-            return (streamed.settled(first),)
+            return (streamed.merge_into(first),)
         log_attempt(self.journal, second, number=2)
-        streamed.end(second)
-        return (streamed.settled(first), streamed.settled(second))
+        streamed.withdraw_if_recited(second)
+        return (streamed.merge_into(first), streamed.merge_into(second))
 
     async def _attempt(
         self, run: RunContext, streamed: StreamedFields, previous: Attempt | None = None
     ) -> Attempt:
-        """Ask once; *previous* is the defective attempt that this one is to mend."""
-        personas = run.known.personas
+        """Ask the model once and check its reply; *previous* is the defective attempt to correct.
+
+        Raises ContentBlocked with help lines, ModelUnavailable and DeadlineExceeded.
+        """
+        personas = run.knowledge.personas
         prompt = render_prompt(
             run.request,
             run.collected.references,
@@ -155,15 +163,16 @@ class Pipeline:
             defects=previous.checked.defects if previous else (),
             settled=tuple(streamed.fields.values()),
         )
-        has_more_room = previous is not None and previous.reply.finish == "truncated"
-        can_be_shown = previous is not None and previous.checked.reply is not None
-        caller = self.model.for_verdicts if can_be_shown else self.model
+        was_truncated = previous is not None and previous.reply.finish == "truncated"
+        # A first reply that can be shown is better than one that only quotes.
+        is_showable = previous is not None and previous.checked.reply is not None
+        caller = self.model.without_quoting_fallback if is_showable else self.model
         try:
             reply, model = await caller.complete(
-                prompt, run.deadline, has_more_room=has_more_room, listener=streamed.listener
+                prompt, run.deadline, has_more_room=was_truncated, listener=streamed.listener
             )
         except ContentBlocked as blocked:
-            lines = merged_help((*run.safety.help, *run.known.catalog.blocked_help))
+            lines = merged_help((*run.safety.help, *run.knowledge.catalog.blocked_help))
             raise ContentBlocked(blocked.reason, lines) from blocked
         streamed.finish(prompt, model, reply)
         checked = check_reply(
@@ -173,4 +182,5 @@ class Pipeline:
             needs_verdicts=model.gives_verdicts,
             settled=streamed.fields,
         )
-        return Attempt(reply, checked, model is not self.model.primary or not model.gives_verdicts)
+        is_degraded = model is not self.model.primary or not model.gives_verdicts
+        return Attempt(reply, checked, is_degraded)

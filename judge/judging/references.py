@@ -1,4 +1,4 @@
-"""What a verdict may cite: pages of the dispute's domain and passages of its scope, numbered."""
+"""Collects what a verdict may cite: approved pages and passages of the scope, numbered."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -27,15 +27,15 @@ from judge.types.references import CitablePassages, Reference, RetrievalSettings
 from judge.types.requests import JudgeRequest
 
 Arrange = Callable[[Sequence[Snippet]], Sequence[Snippet]]
-"""What becomes of the snippets before they are numbered."""
+"""Reorders or changes the snippets before they are numbered."""
 
 
 @dataclass(frozen=True, slots=True)
 class CollectedReferences:
-    """The references, and what the reader should know of how they came about.
+    """The references, and what the reader should know about them.
 
-    `left_out` counts the pages that fit and could not be read. `assumed_nation` is whose law the
-    pages tell, where the dispute does not say.
+    `left_out` counts pages that fit and could not be read. `assumed_nation` is the nation whose
+    law was assumed, None when the dispute names one or it makes no difference.
     """
 
     references: tuple[Reference, ...]
@@ -46,14 +46,14 @@ class CollectedReferences:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceCollector:
-    """Finds what may be cited; `passages` is None where nothing is indexed."""
+    """Finds what may be cited; `passages` is None without a document index."""
 
     retriever: SnippetRetriever
     passages: PassageFinder | None = None
     arrange: Arrange = tuple
-    """Leaves them as they are but for variants of golden cases, which turn or poison them."""
+    """Changes nothing, except in variants of golden cases, which reorder or poison snippets."""
     meaning: PageMeaning | None = None
-    """Joins the choice of pages by words; None without an embedder."""
+    """Adds the similarity of embeddings to the ranking of pages; None without an embedder."""
 
     async def find_passages(
         self, request: JudgeRequest, settings: RetrievalSettings
@@ -77,33 +77,33 @@ class ReferenceCollector:
         catalog: SourceCatalog,
         deadline: Deadline,
     ) -> CollectedReferences:
-        """The pages that bear on the dispute, then *passages*; a page that fails is left out."""
+        """The relevant pages, then *passages*; a page that cannot be fetched is left out."""
         nations = find_nations(dispute)
         indexed = await self.retriever.indexed(catalog)
         nearness = await self.meaning.nearness(dispute.folded) if self.meaning else NO_MEANING
         chosen = choose_pages(indexed, dispute, domain, nations, nearness)
-        pages = await self.retriever.retrieve(_in_half_the_time(chosen, deadline))
-        retrieved = [(c, p.snippet) for c, p in zip(chosen, pages) if p.snippet is not None]
+        pages = await self.retriever.retrieve(_with_short_timeouts(chosen, deadline))
+        retrieved = [(c, p.best) for c, p in zip(chosen, pages) if p.best is not None]
         offered = offer_pages(
             self.retriever.library, dispute, domain, retrieved, nations, nearness=nearness
         )
         snippets = self.arrange([*(page.snippet for page in offered), *passages.snippets])
         return CollectedReferences(
             references=number_references(snippets),
-            left_out=sum(_is_missed(one, page, domain) for one, page in zip(chosen, pages)),
+            left_out=sum(_is_left_out(c, page, domain) for c, page in zip(chosen, pages)),
             passage_warnings=passages.warnings,
             assumed_nation=None if nations else _assumed_nation(offered),
         )
 
 
-def _is_missed(chosen: ChosenPage, page: CachedPage, domain: str) -> bool:
-    """Whether a page that fits, or may by its domain, could not be read."""
+def _is_left_out(chosen: ChosenPage, page: CachedPage, domain: str) -> bool:
+    """Whether a page could not be read that fits, or may fit since it has the same domain."""
     may_fit = chosen.candidate is not None or chosen.request.domain == domain
     return may_fit and page.snippet is None and not page.is_withdrawn
 
 
-def _in_half_the_time(chosen: Sequence[ChosenPage], deadline: Deadline) -> list[SnippetRequest]:
-    """The requests of pages that take half of the time at most.
+def _with_short_timeouts(chosen: Sequence[ChosenPage], deadline: Deadline) -> list[SnippetRequest]:
+    """The requests for the pages, each with a timeout of at most half of the deadline.
 
     A verdict without a slow page is better than no verdict.
     """
@@ -112,11 +112,11 @@ def _in_half_the_time(chosen: Sequence[ChosenPage], deadline: Deadline) -> list[
         request
         if request.settings.fetch_timeout_s <= half_s
         else replace(request, settings=replace(request.settings, fetch_timeout_s=half_s))
-        for request in (one.request for one in chosen)
+        for request in (page.request for page in chosen)
     ]
 
 
 def _assumed_nation(offered: Sequence[OfferedPage]) -> str | None:
-    """The nation we took for meant, if a page that is offered does not hold in all of them."""
+    """The nation that was assumed, if a page that is offered does not apply to every nation."""
     is_partial = any(page.nations and not page.nations >= set(NATIONS) for page in offered)
     return ASSUMED_NATION if is_partial else None

@@ -1,4 +1,4 @@
-"""The end of the story: attempts become the result that is shown, with all it should warn of."""
+"""The last step: attempts become the result that is shown, with its warnings."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ MOST_STEPS: Final = 3
 
 
 def _best(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
-    """The attempt to show: no hard defect, then fewer defects, then the later one.
+    """The attempt with the fewest defects of those without a hard one; of equals the later.
 
     Raises InvalidReply with the defects of all attempts when each has a hard one.
     """
@@ -34,12 +34,12 @@ def build_result(
     run: RunContext,
     attempts: Sequence[Attempt],
 ) -> JudgeResult:
-    """The result of *attempts*: the best of them; raises InvalidReply when none can be shown.
+    """The result of the best of *attempts*; raises InvalidReply when none can be shown.
 
-    What it took is for the caller to add, when all is done.
+    `timings_ms` is all zeros: the caller sets it after the last step.
     """
     shown, verdict = _best(attempts)
-    catalog = run.known.catalog
+    catalog = run.knowledge.catalog
     citations, references = verdict.citations, run.collected.references
     cited = {citation.number for citation in citations}
     return JudgeResult(
@@ -59,7 +59,7 @@ def build_result(
         model=shown.reply.model,
         degraded=shown.is_degraded,
         attempts=len(attempts),
-        versions=run.known.versions,
+        versions=run.knowledge.versions,
         usage=sum((attempt.reply.usage for attempt in attempts), Usage()),
         timings_ms=Timings(0, 0, 0),
         next_steps=next_steps(citations, references),
@@ -69,13 +69,13 @@ def build_result(
 def next_steps(
     citations: Sequence[Citation], references: Sequence[Reference]
 ) -> tuple[NextStep, ...]:
-    """The first pages of *references* that *citations* name, each once, in their order.
+    """The first MOST_STEPS pages among *references* that *citations* name, in order of citation.
 
-    Titles and addresses are those of the pages, so that no step is made up. A passage of somebody's
-    own documents is none: its address need not lead anywhere.
+    Titles and URLs are those of the pages, so no step is invented. Passages of indexed documents
+    are left out: their `url` may be no address that can be opened.
     """
     pages = {r.number: r for r in references if r.kind == "page"}
-    cited = [pages[one.number] for one in citations if one.number in pages]
+    cited = [pages[citation.number] for citation in citations if citation.number in pages]
     return tuple(dict.fromkeys(NextStep(page.title, page.url) for page in cited))[:MOST_STEPS]
 
 
@@ -104,7 +104,7 @@ def _warnings(shown: Attempt, verdict: CheckedReply, run: RunContext) -> Iterato
 
 
 def timings_of(run: RunContext, finished: float) -> Timings:
-    """Where the time of *run* went until *finished*, on the clock's monotonic scale."""
+    """How long the phases of *run* took until *finished*, in seconds of the monotonic clock."""
     return Timings(
         references=_ms(run.collected_at - run.deadline.started),
         model=_ms(finished - run.collected_at),

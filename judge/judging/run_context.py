@@ -1,4 +1,4 @@
-"""What one run of the pipeline has gathered, and each reply to it with how ops are told of it."""
+"""What one run of the pipeline has gathered, and the model's replies with their log events."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,10 @@ from judge.types.requests import JudgeRequest
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """The request and what was found for it; `collected_at` is on the clock's monotonic scale."""
+    """The request and what was found for it; `collected_at` is in seconds of the monotonic clock."""
 
     request: JudgeRequest
-    known: Knowledge
+    knowledge: Knowledge
     collected: CollectedReferences
     safety: SafetyFindings
     deadline: Deadline
@@ -26,7 +26,7 @@ class RunContext:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A reply with what checking it gave; degraded when the usual model did not judge."""
+    """A reply and the result of checking it; degraded when the configured model did not judge."""
 
     reply: ModelReply
     checked: ReplyCheck
@@ -34,7 +34,7 @@ class Attempt:
 
 
 def log_attempt(journal: Journal, attempt: Attempt, *, number: int) -> None:
-    """Report the cost and each rule that fired, so that ops see which one costs retries."""
+    """Log the cost and each broken rule, so that ops see which rule causes retries."""
     journal.note("model.replied", **costs_of(attempt.reply))
     for defect in attempt.checked.defects:
         journal.note("reply.defect", rule=defect.rule, attempt=number, is_hard=defect.is_hard)

@@ -1,7 +1,7 @@
-"""What is streamed of replies while they are written, and what of it stays when one is asked again.
+"""Streams the fields of a reply while it is written, and tracks which stay after a retry.
 
 A field is streamed once it is complete and breaks no rule. From then on it is part of the verdict,
-whatever a reply says in its place, unless a restart lets it fall.
+whatever a later reply says in its place, unless a restart withdraws it.
 """
 
 import re
@@ -18,24 +18,25 @@ from judge.types.replies import CheckedField, Defect, ModelReply, Persona, Promp
 from judge.types.steps import Emit, FieldChecked, Restarted
 
 _STRUCTURE = re.compile(r"[][{}]")
-"""One of these is written before the next field of a reply begins."""
+"""The JSON of a reply has one of these between any two fields."""
 
 LEAST_GROWTH = 0.01
-"""The share by which a text has grown when it is read again: reading stays linear in its length."""
+"""A partial reply is parsed again after growing by this share, so that parsing stays linear."""
 
-_NOT_TO_SHOW = frozenset({"recitation", "other"})
-"""Ends after which nothing of a reply is shown: it may recite from its first words on."""
+_RECITED = frozenset({"recitation", "other"})
+"""Finish reasons after which no part of a reply is shown: all of it may be recited."""
 
 
 class StreamedFields:
-    """Emits the fields of the replies to one request; none is looked for unless it *is_wanted*."""
+    """Emits the checked fields of the replies to one request; does nothing unless *is_enabled*."""
 
-    def __init__(self, emit: Emit, personas: Sequence[Persona], *, is_wanted: bool) -> None:
+    def __init__(self, emit: Emit, personas: Sequence[Persona], *, is_enabled: bool) -> None:
         self._emit = emit
         self._personas = personas
-        self._is_wanted = is_wanted
+        self._is_enabled = is_enabled
         self._fields: dict[str, CheckedField] = {}
         self._kept: dict[str, CheckedField] = {}
+        """Those of `_fields` that an earlier reply wrote."""
         self._gives_verdicts = True
         self._text = ""
         self._read = 0
@@ -44,69 +45,69 @@ class StreamedFields:
 
     @property
     def fields(self) -> Settled:
-        """What was streamed and did not fall."""
+        """The fields that were streamed and not withdrawn, by name."""
         return self._fields
 
     def listener(self, prompt: Prompt, model: LanguageModel) -> OnText:
-        """What is called while *model* writes its reply to *prompt*."""
-        return partial(self._read_text, prompt, model) if self._is_wanted else ignore_text
+        """The callback for the text that *model* writes in reply to *prompt*."""
+        return partial(self._on_text, prompt, model) if self._is_enabled else ignore_text
 
     def finish(self, prompt: Prompt, model: LanguageModel, reply: ModelReply) -> None:
-        """Emit what can be streamed of the whole *reply*, of which the parts may not have come."""
-        if not self._is_wanted:
+        """Emit the remaining fields of the whole *reply*; a model may not have streamed it."""
+        if not self._is_enabled:
             return
-        self._follow(reply.text, model)
+        self._update_text(reply.text, model)
         if reply.finish in {"stop", "truncated"}:
             self._read_fields(prompt, is_whole=False)
         if reply.finish == "stop":
             self._read_fields(prompt, is_whole=True)
 
     def restart(self, first: Attempt) -> None:
-        """Emit that the *first* reply is asked again, and which of its fields stay.
+        """Emit that the model is asked again after the *first* reply, and which fields stay.
 
-        None does when it recites, or when it comes from a model that only quotes.
+        None stays when that reply recites, or comes from a model that only quotes.
         """
-        is_to_stay = self._gives_verdicts and first.reply.finish not in _NOT_TO_SHOW
-        self._fields = self._fields if is_to_stay else {}
+        can_stay = self._gives_verdicts and first.reply.finish not in _RECITED
+        self._fields = self._fields if can_stay else {}
         self._kept = dict(self._fields)
         self._forget_text()
         self._emit(Restarted(first.checked.defects, tuple(self._kept)))
 
-    def end(self, second: Attempt) -> None:
-        """Let fall what the *second* reply said and must not be shown."""
-        if second.reply.finish in _NOT_TO_SHOW:
-            self._fall_back(second.checked.defects)
+    def withdraw_if_recited(self, second: Attempt) -> None:
+        """Withdraw the fields of the *second* reply when it recites."""
+        if second.reply.finish in _RECITED:
+            self._withdraw_new(second.checked.defects)
 
-    def settled(self, attempt: Attempt) -> Attempt:
-        """*attempt* with all that was streamed in the place of its own fields."""
+    def merge_into(self, attempt: Attempt) -> Attempt:
+        """*attempt* with the streamed fields in place of its own."""
         checked = attempt.checked
         if checked.reply is None or not self._fields:
             return attempt
         reply = with_settled(checked.reply, self._fields)
         return replace(attempt, checked=replace(checked, reply=reply, defects=reply.defects))
 
-    def _read_text(self, prompt: Prompt, model: LanguageModel, text: str) -> None:
+    def _on_text(self, prompt: Prompt, model: LanguageModel, text: str) -> None:
         searched = len(self._text) if text.startswith(self._text) else 0
-        self._follow(text, model)
+        self._update_text(text, model)
         self._may_end_field |= _STRUCTURE.search(text, searched) is not None
         has_grown = len(text) - self._read > LEAST_GROWTH * len(text)
         if self._may_end_field and has_grown and len(text) <= LONGEST_REPLY:
             self._read_fields(prompt, is_whole=False)
             self._read, self._may_end_field = len(text), False
 
-    def _follow(self, text: str, model: LanguageModel) -> None:
-        """Go on with *text*, or begin anew: a connection broke, or another *model* took over."""
+    def _update_text(self, text: str, model: LanguageModel) -> None:
+        """Continue with *text*, or start over if a connection broke or another *model* took over."""
         if not text.startswith(self._text):
-            self._fall_back()
+            self._withdraw_new()
             self._forget_text()
-        if not model.gives_verdicts:  # It neither knows what was said nor goes on with it.
+        if not model.gives_verdicts:  # Its prompt does not tell it which fields are settled.
             self._kept = {}
             if self._gives_verdicts:
-                self._fall_back()
+                self._withdraw_new()
         self._text, self._gives_verdicts = text, model.gives_verdicts
 
-    def _fall_back(self, defects: tuple[Defect, ...] = ()) -> None:
-        """Let fall what is not kept."""
+    def _withdraw_new(self, defects: tuple[Defect, ...] = ()) -> None:
+        """Withdraw the fields that are not kept from an earlier reply."""
         if len(self._fields) > len(self._kept):
             self._fields = dict(self._kept)
             self._emit(Restarted(defects, tuple(self._kept)))

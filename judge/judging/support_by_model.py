@@ -1,6 +1,6 @@
 """Asks the model whether each citing sentence follows from its source, in one call for all.
 
-Only with JUDGE_SUPPORT=model; otherwise the words decide. Nothing here can cost a verdict.
+Only with JUDGE_SUPPORT=model; otherwise words are compared. A failure here never loses a verdict.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,38 +41,38 @@ _SCHEMA = object_schema(answers=array_schema(object_schema(number=INTEGER, answe
 
 
 class ClaimAnswer(BaseModel):
-    """What the model says of one claim."""
+    """The model's answer about one claim."""
 
     number: StrictInt
     answer: Answer
 
 
 class ClaimAnswers(BaseModel):
-    """What it says of all."""
+    """The model's whole reply."""
 
     answers: tuple[ClaimAnswer, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SupportByModel:
-    """Sets `support` and `contradicts` of each citation to what the model says of them."""
+    """Sets `support` and `contradicts` of each citation from the model's answers."""
 
     caller: ModelCaller
 
-    async def checked(
+    async def rate_citations(
         self, result: JudgeResult, request: JudgeRequest, deadline: Deadline
     ) -> JudgeResult:
-        """*result*, which has citations, with the model's answers; as it was if there are none."""
+        """*result*, which has citations, with the model's ratings; unrated when the call fails."""
         model = MeteredModel(self.caller, deadline, event="support.replied")
         try:
-            text = _claims_of_sources(result)
+            text = _sources_and_claims(result)
             reply = await model.ask(Prompt(_INSTRUCTIONS, text, request, schema=_SCHEMA))
-            said = ClaimAnswers.model_validate_json(without_fence(reply.text))
+            parsed = ClaimAnswers.model_validate_json(without_fence(reply.text))
         except (ModelUnavailable, DeadlineExceeded, ContentBlocked, ValidationError) as error:
             self.caller.journal.note("support.unavailable", reason=type(error).__name__)
             citations = result.citations
         else:
-            answers = {one.number: one.answer for one in said.answers}
+            answers = {item.number: item.answer for item in parsed.answers}
             citations = _with_answers(result.citations, answers)
         return replace(
             result,
@@ -83,14 +83,14 @@ class SupportByModel:
 
 
 def _warnings(result: JudgeResult, citations: Sequence[Citation]) -> tuple[str, ...]:
-    """Those of *result*, with the contradictions of *citations* in the place of its own."""
+    """The warnings of *result*, with those about contradictions replaced by *citations*' own."""
     before = {str(defect) for defect in contradiction_defects(result.citations)}
     now = dict.fromkeys(str(defect) for defect in contradiction_defects(citations))
-    return (*now, *(one for one in result.warnings if one not in before))
+    return (*now, *(warning for warning in result.warnings if warning not in before))
 
 
-def _claims_of_sources(result: JudgeResult) -> str:
-    """The text of each reference that is cited, once, and the claim of each citation, from 1."""
+def _sources_and_claims(result: JudgeResult) -> str:
+    """The user message: each cited reference once, then the claim of each citation, from 1."""
     cited = sorted({citation.number for citation in result.citations})
     lines = [f"source {n}: {quoted_text(result.references[n - 1].text)}" for n in cited]
     lines += [
@@ -101,7 +101,7 @@ def _claims_of_sources(result: JudgeResult) -> str:
 
 
 def _claims(result: JudgeResult) -> list[tuple[Citation, str]]:
-    """Each citation with what it is there to carry."""
+    """Each citation with the claim that it supports."""
     texts = {"summary": result.summary} | {
         f"personas.{at}.rationale": persona.rationale for at, persona in enumerate(result.personas)
     }

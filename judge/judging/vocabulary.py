@@ -1,4 +1,4 @@
-"""The package's own knowledge, from the texts of its data files."""
+"""The vocabulary and safety rules that come with the package, parsed from its data files."""
 
 import functools
 import hashlib
@@ -17,7 +17,7 @@ from judge.types.text_files import TextFile
 
 @dataclass(frozen=True, slots=True)
 class SubjectWords:
-    """What texts about one subject say, and the file that says so."""
+    """The weighted terms and patterns of one subject, and the file that holds them."""
 
     file: str = ""
     terms: tuple[tuple[str, float], ...] = ()
@@ -25,7 +25,7 @@ class SubjectWords:
 
 
 NO_WORDS = SubjectWords()
-"""Of a subject that the package does not know, or whose vocabulary is switched off."""
+"""For a subject without a data file, or one whose vocabulary is switched off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Vocabulary:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All of it, which is what identifies it."""
+        """The contents of all files, for `digest_of`."""
         files = [*self.subjects.values(), *([self.safety_file] if self.safety_file else [])]
         return tuple(file.text for file in files)
 
@@ -56,7 +56,7 @@ NO_VOCABULARY = Vocabulary()
 
 @functools.lru_cache(maxsize=32)
 def _subject_words(file: TextFile) -> SubjectWords:
-    """Remembered, since the package's data stays the same while the sources file is edited."""
+    """Cached: the package's data stays the same while the sources file is edited."""
     table = read_table(file, VocabularyTable)
     return SubjectWords(file.name, tuple(table.terms.items()), tuple(table.patterns))
 
@@ -67,6 +67,6 @@ def _safety_tables(file: TextFile) -> tuple[SafetyTable, ...]:
 
 
 def digest_of(texts: tuple[str, ...]) -> str:
-    """Twelve hexadecimal digits that stand for *texts*."""
+    """Twelve hexadecimal digits of the SHA-256 of *texts*."""
     joined = "\0".join(texts)
     return hashlib.sha256(joined.encode(errors="replace")).hexdigest()[:12]

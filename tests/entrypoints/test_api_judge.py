@@ -361,7 +361,7 @@ async def test_a_timeout_of_the_work_is_not_taken_for_a_client_that_left():
 async def test_past_the_bound_of_work_who_asks_is_told_at_once_to_come_later(opened, path):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         admission = Admission(1, 60)
-        pipeline = replace(bench.services.pipeline, turn=admission)
+        pipeline = replace(bench.services.pipeline, admission=admission)
         bench.app.state.services = replace(bench.services, pipeline=pipeline)
         async with admission():
             refused = await bench.client.post(path, json=DISPUTE)
@@ -373,7 +373,9 @@ async def test_past_the_bound_of_work_who_asks_is_told_at_once_to_come_later(ope
 
 async def test_no_step_holds_a_request_past_the_deadline(opened):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
-        pipeline = replace(bench.services.pipeline, deadline_s=0.05, admit=asyncio.Event().wait)
+        pipeline = replace(
+            bench.services.pipeline, deadline_s=0.05, check_budget=asyncio.Event().wait
+        )
         bench.app.state.services = replace(bench.services, pipeline=pipeline)
         async with asyncio.timeout(5):
             reply = await bench.client.post("/api/judge", json=DISPUTE)

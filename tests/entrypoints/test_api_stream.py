@@ -182,7 +182,7 @@ async def test_what_is_refused_at_once_is_the_same_ordinary_problem(opened, requ
 
 def admitted_by(bench, admit: Callable[[], Awaitable[None]]) -> None:
     """From now on *admit* says whether there is anything left to judge with."""
-    pipeline = replace(bench.services.pipeline, admit=admit)
+    pipeline = replace(bench.services.pipeline, check_budget=admit)
     bench.app.state.services = replace(bench.services, pipeline=pipeline)
 
 

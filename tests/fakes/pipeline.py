@@ -7,7 +7,7 @@ from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pages.read import ReadPage
 from judge.judging.pages.retriever import SnippetRetriever
-from judge.judging.pipeline import Pipeline, admit_everybody
+from judge.judging.pipeline import Pipeline, unlimited_budget
 from judge.judging.references import ReferenceCollector
 from judge.ports import Clock, Journal, LanguageModel, PageFetcher, PassageFinder
 from tests.fakes.clock import FakeClock
@@ -35,7 +35,7 @@ def build_pipeline(
     journal: Journal | None = None,
     deadline_s: float = 30.0,
     passages: PassageFinder | None = None,
-    admit: Callable[[], Awaitable[None]] = admit_everybody,
+    check_budget: Callable[[], Awaitable[None]] = unlimited_budget,
 ) -> Pipeline:
     """The server's pipeline, with *retriever* and *model* as its only links to the outside."""
     clock, journal = clock or FakeClock(), journal or RecordingJournal()
@@ -46,5 +46,5 @@ def build_pipeline(
         clock=clock,
         journal=journal,
         deadline_s=deadline_s,
-        admit=admit,
+        check_budget=check_budget,
     )

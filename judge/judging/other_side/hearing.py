@@ -90,7 +90,7 @@ async def _verdicts(run: RunContext, model: MeteredModel) -> tuple[OtherVerdict,
 
     Raises InvalidReply and what the model raises.
     """
-    personas, has_more_room = run.known.personas, False
+    personas, has_more_room = run.knowledge.personas, False
     defects: tuple[Defect, ...] = ()
     for _ in range(2):
         prompt = render_prompt(

@@ -481,6 +481,6 @@ async def test_whatever_hangs_the_deadline_ends_it() -> None:
         await asyncio.Event().wait()
 
     world = World(ScriptedModel(GOOD), deadline_s=0.05)
-    world.pipeline = replace(world.pipeline, admit=forever)
+    world.pipeline = replace(world.pipeline, check_budget=forever)
     with pytest.raises(DeadlineExceeded):
         await asyncio.wait_for(world.judge(), timeout=10)

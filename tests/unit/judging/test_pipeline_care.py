@@ -77,7 +77,7 @@ async def judge(
 
     fetcher = ReplayFetcher(PAGES if pages is None else pages)
     pipeline = build_pipeline(
-        knowledge, text_retriever(fetcher, clock, journal), model, fallback, admit=check
+        knowledge, text_retriever(fetcher, clock, journal), model, fallback, check_budget=check
     )
     request = JudgeRequest(
         context=context, query="Am I being unreasonable?", hear_other_side=hear_other_side

@@ -81,7 +81,7 @@ class Judgement:
 
     async def result(self) -> JudgeResult:
         return await self.pipeline.judge(
-            REQUEST, request_id="r", emit=self.steps.append, as_written=True
+            REQUEST, request_id="r", emit=self.steps.append, stream_fields=True
         )
 
     @property

@@ -219,7 +219,7 @@ class JudgementStream:
         request_id = scope["state"]["request_id"]
         try:
             result = await self.services.pipeline.judge(
-                self.asked, request_id=request_id, emit=queue_step, as_written=True
+                self.asked, request_id=request_id, emit=queue_step, stream_fields=True
             )
             log_judgement(self.services.journal, result)
             events.put_nowait(as_event("verdict", result))

@@ -45,7 +45,7 @@ async def judge_and_show(
         written = WrittenVerdict(layout, services.clock)
         try:
             is_read = form == "text" and is_terminal()
-            result = await (judge(emit=written.show, as_written=True) if is_read else judge())
+            result = await (judge(emit=written.show, stream_fields=True) if is_read else judge())
         except JudgeError:
             written.give_up()
             raise
