@@ -1,4 +1,4 @@
-"""What is allowed in the sources but hardly meant: found before it is deployed."""
+"""Lints the sources: finds what is valid but probably a mistake, before it is deployed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from urllib.parse import urlsplit
 from judge.judging.domains import Words, term_words
 from judge.judging.sources import DomainSpec, SourceCatalog
 
-LEAST_WEIGHT = 1.0
-"""Of a term whose loss is worth a finding; a fainter one is a hint among many."""
+MIN_WEIGHT = 1.0
+"""A hidden term is reported from this weight on; a lower one is a hint among many."""
 
 FindingKind = Literal["duplicate-term", "hidden-term", "duplicate-page", "plain-http", "no-words"]
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogFinding:
-    """One of them: where it stands (`path` as in the file, see `line_of`) and what to do."""
+    """A probable mistake: its `path` of keys in the file (see `line_of`) and what to do."""
 
     kind: FindingKind
     file: str
@@ -25,7 +25,7 @@ class CatalogFinding:
 
 
 def check_catalog(catalog: SourceCatalog) -> tuple[CatalogFinding, ...]:
-    """All that is hardly meant in *catalog*, in the order of its domains."""
+    """The findings in *catalog*, in the order of its domains."""
     return tuple(
         finding
         for domain in catalog.domains
@@ -35,7 +35,7 @@ def check_catalog(catalog: SourceCatalog) -> tuple[CatalogFinding, ...]:
 
 
 def _duplicate_terms(domain: DomainSpec, _: SourceCatalog) -> Iterator[CatalogFinding]:
-    """Terms of a file that are the same to us: the louder one counts."""
+    """Terms of a file with the same normalised words, of which only the heaviest counts."""
     seen: dict[Words, str] = {}
     for text, _weight in domain.terms:
         first = seen.setdefault(term_words(text), text)
@@ -45,13 +45,13 @@ def _duplicate_terms(domain: DomainSpec, _: SourceCatalog) -> Iterator[CatalogFi
 
 
 def _hidden_terms(domain: DomainSpec, catalog: SourceCatalog) -> Iterator[CatalogFinding]:
-    """Terms of this domain's file inside which a shorter one of another domain does not count."""
+    """Terms of this domain's file that hide a shorter term of another domain."""
     others = [
         (other, words, text, weight)
         for other in catalog.domains
         if other.name != domain.name
         for text, weight in dict((*other.vocabulary.terms, *other.terms)).items()
-        if weight >= LEAST_WEIGHT
+        if weight >= MIN_WEIGHT
         for words in [term_words(text)]
     ]
     both = {(other.name, words) for other, words, _, _ in others}
@@ -74,17 +74,17 @@ def _is_inside(short: Words, long: Words) -> bool:
 
 
 def _pages(domain: DomainSpec, catalog: SourceCatalog) -> Iterator[CatalogFinding]:
-    """Pages that stood in the sources before, and those that are not fetched over https."""
+    """Pages that are listed twice, and those that are not fetched over https."""
     first = {
-        page_key(source.url): (other.name, place)
+        page_key(source.url): (other.name, position)
         for other in reversed(catalog.domains)
-        for place, source in reversed(list(enumerate(other.sources)))
+        for position, source in reversed(list(enumerate(other.sources)))
     }
     for index, source in enumerate(domain.sources):
         path = ("sources", index, "url")
-        owner, place = first[page_key(source.url)]
-        if (owner, place) != (domain.name, index):
-            where = f"domains.{owner}" if owner != domain.name else f"sources[{place + 1}]"
+        owner, position = first[page_key(source.url)]
+        if (owner, position) != (domain.name, index):
+            where = f"domains.{owner}" if owner != domain.name else f"sources[{position + 1}]"
             message = f"{source.url} stands in {where} too; keep it in one"
             yield _finding("duplicate-page", domain, path, message)
         if source.url.startswith("http://"):
@@ -93,13 +93,13 @@ def _pages(domain: DomainSpec, catalog: SourceCatalog) -> Iterator[CatalogFindin
 
 
 def page_key(url: str) -> str:
-    """*url* without what makes no other page of it."""
+    """*url* without the parts that do not change the page: scheme, `www.`, a slash at the end."""
     parts = urlsplit(url)
     return f"{parts.netloc.lower().removeprefix('www.')}{parts.path.rstrip('/')}?{parts.query}"
 
 
 def _no_words(domain: DomainSpec, _: SourceCatalog) -> Iterator[CatalogFinding]:
-    """A domain that no text can get."""
+    """A domain that can never be detected."""
     words = (domain.terms, domain.patterns, domain.vocabulary.terms, domain.vocabulary.patterns)
     if not any(words):
         message = "has no terms, so that no dispute is ever about it; add about five"

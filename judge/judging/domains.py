@@ -1,8 +1,8 @@
-"""Which everyday subject is a dispute about? Weighted terms and patterns, added up per domain.
+"""Detects the domain of a dispute: weighted terms and patterns, added up per domain.
 
-The text is cut into words, and at each word the longest configured phrase wins and uses its
-words up: "child maintenance" is not also "child". Word bounds therefore hold by construction
-("son" is never found in "person"), and the time is linear in the text.
+The text is split into words, and at each word the longest configured phrase matches and consumes
+its words: "child maintenance" is not also "child". Terms therefore match whole words only ("son"
+never matches in "person"), and the time is linear in the text.
 """
 
 import itertools
@@ -22,45 +22,44 @@ from judge.text.phrase_trie import PhraseTrie
 from judge.types.requests import DEFAULT_DOMAIN, Detection, DomainScore
 
 QUERY_FACTOR = 1.5
-"""What a match in the question weighs more than one in the context; people ask what matters."""
+"""Multiplies the weight of a match in the question: people ask about what matters."""
 
 REPEAT_FACTOR = 0.5
-"""What each repetition of a term adds, as a share of its weight."""
+"""What each repetition of a term adds to the factor of its weight."""
 
-MOST_FACTOR = 2.0
-"""The most that one term can weigh, however often it stands in the text."""
+MAX_FACTOR = 2.0
+"""The upper bound of that factor, however often the term occurs."""
 
 THRESHOLDS = ((25, 1.9), (80, 2.6), (300, 3.0))
-"""Words of a text and the score that a domain needs in it, with straight lines between.
+"""Pairs of text length in words and the score a domain needs; linear in between.
 
-Long texts mention more in passing. A term of weight 3 decides alone in any of them.
+Long texts mention more in passing. A term of weight 3 decides alone at any length.
 """
 
-STRONG = 2.0
+HINT_WEIGHT = 2.0
 HINT_WORDS = 100
-"""Terms below a weight of 2 fade in contexts beyond 100 words, with the square root: a long
-story mentions a job, a school and a bank whatever it is about."""
+"""Terms below HINT_WEIGHT are hints. In contexts of more than HINT_WORDS words they count less, by
+the square root: a long story mentions a job, a school and a bank whatever it is about."""
 
 QUESTION_WORDS = 6
 STORY_WORDS = 50
-"""A question of so many words that says nothing of the domain of its story, when that has so
-many words: the story mentions it in passing, and needs the score of the longest texts."""
+"""When question and story have at least so many words and the question says nothing of the best
+domain, the story may mention it in passing: it then needs the score of the longest texts."""
 
-CLOSE = 0.2
-SURE = 2.0
-"""Two domains whose scores differ by less than this are a toss-up, and the pages of the wrong one
-would do more harm than none; unless both have this many times the score that is needed, when a
-dispute is about either."""
+MIN_LEAD = 0.2
+CLEAR_FACTOR = 2.0
+"""The best domain must lead the second by MIN_LEAD, since pages of the wrong domain do more harm
+than none. With CLEAR_FACTOR times the needed score it need not: the dispute is about both."""
 
-LEADS = frozenset("a an at her his my our the their this".split())
-"""Words that terms begin with and that may stand before other terms as well."""
+LEADING_WORDS = frozenset("a an at her his my our the their this".split())
+"""A phrase that begins with one gives way to the phrase after it: "a job" to "job offer"."""
 
 Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DomainWeight:
-    """That a term speaks for the domain of this index, and how loudly."""
+    """What a term or pattern weighs for one domain, which is given by its index."""
 
     domain: int
     weight: float
@@ -68,48 +67,49 @@ class DomainWeight:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DetectorTerm:
-    """A configured word or phrase: as shown, its words as they are compared, and its weights."""
+    """A configured word or phrase: as written, its normalised words, and its weights."""
 
     shown: str
     words: Words
     weights: tuple[DomainWeight, ...]
 
 
-FoundTerm = tuple[int, int, DetectorTerm]
-"""A term with the numbers of its first word and of the one after it."""
+TermSpan = tuple[int, int, DetectorTerm]
+"""The index of a term's first word, the index after its last word, and the term."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """What `detect_domain` needs, compiled once per sources file.
+    """The compiled terms and patterns of all domains; made once per sources file.
 
-    `weights` are those of the patterns, in their order.
+    `pattern_weights` are in the order of the patterns.
     """
 
     domains: tuple[str, ...]
     terms: PhraseTrie[DetectorTerm]
     patterns: PatternSet
-    weights: tuple[DomainWeight, ...]
+    pattern_weights: tuple[DomainWeight, ...]
 
 
 class DomainMatch(NamedTuple):
-    """A term or pattern found in the text: `shown` names it, each repetition raises its factor."""
+    """A term or pattern found in the text; its score is its weight times `factor`."""
 
     shown: str
+    """The term as written, or the text that the pattern matched."""
     weight: DomainWeight
     factor: float
     is_asked: bool
-    """Whether the question says it."""
+    """Whether the question contains it."""
     words: Words = ()
-    """Those of a term; none for a pattern."""
+    """The normalised words of a term; empty for a pattern."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """The score that the best domain needs in a text, and what set it so high.
+class ScoreThreshold:
+    """The score that the best domain needs in a text, and the rules that it comes from.
 
-    `for_question` is there when the question says nothing of the best domain, `for_runner_up` when
-    there is a second one; the highest counts.
+    `for_question` is set when the question says nothing of the best domain, `for_runner_up` when
+    a second domain scored; the highest of the three counts.
     """
 
     words: int
@@ -125,21 +125,21 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class DomainEvidence:
-    """All that stood in a dispute, with the scores and the bar.
+    """All matches in a dispute, with the scores and the threshold.
 
-    `found` is that of each domain, by the term as it is shown, or the pattern.
+    `matches` has one mapping per domain, keyed by the term as written or the pattern.
     """
 
-    found: Sequence[Mapping[str, DomainMatch]]
+    matches: Sequence[Mapping[str, DomainMatch]]
     scores: tuple[DomainScore, ...]
-    bar: Bar
+    threshold: ScoreThreshold
 
     @property
     def detection(self) -> Detection:
-        """What follows from it."""
-        is_decided = bool(self.scores) and self.scores[0].score >= self.bar.needed
+        """The best domain if its score reaches the threshold, else `default`; with the ranking."""
+        is_decided = bool(self.scores) and self.scores[0].score >= self.threshold.needed
         domain = self.scores[0].domain if is_decided else DEFAULT_DOMAIN
-        return Detection(domain, self.scores, self.bar.needed)
+        return Detection(domain, self.scores, self.threshold.needed)
 
 
 def compile_detector(catalog: SourceCatalog) -> Detector:
@@ -151,9 +151,9 @@ def compile_detector(catalog: SourceCatalog) -> Detector:
     ]
     return Detector(
         domains=tuple(domain.name for domain in catalog.domains),
-        terms=PhraseTrie(_terms(catalog.domains), compared_word),
+        terms=PhraseTrie(_terms(catalog.domains), normalise_word),
         patterns=PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
-        weights=tuple(weight for _, weight in patterns),
+        pattern_weights=tuple(weight for _, weight in patterns),
     )
 
 
@@ -171,47 +171,46 @@ def choose_domain(detector: Detector, dispute: Dispute, named: str | None) -> De
 def detect_domain(detector: Detector, dispute: Dispute) -> Detection:
     """The domain that *dispute* is about, with the ranking that led to it.
 
-    The ranking holds the domains that scored, best first, ties in the order of the file. The
-    domain is the first of them, or `default` when its score is below the threshold or hardly above
-    the second's.
+    The ranking holds the domains with a score above zero, best first, ties in the order of the
+    file. The domain is the first of them, or `default` when its score is below the threshold.
     """
     return weigh_evidence(detector, dispute).detection
 
 
 def weigh_evidence(detector: Detector, dispute: Dispute) -> DomainEvidence:
-    """What speaks for each domain in *dispute*, and how much of it is needed."""
+    """The matches and scores of each domain in *dispute*, and the score that is needed."""
     count = len(dispute.context.words)
-    share = math.sqrt(HINT_WORDS / max(count, HINT_WORDS))
-    found: list[dict[str, DomainMatch]] = [{} for _ in detector.domains]
-    _add_matches(found, detector, dispute.query, QUERY_FACTOR, QUERY_FACTOR, is_asked=True)
-    _add_matches(found, detector, dispute.context, 1.0, share, is_asked=False)
-    scores = _ranking(detector, found)
+    hint_factor = math.sqrt(HINT_WORDS / max(count, HINT_WORDS))
+    matches: list[dict[str, DomainMatch]] = [{} for _ in detector.domains]
+    _add_matches(matches, detector, dispute.query, QUERY_FACTOR, QUERY_FACTOR, is_asked=True)
+    _add_matches(matches, detector, dispute.context, 1.0, hint_factor, is_asked=False)
+    scores = _ranking(detector, matches)
     words = count + len(dispute.query.words)
-    for_length, for_question, for_runner_up = _threshold(words), None, None
+    for_length, for_question, for_runner_up = _needed_for_length(words), None, None
     is_long = len(dispute.query.words) >= QUESTION_WORDS and count >= STORY_WORDS
-    if scores and is_long and not _is_asked(found[detector.domains.index(scores[0].domain)]):
+    if scores and is_long and not _is_asked(matches[detector.domains.index(scores[0].domain)]):
         for_question = THRESHOLDS[-1][1]
     if len(scores) > 1:
-        ahead = round(scores[1].score + CLOSE, 2)  # As scores are, which it is compared with.
-        for_runner_up = min(ahead, SURE * max(for_length, for_question or 0.0))
-    bar = Bar(words, for_length, for_question, for_runner_up)
-    return DomainEvidence(found, scores, bar)
+        ahead = round(scores[1].score + MIN_LEAD, 2)  # Rounded like the scores it is compared with.
+        for_runner_up = min(ahead, CLEAR_FACTOR * max(for_length, for_question or 0.0))
+    threshold = ScoreThreshold(words, for_length, for_question, for_runner_up)
+    return DomainEvidence(matches, scores, threshold)
 
 
-def _is_asked(found: Mapping[str, DomainMatch]) -> bool:
-    """Whether anything in the question speaks for the domain of which this was *found*."""
-    return any(match.is_asked and match.weight.weight > 0 for match in found.values())
+def _is_asked(matches: Mapping[str, DomainMatch]) -> bool:
+    """Whether any of one domain's *matches* is in the question and has a positive weight."""
+    return any(match.is_asked and match.weight.weight > 0 for match in matches.values())
 
 
-def _threshold(words: int) -> float:
-    """The score that a text of so many words needs."""
+def _needed_for_length(words: int) -> float:
+    """The score that a text of so many *words* needs, from THRESHOLDS."""
     for (fewer, low), (more, high) in itertools.pairwise(THRESHOLDS):
         if words < more:
             return low + (high - low) * max(words - fewer, 0) / (more - fewer)
     return THRESHOLDS[-1][1]
 
 
-def compared_word(word: str) -> str:
+def normalise_word(word: str) -> str:
     """*word* without possessive, apostrophe and simple plural: "landlords'" is "landlord"."""
     if "'" in word:
         word = word.removesuffix("'s").replace("'", "")
@@ -223,51 +222,52 @@ def compared_word(word: str) -> str:
 
 
 def _terms(domains: Sequence[DomainSpec]) -> Iterator[tuple[Words, DetectorTerm]]:
-    """Every term with its words; a term of two domains stands once."""
+    """Every term with its normalised words; a term of several domains is yielded once."""
     weights: dict[Words, dict[int, float]] = {}
     shown: dict[Words, str] = {}
     for index, domain in enumerate(domains):
         for terms in (domain.vocabulary.terms, domain.terms):
-            loudest: dict[Words, float] = {}
+            highest: dict[Words, float] = {}
             for text, weight in terms:
                 words = term_words(text)
                 shown.setdefault(words, text)
-                loudest[words] = max(weight, loudest.get(words, weight))
-            for words, weight in loudest.items():
+                highest[words] = max(weight, highest.get(words, weight))
+            for words, weight in highest.items():
                 weights.setdefault(words, {})[index] = weight
     _extend_to_new_domains(weights, domains)
-    for words, known in weights.items():
-        of_domains = tuple(DomainWeight(index, weight) for index, weight in known.items())
-        yield words, DetectorTerm(shown[words], words, of_domains)
+    for words, by_domain in weights.items():
+        term_weights = tuple(DomainWeight(index, weight) for index, weight in by_domain.items())
+        yield words, DetectorTerm(shown[words], words, term_weights)
 
 
 def term_words(text: str) -> Words:
-    """The words of a term as they are compared: terms with the same words are the same term."""
-    return tuple(map(compared_word, normalise(text).words))
+    """The normalised words of a term; terms with the same words are the same term."""
+    return tuple(map(normalise_word, normalise(text).words))
 
 
 def _extend_to_new_domains(
     weights: dict[Words, dict[int, float]], domains: Sequence[DomainSpec]
 ) -> None:
-    """Let phrases of the package say what they hold of domains that the package does not know.
+    """Give the package's phrases the weights that terms inside them have for new domains.
 
-    Its phrases hide the shorter terms inside them, as "my neighbour" hides "neighbour", which
-    was measured among the subjects it has words for. A domain without any is never hidden so.
+    A phrase hides the terms inside it, as "my neighbour" hides "neighbour". For the package's own
+    subjects its weight was measured; a domain that the package has no words for would lose the
+    hidden term.
     """
-    new = {at for at, domain in enumerate(domains) if domain.vocabulary == NO_WORDS}
-    ours = {term_words(text) for domain in domains for text, _ in domain.terms}
-    if not new or not ours:
+    new = {index for index, domain in enumerate(domains) if domain.vocabulary == NO_WORDS}
+    configured = {term_words(text) for domain in domains for text, _ in domain.terms}
+    if not new or not configured:
         return
-    for words in [words for words in weights if words not in ours]:
+    for words in [words for words in weights if words not in configured]:
         for first, last in itertools.combinations(range(len(words) + 1), 2):
             for index, weight in weights.get(words[first:last], {}).items():
                 if index in new:
-                    known = weights[words]
-                    known[index] = max(weight, known.get(index, weight))
+                    by_domain = weights[words]
+                    by_domain[index] = max(weight, by_domain.get(index, weight))
 
 
 def _add_matches(
-    found: Sequence[dict[str, DomainMatch]],
+    by_domain: Sequence[dict[str, DomainMatch]],
     detector: Detector,
     text: NormalisedText,
     factor: float,
@@ -275,58 +275,60 @@ def _add_matches(
     *,
     is_asked: bool,
 ) -> None:
-    """Add what of *detector* stands in one text; hints get a factor of their own."""
+    """Add the matches of one text to those of each domain; hints have a factor of their own."""
     terms = Counter([term for _, _, term in longest_terms(detector, text)])
     matches = [
         (t.shown, t.shown, weight, n, t.words) for t, n in terms.items() for weight in t.weights
     ]
     for number, match in detector.patterns.matches(text.folded):
         shown = " ".join(match[0].split())
-        matches.append((match.re.pattern, shown, detector.weights[number], 1, ()))
+        matches.append((match.re.pattern, shown, detector.pattern_weights[number], 1, ()))
     for key, shown, weight, times, words in matches:
-        known = found[weight.domain].get(key)
-        if known is None:
-            part = hint_factor if weight.weight < STRONG else factor
-            raised = min(part + (times - 1) * REPEAT_FACTOR, MOST_FACTOR)
-            found[weight.domain][key] = DomainMatch(shown, weight, raised, is_asked, words)
-        elif known.factor < MOST_FACTOR:
-            raised = min(known.factor + times * REPEAT_FACTOR, MOST_FACTOR)
-            found[weight.domain][key] = known._replace(factor=raised)
+        earlier = by_domain[weight.domain].get(key)
+        if earlier is None:
+            first = hint_factor if weight.weight < HINT_WEIGHT else factor
+            raised = min(first + (times - 1) * REPEAT_FACTOR, MAX_FACTOR)
+            by_domain[weight.domain][key] = DomainMatch(shown, weight, raised, is_asked, words)
+        elif earlier.factor < MAX_FACTOR:
+            raised = min(earlier.factor + times * REPEAT_FACTOR, MAX_FACTOR)
+            by_domain[weight.domain][key] = earlier._replace(factor=raised)
 
 
-def longest_terms(detector: Detector, text: NormalisedText) -> list[FoundTerm]:
-    """The terms in *text*: at each word the longest, which uses its words up.
+def longest_terms(detector: Detector, text: NormalisedText) -> list[TermSpan]:
+    """The terms in *text*, in order: at each word the longest, which consumes its words.
 
     "a job" gives way to "job offer" in "a job offer".
     """
-    found: list[FoundTerm] = []
-    free = 0
-    for start, here in detector.terms.find(text.words):
-        length, term = here[-1]
-        if start < free < start + length and found[-1][0] == start - 1:
-            if text.words[start - 1] not in LEADS:
+    spans: list[TermSpan] = []
+    end = 0
+    for start, phrases in detector.terms.find(text.words):
+        length, term = phrases[-1]
+        if start < end < start + length and spans[-1][0] == start - 1:
+            if text.words[start - 1] not in LEADING_WORDS:
                 continue
-            del found[-1]
-        elif start < free:
+            del spans[-1]
+        elif start < end:
             continue
-        free = start + length
-        found.append((start, free, term))
-    return found
+        end = start + length
+        spans.append((start, end, term))
+    return spans
 
 
 def _ranking(
     detector: Detector, by_domain: Sequence[Mapping[str, DomainMatch]]
 ) -> tuple[DomainScore, ...]:
-    """The score of each domain with one above zero, best first."""
+    """The domains with a score above zero, best first."""
     scores = [
-        _score(name, found.values()) for name, found in zip(detector.domains, by_domain) if found
+        _score(name, matches.values())
+        for name, matches in zip(detector.domains, by_domain)
+        if matches
     ]
     return tuple(sorted((s for s in scores if s.score > 0), key=lambda s: -s.score))
 
 
-def _score(name: str, found: Iterable[DomainMatch]) -> DomainScore:
-    """The sum of what was *found* for one domain; what speaks loudest is named first."""
-    parts = [(match.weight.weight * match.factor, match.shown) for match in found]
+def _score(name: str, matches: Iterable[DomainMatch]) -> DomainScore:
+    """The sum of one domain's *matches*; the terms shown are those that add most first."""
+    parts = [(match.weight.weight * match.factor, match.shown) for match in matches]
     parts.sort(key=itemgetter(0), reverse=True)
     matched = dict.fromkeys([shown for value, shown in parts if value > 0])
     return DomainScore(name, round(sum([value for value, _ in parts]), 2), tuple(matched))

@@ -1,4 +1,4 @@
-"""How well are labelled disputes told apart and given their pages? In figures."""
+"""Measures detection and the choice of pages on labelled disputes."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from judge.judging.pages.choose import choose_pages
 from judge.judging.pages.library import IndexedPages
 from judge.types.requests import DEFAULT_DOMAIN
 
-FIRST = 2
-"""The pages of which one at least should bear on the dispute."""
+TOP_PAGES = 2
+"""The pages among which `hit_at_2` looks for a labelled one."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledDispute:
-    """A dispute, the domain it should get and the pages that bear on it; its line in a file."""
+    """A dispute with its line in the file, its correct domain, and perhaps its relevant pages."""
 
     line: int
     context: str
@@ -29,7 +29,7 @@ class LabelledDispute:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedDispute:
-    """What came of one: the domain it got, and for one with pages those that would be offered."""
+    """A labelled dispute with the domain it got and, if it has labelled pages, those offered."""
 
     labelled: LabelledDispute
     detected: str
@@ -38,7 +38,7 @@ class EvaluatedDispute:
 
 @dataclass(frozen=True, slots=True)
 class DomainEvaluation:
-    """How a domain fared. A share is None where there was nothing to divide by."""
+    """The figures of one domain; None where there is nothing to divide by."""
 
     domain: str
     disputes: int
@@ -49,7 +49,7 @@ class DomainEvaluation:
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Disputes of one domain that got another, and their lines."""
+    """Disputes labelled as one domain and detected as another, with their lines."""
 
     labelled: str
     detected: str
@@ -58,13 +58,13 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True)
 class PageEvaluation:
-    """How often the labelled pages are found, over the *disputes* that have some."""
+    """How often labelled pages are found, over the `disputes` that have some."""
 
     disputes: int
     limit: int
-    """The pages offered to one dispute at most."""
+    """The most pages that one dispute is offered."""
     hit_at_2: float
-    """The share of disputes with a labelled page among the first FIRST."""
+    """The share of disputes with a labelled page among the first TOP_PAGES."""
     recall: float
     """The share of a dispute's labelled pages that is offered, on average."""
 
@@ -76,18 +76,18 @@ class EvaluationReport:
     disputes: int
     accuracy: float
     macro_f1: float
-    """The mean over the domains that were labelled or detected, `default` aside."""
+    """The mean over the domains that were labelled or detected, without `default`."""
     domains: tuple[DomainEvaluation, ...]
     confusions: tuple[Confusion, ...]
     pages: PageEvaluation | None
 
 
 def evaluate_dispute(
-    known: Knowledge, indexed: IndexedPages, labelled: LabelledDispute
+    knowledge: Knowledge, indexed: IndexedPages, labelled: LabelledDispute
 ) -> EvaluatedDispute:
-    """The domain and, where some are labelled, the pages that a dispute gets."""
+    """The domain that *labelled* gets and, if it has labelled pages, the pages it is offered."""
     dispute = read_dispute(labelled.context, labelled.query)
-    domain = detect_domain(known.detector, dispute).domain
+    domain = detect_domain(knowledge.detector, dispute).domain
     if not labelled.pages:
         return EvaluatedDispute(labelled, domain)
     nations = find_nations(dispute)
@@ -96,14 +96,15 @@ def evaluate_dispute(
 
 
 def score_evaluation(evaluated: Sequence[EvaluatedDispute], limit: int) -> EvaluationReport:
-    """The figures of at least one dispute, where *limit* pages are offered at most."""
+    """The figures of *evaluated*, at least one dispute, each offered at most *limit* pages."""
     lines: dict[tuple[str, str], list[int]] = {}
-    for one in evaluated:
-        lines.setdefault((one.labelled.domain, one.detected), []).append(one.labelled.line)
-    pairs = Counter({pair: len(found) for pair, found in lines.items()})
+    for dispute in evaluated:
+        pair = (dispute.labelled.domain, dispute.detected)
+        lines.setdefault(pair, []).append(dispute.labelled.line)
+    pairs = Counter({pair: len(numbers) for pair, numbers in lines.items()})
     names = dict.fromkeys(name for pair in sorted(pairs) for name in pair)
     domains = tuple(_evaluated_domain(name, pairs) for name in names)
-    f1s = [one.f1 or 0.0 for one in domains if one.domain != DEFAULT_DOMAIN]
+    f1s = [domain.f1 or 0.0 for domain in domains if domain.domain != DEFAULT_DOMAIN]
     return EvaluationReport(
         disputes=len(evaluated),
         accuracy=round(sum(n for (a, b), n in pairs.items() if a == b) / len(evaluated), 3),
@@ -114,30 +115,29 @@ def score_evaluation(evaluated: Sequence[EvaluatedDispute], limit: int) -> Evalu
             for (labelled, detected), _ in pairs.most_common()
             if labelled != detected
         ),
-        pages=_evaluated_pages([one for one in evaluated if one.labelled.pages], limit),
+        pages=_evaluated_pages([item for item in evaluated if item.labelled.pages], limit),
     )
 
 
 def _evaluated_domain(name: str, pairs: Counter[tuple[str, str]]) -> DomainEvaluation:
     right = pairs[name, name]
-    labelled = sum(n for (wanted, _), n in pairs.items() if wanted == name)
-    detected = sum(n for (_, got), n in pairs.items() if got == name)
+    labelled = sum(n for (label, _), n in pairs.items() if label == name)
+    detected = sum(n for (_, detection), n in pairs.items() if detection == name)
     return DomainEvaluation(
         name,
-        labelled,
-        _share(right, detected),
-        _share(right, labelled),
-        _share(2 * right, labelled + detected),
+        disputes=labelled,
+        precision=_ratio(right, detected),
+        recall=_ratio(right, labelled),
+        f1=_ratio(2 * right, labelled + detected),
     )
 
 
 def _evaluated_pages(evaluated: Sequence[EvaluatedDispute], limit: int) -> PageEvaluation | None:
     if not evaluated:
         return None
-    hits = sum(bool({*one.offered[:FIRST]} & {*one.labelled.pages}) for one in evaluated)
+    hits = sum(bool({*e.offered[:TOP_PAGES]} & {*e.labelled.pages}) for e in evaluated)
     recalls = [
-        len({*one.offered} & {*one.labelled.pages}) / len({*one.labelled.pages})
-        for one in evaluated
+        len({*e.offered} & {*e.labelled.pages}) / len({*e.labelled.pages}) for e in evaluated
     ]
     return PageEvaluation(
         len(evaluated),
@@ -147,5 +147,5 @@ def _evaluated_pages(evaluated: Sequence[EvaluatedDispute], limit: int) -> PageE
     )
 
 
-def _share(part: int, whole: int) -> float | None:
+def _ratio(part: int, whole: int) -> float | None:
     return round(part / whole, 3) if whole else None

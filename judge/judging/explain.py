@@ -1,7 +1,7 @@
-"""Why does a dispute get its domain, its help lines and its pages? The answer as data.
+"""Explains, as data, why a dispute gets its domain, its help lines and its pages.
 
-Everything that stood in the text is there: also what weighs nothing, speaks against, or does
-not count because a longer term used its words up.
+Every term found in the text is listed, including those with a weight of zero or below and those
+that do not count because a longer term consumed their words.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,10 +10,10 @@ from typing import Literal
 
 from judge.judging.dispute import Dispute, NormalisedText
 from judge.judging.domains import (
-    Bar,
     Detector,
     DetectorTerm,
     DomainMatch,
+    ScoreThreshold,
     Words,
     longest_terms,
     term_words,
@@ -33,30 +33,30 @@ TermKind = Literal["term", "pattern"]
 
 @dataclass(frozen=True, slots=True)
 class ExplainedTerm:
-    """A term or pattern that stood in the text, and what it gave one domain.
+    """A term or pattern found in the text, and what it added to the score of one domain.
 
-    `score` is `weight` times `factor`: more in the question and when repeated, less for hints in a
-    long story. It is 0 where the match is part of a longer term's: that is then `lost_to`.
+    `score` is `weight` times `factor`, which is higher in the question and for repetitions, lower
+    for hints in a long story. A term that `lost_to` a longer one does not count: its score is 0.
     """
 
     domain: str
     kind: TermKind
     shown: str
     configured: str
-    """The term or the regular expression as it stands in `file`."""
+    """The term or the regular expression as written in `file`."""
     file: str
-    """Where a phrase counts for a domain because it holds one of its terms, it is that term's."""
+    """For a phrase that counts because a term of the domain is inside it, the file of that term."""
     weight: float
     factor: float
     score: float
     is_asked: bool
-    """Whether the question says it."""
+    """Whether the question contains it."""
     lost_to: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DomainTotal:
-    """The sum for one domain; zero and less are there too."""
+    """The sum of the scores for one domain; may be zero or negative."""
 
     domain: str
     score: float
@@ -64,49 +64,49 @@ class DomainTotal:
 
 @dataclass(frozen=True, slots=True)
 class DisputeExplanation:
-    """What a dispute comes to and why."""
+    """What is decided about a dispute, and why; most fields are keys of the JSON output."""
 
     detection: Detection
-    bar: Bar
+    bar: ScoreThreshold
     missed: float
-    """How much the best domain lacks to the bar; 0 when it is reached, or when there is none."""
+    """How far the best domain is below the threshold; 0 when it reaches it or none scored."""
     totals: tuple[DomainTotal, ...]
     terms: tuple[ExplainedTerm, ...]
-    """Those of the best domain first, and within a domain the loudest."""
+    """By domain, the best first, then by score; those that do not count come last."""
     safety: tuple[SafetyReason, ...]
     harmless: tuple[str, ...]
-    """Phrases that only sound alarming, which were taken out."""
+    """Phrases that only sound alarming, which were removed."""
     help: tuple[HelpLine, ...]
-    """What would be shown: that of the safety rules, then that of the domain, each once."""
+    """The help lines shown: of the safety rules, then of the domain, without repeats."""
     nations: tuple[str, ...]
     pages: tuple[ChosenPage, ...]
-    """The pages that would be asked for, best first."""
+    """The pages that would be requested, best first."""
 
 
 def explain_dispute(
-    known: Knowledge, indexed: IndexedPages, dispute: Dispute
+    knowledge: Knowledge, indexed: IndexedPages, dispute: Dispute
 ) -> DisputeExplanation:
-    """All that is decided about *dispute* before a model is asked; nothing is fetched."""
-    evidence = weigh_evidence(known.detector, dispute)
+    """All that is decided about *dispute* before the model is asked; fetches nothing."""
+    evidence = weigh_evidence(knowledge.detector, dispute)
     detection = evidence.detection
-    written = [_Written.of(domain) for domain in known.catalog.domains]
+    configured = [_ConfiguredTerms.of(domain) for domain in knowledge.catalog.domains]
     terms = [
-        *_counted(known, written, evidence.found),
-        *_hidden(known, written, dispute),
+        *_counted(knowledge, configured, evidence.matches),
+        *_hidden(knowledge, configured, dispute),
     ]
     totals = _totals(terms)
     order = [total.domain for total in totals]
-    safety = explain_safety(known.safety, dispute)
-    domain_help = known.catalog.domain_help(detection.domain)
+    safety = explain_safety(knowledge.safety, dispute)
+    domain_help = knowledge.catalog.domain_help(detection.domain)
     safety_help = [line for reason in safety.reasons for line in reason.help]
     nations = find_nations(dispute)
-    lacks = evidence.bar.needed - evidence.scores[0].score if evidence.scores else 0.0
+    missed = evidence.threshold.needed - evidence.scores[0].score if evidence.scores else 0.0
     return DisputeExplanation(
         detection=detection,
-        bar=evidence.bar,
-        missed=round(lacks, 2) if detection.domain == DEFAULT_DOMAIN else 0.0,
+        bar=evidence.threshold,
+        missed=round(missed, 2) if detection.domain == DEFAULT_DOMAIN else 0.0,
         totals=totals,
-        terms=tuple(sorted(terms, key=lambda term: _place(term, order))),
+        terms=tuple(sorted(terms, key=lambda term: _sort_key(term, order))),
         safety=safety.reasons,
         harmless=safety.harmless,
         help=merged_help((*safety_help, *domain_help)),
@@ -115,7 +115,7 @@ def explain_dispute(
     )
 
 
-def _place(term: ExplainedTerm, order: Sequence[str]) -> tuple[bool, int, float]:
+def _sort_key(term: ExplainedTerm, order: Sequence[str]) -> tuple[bool, int, float]:
     return bool(term.lost_to), order.index(term.domain), -term.score
 
 
@@ -129,19 +129,19 @@ def _totals(terms: Sequence[ExplainedTerm]) -> tuple[DomainTotal, ...]:
 
 
 def _counted(
-    known: Knowledge,
-    written: Sequence["_Written"],
+    knowledge: Knowledge,
+    configured: Sequence["_ConfiguredTerms"],
     by_domain: Sequence[Mapping[str, DomainMatch]],
 ) -> Iterator[ExplainedTerm]:
-    """What counted, once for each term and domain."""
-    for domain, texts, found in zip(known.catalog.domains, written, by_domain):
-        for key, match in found.items():
-            configured, file = texts.find(key, match)
+    """The terms and patterns that count, once for each domain."""
+    for domain, terms, matches in zip(knowledge.catalog.domains, configured, by_domain):
+        for key, match in matches.items():
+            text, file = terms.find(key, match)
             yield ExplainedTerm(
                 domain=domain.name,
                 kind="term" if match.words else "pattern",
                 shown=match.shown,
-                configured=configured,
+                configured=text,
                 file=file,
                 weight=match.weight.weight,
                 factor=round(match.factor, 3),
@@ -151,23 +151,23 @@ def _counted(
 
 
 def _hidden(
-    known: Knowledge, written: Sequence["_Written"], dispute: Dispute
+    knowledge: Knowledge, configured: Sequence["_ConfiguredTerms"], dispute: Dispute
 ) -> Iterator[ExplainedTerm]:
-    """The terms that stood in the text inside or across a longer one, once for each domain."""
-    names = [domain.name for domain in known.catalog.domains]
-    seen: dict[tuple[str, int], None] = {}
+    """The terms that overlap a longer one and do not count, once for each domain."""
+    names = [domain.name for domain in knowledge.catalog.domains]
+    seen: set[tuple[str, int]] = set()
     for text in (dispute.query, dispute.context):
-        for term, winner in _losers(known.detector, text):
+        for term, winner in _losers(knowledge.detector, text):
             for weight in term.weights:
-                texts = written[weight.domain]
-                configured, file = texts.find_term(term_words(term.shown))
-                speaks = weight.domain in {other.domain for other in winner.weights}
-                is_counted = speaks and texts.find_term(term_words(winner.shown))[0] == configured
+                terms = configured[weight.domain]
+                written, file = terms.find_term(term_words(term.shown))
+                is_shared = weight.domain in {other.domain for other in winner.weights}
+                is_counted = is_shared and terms.find_term(term_words(winner.shown))[0] == written
                 if is_counted or (term.shown, weight.domain) in seen:
                     continue
-                seen[term.shown, weight.domain] = None
+                seen.add((term.shown, weight.domain))
                 yield ExplainedTerm(
-                    names[weight.domain], "term", term.shown, configured, file, weight.weight,
+                    names[weight.domain], "term", term.shown, written, file, weight.weight,
                     factor=0.0, score=0.0, is_asked=text is dispute.query, lost_to=winner.shown,
                 )  # fmt: skip
 
@@ -175,25 +175,25 @@ def _hidden(
 def _losers(
     detector: Detector, text: NormalisedText
 ) -> Iterator[tuple[DetectorTerm, DetectorTerm]]:
-    """Each term in *text* that does not count, with the one that took its words."""
-    found = set(longest_terms(detector, text))
-    owners = {at: term for start, end, term in found for at in range(start, end)}
-    for start, here in detector.terms.find(text.words):
-        for length, term in reversed(here):
-            taken = (owners[at] for at in range(start, start + length) if at in owners)
-            if (start, start + length, term) not in found and (winner := next(taken, None)):
+    """Each term in *text* that does not count, with the longer one that consumed its words."""
+    spans = set(longest_terms(detector, text))
+    owners = {at: term for start, end, term in spans for at in range(start, end)}
+    for start, phrases in detector.terms.find(text.words):
+        for length, term in reversed(phrases):
+            winners = (owners[at] for at in range(start, start + length) if at in owners)
+            if (start, start + length, term) not in spans and (winner := next(winners, None)):
                 yield term, winner
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
-    """The terms and patterns of one domain as they stand in files, ours before the package's."""
+class _ConfiguredTerms:
+    """The terms and patterns of one domain as written in files; ours overrule the package's."""
 
     terms: dict[Words, tuple[str, str]]
     patterns: dict[str, str]
 
     @classmethod
-    def of(cls, domain: DomainSpec) -> "_Written":
+    def of(cls, domain: DomainSpec) -> "_ConfiguredTerms":
         ours, package = (domain.file, domain), (domain.vocabulary.file, domain.vocabulary)
         return cls(
             {
@@ -205,13 +205,13 @@ class _Written:
         )
 
     def find(self, key: str, match: DomainMatch) -> tuple[str, str]:
-        """How what matched is written, and in which file."""
+        """The term or pattern of *match* as written, and its file."""
         if match.words:
             return self.find_term(match.words)
         return key, self.patterns.get(key, "")
 
     def find_term(self, words: Words) -> tuple[str, str]:
-        """The term of these *words*, else the longest one in them, from which it was made."""
+        """The term of these *words*, else the longest term inside them, and its file."""
         sizes = range(len(words), 0, -1)
         parts = (words[at : at + size] for size in sizes for at in range(len(words) - size + 1))
         return next((self.terms[part] for part in parts if part in self.terms), ("", ""))

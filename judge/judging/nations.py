@@ -1,8 +1,8 @@
-"""Which nations of the United Kingdom does a text mention? Law and landlords differ by nation.
+"""Finds which nations of the United Kingdom a text mentions: law differs by nation.
 
-Missing one costs little: the page is used as for everybody. Naming a wrong one hides good
-pages, so look-alikes (New South Wales, Bank of England, London in Ontario) are left out, and a
-city counts only as a place: "in Leeds", not "a Leeds fan".
+A missed nation costs little: England is assumed. A wrong one hides good pages, so look-alikes (New
+South Wales, Bank of England, London in Ontario) do not count, and a city counts only as a place:
+"in Leeds", not "a Leeds fan".
 """
 
 import functools
@@ -35,7 +35,7 @@ def _cities(names: str) -> tuple[str, str]:
 
 
 def _postcodes(areas: str) -> tuple[str, ...]:
-    """Of these areas: whole, or the first half after a word that says what it is."""
+    """Patterns for postcodes of these areas: whole, or the first half after "postcode"."""
     halves = [rf"{area}[0-9][0-9]?" for area in areas.split("|")]
     return (
         *(rf"\b{half} ?[0-9](?!st|nd|rd|th|am|pm)[a-z]{{2}}\b" for half in halves),
@@ -50,7 +50,7 @@ _SCOTTISH_TRIBUNAL = (
     r"\bfirst[- ]tier tribunal\b"
     r"(?! \(?(?:property|tax|social|immigration|general|health|war|in england|for england))"
 )
-"""The one where tenants go to; those of England and of the United Kingdom are named in full."""
+"""The Scottish housing tribunal; other first-tier tribunals are written with their chamber."""
 
 _SIGNS = {
     "england": (
@@ -118,7 +118,7 @@ _SIGNS = {
     ),
 }
 _NATION_OF = tuple(nation for nation, signs in _SIGNS.items() for _ in signs)
-"""The nation of each sign."""
+"""The nation of each pattern, in the order of `_signs()`."""
 
 
 @functools.cache

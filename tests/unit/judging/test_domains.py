@@ -12,7 +12,7 @@ from judge.bootstrap import learn
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import (
     HINT_WORDS,
-    MOST_FACTOR,
+    MAX_FACTOR,
     QUERY_FACTOR,
     QUESTION_WORDS,
     STORY_WORDS,
@@ -153,7 +153,7 @@ def test_a_repeated_term_counts_half_again_and_is_capped():
 
     assert scores(detect, "boiler boiler") == {"x": 1.5}
     assert scores(detect, "boiler", "boiler") == {"x": 2}
-    assert scores(detect, "boiler " * 50, "boiler " * 50) == {"x": MOST_FACTOR}
+    assert scores(detect, "boiler " * 50, "boiler " * 50) == {"x": MAX_FACTOR}
 
 
 def test_patterns_ignore_case_and_are_named_by_what_they_found():

@@ -10,7 +10,7 @@ from judge.entrypoints.cli.options import FROM_STDIN, read_text
 from judge.entrypoints.cli.output import format_table, say, show
 from judge.entrypoints.cli.plain_text import format_help_line
 from judge.judging.dispute import Dispute, read_dispute
-from judge.judging.domains import CLOSE, term_words
+from judge.judging.domains import MIN_LEAD, term_words
 from judge.judging.explain import DisputeExplanation, ExplainedTerm, explain_dispute
 from judge.judging.pages.choose import ChosenPage
 from judge.ports import Journal
@@ -126,8 +126,8 @@ def _bar(explanation: DisputeExplanation) -> str:
         why.append(f"a long story whose question says nothing of {best} {bar.for_question:.3g}")
     if bar.for_runner_up is not None:
         second = explanation.detection.scores[1]
-        ahead = f"{CLOSE:g} more than its {second.score:g}"
-        how = "twice that" if bar.for_runner_up < round(second.score + CLOSE, 2) else ahead
+        ahead = f"{MIN_LEAD:g} more than its {second.score:g}"
+        how = "twice that" if bar.for_runner_up < round(second.score + MIN_LEAD, 2) else ahead
         why.append(f"to be told from {second.domain} takes {how}, {bar.for_runner_up:.3g}")
     verdict = f"Needed: {bar.needed:.3g} ({'; '.join(why)})."
     if explanation.detection.domain != DEFAULT_DOMAIN:
