@@ -1,6 +1,6 @@
-"""The effective configuration, merged from the files, their includes and the package's vocabulary.
+"""The effective configuration, from the sources file, its includes and the package's vocabulary.
 
-Each item has the file and line that it comes from, so that people know what to edit.
+Each value comes with its file and line, so that people know what to edit.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ BUILT_IN = "built in"
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """A file and a line in it, from 1; 0 means the file as a whole."""
+    """A file and a line in it, counted from 1; line 0 means the whole file."""
 
     file: str
     line: int = 0
@@ -31,8 +31,8 @@ class FilePlace:
 
 
 @dataclass(frozen=True, slots=True)
-class EffectiveSetting:
-    """A key of `[retrieval]`."""
+class SettingInForce:
+    """A key of `[retrieval]` with its value."""
 
     key: str
     value: str | float
@@ -40,8 +40,8 @@ class EffectiveSetting:
 
 
 @dataclass(frozen=True, slots=True)
-class EffectiveTerm:
-    """A term, or the regex of a pattern; `overruled` is the package's weight if it differs."""
+class WordsInForce:
+    """A term or the regular expression of a pattern; `overruled` is a differing package weight."""
 
     text: str
     weight: float
@@ -50,15 +50,15 @@ class EffectiveTerm:
 
 
 @dataclass(frozen=True, slots=True)
-class EffectivePersona:
-    """A configured persona."""
+class PersonaInForce:
+    """A persona."""
 
     persona: Persona
     place: FilePlace
 
 
 @dataclass(frozen=True, slots=True)
-class EffectiveHelp:
+class HelpInForce:
     """A help line."""
 
     line: HelpLine
@@ -82,24 +82,24 @@ class EffectiveExample:
 
 
 @dataclass(frozen=True, slots=True)
-class EffectiveDomain:
-    """A domain with all that belongs to it."""
+class DomainInForce:
+    """Everything about one domain."""
 
     name: str
     title: str
     place: FilePlace
     vocabulary: str
-    """The package's file about it; empty for none."""
-    terms: tuple[EffectiveTerm, ...]
-    patterns: tuple[EffectiveTerm, ...]
-    pages: tuple[EffectivePage, ...]
-    help: tuple[EffectiveHelp, ...]
-    examples: tuple[EffectiveExample, ...]
-    not_examples: tuple[EffectiveExample, ...]
+    """The package's vocabulary file for it, or empty."""
+    terms: tuple[WordsInForce, ...]
+    patterns: tuple[WordsInForce, ...]
+    pages: tuple[PageInForce, ...]
+    help: tuple[HelpInForce, ...]
+    examples: tuple[ExampleInForce, ...]
+    not_examples: tuple[ExampleInForce, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class EffectiveSources:
+class InForce:
     """The whole effective configuration."""
 
     retrieval: tuple[EffectiveSetting, ...]
@@ -110,18 +110,18 @@ class EffectiveSources:
 
 
 class Places:
-    """Finds the lines of keys in *files*, each of which is parsed once, when it is first needed."""
+    """Finds the lines of keys in *files*, each of which is parsed once, at first use."""
 
     def __init__(self, files: Iterable[TextFile]) -> None:
         self._files = {file.name: file for file in files}
         self._places: dict[str, TomlPlaces] = {}
 
     def of(self, file: str, *path: int | str) -> FilePlace:
-        """The place of *path* in the *file* of this name, or of its nearest parent there."""
+        """The place of *path* in the *file* of this name, else of the nearest table around it."""
         return FilePlace(file, self._in(file).nearest(path) or 0)
 
     def line(self, file: str, *path: int | str) -> int:
-        """The line of *path* itself; 0 if it is missing."""
+        """The line of *path* itself, or 0 when the file does not have it."""
         return self._in(file).lines.get(path, 0)
 
     def _in(self, file: str) -> TomlPlaces:
@@ -130,14 +130,14 @@ class Places:
         return self._places[file]
 
 
-def effective_sources(known: Knowledge, files: Sequence[TextFile]) -> EffectiveSources:
-    """The effective configuration of *known*, made from *files*, the package's included."""
-    places, catalog = Places(files), known.catalog
-    return EffectiveSources(
+def in_force(knowledge: Knowledge, files: Sequence[TextFile]) -> InForce:
+    """The contents of *knowledge* with their places in *files*, the package's files among them."""
+    places, catalog = Places(files), knowledge.catalog
+    return InForce(
         retrieval=tuple(_retrieval(catalog, places)),
         personas=tuple(
-            EffectivePersona(persona, _setting(catalog, places, "personas", index))
-            for index, persona in enumerate(known.personas)
+            PersonaInForce(persona, _setting(catalog, places, "personas", index))
+            for index, persona in enumerate(knowledge.personas)
         ),
         blocked_help=tuple(
             EffectiveHelp(line, _setting(catalog, places, "blocked", "help", index))
@@ -192,17 +192,17 @@ def examples_of(domain: DomainSpec, places: Places, key: str) -> tuple[Effective
     )
 
 
-def _terms(domain: DomainSpec, places: Places) -> Iterator[EffectiveTerm]:
-    """The configured terms and the package's that they do not overrule, by descending weight."""
+def _terms(domain: DomainSpec, places: Places) -> Iterator[WordsInForce]:
+    """The terms of the sources file and those of the package it does not overrule, by weight."""
     package = {term_words(text): (text, weight) for text, weight in domain.vocabulary.terms}
-    found = []
+    terms = []
     for text, weight in domain.terms:
         _, overruled = package.pop(term_words(text), ("", None))
         place = places.of(domain.file, "domains", domain.name, "terms", text)
-        found.append(EffectiveTerm(text, weight, place, overruled if overruled != weight else None))
+        terms.append(WordsInForce(text, weight, place, overruled if overruled != weight else None))
     file = domain.vocabulary.file
-    found += [EffectiveTerm(t, w, places.of(file, "terms", t)) for t, w in package.values()]
-    yield from sorted(found, key=lambda term: -abs(term.weight))
+    terms += [WordsInForce(t, w, places.of(file, "terms", t)) for t, w in package.values()]
+    yield from sorted(terms, key=lambda term: -abs(term.weight))
 
 
 def _patterns(domain: DomainSpec, places: Places) -> Iterator[EffectiveTerm]:

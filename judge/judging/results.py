@@ -104,7 +104,7 @@ def _warnings(shown: Attempt, verdict: CheckedReply, run: RunContext) -> Iterato
 
 
 def timings_of(run: RunContext, finished: float) -> Timings:
-    """How long the phases of *run* took until *finished*, in seconds of the monotonic clock."""
+    """How long the phases of *run* took; *finished* is in monotonic seconds."""
     return Timings(
         references=_ms(run.collected_at - run.deadline.started),
         model=_ms(finished - run.collected_at),

@@ -14,7 +14,7 @@ from judge.types.requests import JudgeRequest
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """The request and what was found for it; `collected_at` is in seconds of the monotonic clock."""
+    """The request and what was found for it; `collected_at` is in monotonic seconds."""
 
     request: JudgeRequest
     knowledge: Knowledge

@@ -1,8 +1,7 @@
-"""Does a dispute call for care, and who can help? Between detection and the prompt.
+"""Finds out whether a dispute suggests danger, and whom to turn to; the prompt then asks for care.
 
-Phrases that merely sound alarming are taken out ("this job is killing me"), and in the rest each
-rule's terms and patterns are looked for. Terms are whole words and never reach across the end of a
-sentence.
+Phrases that only sound alarming are removed ("this job is killing me"), and the rest is matched
+against each rule's terms and patterns. Terms match whole words within one sentence.
 """
 
 import re
@@ -16,16 +15,16 @@ from judge.text.phrase_trie import PhraseTrie
 from judge.types.results import HelpLine
 
 _EMPHASIS = b'"#*<=>@[\\]^_`{|}~'
-"""Neither ends nor divides sentences; beyond ASCII whatever is no letter does not."""
+"""ASCII marks that are removed before matching; so are symbols outside ASCII."""
 _NOT_ASCII = re.compile("[^\x00-\x7f]")
 
 _CUT = " ; "
-"""Stands where a harmless phrase was; it ends a sentence, so that nothing joins over it."""
+"""Replaces a harmless phrase; it ends a sentence, so that no term matches across the gap."""
 
 
 @dataclass(frozen=True, slots=True)
 class SafetyFindings:
-    """Whether care is needed, and the help lines of every rule that was met, each once."""
+    """Whether the prompt must ask for care, and the help lines of all rules that match."""
 
     needs_care: bool = False
     help: tuple[HelpLine, ...] = ()
@@ -33,7 +32,7 @@ class SafetyFindings:
 
 @dataclass(frozen=True, slots=True)
 class SafetyReason:
-    """A rule that was met: its name (perhaps none), what of it stood in the text, whom it shows."""
+    """A rule that matches: its name, if it has one, its files, the matches, and its help lines."""
 
     rule: str
     files: tuple[str, ...]
@@ -43,7 +42,7 @@ class SafetyReason:
 
 @dataclass(frozen=True, slots=True)
 class SafetyExplanation:
-    """The rules that a dispute meets, and the phrases that only sounded as if."""
+    """The rules that match a dispute, and the phrases that were removed as harmless."""
 
     reasons: tuple[SafetyReason, ...] = ()
     harmless: tuple[str, ...] = ()
@@ -51,108 +50,113 @@ class SafetyExplanation:
 
 @dataclass(frozen=True, slots=True)
 class SafetyRules:
-    """What `find_safety` needs, compiled once per sources file.
+    """The compiled safety rules; made once per sources file.
 
-    `terms` holds those of all rules with the rule's place; `patterns` those of all rules, and
-    `of_pattern` the place of the rule that each is of. `harmless` are the phrases that merely sound
-    alarming; those of one rule count for all.
+    `terms` maps the terms of all rules to the index of their rule; `pattern_rules` has the index
+    of the rule of each of `patterns`. `harmless` are the phrases that only sound alarming; those
+    of one rule apply to all.
     """
 
     rules: tuple[SafetyRule, ...]
     terms: PhraseTrie[int]
     patterns: PatternSet
-    of_pattern: tuple[int, ...]
+    pattern_rules: tuple[int, ...]
     harmless: PatternSet
 
-    def harmless_in(self, text: NormalisedText) -> re.Pattern[str] | None:
-        """What matches each harmless phrase of *text* from left to right; None if it has none."""
+    def harmless_pattern(self, text: NormalisedText) -> re.Pattern[str] | None:
+        """A pattern for all harmless phrases; None if *text* has none of them."""
         if next(self.harmless.matches(text.folded), None) is None:
             return None
         return _any_of([regex for rule in self.rules for regex in rule.harmless])
 
 
 def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
-    """The watch for *rules*."""
-    terms = [(term, place) for place, rule in enumerate(rules) for term in rule.terms]
-    patterns = [(regex, place) for place, rule in enumerate(rules) for regex in rule.patterns]
+    """The compiled *rules*."""
+    terms = [
+        (tuple(map(_without_apostrophes, normalise(term).words)), index)
+        for index, rule in enumerate(rules)
+        for term in rule.terms
+    ]
+    patterns = [(regex, index) for index, rule in enumerate(rules) for regex in rule.patterns]
     return SafetyRules(
         tuple(rules),
-        PhraseTrie([(tuple(map(_form, normalise(t).words)), place) for t, place in terms], _form),
+        PhraseTrie(terms, _without_apostrophes),
         PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
-        tuple(place for _, place in patterns),
+        tuple(index for _, index in patterns),
         PatternSet(straight_apostrophes(regex) for rule in rules for regex in rule.harmless),
     )
 
 
 def find_safety(rules: SafetyRules, dispute: Dispute) -> SafetyFindings:
-    """The care that *dispute* calls for, with help lines in the order of the rules."""
+    """Whether any rule matches *dispute*, with help lines in the order of the rules."""
     texts = [_without_emphasis(dispute.context), _without_emphasis(dispute.query)]
-    # Most disputes meet nothing, and need not be searched for harmless phrases.
-    met = _met(rules, texts)
-    cleaned = [_without_harmless(rules, text) for text in texts] if met else texts
+    # Most disputes match nothing, and need not be searched for harmless phrases.
+    matching = _matching(rules, texts)
+    cleaned = [_without_harmless(rules, text) for text in texts] if matching else texts
     if cleaned != texts:
-        met = _met(rules, cleaned)
-    return SafetyFindings(bool(met), merged_help(line for rule in met for line in rule.help))
+        matching = _matching(rules, cleaned)
+    help_lines = merged_help(line for rule in matching for line in rule.help)
+    return SafetyFindings(bool(matching), help_lines)
 
 
 def explain_safety(rules: SafetyRules, dispute: Dispute) -> SafetyExplanation:
-    """Which rules *dispute* meets and by what, and what was taken out before they were tried."""
+    """Which rules match *dispute* and where, and which phrases were removed as harmless."""
     texts = [_without_emphasis(dispute.context), _without_emphasis(dispute.query)]
-    if not _met(rules, texts):
+    if not _matching(rules, texts):
         return SafetyExplanation()
     cleaned = [_without_harmless(rules, text) for text in texts]
     return SafetyExplanation(
         reasons=tuple(
-            SafetyReason(rule.name, rule.files, _found(rules, rule, cleaned), rule.help)
-            for rule in _met(rules, cleaned)
+            SafetyReason(rule.name, rule.files, _matches(rules, rule, cleaned), rule.help)
+            for rule in _matching(rules, cleaned)
         ),
         harmless=tuple(
             match[0]
             for text in texts
-            for harmless in [rules.harmless_in(text)]
+            for harmless in [rules.harmless_pattern(text)]
             for match in (harmless.finditer(text.folded) if harmless else ())
         ),
     )
 
 
-def _found(
+def _matches(
     rules: SafetyRules, rule: SafetyRule, texts: Sequence[NormalisedText]
 ) -> tuple[str, ...]:
-    """What of *rule* stands in *texts*, each once."""
+    """The texts that *rule* matches in *texts*, without repeats."""
     terms = [
-        " ".join(map(_form, text.words[start:end]))
+        " ".join(map(_without_apostrophes, text.words[start:end]))
         for text in texts
-        for start, end, place in _terms(rules, text)
-        if rules.rules[place] is rule
+        for start, end, index in _term_spans(rules, text)
+        if rules.rules[index] is rule
     ]
     pattern = _any_of(rule.patterns)
     matches = [m[0] for text in texts for m in (pattern.finditer(text.folded) if pattern else ())]
     return tuple(dict.fromkeys([*terms, *matches]))
 
 
-def _met(rules: SafetyRules, texts: Sequence[NormalisedText]) -> list[SafetyRule]:
-    """Those of *rules* that the *texts* meet, in their order."""
-    met = {place for text in texts for place in _places(rules, text)}
-    return [rules.rules[place] for place in sorted(met)]
+def _matching(rules: SafetyRules, texts: Sequence[NormalisedText]) -> list[SafetyRule]:
+    """The rules that match any of *texts*, in their order."""
+    indexes = {index for text in texts for index in _rule_indexes(rules, text)}
+    return [rules.rules[index] for index in sorted(indexes)]
 
 
-def _places(rules: SafetyRules, text: NormalisedText) -> Iterator[int]:
-    """The places of the rules that *text* meets, some more than once."""
-    yield from (place for _, _, place in _terms(rules, text))
+def _rule_indexes(rules: SafetyRules, text: NormalisedText) -> Iterator[int]:
+    """The index of the rule of each match in *text*; repeats are possible."""
+    yield from (index for _, _, index in _term_spans(rules, text))
     for number, _ in rules.patterns.matches(text.folded):
-        yield rules.of_pattern[number]
+        yield rules.pattern_rules[number]
 
 
-def _terms(rules: SafetyRules, text: NormalisedText) -> Iterator[tuple[int, int, int]]:
-    """Where a term begins and ends within a sentence of *text*, and the place of its rule."""
-    for start, here in rules.terms.find(text.words):
-        for length, place in here:
+def _term_spans(rules: SafetyRules, text: NormalisedText) -> Iterator[tuple[int, int, int]]:
+    """The first word, the end and the rule's index of each term within a sentence of *text*."""
+    for start, phrases in rules.terms.find(text.words):
+        for length, index in phrases:
             if text.ends.isdisjoint(range(start + 1, start + length)):
-                yield start, start + length, place
+                yield start, start + length, index
 
 
 def merged_help(lines: Iterable[HelpLine]) -> tuple[HelpLine, ...]:
-    """*lines* in their order, without those whose number (or address) was there before."""
+    """*lines* in their order, without those that repeat a phone number (or without one, a URL)."""
     first: dict[str, HelpLine] = {}
     for line in lines:
         first.setdefault(line.phone or line.url, line)
@@ -167,15 +171,15 @@ def _any_of(regexes: Sequence[str]) -> re.Pattern[str] | None:
 
 
 def _without_harmless(rules: SafetyRules, text: NormalisedText) -> NormalisedText:
-    harmless = rules.harmless_in(text)
+    harmless = rules.harmless_pattern(text)
     return normalise(harmless.sub(_CUT, text.folded)) if harmless else text
 
 
 def _without_emphasis(text: NormalisedText) -> NormalisedText:
-    """*text* without what sets words off: he *hits* me, he "hits" me, he 😡 hits me."""
+    """*text* without marks of emphasis and emoji: he *hits* me, he "hits" me, he 😡 hits me."""
     folded = text.folded
     if not folded.isascii():
-        folded = _NOT_ASCII.sub(lambda one: one[0] if one[0].isalnum() else "", folded)
+        folded = _NOT_ASCII.sub(lambda char: char[0] if char[0].isalnum() else "", folded)
     folded = folded.encode().translate(None, _EMPHASIS).decode()
     folded = f" {folded} ".replace(" '", " ").replace("' ", " ").strip()
     if "  " in folded:
@@ -183,6 +187,5 @@ def _without_emphasis(text: NormalisedText) -> NormalisedText:
     return text if folded == text.folded else replace(text, folded=folded)
 
 
-def _form(word: str) -> str:
-    """*word* as it is compared: "won't" is "wont"."""
+def _without_apostrophes(word: str) -> str:
     return word.replace("'", "")

@@ -1,7 +1,6 @@
-"""What we know: the sources file, those it includes and the package's vocabulary become a catalog.
+"""Makes a catalog of the sources file, the files it includes and the package's vocabulary.
 
-What people write by hand is read in sources_file/; what the rest of Judge sees are the frozen
-dataclasses below.
+sources_file/ parses and validates the files; the rest of Judge uses the dataclasses below.
 """
 
 import dataclasses
@@ -30,18 +29,18 @@ from judge.types.results import HelpLine
 from judge.types.text_files import TextFile
 
 SOURCES_FILE = "sources.toml"
-"""What errors call a sources file that is given as text alone."""
+"""The name used in errors for a sources file that is given as text."""
 
-ONCE = ("retrieval", "blocked", "personas")
-"""What may stand in one of several files only."""
+SINGLE_TABLES = ("retrieval", "blocked", "personas")
+"""Tables that only one of the files may contain."""
 
 
 @dataclass(frozen=True, slots=True)
 class DomainSpec:
-    """A subject area: what its texts look like and which pages may be quoted for it.
+    """A subject area: the words that detect it and the pages that may be quoted for it.
 
-    `terms` and `patterns` are those of the sources file; `vocabulary` holds the package's, whose
-    terms are overruled by terms of the same words.
+    `terms` and `patterns` come from the sources file; `vocabulary` holds those of the package. A
+    term of the file overrules a term of the package with the same words.
     """
 
     name: str
@@ -57,29 +56,29 @@ class DomainSpec:
 
     @property
     def all_patterns(self) -> tuple[PatternTable, ...]:
-        """The patterns in force."""
+        """The patterns of the package and of the sources file."""
         return (*self.vocabulary.patterns, *self.patterns)
 
 
 @dataclass(frozen=True, slots=True)
 class SafetyRule:
-    """Terms and patterns that call for care, and who can help."""
+    """Terms and patterns that suggest danger, and the help lines to show for them."""
 
     terms: tuple[str, ...]
     patterns: tuple[str, ...]
     help: tuple[HelpLine, ...]
     harmless: tuple[str, ...] = ()
-    """Patterns of phrases that are taken out before anything is looked for."""
+    """Patterns of phrases that are removed from the text before matching."""
     name: str = ""
     files: tuple[str, ...] = field(default=(), compare=False)
-    """Where it stands: our file, the package's, or both."""
+    """The files that define it: the sources file, the package's, or both."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceCatalog:
-    """Valid sources as a whole; `digest` identifies all that they were made from.
+    """The validated sources; `digest` identifies the texts that they were made from.
 
-    `files` tells which file holds `retrieval`, `blocked` and `personas`; none by default.
+    `files` maps `retrieval`, `blocked` and `personas` to the file that sets them, if one does.
     """
 
     retrieval: RetrievalSettings
@@ -97,7 +96,7 @@ class SourceCatalog:
 
 @dataclass(frozen=True, slots=True)
 class _SourcesFile:
-    """One file and what stands in it."""
+    """A file and its parsed table."""
 
     file: TextFile
     table: SourcesTable
@@ -115,64 +114,69 @@ def parse_sources(
     """
     first = main if isinstance(main, TextFile) else TextFile(SOURCES_FILE, main)
     files = [_SourcesFile(file, read_table(file, SourcesTable)) for file in (first, *included)]
-    known = vocabulary if files[0].table.vocabulary else NO_VOCABULARY
-    mistakes = list(_misfits(files, known))
+    package = vocabulary if files[0].table.vocabulary else NO_VOCABULARY
+    mistakes = list(_mistakes_across(files, package))
     if mistakes:
         raise refusal(mistakes)
-    table = {key: next((f.table for f in files if f.has(key)), files[0].table) for key in ONCE}
+    table = {
+        key: next((file.table for file in files if file.has(key)), files[0].table)
+        for key in SINGLE_TABLES
+    }
     return SourceCatalog(
         retrieval=RetrievalSettings(**table["retrieval"].retrieval.model_dump()),
         domains=tuple(
-            _domain(name, domain, one.file.name, known)
-            for one in files
-            for name, domain in one.table.domains.items()
+            _domain(name, domain, source.file.name, package)
+            for source in files
+            for name, domain in source.table.domains.items()
         ),
         safety=_safety(
-            [_rule(rule, one.file.name) for one in files for rule in one.table.safety],
-            {rule.name for one in files for rule in one.table.safety if not rule.vocabulary},
-            known,
+            [_rule(rule, source.file.name) for source in files for rule in source.table.safety],
+            {rule.name for source in files for rule in source.table.safety if not rule.vocabulary},
+            package,
         ),
         blocked_help=_help_lines(table["blocked"].blocked.help),
         personas=tuple(Persona(item.name, item.brief) for item in table["personas"].personas),
-        digest=digest_of((*(one.file.text for one in files), *vocabulary.texts)),
-        files={key: one.file.name for key in ONCE for one in files if one.has(key)},
+        digest=digest_of((*(source.file.text for source in files), *vocabulary.texts)),
+        files={key: file.file.name for key in SINGLE_TABLES for file in files if file.has(key)},
     )
 
 
-def _misfits(files: Sequence[_SourcesFile], vocabulary: Vocabulary) -> Iterator[Mistake]:
-    """What is wrong with *files* that no table shows by itself."""
+def _mistakes_across(files: Sequence[_SourcesFile], package: Vocabulary) -> Iterator[Mistake]:
+    """Mistakes that validating each table by itself cannot find."""
     seen: dict[tuple[str, ...], str] = {}
-    for index, one in enumerate(files):
-        names = [("domains", name) for name in one.table.domains]
-        for path in [*((key,) for key in ONCE if one.has(key)), *names]:
+    for index, source in enumerate(files):
+        names = [("domains", name) for name in source.table.domains]
+        for path in [*((key,) for key in SINGLE_TABLES if source.has(key)), *names]:
             if path in seen:
-                yield Mistake(one.file, path, f"is in {seen[path]} too; keep it in one file")
-            seen.setdefault(path, one.file.name)
+                yield Mistake(source.file, path, f"is in {seen[path]} too; keep it in one file")
+            seen.setdefault(path, source.file.name)
         for key in ("include", "vocabulary"):
-            if index and one.has(key):
-                yield Mistake(one.file, (key,), f"belongs in {files[0].file.name}; move it")
-        yield from _misfits_within(one, vocabulary)
-    if not any(one.table.domains for one in files):
+            if index and source.has(key):
+                yield Mistake(source.file, (key,), f"belongs in {files[0].file.name}; move it")
+        yield from _mistakes_within(source, package)
+    if not any(source.table.domains for source in files):
         yield Mistake(files[0].file, ("domains",), "add at least one, as in [domains.tenancy]")
 
 
-def _misfits_within(one: _SourcesFile, vocabulary: Vocabulary) -> Iterator[Mistake]:
-    """Lists of *one* file that hold something twice, and safety rules that nothing can meet."""
-    file, table = one.file, one.table
-    yield from _repeated(file, ("personas",), "name", [persona.name for persona in table.personas])
+def _mistakes_within(source: _SourcesFile, package: Vocabulary) -> Iterator[Mistake]:
+    """Duplicates in the lists of one file, and safety rules that can never match."""
+    file, table = source.file, source.table
+    yield from _duplicates(
+        file, ("personas",), "name", [persona.name for persona in table.personas]
+    )
     for name, domain in table.domains.items():
-        pages = [source.url for source in domain.sources]
-        yield from _repeated(file, ("domains", name, "sources"), "url", pages)
-    ruled = {rule.name for rule in vocabulary.safety()}
+        pages = [page.url for page in domain.sources]
+        yield from _duplicates(file, ("domains", name, "sources"), "url", pages)
+    package_rules = {rule.name for rule in package.safety()}
     for index, rule in enumerate(table.safety):
-        if not rule.terms and not rule.patterns and rule.name not in ruled:
-            yield Mistake(file, ("safety", index), _without_trigger(rule, ruled))
+        if not rule.terms and not rule.patterns and rule.name not in package_rules:
+            yield Mistake(file, ("safety", index), _trigger_fix(rule, package_rules))
 
 
-def _repeated(
+def _duplicates(
     file: TextFile, path: tuple[str, ...], key: str, values: Sequence[str]
 ) -> Iterator[Mistake]:
-    """Each of *values*, in the list at *path*, that stood there before."""
+    """A mistake for each of *values*, in the list at *path*, that occurs earlier in it."""
     for index, value in enumerate(values):
         if value in values[:index]:
             first = values.index(value) + 1
@@ -180,11 +184,11 @@ def _repeated(
             yield Mistake(file, (*path, index, key), fix)
 
 
-def _without_trigger(rule: SafetyTable, ruled: Iterable[str | None]) -> str:
-    """What a safety rule needs that would never be met."""
+def _trigger_fix(rule: SafetyTable, package_rules: Iterable[str | None]) -> str:
+    """How to fix a safety rule that has nothing to match."""
     if rule.name is None:
         return "needs terms or patterns; add at least one term"
-    valid = ", ".join(sorted(name for name in ruled if name)) or "none here"
+    valid = ", ".join(sorted(name for name in package_rules if name)) or "none here"
     return f"needs terms or patterns, or the name of one of the package's rules ({valid})"
 
 
@@ -211,10 +215,10 @@ def _source(table: SourceTable) -> SourceSpec:
 def _safety(
     ours: Sequence[SafetyRule], replaced: Iterable[str | None], vocabulary: Vocabulary
 ) -> tuple[SafetyRule, ...]:
-    """The rules of the sources files first, then those of the package that they leave alone.
+    """The rules of the sources files, then those of the package that have no rule of their name.
 
-    A rule with the name of one of the package's adds to it and overrules its help lines, or
-    with `vocabulary = false`, which its name is *replaced* for, stands in its place.
+    A rule with the name of one of the package's extends it and overrules its help lines. Those
+    whose names are in *replaced*, from `vocabulary = false`, replace it instead.
     """
     file = vocabulary.safety_file.name if vocabulary.safety_file else ""
     by_name = {rule.name: _rule(rule, file) for rule in vocabulary.safety() if rule.name}
@@ -222,7 +226,7 @@ def _safety(
     for rule in ours:
         base = by_name.pop(rule.name, None)
         rules.append(_joined(base, rule) if base and rule.name not in replaced else rule)
-    # A rule that was only switched off has nothing left to look for.
+    # A rule that only switches off one of the package's has nothing to match.
     return tuple(rule for rule in (*rules, *by_name.values()) if rule.terms or rule.patterns)
 
 

@@ -96,7 +96,7 @@ class StreamedFields:
             self._read, self._may_end_field = len(text), False
 
     def _update_text(self, text: str, model: LanguageModel) -> None:
-        """Continue with *text*, or start over if a connection broke or another *model* took over."""
+        """Continue with *text*; start over if the connection broke or another *model* took over."""
         if not text.startswith(self._text):
             self._withdraw_new()
             self._forget_text()

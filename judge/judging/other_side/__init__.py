@@ -1,1 +1,1 @@
-"""Hearing the other side: the same facts in their words, judged with the same references."""
+"""The other side: the same facts retold from their view, judged with the same references."""

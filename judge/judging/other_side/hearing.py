@@ -1,6 +1,7 @@
-"""After the verdict: the other side's telling, judged too. Nothing here can cost the verdict.
+"""After the verdict, judges the dispute as the other side would tell it.
 
-`No` tells whoever tells the story that they are right; hearing it from both sides is a warning.
+`No` means that whoever tells the story is right; a `No` to both sides adds a warning. A failure
+here never loses the verdict.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,13 +25,13 @@ from judge.types.replies import Defect, PersonaVerdict, VerdictWord
 from judge.types.results import JudgeResult, OtherSide, OtherVerdict
 
 RIGHT: VerdictWord = "No"
-"""To "is the person being unreasonable?", which every verdict answers however they ask."""
+"""The answer to "is the person being unreasonable?", however the person asks."""
 
 RESERVE_S = 0.5
-"""Seconds kept back at the end of the request's time, so that the first verdict leaves in it."""
+"""Seconds before the deadline at which this stops, so that the first verdict is sent in time."""
 
 LINE_LIMIT = 240
-"""Characters of one line of reasons, as of a paraphrase."""
+"""The most characters of a shortened rationale, as of a paraphrase."""
 
 NO_MODEL = "No language model has judged this, so the other side is not heard."
 NEEDS_CARE = "Where somebody may be in danger the other side is not heard."
@@ -45,12 +46,12 @@ _FAILURES: Mapping[type[JudgeError], str] = {
 
 
 async def hear_other_side(result: JudgeResult, run: RunContext, caller: ModelCaller) -> JudgeResult:
-    """*result* with what the other side is told; `note` says why, where they were not heard."""
+    """*result* with `other_side` set; its `note` says why if the other side was not heard."""
     if result.personas[0].verdict is None:
         return replace(result, other_side=OtherSide.unheard(NO_MODEL))
     if run.safety.needs_care:
         return replace(result, other_side=OtherSide.unheard(NEEDS_CARE))
-    model = MeteredModel(caller, _sooner(run.deadline), event="other_side.replied")
+    model = MeteredModel(caller, _with_reserve(run.deadline), event="other_side.replied")
     other_side = await _other_side(result, run, model)
     return replace(
         result,
@@ -60,12 +61,12 @@ async def hear_other_side(result: JudgeResult, run: RunContext, caller: ModelCal
     )
 
 
-def _sooner(deadline: Deadline) -> Deadline:
+def _with_reserve(deadline: Deadline) -> Deadline:
     return replace(deadline, at=deadline.at - min(RESERVE_S, deadline.total_s / 10))
 
 
 async def _other_side(result: JudgeResult, run: RunContext, model: MeteredModel) -> OtherSide:
-    """What came of it, with a note where something failed."""
+    """The retelling and its verdicts, or a note that says what failed."""
     retelling = ""
     try:
         retold = await retell(run.request, model)
@@ -86,9 +87,9 @@ def _note(error: Exception) -> str:
 
 
 async def _verdicts(run: RunContext, model: MeteredModel) -> tuple[OtherVerdict, ...]:
-    """The verdicts on the story of *run*; a reply with a hard defect is asked again once.
+    """The verdicts on the retold story; after a reply with a hard defect the model is asked again.
 
-    Raises InvalidReply and what the model raises.
+    Raises InvalidReply after two such replies, and what `MeteredModel.ask` raises.
     """
     personas, has_more_room = run.knowledge.personas, False
     defects: tuple[Defect, ...] = ()
@@ -100,9 +101,9 @@ async def _verdicts(run: RunContext, model: MeteredModel) -> tuple[OtherVerdict,
         checked = check_reply(reply, prompt, personas=personas)
         if checked.reply is not None:
             return tuple(
-                OtherVerdict(one.name, one.verdict, one_line(one.rationale))
-                for one in checked.reply.personas
-                if one.verdict is not None
+                OtherVerdict(persona.name, persona.verdict, one_line(persona.rationale))
+                for persona in checked.reply.personas
+                if persona.verdict is not None
             )
         defects, has_more_room = checked.defects, reply.finish == "truncated"
     raise InvalidReply(defects, attempts=2)
@@ -111,15 +112,15 @@ async def _verdicts(run: RunContext, model: MeteredModel) -> tuple[OtherVerdict,
 def right_with_both(
     asker: Sequence[PersonaVerdict], other: Sequence[OtherVerdict]
 ) -> tuple[str, ...]:
-    """The names of the personas that tell both tellers that they are right.
+    """The names of the personas that find both sides right.
 
-    No pair of other verdicts is a contradiction: both may be wrong, and each in part.
+    No other pair of verdicts is a contradiction: both sides may be wrong, or each in part.
     """
-    return tuple(one.name for one, two in zip(asker, other) if one.verdict == two.verdict == RIGHT)
+    return tuple(a.name for a, b in zip(asker, other) if a.verdict == b.verdict == RIGHT)
 
 
 def one_line(text: str) -> str:
-    """The first sentences of *text* that fit on a line together; the first one always."""
+    """The first sentences of *text* within LINE_LIMIT; the first one whatever its length."""
     text = fold_space(text)
     first, *others = sentences(text)
     ends = [first.end, *(span.end for span in others if span.end <= LINE_LIMIT)]
@@ -127,7 +128,7 @@ def one_line(text: str) -> str:
 
 
 def _warnings(result: JudgeResult, other_side: OtherSide) -> tuple[str, ...]:
-    """Those of *result*; that both are told they are right comes first, a failure last."""
+    """The warnings of *result*, with a contradiction before them or a failure after them."""
     if other_side.agrees is None:
         return (*result.warnings, other_side.note)
     names = right_with_both(result.personas, other_side.personas)

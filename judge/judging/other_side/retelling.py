@@ -1,4 +1,4 @@
-"""The same dispute told by the other side: the model retells it, and no fact may come or go."""
+"""The model retells the dispute from the other side; no fact may be added or left out."""
 
 import re
 from collections.abc import Sequence
@@ -42,11 +42,11 @@ _PERSON = "it was not told in the first person"
 _SCHEMA = object_schema(retelling=TEXT, query=TEXT)
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b")
 _MOST_NAMED = 20
-"""Changed facts that are told to the model; with more it has told another story."""
+"""The most changed facts that a retry names; with more it is a different story."""
 
 
 class CannotRetell(JudgeError):
-    """The model's retelling cannot be used; the text says why, with no word of it."""
+    """The model's retelling cannot be used; the text says why, without quoting it."""
 
 
 class RetoldDispute(BaseModel):
@@ -57,27 +57,27 @@ class RetoldDispute(BaseModel):
 
 
 async def retell(request: JudgeRequest, model: MeteredModel) -> JudgeRequest:
-    """*request* as the other side would make it; asked once more when it cannot be used.
+    """*request* as the other side would make it; the model is asked twice at most.
 
     Raises CannotRetell, ContentBlocked, ModelUnavailable and DeadlineExceeded.
     """
     problems: Problems = ()
-    is_cut = False
+    was_truncated = False
     for _ in range(2):
-        reply = await model.ask(_prompt(request, problems), has_more_room=is_cut)
-        retold, problems = _read(reply, request)
+        reply = await model.ask(_prompt(request, problems), has_more_room=was_truncated)
+        retold, problems = _parse(reply, request)
         if retold is not None:
             return retold
-        is_cut = reply.finish == "truncated"
+        was_truncated = reply.finish == "truncated"
     raise CannotRetell(_why(problems))
 
 
 Problems = Sequence[str | ChangedFact]
-"""What is wrong with a retelling: words of ours, or facts that changed."""
+"""What is wrong with a retelling: a sentence of ours, or the facts that changed."""
 
 
-def _read(reply: ModelReply, request: JudgeRequest) -> tuple[JudgeRequest | None, Problems]:
-    """The request that *reply* retells, or what is wrong with it."""
+def _parse(reply: ModelReply, request: JudgeRequest) -> tuple[JudgeRequest | None, Problems]:
+    """The retold request in *reply*, or None and what is wrong with it."""
     try:
         retold = RetoldDispute.model_validate_json(without_fence(reply.text))
     except ValidationError:
@@ -91,12 +91,12 @@ def _read(reply: ModelReply, request: JudgeRequest) -> tuple[JudgeRequest | None
     before = f"{request.context}\n{request.query}"
     if changed := changed_facts(before, f"{retold.retelling}\n{retold.query}"):
         return None, changed
-    words = {"context": retold.retelling, "query": retold.query, "hear_other_side": False}
-    return request.model_copy(update=words), ()
+    fields = {"context": retold.retelling, "query": retold.query, "hear_other_side": False}
+    return request.model_copy(update=fields), ()
 
 
 def _prompt(request: JudgeRequest, problems: Problems = ()) -> Prompt:
-    """What is asked; words of the dispute stand in the message alone, never in the instructions."""
+    """The prompt; words of the dispute are in the message only, never in the instructions."""
     instructions, lines = _INSTRUCTIONS, dispute_block(request)
     if problems:
         instructions = f"{_INSTRUCTIONS}\n\n{_AGAIN}"
@@ -113,6 +113,6 @@ def _in_words(problem: str | ChangedFact) -> str:
 
 
 def _why(problems: Problems) -> str:
-    changed = [one for one in problems if isinstance(one, ChangedFact)]
+    changed = [problem for problem in problems if isinstance(problem, ChangedFact)]
     why = f"it changed facts ({in_short(changed)})" if changed else str(problems[0])
     return f"The model's retelling for the other side cannot be used: {why}."

@@ -1,6 +1,6 @@
-"""What of a story can be held against its retelling: numbers, dates, names, quotes, addresses.
+"""Compares the facts of a story and its retelling: numbers, dates, names, quotes, addresses.
 
-Words are compared and not what they mean: that "paid" became "did not pay" is not seen.
+Words are compared, not their meaning: "paid" that became "did not pay" is not noticed.
 """
 
 import re
@@ -17,12 +17,12 @@ from judge.text.names import find_names, find_public_names
 
 Kind = Literal["number", "date", "name", "quote", "address"]
 
-_PIECE = 1500
-"""Characters of a long sentence that are read at once; `quantities` reads no more than 2000."""
+_CHUNK = 1500
+"""Characters of a long sentence that are parsed at once; `quantities` reads at most 2000."""
 
 _DAY_S = 86400.0
 _WORD = re.compile(r"\w+")
-_ALIKE = (
+_REWORDED = (
     (re.compile(r"\btwice\b", re.IGNORECASE), "two times"),
     (re.compile(r"(\w)[ -]years?[ -]old\b", re.IGNORECASE), r"\1"),  # or just "I am 14"
     (
@@ -42,7 +42,7 @@ _ALIKE = (
         "one ",
     ),
 )
-"""Other ways to say a number, as they are counted here."""
+"""Other ways to say a number, and what they are replaced with."""
 
 _CURRENCY = re.compile(r"[£$€]|\b(?:pound|dollar|euro)s?\b", re.IGNORECASE)
 _SIGNS = {"£": "pound", "$": "dollar", "€": "euro"}
@@ -55,7 +55,7 @@ _CODE = re.compile(r"\b[A-Za-z]+\d\w*\b")
 """Such as B12 and M25."""
 
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
-"""Such as BBC; but AIBU and DH are words of forums, and may go."""
+"""Such as BBC. A retelling may drop them, since AIBU and DH are forum slang, but not add any."""
 
 _ADDRESS = re.compile(r"https?://[^\s\"”]+|\bwww\.[^\s\"”]+|[\w.+-]{1,64}@[\w.-]{3,100}")
 _QUOTED = re.compile(r"“([^”]{2,300})”|\"([^\"]{2,300})\"|(?<!\w)['‘](\w[^\n]{1,300}?)['’](?!\w)")
@@ -64,35 +64,34 @@ _CAPITALISED_RUN = re.compile(r"[A-Z][\w'’-]*(?:(?: and| &)? [A-Z][\w'’-]*)*
 
 @dataclass(frozen=True, slots=True)
 class ChangedFact:
-    """A fact that a retelling left out, or has and may not have."""
+    """A fact that a retelling left out, or added."""
 
     kind: Kind
     words: str
-    """What it was, for the model alone: a check rejected it."""
-
+    """The fact itself; shown to the model only, since a check rejected it."""
     is_new: bool
 
 
 def changed_facts(before: str, after: str) -> list[ChangedFact]:
-    """What differs between a story and its retelling; none when the facts are the same.
+    """The facts that differ between a story and its retelling.
 
-    The name of one person or couple may go: who tells a story hardly names themselves.
+    The name of one person or couple may be dropped: people hardly name themselves in a story.
     """
     before, after = (normalize("NFKC", strip_invisible(text)) for text in (before, after))
     old, new = _numbers(before), _numbers(after)
-    gone = [*_others(old, new), *_missing(before, after)]
-    come = [*_others(new, old), *_missing(after, before)]
-    lost = [ChangedFact(kind, words, is_new=False) for kind, words in gone]
-    added = [ChangedFact(kind, words, is_new=True) for kind, words in come]
-    known = {*_WORD.findall(fold(before))}
-    invented = [one for one in _CAPITALS.findall(after) if one.casefold() not in known]
-    added += [ChangedFact("name", one, is_new=True) for one in dict.fromkeys(invented)]
+    missing = [*_missing_numbers(old, new), *_missing_words(before, after)]
+    extra = [*_missing_numbers(new, old), *_missing_words(after, before)]
+    lost = [ChangedFact(kind, words, is_new=False) for kind, words in missing]
+    added = [ChangedFact(kind, words, is_new=True) for kind, words in extra]
+    old_words = {*_WORD.findall(fold(before))}
+    invented = [word for word in _CAPITALS.findall(after) if word.casefold() not in old_words]
+    added += [ChangedFact("name", word, is_new=True) for word in dict.fromkeys(invented)]
     return [*_without_teller(before, lost), *added]
 
 
 def in_short(changed: Sequence[ChangedFact]) -> str:
     """How many facts of which kind changed, without their words: "2 new numbers, 1 lost name"."""
-    counts = Counter((one.is_new, one.kind) for one in changed)
+    counts = Counter((fact.is_new, fact.kind) for fact in changed)
     return ", ".join(
         f"{count} {'new' if is_new else 'lost'} {kind}{_plural(kind) if count > 1 else ''}"
         for (is_new, kind), count in counts.items()
@@ -103,57 +102,57 @@ def _plural(kind: Kind) -> str:
     return "es" if kind == "address" else "s"
 
 
-def _missing(here: str, there: str) -> Iterator[tuple[Kind, str]]:
-    """The other facts of *here* that *there* has not."""
-    if currencies := _currencies(there):
-        yield from (("number", sign) for sign in _currencies(here) if sign not in currencies)
-    folded = fold(there)
-    known = {*_WORD.findall(folded)}
-    for kind, words in dict.fromkeys(_days_and_names(here)):
-        if not known.issuperset(_WORD.findall(fold(words))):
+def _missing_words(text: str, other: str) -> Iterator[tuple[Kind, str]]:
+    """The facts of *text*, other than numbers, that *other* lacks."""
+    if currencies := _currencies(other):
+        yield from (("number", name) for name in _currencies(text) if name not in currencies)
+    folded = fold(other)
+    other_words = {*_WORD.findall(folded)}
+    for kind, words in dict.fromkeys(_days_and_names(text)):
+        if not other_words.issuperset(_WORD.findall(fold(words))):
             yield kind, words
-    for kind, words in dict.fromkeys(_verbatim(here)):
+    for kind, words in dict.fromkeys(_verbatim(text)):
         if fold(words).strip(" .,;:!?…)") not in folded:
             yield kind, words
 
 
 def _days_and_names(text: str) -> Iterator[tuple[Kind, str]]:
-    """What must be there by its words, wherever they stand."""
+    """Facts whose words must all occur, in any place."""
     yield from (("date", day) for day in _CALENDAR.findall(text))
     names = [*find_names(text), *find_public_names(text), *_CODE.findall(text)]
     yield from (("name", name) for name in names)
 
 
 def _verbatim(text: str) -> Iterator[tuple[Kind, str]]:
-    """What must be there to the letter."""
-    yield from (("quote", next(filter(None, found))) for found in _QUOTED.findall(text))
+    """Facts that must occur verbatim."""
+    yield from (("quote", next(filter(None, groups))) for groups in _QUOTED.findall(text))
     yield from (("address", address) for address in _ADDRESS.findall(text))
 
 
 def _numbers(text: str) -> dict[tuple[str, ...], None]:
-    """The numbers and dates of *text* in words, whatever is counted."""
-    for pattern, same in _ALIKE:
-        text = pattern.sub(same, text)
-    # Not `source_sentences`, which remembers what it was given.
-    pieces = (
-        text[at : min(at + _PIECE, span.end)]
+    """The numbers with their units, and the dates, in *text*; what is counted is ignored."""
+    for pattern, replacement in _REWORDED:
+        text = pattern.sub(replacement, text)
+    # Not `source_sentences`, which would keep the dispute in its cache.
+    chunks = (
+        text[at : min(at + _CHUNK, span.end)]
         for span in sentences(text)
-        for at in range(span.start, span.end, _PIECE)
+        for at in range(span.start, span.end, _CHUNK)
     )
-    return {_in_words(fact): None for piece in pieces for fact in quantities(piece)}
+    return {_in_words(fact): None for chunk in chunks for fact in quantities(chunk)}
 
 
-def _others(
-    ours: Mapping[tuple[str, ...], None], theirs: Container[tuple[str, ...]]
+def _missing_numbers(
+    numbers: Mapping[tuple[str, ...], None], others: Container[tuple[str, ...]]
 ) -> Iterator[tuple[Kind, str]]:
-    for fact in ours:
-        if fact not in theirs:
+    for fact in numbers:
+        if fact not in others:
             yield ("date" if fact[0] == "date" else "number"), " ".join(fact).strip()
 
 
 def _currencies(text: str) -> list[str]:
-    found = (_SIGNS.get(one, one.lower().rstrip("s")) for one in _CURRENCY.findall(text))
-    return list(dict.fromkeys(found))
+    names = (_SIGNS.get(sign, sign.lower().rstrip("s")) for sign in _CURRENCY.findall(text))
+    return list(dict.fromkeys(names))
 
 
 def _in_words(fact: Fact) -> tuple[str, ...]:
@@ -166,10 +165,12 @@ def _in_words(fact: Fact) -> tuple[str, ...]:
 
 
 def _without_teller(before: str, lost: Sequence[ChangedFact]) -> list[ChangedFact]:
-    """*lost* without the one name of which most words are in it."""
-    gone = {word for one in lost if one.kind == "name" for word in _WORD.findall(one.words)}
-    runs = [gone.intersection(_WORD.findall(run)) for run in _CAPITALISED_RUN.findall(before)]
+    """*lost* without the name that has the most words in it, taken to be the storyteller's."""
+    names = {word for fact in lost if fact.kind == "name" for word in _WORD.findall(fact.words)}
+    runs = [names.intersection(_WORD.findall(run)) for run in _CAPITALISED_RUN.findall(before)]
     teller = max(runs, key=len, default=set())
     return [
-        one for one in lost if one.kind != "name" or not teller.issuperset(_WORD.findall(one.words))
+        fact
+        for fact in lost
+        if fact.kind != "name" or not teller.issuperset(_WORD.findall(fact.words))
     ]
