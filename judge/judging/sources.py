@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from judge.judging.sources_file.read_table import Mistake, read_table, refusal
+from judge.judging.sources_file.read_table import Mistake, configuration_error, read_table
 from judge.judging.sources_file.tables import (
     DomainTable,
     HelpTable,
@@ -117,7 +117,7 @@ def parse_sources(
     package = vocabulary if files[0].table.vocabulary else NO_VOCABULARY
     mistakes = list(_mistakes_across(files, package))
     if mistakes:
-        raise refusal(mistakes)
+        raise configuration_error(mistakes)
     table = {
         key: next((file.table for file in files if file.has(key)), files[0].table)
         for key in SINGLE_TABLES

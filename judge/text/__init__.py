@@ -1,1 +1,1 @@
-"""All that reads English or cleans text: pure functions that every other room may import."""
+"""Text processing: tokens, stems, sentences, patterns, decoding; pure, and importable by all."""

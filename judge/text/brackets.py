@@ -1,7 +1,7 @@
-"""Brackets of any script that hold a digit: what a citation may be written in, or dressed up as.
+"""Finds brackets of any script with a digit inside: every form a citation may take, or imitate.
 
-Escapes, codes of HTML and of addresses, tags, and brackets without a partner are seen through.
-Linear in the text.
+Escapes, HTML entities, percent encoding, tags and unbalanced brackets are recognised. Linear in
+the text.
 """
 
 import html
@@ -17,16 +17,16 @@ _CLOSERS: Final = (
     "]}༻༽᚜⁆⁾₎⌉⌋⌝⌟⎤⎥⎦⎫⎬⎭\u232a❩❫❭❯❱❳❵⟆⟧⟩⟫⟭⟯⦄⦆⦈⦊⦌⦎⦐⦒⦔⦖⦘⧙⧛⧽⸃⸅⸊⸍⸝⸣⸥⸧⸩⹖⹘⹚⹜〉》」』】〕〗〙〛﴾"
     "︘︶︸︺︼︾﹀﹂﹄﹈﹜﹞］｝｠｣"
 )
-"""Unicode's opening and closing punctuation (categories Ps and Pe) and all else that is named a
-bracket, but for plain parentheses and quotation marks: those stand in ordinary prose.
-Two are written as escapes: normalised, as an editor may do to this file, they are other ones."""
+"""Unicode's opening and closing punctuation (categories Ps and Pe) and whatever else is named a
+bracket, except parentheses and quotation marks, which ordinary prose has. Two are written as
+escapes, since Unicode normalisation of this file by an editor would change them."""
 
 _EDGE: Final = re.compile(
     rf"(?P<open>[{re.escape(_OPENERS)}])|(?P<close>[{re.escape(_CLOSERS)}])"
     r"|(?P<code>&(?:amp;)*#?\w{1,32};?|(?:%(?:25)*|\\(?:u00|u\{0*|x))(?P<hex>[57][BD]))",
     re.IGNORECASE,
 )
-"""A bracket as it is, or as `&#91;`, `&lbrack;`, `%5B`, `\\u005b`, coded twice too."""
+"""A bracket as such, or encoded (also twice) as `&#91;`, `&lbrack;`, `%5B` or `\\u005b`."""
 
 _CODE: Final = re.compile(r"&#?\w{1,32};?")
 
@@ -47,38 +47,38 @@ _TAGGED: Final = (
     re.compile(rf"{_LESS}{_INSIDE}{{1,60}}?{_MORE}[\W\d_]{{1,20}}?{_LESS}\s*/", re.IGNORECASE),
     re.compile(r"\]\([^()\[\]/]{1,40}\)"),
 )
-"""Numbers in angle brackets, in the elements that hold citations, alone in any other element, and
-behind a link that leads to no address."""
+"""Numbers in angle brackets, in elements for citations, alone in any other element, and in links
+whose target is no URL."""
 
 _OWN_LINK: Final = re.compile(r"\[(\d{1,6})\]?(?P<link>\]\(#[^\d()\[\]]{0,30}\1[^\d()\[\]]{0,9}\))")
-"""A citation that leads to the entry of its own number in a list of sources: `[1](#ref-1)`."""
+"""A citation that links to its own entry in a list of sources: `[1](#ref-1)`."""
 
 _SIGNS: Final = f"{_OPENERS}{_CLOSERS}<＜﹤‹«≪\\"
-"""What every bracket has one of, or a code; most texts have neither, and are read no further."""
+"""Every bracket begins or ends with one of these, or is encoded; most texts have neither."""
 
 _SIGN: Final = re.compile(
     rf"[{re.escape(_SIGNS)}]|%(?i:25|3c|[57][bd])|&(?i:(?:amp;)*(?:#|\w{{1,32}};|lt))"
 )
 _BEGINS_SIGN: Final = re.compile(rf"[{re.escape(_SIGNS)}%&]")
-"""Where a sign may begin: a set alone is looked for in a fifth of the time."""
+"""Where a match of `_SIGN` may begin: searching for a set takes a fifth of the time."""
 
 PLAIN_MARK: Final = re.compile(r"\[[0-9]{1,6}\]")
-"""A citation as it should be; a text with no other signs needs no closer look."""
+"""A well-formed citation; a text with no other brackets takes the fast path."""
 
 _REACH: Final = 40
-"""Characters beside a bracket without its partner in which a digit still counts as inside it."""
+"""Characters beside an unbalanced bracket in which a digit still counts as inside it."""
 
-_LONGEST: Final = 2000
-"""Characters of a bracket with others in it, as many as a text of a reply may have."""
+_MAX_LENGTH: Final = 2000
+"""Characters of a bracket that contains others; the most that a text of a reply may have."""
 
-_DEEPEST: Final = 8
-"""Brackets inside brackets that are opened one by one; nobody but an attacker writes more."""
+_MAX_DEPTH: Final = 8
+"""Nested brackets that are replaced level by level; only an attacker writes more."""
 
 
 class NumberedBracket(NamedTuple):
-    """A bracket with a digit in it: `text` is what stands from `start` to `end`.
+    """A bracket with a digit in it; `text` runs from `start` to `end`, brackets included.
 
-    It is plain when it opens and closes as brackets do, with no escape before it.
+    `is_plain` means that both brackets are there and no backslash precedes it.
     """
 
     start: int
@@ -88,9 +88,9 @@ class NumberedBracket(NamedTuple):
 
 
 def numbered_brackets(text: str) -> list[NumberedBracket]:
-    """Every bracket of *text* that holds a digit, in order of their beginnings.
+    """Every bracket of *text* that holds a digit, by start.
 
-    Parentheses are prose; angle brackets count where they are closed.
+    Parentheses never count; angle brackets count only if closed.
     """
     if not _BEGINS_SIGN.search(text) or not _SIGN.search(text):
         return []
@@ -107,45 +107,46 @@ def numbered_brackets(text: str) -> list[NumberedBracket]:
     )
     own_links = {link.start("link") for link in _OWN_LINK.finditer(text)}
     found: dict[int, NumberedBracket] = {}
-    for bracket in (*_edges_walked(text), *(one for one in tagged if one.start not in own_links)):
+    others = (bracket for bracket in tagged if bracket.start not in own_links)
+    for bracket in (*_scan_edges(text), *others):
         found.setdefault(bracket.start, bracket)
     return [found[start] for start in sorted(found)]
 
 
 def in_parentheses(text: str) -> str:
-    """*text* with parentheses for each bracket that holds a digit; everything else is kept."""
-    for _ in range(_DEEPEST):
-        found = numbered_brackets(text)
-        if not found:
+    """*text* with parentheses instead of each bracket that holds a digit, otherwise unchanged."""
+    for _ in range(_MAX_DEPTH):
+        brackets = numbered_brackets(text)
+        if not brackets:
             return text
-        text = _with_opened(text, found)
-    return _opened(text)
+        text = _replace_brackets(text, brackets)
+    return _replace_edges(text)
 
 
-def _with_opened(text: str, brackets: Sequence[NumberedBracket]) -> str:
+def _replace_brackets(text: str, brackets: Sequence[NumberedBracket]) -> str:
     pieces, at = [], 0
     for bracket in brackets:
         if bracket.start >= at:
-            pieces += [text[at : bracket.start], _opened(bracket.text)]
+            pieces += [text[at : bracket.start], _replace_edges(bracket.text)]
             at = bracket.end
     return "".join([*pieces, text[at:]])
 
 
-def _opened(text: str) -> str:
-    """*text* with a parenthesis for every edge, coded ones too; no other code is touched."""
+def _replace_edges(text: str) -> str:
+    """*text* with a parenthesis for every bracket, encoded ones too; keeps all other entities."""
     text = _EDGE.sub(lambda edge: {"open": "(", "close": ")"}.get(_side(edge), edge.group()), text)
     text = re.sub(_LESS, "(", text, flags=re.IGNORECASE)
     return re.sub(_MORE, ")", text, flags=re.IGNORECASE)
 
 
-def _edges_walked(text: str) -> Iterator[NumberedBracket]:
-    """Walk over the edges of brackets: each opener takes what follows, up to the next edge.
+def _scan_edges(text: str) -> Iterator[NumberedBracket]:
+    """The brackets between one edge (opening or closing) and the next, with a digit between them.
 
-    A digit that no such stretch holds is in the bracket that closes around it.
+    A digit outside all of these belongs to the bracket that closes around it.
     """
     opened: int | None = None
-    around: list[int] = []
-    after, loose = 0, -1
+    around: list[int] = []  # the openers that are not closed yet
+    after, loose = 0, -1  # the end of the last edge, and of the last digits outside
     for edge in _EDGE.finditer(text):
         side = _side(edge)
         if not side:
@@ -165,36 +166,36 @@ def _edges_walked(text: str) -> Iterator[NumberedBracket]:
         if side == "open":
             around.append(edge.start())
         elif around and (start := around.pop()) < loose:
-            yield from _bracket(text, max(start, after - _LONGEST), after)
+            yield from _bracket(text, max(start, after - _MAX_LENGTH), after)
             loose = -1
     if opened is not None:
         yield from _bracket(text, opened, min(len(text), opened + _REACH))
 
 
 def _side(edge: re.Match[str]) -> str:
-    """Which edge this is, open or close; a code may be that of something else: then neither."""
+    """`open` or `close`; empty for an entity that is no bracket."""
     if edge["hex"]:
         return "open" if edge["hex"][1] in "bB" else "close"
-    meant = html.unescape(edge.group().replace("amp;", ""))
-    if len(meant) != 1:
+    character = html.unescape(edge.group().replace("amp;", ""))
+    if len(character) != 1:
         return ""
-    return "open" if meant in _OPENERS else "close" if meant in _CLOSERS else ""
+    return "open" if character in _OPENERS else "close" if character in _CLOSERS else ""
 
 
 def _bracket(
     text: str, start: int, end: int, *, is_plain: bool = False
 ) -> Iterator[NumberedBracket]:
     whole = text[start:end]
-    if holds_digit(_CODE.sub(_meaning, whole)):
+    if holds_digit(_CODE.sub(_decoded, whole)):
         yield NumberedBracket(start, end, whole, is_plain)
 
 
-def _meaning(code: re.Match[str]) -> str:
-    """The character that is meant; one that is not seen is shown as the code, by most readers."""
-    meant = html.unescape(code[0])
-    return meant if meant and meant.isprintable() else code[0]
+def _decoded(entity: re.Match[str]) -> str:
+    """The character of *entity*; an invisible one stays encoded, as most viewers show it."""
+    character = html.unescape(entity[0])
+    return character if character and character.isprintable() else entity[0]
 
 
 def holds_digit(text: str) -> bool:
-    """Whether *text* has a digit of any script, superscript and circled ones included."""
+    """Whether *text* has a digit of any script, including superscript and circled ones."""
     return any(character.isnumeric() for character in text)

@@ -1,6 +1,6 @@
-"""Bytes of a page become UTF-8: which encoding they are in, told from five kinds of evidence.
+"""Converts the bytes of a page to UTF-8; the encoding is taken from five kinds of evidence.
 
-First of the two steps before a page is read; `markup_limits.py` is the second.
+The first of two steps before a page is parsed; `markup_limits.py` is the second.
 """
 
 import codecs
@@ -21,11 +21,13 @@ _WEB_ENCODINGS = frozenset(
     "mac-roman cp874 tis-620 cp1250 cp1251 iso8859-9 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 "
     "gb2312 gbk gb18030 big5 big5hkscs euc_jp iso2022_jp shift_jis cp932 euc_kr cp949".split()
 )
-"""Python's names of the encodings in that standard: its others (`idna`, `unicode_escape`, `utf-7`)
-raise, warn, run in quadratic time or hide markup, and no page means them."""
+"""Python's names of the encodings in that standard. Python's other codecs (`idna`,
+`unicode_escape`, `utf-7`) raise, warn, take quadratic time or hide markup, and no page uses them.
+"""
 
 _DECLARED_WITHIN_BYTES = 32 * 1024
-"""Browsers look on while the head lasts; some templates put long comments or scripts first."""
+"""Where a declaration is searched. Browsers search the whole head, and some templates begin it
+with long comments or scripts."""
 
 _DECLARED = re.compile(
     rb"(?:<meta[^>]{1,512}?charset|\A\s{0,64}<\?xml[^>]{1,128}?encoding)"
@@ -41,7 +43,7 @@ _VOID = frozenset(b"area base br col embed hr img input link meta param source t
 
 
 def xhtml_as_html(body: bytes) -> bytes:
-    """Return the XHTML in *body* with an end tag for each `<title/>`, which HTML reads as open."""
+    """The XHTML *body* with an end tag for each `<title/>`, which HTML would leave open."""
     return _EMPTY_ELEMENT.sub(_with_end_tag, body)
 
 
@@ -51,10 +53,10 @@ def _with_end_tag(empty: re.Match[bytes]) -> bytes:
 
 
 def html_as_utf8(body: bytes, charset: str = "") -> bytes:
-    """Return *body* in UTF-8; never raises, bytes without meaning become U+FFFD, here or later.
+    """*body* in UTF-8; never raises. Invalid bytes become U+FFFD, here or in the parser.
 
-    A byte order mark wins, then *charset* (from the HTTP header), then UTF-8 if every byte fits,
-    then what the page itself declares, then windows-1252. Labels nobody knows are ignored.
+    A byte order mark wins, then *charset* (from the HTTP header), then UTF-8 if every byte is
+    valid, then the page's own declaration, then windows-1252. Unknown labels are ignored.
     """
     for mark, encoding in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
@@ -69,14 +71,14 @@ def html_as_utf8(body: bytes, charset: str = "") -> bytes:
 
 
 def _recoded(body: bytes, encoding: str) -> bytes:
-    """UTF-8 stays as it is: the parser knows what to do with bytes that have no meaning in it."""
+    """*body* in UTF-8; if it already is, unchanged: the parser handles invalid bytes."""
     return body if encoding == "utf-8" else body.decode(encoding, "replace").encode()
 
 
 def _declared_encoding(body: bytes) -> str:
-    """Return the encoding that the page itself names first, or nothing.
+    """The first encoding that the page declares, or an empty string.
 
-    What could be read as ASCII can't be in UTF-16, whatever it says.
+    A declaration that can be read as ASCII cannot be in UTF-16, so that label is ignored.
     """
     found = _DECLARED.search(body[:_DECLARED_WITHIN_BYTES])
     label = _known_encoding(found[1].decode("ascii", "replace")) if found else ""
@@ -84,7 +86,7 @@ def _declared_encoding(body: bytes) -> str:
 
 
 def _known_encoding(label: str) -> str:
-    """Return Python's name of the web encoding called *label*, or nothing."""
+    """Python's name of the web encoding called *label*, or an empty string."""
     try:
         name = codecs.lookup(label.strip(" \t\r\n\"'")).name
     except (LookupError, ValueError):

@@ -1,7 +1,4 @@
-"""English as far as we need it: sentences, words, stems, and the words that carry no content.
-
-Pure and linear in the length of the text; used wherever two texts are compared.
-"""
+"""Sentences, words, stems and stop words of English; pure, and linear in the text."""
 
 import functools
 import re
@@ -31,47 +28,47 @@ MARKS = (
     "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0900-\u0963\u0966-\u1049\u1050-\u109f"
     "\u1780-\u17d3"
 )
-"""Accents and vowel signs, to Python no part of a word: of Latin to Arabic each one, of Devanagari
-to Khmer what is between full stops, which is hardly anything else."""
+"""Accents and vowel signs, which `\\w` does not match: each one of Latin to Arabic; of Devanagari
+to Khmer whole ranges without the full stops, which hold hardly anything else."""
 
 WORD = rf"[^\W_]+(?:[{MARKS}][^\W_]*)*"
 """A word of any script, as a pattern."""
 
 _WORD = re.compile(rf"{WORD}(?:'{WORD})*")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
-"""The same where a text holds no other letters, in three quarters of the time."""
+"""The same for ASCII text, in three quarters of the time."""
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
-"""One at a time: looking for runs of them, stripping took half as long again."""
+"""Without `+`: matching runs made stripping half as slow again."""
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$|[\[【［〔])")
-"""From the first mark of a run, and the whole of it: a run of a megabyte is looked at once."""
+"""Matches a whole run of marks from its first one, so that a run of a megabyte is read once."""
 _ABBREVIATIONS = frozenset("e.g i.e etc approx mr mrs ms dr prof st vs cf".split())
 _NUMBERED = frozenset("no nos para paras art arts s ss reg regs ch p pp".split())
 """Abbreviations only before a number: `No. 4`, but "No. Ask them."."""
 _LAST_WORD_CHARACTERS = 12
-"""Enough to see the whole of any abbreviation."""
+"""Longer than any abbreviation."""
 
 _TRAILING_MARKS = re.compile(
     r"\s*(?:[\[【［〔](?:[^\[\]【】［］〔〕\n]{0,40}|[\d\s,;，；、&and‐-―−~-]{0,400})[\]】］〕]\s*)+"
 )
-"""Notes of some words, and lists of numbers."""
+"""Bracketed notes of a few words, or lists of numbers, after the end of a sentence."""
 
 
 class Span(NamedTuple):
-    """A stretch of a text: `text[start:end]`."""
+    """A range of a text: `text[start:end]`."""
 
     start: int
     end: int
 
 
 def fold_space(text: str) -> str:
-    """One line: every run of white space (of any Unicode kind) becomes one space."""
-    if "  " not in text and text.isprintable():  # of white space nothing but spaces is printable
+    """*text* on one line: every run of white space (of any Unicode kind) becomes one space."""
+    if "  " not in text and text.isprintable():  # no white space but a space is printable
         return text.strip()
     return " ".join(text.split())
 
 
 def strip_invisible(text: str) -> str:
-    """Without control and format characters (zero-width, bidi, tags), which hide or reorder words.
+    """*text* without control and format characters (zero-width, bidi), which hide or reorder words.
 
     White space of any kind is kept.
     """
@@ -86,20 +83,20 @@ def strip_invisible(text: str) -> str:
 
 
 def strip_accents(text: str) -> str:
-    """*text* with plain letters for accented ones, for comparing: é becomes e, ﬁ becomes fi."""
+    """*text* without accents, for comparing: é becomes e, ﬁ becomes fi."""
     if text.isascii():
         return text
-    # First too: to sort 20,000 of them, as normalising does, takes 0.3 s.
+    # Strip before normalising as well: NFKD sorts accents, which takes 0.3 s for 20,000 of them.
     return _ACCENTS.sub("", unicodedata.normalize("NFKD", _ACCENTS.sub("", text)))
 
 
 def words(text: str) -> list[str]:
-    """The words in lower case, with straight apostrophes."""
+    """The words of *text* in lower case, with straight apostrophes."""
     return find_words(text.lower().replace("’", "'"))
 
 
 def find_words(text: str) -> list[str]:
-    """The words of *text*, whose apostrophes are straight, as they are written."""
+    """The words of *text* as written; its apostrophes must be straight."""
     return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
 
 
@@ -110,9 +107,8 @@ def stems(tokens: Iterable[str]) -> list[str]:
 
 @functools.lru_cache(maxsize=8192)
 def _stem(token: str) -> str:
-    # A Stemmer of its own each time, since it must not be shared between threads; what costs is
-    # its first look at a word, 2 µs, hence the memory for common words.
-    # One text for each stem: what is looked up in it is then told by its place in memory.
+    # A Stemmer is not thread-safe, so make one per call; stemming takes 2 µs, hence the cache.
+    # Interned, so that dictionary lookups of stems compare by identity.
     return sys.intern(Stemmer.Stemmer("english").stemWord(token))
 
 
@@ -122,7 +118,7 @@ def content_stems(text: str) -> list[str]:
 
 
 def sentences(text: str) -> list[Span]:
-    """The sentences in order; citation marks after a full stop belong to the one before it."""
+    """The sentences in order; citation marks after a full stop belong to the sentence before."""
     found, start = [], 0
     for match in _SENTENCE_END.finditer(text):
         end = match.end()
@@ -139,7 +135,7 @@ def sentences(text: str) -> list[Span]:
 
 
 def _is_inside_a_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
-    """Whether this full stop ends an abbreviation, or a small letter goes on after it."""
+    """Whether this full stop ends an abbreviation, or a small letter follows."""
     if stop.group()[0] != ".":
         return False
     following = text[stop.end() : stop.end() + 2].lstrip()[:1]

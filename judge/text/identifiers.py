@@ -1,27 +1,28 @@
-"""Identifiers in a text -> further words to find them by: `getUserId` by "user".
+"""Splits identifiers into further tokens to find them by: `getUserId` by "user".
 
-The engines part words at everything that is no letter or digit, so that `get_user_id` needs
-nothing more; this adds what that misses.
+The engines split tokens at everything but letters and digits, so that `get_user_id` needs nothing
+more; this adds the parts of camel case.
 """
 
 import re
 
 _LETTERS = "0-9A-Za-zÀ-ÖØ-öø-ÿ"
-"""Letters outside Latin 1 end a word: no identifier has a border beside one."""
+"""Letters outside Latin-1 end a word: no identifier has a border beside one."""
 
 _BORDER = re.compile(r"[A-Z0-9](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z]{2})(?=[a-z])|(?<=[A-Za-z]{2}[0-9]))")
-"""A capital after a small letter or digit, the last of several capitals before a small letter, or a
-digit after two letters. The class leads, since only then does the engine skip to its members."""
+"""Where a part begins: a capital after a small letter or digit, the last of several capitals before
+a small letter, or a digit after two letters. The character class comes first, since only then does
+`re` skip ahead to its members."""
 
 _END = re.compile(rf"[^{_LETTERS}]")
 _IN_WORD = frozenset(chr(code) for code in range(256) if not _END.match(chr(code)))
 
-_LONGEST = 40
-"""Characters before a border; what is longer is encoded data."""
+_MAX_LENGTH = 40
+"""Characters before a border; longer words are encoded data."""
 
 
 def identifier_parts(text: str) -> str:
-    """The parts of each word that is written as several; *text* is one of `strip_accents`.
+    """The parts of each identifier in *text*, which comes from `strip_accents`.
 
     >>> identifier_parts("call getUserId of HTTPServer2")
     'get User Id HTTP Server 2'
@@ -41,8 +42,8 @@ def identifier_parts(text: str) -> str:
 
 
 def _start(text: str, border: int) -> int:
-    """Where the word begins that has a *border*, at most _LONGEST before it."""
+    """The start of the word around *border*, at most _MAX_LENGTH before it."""
     start = border - 1
-    while start and border - start < _LONGEST and text[start - 1] in _IN_WORD:
+    while start and border - start < _MAX_LENGTH and text[start - 1] in _IN_WORD:
         start -= 1
     return start

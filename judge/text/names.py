@@ -1,4 +1,4 @@
-"""Which words of a text are probably names; a guess, since a surname may be a town."""
+"""Guesses which words of a text are names; a surname may also be a town."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _PUBLIC = frozenset(
     american acas facebook whatsapp google amazon ebay tesco sky shelter
     """.split()
 )
-"""Names, but nobody's own."""
+"""Names that identify no person: nations, public bodies and companies."""
 
 _NO_NAMES = (
     STOP_WORDS
@@ -28,22 +28,22 @@ _NO_NAMES = (
         """.split()
     )
 )
-"""Capitalised without being anybody's name."""
+"""Words that may be capitalised and are not the name of a person or place."""
 
 
 def find_public_names(text: str) -> list[str]:
-    """The names in *text* that are nobody's own: nations, and what everybody knows by its name."""
+    """The names in *text* that identify no person: nations, public bodies and companies."""
     return [word for word in _CAPITALISED.findall(text) if word.casefold() in _PUBLIC]
 
 
 def find_names(text: str) -> list[str]:
-    """The words of *text* that are probably names of people or places, each once."""
+    """The words of *text* that are probably names of people or places, without repeats."""
     titled = [match.group(1) for match in _TITLED.finditer(text)]
     return list(dict.fromkeys([*titled, *_capitalised(text)]))
 
 
 def _capitalised(text: str) -> Iterator[str]:
-    """Words with a capital inside a sentence, or at its beginning when they speak."""
+    """Capitalised words inside a sentence, or at its beginning when "said" or the like follows."""
     starts = {span.start for span in sentences(text)}
     for match in _CAPITALISED.finditer(text):
         if match.group().casefold() in _NO_NAMES:

@@ -1,4 +1,4 @@
-"""Which of many phrases stand in a text? A trie of words: all are looked for in one walk."""
+"""Finds many phrases in a text in one pass, with a trie of words."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class TrieNode(Generic[T]):
-    """Some words: the phrases that they begin with, and the words that may follow.
+    """The state after some words: the phrases among their beginnings, and the next words.
 
-    `phrases` are pairs of a number of words and a value, shorter ones first, then in the order
-    given.
+    `phrases` are pairs of a phrase's number of words and its value, shorter ones first, then in
+    the order given.
     """
 
     phrases: tuple[tuple[int, T], ...] = ()
@@ -22,15 +22,15 @@ class TrieNode(Generic[T]):
 
 
 TrieWord = tuple[str, Mapping[str, TrieNode[T]], tuple[tuple[int, T], ...]]
-"""A word of a text as those of phrases are written, and what stands in the node it leads to.
+"""The form of a word, and the `longer` and `phrases` of the node that it leads to from the root.
 
-A plain tuple: Python takes a named one apart in three times the time."""
+A plain tuple: Python takes three times as long to unpack a named one."""
 
 
 class PhraseTrie(Generic[T]):
-    """Phrases of one word or more, each with a value; of equal ones every value is kept.
+    """Phrases of one word or more, each with a value; equal phrases keep all their values.
 
-    *form* gives a word of a text as those of phrases are written.
+    *form* normalises a word of a text to the form that the words of phrases have.
     """
 
     def __init__(
@@ -38,31 +38,31 @@ class PhraseTrie(Generic[T]):
     ) -> None:
         root, nothing = TrieNode[T](), TrieNode[T]()
 
-        def begin(word: str) -> TrieWord[T]:
+        def look_up(word: str) -> TrieWord[T]:
             formed = form(word)
             node = root.longer.get(formed, nothing)
             return formed, node.longer, node.phrases
 
-        self.words = WordCache(begin)
-        """What is known of each word of a text."""
+        self.words = WordCache(look_up)
+        """Maps each word of a text to its form and node."""
         for words, value in sorted(phrases, key=lambda phrase: len(phrase[0])):
             node = root
             for word in words:
-                # What is added later is longer, or stands here.
+                # Phrases are sorted by length: later ones are longer, or end at this node.
                 node = node.longer.setdefault(word, TrieNode(node.phrases))
             node.phrases += ((len(words), value),)
 
     def find(self, words: Sequence[str]) -> list[tuple[int, tuple[tuple[int, T], ...]]]:
-        """Where phrases begin in *words*, in order, with the number of words and value of each.
+        """The index of each word where phrases begin, with the length and value of each phrase.
 
-        Shorter ones come first, then they stand in the order given. Linear in the words.
+        Shorter phrases come first, equally long ones in the order given. Linear in the words.
         """
         end_of_text: TrieWord[T] = ("", {}, ())
         known = [*map(self.words.__getitem__, words), end_of_text]
         _, longer, phrases = end_of_text
         found = []
         for at, (form, following, alone) in enumerate(known):
-            # Most words begin a phrase, and hardly any is followed by its second word.
+            # Many words begin a phrase, but hardly any is followed by the phrase's second word.
             if form in longer:
                 node, end = longer[form], at + 1
                 while deeper := node.longer.get(known[end][0]):

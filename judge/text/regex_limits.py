@@ -1,6 +1,6 @@
-"""Which regular expressions of a configuration may be run on any text?
+"""Checks that a configured regular expression is fast on every text.
 
-People's texts are matched in the event loop, so that one slow pattern would stop everybody.
+Texts are matched in the event loop, so that one slow pattern would stop all requests.
 """
 
 import itertools
@@ -12,27 +12,27 @@ from re import _parser  # type: ignore[attr-defined]  # what `re` itself reads p
 from typing import Any
 
 MAX_BACKTRACKING = 20_000
-"""How many ways a pattern may try at one place of a text, so that no text can make it slow."""
+"""The most ways that a pattern may try to match at one position of a text."""
 
 parse_regex = lru_cache(maxsize=1024)(_parser.parse)
-"""Returns the parts of a pattern, each its kind and its value, or raises as `re` does."""
+"""Returns the parts of a pattern, each a pair of kind and value; raises `re.error`."""
 
 _SPACES = frozenset({"(LITERAL, 32)", "(IN, [(CATEGORY, CATEGORY_SPACE)])"})
-"""A blank and `\\s` as the parser tells them."""
+"""A space and `\\s` as the parser represents them."""
 
-_EXTRAS = re.compile(r"(?<!\\)(?:\\\\){0,9}(?:\(\?(?![:=!]|<[=!])|\\[1-9])")
-"""What would change its meaning when patterns are joined into one."""
+_UNSUPPORTED = re.compile(r"(?<!\\)(?:\\\\){0,9}(?:\(\?(?![:=!]|<[=!])|\\[1-9])")
+"""Flags, named groups and references, whose meaning changes when patterns are joined into one."""
 
 
 def checked_regex(value: str) -> str:
-    """*value*, if it compiles, cannot match nothing and is fast on every text.
+    """*value*, if it compiles, never matches the empty text, and is fast on every text.
 
-    Raises ValueError with what is wrong and what to write instead.
+    Raises ValueError that says what is wrong and what to write instead.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # "possible nested set" is a slip of the pen
-            matches_nothing = re.compile(value).search("") is not None
+            warnings.simplefilter("error")  # "possible nested set" is a typing error
+            matches_empty = re.compile(value).search("") is not None
             ways = _ways(parse_regex(value))
     except (re.error, OverflowError, RecursionError, Warning) as error:
         raise ValueError(f"is no regular expression: {error}") from None
@@ -41,9 +41,9 @@ def checked_regex(value: str) -> str:
             "holds a control character, as \\b is in double quotation marks; write \\\\b, or use "
             "'single' ones"
         )
-    if matches_nothing:
+    if matches_empty:
         raise ValueError("matches the empty text; make at least one part of it required")
-    if _EXTRAS.search(value):
+    if _UNSUPPORTED.search(value):
         raise ValueError("uses flags, names or references of groups; (?:…) and (?!…) are enough")
     if ways > MAX_BACKTRACKING:
         raise ValueError(
@@ -54,12 +54,12 @@ def checked_regex(value: str) -> str:
 
 
 def _ways(parts: Iterable[tuple[object, Any]]) -> float:
-    """An upper bound for the ways in which *parts* of a pattern can try at one place.
+    """An upper bound for the ways in which *parts* of a pattern can match at one position.
 
-    An alternation adds its branches, a sequence multiplies its parts, and a repeat from m to n
-    takes each number of copies in between. `*` and `+` are without bound, but of white space, which
-    never stands twice in the texts that are matched. Of plain words, none the beginning of another,
-    only one can match.
+    An alternation adds those of its branches, a sequence multiplies those of its parts, and a
+    repeat from m to n sums over each count. `*` and `+` are unbounded, except of white space,
+    which is never repeated in the folded texts that are matched. Of plain words, none a prefix of
+    another, only one can match.
     """
     ways = 1.0
     for kind, value in parts:
@@ -82,12 +82,12 @@ def _ways(parts: Iterable[tuple[object, Any]]) -> float:
 
 
 def _is_space(parts: Sequence[tuple[object, Any]]) -> bool:
-    """Whether *parts* are white space alone."""
+    """Whether *parts* match only white space."""
     return len(parts) == 1 and str(parts[0]) in _SPACES
 
 
 def _is_unambiguous(branches: Sequence[Sequence[tuple[object, Any]]]) -> bool:
-    """Whether all *branches* are plain words of which none begins another."""
+    """Whether all *branches* are plain words, none a prefix of another."""
     if not all(str(kind) == "LITERAL" for branch in branches for kind, _ in branch):
         return False
     words = sorted("".join(chr(code) for _, code in branch).lower() for branch in branches)
@@ -95,7 +95,7 @@ def _is_unambiguous(branches: Sequence[Sequence[tuple[object, Any]]]) -> bool:
 
 
 def _repeated(ways: float, least: int, most: int) -> float:
-    """The ways of something with *ways* ways, when it is repeated."""
+    """The ways of a part that has *ways*, repeated from *least* to *most* times."""
     if most > MAX_BACKTRACKING:
         return float("inf")
     return min(sum(min(ways, MAX_BACKTRACKING) ** min(n, 64) for n in range(least, most + 1)), 1e30)

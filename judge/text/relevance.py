@@ -1,43 +1,42 @@
-"""What is not relevant: what holds too little of the question, each word weighed by its rarity.
+"""Decides from document frequencies what a passage must contain to be relevant to a question.
 
-The engines hand in how many passages hold each word, look for a passage that proves that there is
-an answer, and find what holds one of the words that tell. docs/adr/0006-relevance.md has the
-measurements behind the constants.
+Each term is weighted by its IDF. An engine passes in the document frequencies, checks that one
+passage contains enough of the question, and then returns the passages with a selective term.
+docs/adr/0006-relevance.md has the measurements behind the constants.
 """
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-SHARE = 0.4
-"""How much of the question's weight the best passage must hold: one word of three, all as rare,
-is not enough."""
+NEEDED_SHARE = 0.4
+"""The share of the question's weight that one passage must contain: one word of three equally rare
+ones is not enough."""
 
-TELLING = 0.25
-"""A word of so much of the question's weight tells what it is about."""
+SELECTIVE_SHARE = 0.25
+"""A term with this share of the question's weight is selective: it tells what is asked about."""
 
-ENOUGH = 1.0
-"""No question asks for more than this, in words that no passage holds: a long story is answered
-by passages that share a few of its telling words."""
+MAX_NEEDED = 1.0
+"""The most weight that is needed; 1 is that of a term in no passage. Passages that share a few
+selective terms with a long story are relevant."""
 
 PRIOR_PASSAGES = 1000
-"""A small corpus is weighed as if it had so many passages: in three passages nothing is common."""
+"""A smaller corpus is treated as one of this size: among three passages no term is common."""
 
-MOST_WEIGHED = 6
-"""With more words found than this the words are counted instead: their weights even out."""
+MAX_WEIGHTED = 6
+"""With more terms than this in the index all have weight 1: their weights even out."""
 
 STEPS = 12
-"""Weights are whole numbers of about this sum, since the engines' work grows with it."""
+"""About the sum of the weights, which are integers: the engines' work grows with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What must hold of a query's terms for anything to be relevant.
+    """Which of a query's terms passages must contain to be relevant.
 
-    `present` are the terms that passages hold at all, rarest first; their weights are small whole
-    numbers, 0 where a term decides nothing. Unless one passage in scope holds terms that weigh
-    `needed` together, nothing is relevant; if one does, all that hold a term which is not `common`
-    are.
+    `present` are the terms in the index with their weights, rarest first; weights are small
+    integers, 0 for a term that decides nothing. Nothing is relevant unless one passage in scope
+    contains terms that weigh `needed` together; then all passages with a selective term are.
     """
 
     present: list[tuple[int, str]]
@@ -45,45 +44,43 @@ class Requirement:
     common: tuple[str, ...] = ()
 
     @property
-    def telling(self) -> list[str]:
-        """The terms by which passages are found; the common ones only rank."""
+    def selective(self) -> list[str]:
+        """The terms that retrieve passages; the `common` ones only rank them."""
         return [term for _, term in self.present if term not in self.common]
 
 
 def requirement(frequencies: Mapping[str, int], passages: int) -> Requirement | None:
-    """What one passage must hold of terms that *frequencies* of all *passages* hold.
+    """The requirement for the query terms whose document *frequencies* among *passages* are given.
 
-    None when those that are held at all are too little together.
+    None when all terms in the index together weigh too little.
     """
-    shares = {term: rarity(frequency, passages) for term, frequency in frequencies.items()}
-    present = sorted((term for term in shares if frequencies[term]), key=lambda t: -shares[t])
-    found = sum(shares[term] for term in present)
-    needed = min(SHARE * sum(shares.values()), ENOUGH)
-    is_counted = len(present) > MOST_WEIGHED
-    step = found / len(present) if is_counted else (max(found, needed) or 1.0) / STEPS
-    weighed = [(1 if is_counted else round(shares[term] / step), term) for term in present]
-    least = max(1, round(needed / step))
-    if sum(weight for weight, _ in weighed) < least:
+    idfs = {term: scaled_idf(frequency, passages) for term, frequency in frequencies.items()}
+    present = sorted((term for term in idfs if frequencies[term]), key=lambda t: -idfs[t])
+    total = sum(idfs[term] for term in present)
+    needed = min(NEEDED_SHARE * sum(idfs.values()), MAX_NEEDED)
+    is_counted = len(present) > MAX_WEIGHTED
+    step = total / len(present) if is_counted else (max(total, needed) or 1.0) / STEPS
+    weighted = [(1 if is_counted else round(idfs[term] / step), term) for term in present]
+    needed_steps = max(1, round(needed / step))
+    if sum(weight for weight, _ in weighted) < needed_steps:
         return None
-    common = () if is_counted else _common(weighed, least, needed * TELLING / SHARE / step)
-    return Requirement(weighed, least, tuple(common))
+    selective = needed * SELECTIVE_SHARE / NEEDED_SHARE / step
+    common = () if is_counted else _common(weighted, needed_steps, selective)
+    return Requirement(weighted, needed_steps, tuple(common))
 
 
-def _common(weighed: Sequence[tuple[int, str]], needed: int, telling: float) -> Iterator[str]:
-    """The lightest of *weighed*, none of them *telling*, and all together less than *needed*."""
-    together = 0
-    for weight, term in reversed(weighed):
-        together += weight
-        if weight >= max(1, round(telling)) or together >= needed:
+def _common(weighted: Sequence[tuple[int, str]], needed: int, selective: float) -> Iterator[str]:
+    """The lightest terms below the weight *selective* that together weigh less than *needed*."""
+    total = 0
+    for weight, term in reversed(weighted):
+        total += weight
+        if weight >= max(1, round(selective)) or total >= needed:
             return
         yield term
 
 
-def rarity(frequency: int, passages: int) -> float:
-    """From 1 (no passage holds the word) down towards 0 (each does).
-
-    It is BM25's inverse document frequency over its greatest value.
-    """
+def scaled_idf(frequency: int, passages: int) -> float:
+    """The IDF over its greatest value: from 1 (in no passage) down towards 0 (in each)."""
     # An index may still count deleted passages in *frequency*.
     total = max(passages, frequency, PRIOR_PASSAGES)
     return idf(frequency, total) / idf(0, total)

@@ -1,6 +1,6 @@
-"""The sentences of a source, as they are numbered for a model and held against its claims.
+"""The sentences of a source, as they are numbered for the model and compared with its claims.
 
-In a text that has lines a heading and a list item end where their line ends.
+In a text of several lines a heading or list item ends with its line.
 """
 
 import re
@@ -10,14 +10,14 @@ from functools import lru_cache
 from judge.text.english import Span, sentences
 
 _OPENS_BLOCK = re.compile(r"[ \t]*(?:#{1,6}[ \t]|[-*+•][ \t]|\d{1,3}[.)][ \t]|[|>]|```|~~~)")
-"""A line of Markdown that goes on with nothing above it."""
+"""The start of a Markdown line that does not continue the line above."""
 
 _LIST_MARKER = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]")
 
 
 def sentence_spans(text: str) -> tuple[Span, ...]:
-    """Where the sentences of *text* stand, in order; what has no word belongs to the one before."""
+    """The sentences of *text*, in order; one without letters or digits joins the one before."""
     spans: list[Span] = []
     for span in sentences(text):
         if spans and not any(c.isalnum() for c in text[span.start : span.end]):
@@ -29,19 +29,19 @@ def sentence_spans(text: str) -> tuple[Span, ...]:
 
 @lru_cache(maxsize=512)
 def source_sentences(text: str) -> tuple[str, ...]:
-    """The sentences of *text* themselves; remembered, as the same pages are cited all day."""
+    """The texts of `sentence_spans`; cached, since the same pages are cited all day."""
     return tuple(text[span.start : span.end] for span in sentence_spans(text))
 
 
 def is_heading(sentence: str) -> bool:
-    """Whether *sentence*, one of those that `structured_sentences` gives, is a Markdown heading."""
+    """Whether *sentence*, one of `structured_sentences`, is a Markdown heading."""
     return _HEADING.match(sentence) is not None
 
 
 def structured_sentences(text: str) -> tuple[Span, ...]:
-    """Where the sentences of *text* stand, in order; what holds no word belongs to the one before.
+    """As `sentence_spans`, but no sentence goes across two blocks of Markdown *text*.
 
-    Of a single line they are those that `sentence_spans` gives. Linear in the text.
+    The same for a single line. Linear in the text.
     """
     return tuple(
         Span(block.start + span.start, block.start + span.end)
@@ -51,7 +51,7 @@ def structured_sentences(text: str) -> tuple[Span, ...]:
 
 
 def _blocks(text: str) -> Iterator[Span]:
-    """The paragraphs, headings and list items of *text*; the marker of an item is no part of it."""
+    """The paragraphs, headings and list items of *text*; items without their markers."""
     start = at = 0
     is_open = False
     for line in text.splitlines(keepends=True):

@@ -1,6 +1,6 @@
-"""Scripts that put no spaces between words: their text in pairs of letters, so that it is found.
+"""Tokenises scripts without spaces between words into bigrams of letters, for index and query.
 
-As Lucene's CJKAnalyzer does it, without dictionaries; the same for what is indexed and asked.
+As Lucene's CJKAnalyzer does it, without dictionaries.
 """
 
 import re
@@ -14,22 +14,21 @@ UNSPACED = (
     "\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-"""Thai, Lao, Burmese and Khmer; kana, Chinese characters and Hangul, whose words take endings.
-
-Ranges of a class of characters."""
+"""Ranges for a character class: Thai, Lao, Burmese and Khmer; kana, Chinese characters; and Hangul,
+which has spaces but attaches endings to its words."""
 
 _RUN = re.compile(f"[{UNSPACED}]+")
 
 
 def searchable(text: str) -> str:
-    """*text* as engines take it: without accents, and runs of those scripts in pairs of letters.
+    """*text* as it is indexed: without accents, and with runs of those scripts as bigrams.
 
     >>> searchable("café, USB接口坏").split()
     ['cafe,', 'USB', '接口', '口坏']
     """
     if text.isascii():
         return text
-    # Without accents Hangul and kana are in pieces, too.
+    # Stripping accents decomposes Hangul and kana, so compose them again.
     return _RUN.sub(_pairs, normalize("NFC", strip_accents(text)))
 
 

@@ -1,4 +1,4 @@
-"""What is worked out of single words, remembered: texts share most of theirs."""
+"""Caches what is computed for single words, since texts share most of theirs."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -6,19 +6,19 @@ from typing import TypeVar
 T = TypeVar("T")
 
 MOST_WORDS, LONGEST_WORD = 8192, 40
-"""Words held by one memory, about 1 MB, before it begins anew; characters of one that is kept."""
+"""Words in one cache, about 1 MB, before it is cleared; characters of a word that is cached."""
 
 
 class WordCache(dict[str, T]):
-    """What *read* says of each word that is looked up."""
+    """Maps each word that is looked up to the result of *compute*."""
 
-    def __init__(self, read: Callable[[str], T]) -> None:
+    def __init__(self, compute: Callable[[str], T]) -> None:
         super().__init__()
-        self._read = read
+        self._compute = compute
 
     def __missing__(self, word: str) -> T:
-        """Ask *read*, and remember it."""
-        value = self._read(word)
+        """Compute the value of *word* and cache it."""
+        value = self._compute(word)
         if len(word) <= LONGEST_WORD:
             if len(self) >= MOST_WORDS:
                 self.clear()

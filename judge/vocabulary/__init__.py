@@ -1,1 +1,1 @@
-"""What Judge knows before anyone configures it, as data: words of subjects, calls for care."""
+"""Data of the package: words of subjects, safety rules, thesaurus and word vectors."""

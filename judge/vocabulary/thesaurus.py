@@ -1,9 +1,9 @@
-"""What people say and what guidance calls it: reads `thesaurus.toml`, finds its phrases in a text.
+"""Maps lay phrases to the words of official guidance: reads `thesaurus.toml`, matches its phrases.
 
-An entry has several lay phrases and the official words they stand for; without such words the
-phrases say nothing of a subject, and what they hold is not looked for. Phrases are compared by
-stems; `*` in one stands for up to three words ("kicked * out"). A phrase inside a longer one that
-was found does not count: "credit union" says nothing of a union.
+An entry has several lay phrases and the official words they stand for. One without official words
+lists phrases that name no subject, so that the words inside them are not searched for. Phrases
+are compared by stems; `*` stands for up to three words ("kicked * out"). A phrase inside a longer
+match does not count: "credit union" says nothing of a union.
 """
 
 import functools
@@ -20,15 +20,15 @@ from judge.text.english import STOP_WORDS, stems, words
 from judge.text.phrase_trie import PhraseTrie
 
 GAP = "*"
-WIDEST_GAP = 3
-"""Words that a gap may span: "kick my sister's boyfriend out"."""
+MAX_GAP = 3
+"""The most words that a gap may span: "kick my sister's boyfriend out"."""
 
 Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ThesaurusEntry:
-    """Lay phrases, and the stems of the official words for the same thing, or none."""
+    """Lay phrases, and the stems of the official words for them, if any."""
 
     lay: tuple[str, ...]
     official: tuple[str, ...]
@@ -36,21 +36,22 @@ class ThesaurusEntry:
 
 @dataclass(frozen=True, slots=True)
 class LayPhrase:
-    """A phrase of the entry with this number: as written, and its stems (and gaps).
+    """A phrase of the entry with the index `entry`: as written, and its stems and gaps.
 
-    `rest` are those from the first gap on. Where several begin, the lowest `place` comes first.
+    `rest` are the stems from the first gap on. Matches that begin at the same word are sorted by
+    `rank`.
     """
 
     entry: int
     shown: str
     stems: Words
     rest: Words
-    place: tuple[int, int]
+    rank: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Thesaurus:
-    """All entries; their phrases by the stems before a gap; the words that only tell the story."""
+    """All entries, their phrases by the stems before a gap, and words that name no subject."""
 
     entries: tuple[ThesaurusEntry, ...]
     phrases: PhraseTrie[LayPhrase]
@@ -58,7 +59,7 @@ class Thesaurus:
 
 
 class FoundPhrase(NamedTuple):
-    """A lay phrase that stands in `words[start:end]`."""
+    """A lay phrase found in `words[start:end]`."""
 
     phrase: LayPhrase
     start: int
@@ -86,7 +87,7 @@ def load_thesaurus() -> Thesaurus:
 
 
 def parse_thesaurus(text: str) -> Thesaurus:
-    """The thesaurus in *text*; raises ConfigurationError saying what is wrong with it."""
+    """The thesaurus in *text*; raises ConfigurationError that says what is wrong with it."""
     try:
         file = _ThesaurusFile.model_validate(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, ValidationError) as error:
@@ -96,23 +97,22 @@ def parse_thesaurus(text: str) -> Thesaurus:
         _entry(lay, official) for table in file.subjects.values() for lay, official in table.items()
     )
     lay = ((number, shown) for number, entry in enumerate(entries) for shown in entry.lay)
-    phrases = [_phrase(place, *one) for place, one in enumerate(lay)]
+    phrases = [_phrase(position, *phrase) for position, phrase in enumerate(lay)]
+    by_stems = ((p.stems[: len(p.stems) - len(p.rest)], p) for p in phrases)
     return Thesaurus(
         entries,
-        PhraseTrie(
-            ((one.stems[: len(one.stems) - len(one.rest)], one) for one in phrases), _hurried_stem
-        ),
+        PhraseTrie(by_stems, _phrase_stem),
         frozenset(file.storytelling.ignore.split()),
     )
 
 
 def _entry(lay: str, official: str) -> ThesaurusEntry:
-    """An entry as written: phrases between commas, and official words."""
+    """An entry from its text: lay phrases separated by commas, and official words."""
     phrases = tuple(phrase for part in lay.split(",") if (phrase := part.strip()))
-    wanted = tuple(dict.fromkeys(stems(w for w in words(official) if w not in STOP_WORDS)))
+    official_stems = tuple(dict.fromkeys(stems(w for w in words(official) if w not in STOP_WORDS)))
     if (
         not phrases
-        or bool(wanted) != bool(official)
+        or bool(official_stems) != bool(official)
         or any(GAP in (p[:1], p[-1:]) for p in phrases)
     ):
         message = (
@@ -120,23 +120,24 @@ def _entry(lay: str, official: str) -> ThesaurusEntry:
             "and end with a word, and official words that are more than function words, or none."
         )
         raise ConfigurationError(message)
-    return ThesaurusEntry(phrases, wanted)
+    return ThesaurusEntry(phrases, official_stems)
 
 
-def _phrase(place: int, entry: int, shown: str) -> LayPhrase:
-    written = tuple(_phrase_stems(shown))
-    rest = written[written.index(GAP) :] if GAP in written else ()
-    alone = (len(written) > 1) + (len(written) - len(rest) > 1)
-    return LayPhrase(entry, shown, written, rest, (alone, place))
+def _phrase(position: int, entry: int, shown: str) -> LayPhrase:
+    parts = tuple(_stems_and_gaps(shown))
+    rest = parts[parts.index(GAP) :] if GAP in parts else ()
+    # A single word first, then one word before a gap, then several words.
+    kind = (len(parts) > 1) + (len(parts) - len(rest) > 1)
+    return LayPhrase(entry, shown, parts, rest, (kind, position))
 
 
-def _phrase_stems(shown: str) -> Iterator[str]:
+def _stems_and_gaps(shown: str) -> Iterator[str]:
     for part in shown.split():
-        yield from [GAP] if part == GAP else map(_hurried_stem, words(part))
+        yield from [GAP] if part == GAP else map(_phrase_stem, words(part))
 
 
-def _hurried_stem(word: str) -> str:
-    """The stem of *word* as many write it: wont, cant, didnt."""
+def _phrase_stem(word: str) -> str:
+    """The stem of *word*, without the apostrophe of "n't", which many leave out: wont, didnt."""
     [stem] = stems([word])
     return stem[:-2] + "t" if stem.endswith("n't") else stem
 
@@ -144,47 +145,50 @@ def _hurried_stem(word: str) -> str:
 def find_phrases(thesaurus: Thesaurus, text_words: Sequence[str]) -> list[FoundPhrase]:
     """The lay phrases in a text, given as words, in order.
 
-    A single word that only tells the story counts when it is written just like the phrase:
+    A storytelling or stop word matches a phrase of one word only if it is written the same:
     "quit" is found in "I quit", not in "quite".
     """
-    kept: list[FoundPhrase] = []
-    reach = 0
-    for start, here in thesaurus.phrases.find(text_words):
-        found: list[FoundPhrase] = []
+    found: list[FoundPhrase] = []
+    covered = 0
+    for start, phrases in thesaurus.phrases.find(text_words):
+        matches: list[FoundPhrase] = []
         longest = 0
-        for length, phrase in here:
+        for length, phrase in phrases:
             end = start + length
             if phrase.rest:
                 end = _end(thesaurus, phrase.rest, text_words, end)
-            # None inside a longer one without gaps, which may have begun before.
-            if end > reach and (end > start + 1 or _is_meant(thesaurus, phrase, text_words[start])):
-                found.append(FoundPhrase(phrase, start, end))
+            # Skip one inside a longer phrase without gaps, which may begin earlier.
+            if end > covered and (
+                end > start + 1 or _matches_alone(thesaurus, phrase, text_words[start])
+            ):
+                matches.append(FoundPhrase(phrase, start, end))
                 longest = longest if phrase.rest else end  # shorter ones come first
-        if len(found) > 1:
-            found = sorted([one for one in found if one.end >= longest], key=_place)
-        kept += found
-        reach = max(reach, longest)
-    return kept
+        if len(matches) > 1:
+            matches = sorted([match for match in matches if match.end >= longest], key=_rank)
+        found += matches
+        covered = max(covered, longest)
+    return found
 
 
-def _place(found: FoundPhrase) -> tuple[int, int]:
-    return found.phrase.place
+def _rank(found: FoundPhrase) -> tuple[int, int]:
+    return found.phrase.rank
 
 
-def _is_meant(thesaurus: Thesaurus, phrase: LayPhrase, word: str) -> bool:
-    is_plain = word not in thesaurus.storytelling and word not in STOP_WORDS
-    return is_plain or word == phrase.shown
+def _matches_alone(thesaurus: Thesaurus, phrase: LayPhrase, word: str) -> bool:
+    """Whether *word*, whose stem is that of the one-word *phrase*, matches it."""
+    carries_content = word not in thesaurus.storytelling and word not in STOP_WORDS
+    return carries_content or word == phrase.shown
 
 
 def _end(thesaurus: Thesaurus, rest: Words, text_words: Sequence[str], at: int) -> int:
-    """Where the *rest* of a phrase, which goes on with a gap at *at*, ends; 0 when it does not."""
-    known, slack = thesaurus.phrases.words, 0
+    """The end of a phrase whose *rest*, from its first gap on, begins at *at*; 0 for no match."""
+    trie_words, slack = thesaurus.phrases.words, 0
     for stem in rest:
         if stem == GAP:
-            slack = WIDEST_GAP
+            slack = MAX_GAP
             continue
         for candidate in range(at, min(at + slack + 1, len(text_words))):
-            if known[text_words[candidate]][0] == stem:
+            if trie_words[text_words[candidate]][0] == stem:
                 at, slack = candidate + 1, 0
                 break
         else:

@@ -1,7 +1,7 @@
-"""What words mean: a short vector of each common stem; their sum tells what a text is about.
+"""Word vectors: a short vector for each common stem; the vector of a text is their sum.
 
 Reads `word_vectors.bin`, which scripts/generate_word_vectors.py writes: the CRC-32 of each stem,
-ascending, and a row of bytes for each. The nearer two texts are, the greater the cosine of theirs.
+ascending, then a row of bytes for each. Similarity of two texts is the cosine of their vectors.
 """
 
 import functools
@@ -15,20 +15,21 @@ from importlib.resources import files
 
 DIMENSIONS = 64
 ZERO = 128
-"""The byte that stands for 0."""
+"""The byte that encodes the value 0."""
 
-REMEMBERED = 1024
-"""Rows that are kept as they are added up, in 0.4 MB."""
+CACHED_ROWS = 1024
+"""Rows kept as integers, in 0.4 MB."""
 
 KEY_BYTES = 4
 LANE_BYTES = 4
-"""A value of a row in a long number, so that rows are added at once; room for 16 million rows."""
+"""Bytes per value in the integer that holds a row, so that one addition adds whole rows; a sum of
+16 million rows fits."""
 
 _LOWEST = 0 if sys.byteorder == "little" else LANE_BYTES - 1
 
 
 class WordVectors:
-    """The vectors in *data*; the rows of words that come again and again are remembered."""
+    """The vectors in *data*; rows of frequent stems are cached."""
 
     def __init__(self, data: bytes) -> None:
         split = len(data) // (KEY_BYTES + DIMENSIONS) * KEY_BYTES
@@ -36,13 +37,13 @@ class WordVectors:
         if sys.byteorder == "big":
             self._keys.byteswap()
         self._rows = data[split:]
-        self.row = functools.lru_cache(REMEMBERED)(self._find_row)
-        """The row of a stem as one long number, for `unit_vector`; 0 if it is not known."""
+        self.row = functools.lru_cache(CACHED_ROWS)(self._find_row)
+        """The row of a stem as one integer, for `unit_vector`; 0 for an unknown stem."""
 
     def text_vector(self, *parts: Iterable[str]) -> Sequence[float]:
-        """What a text of these stems is about, of length 1; all 0 where none of them is known.
+        """The unit vector of a text of these stems; all zeros when none of them is known.
 
-        A stem counts once in each of the *parts*, however often it stands there.
+        A stem counts once for each of *parts*, however often it occurs there.
         """
         return unit_vector([row for part in parts for row in map(self.row, set(part)) if row])
 
@@ -57,7 +58,7 @@ class WordVectors:
 
 
 def unit_vector(rows: Collection[int]) -> Sequence[float]:
-    """The sum of *rows*, of length 1; all 0 where there are none."""
+    """The sum of *rows*, scaled to length 1; all zeros without rows."""
     total = sum(rows).to_bytes(DIMENSIONS * LANE_BYTES, sys.byteorder)
     zero = ZERO * len(rows)
     values = [value - zero for value in memoryview(total).cast("I")]

@@ -225,7 +225,7 @@ class QdrantIndex:
         proof = points.weighing_at_least(required.present, required.needed)
         if proof and not await self._count(_narrowed(scope_filter, proof)):
             return None
-        return _narrowed(scope_filter, [points.holds_any(required.telling)])
+        return _narrowed(scope_filter, [points.holds_any(required.selective)])
 
     async def _frequencies(self, terms: Sequence[str], counted: Filter) -> dict[str, int]:
         async with asyncio.TaskGroup() as group:

@@ -117,11 +117,11 @@ class QueryBuilder:
         )
         return Proof(words, required.needed, limits)
 
-    def _ranked(self, required: Requirement, term_counts: Mapping[str, int]) -> Query:
-        """Matches passages that hold a telling word, and ranks them by all words."""
-        scores = self._scores({stem: term_counts[stem] for _, stem in required.present})
-        ranked = Query.boolean_query(_should({stem: scores[stem] for stem in required.telling}))
-        # Most passages hold the common words: to score only the passages found takes less time.
+    def _ranked(self, required: Requirement, times: Mapping[str, int]) -> Query:
+        """What holds a telling word, ranked by all words, each said so many *times*."""
+        scores = self._scores({stem: times[stem] for _, stem in required.present})
+        ranked = Query.boolean_query(_should({stem: scores[stem] for stem in required.selective}))
+        # The common words are in most passages: scoring those that are found takes less time.
         for query in [query for stem in required.common for query in scores[stem]]:
             ranked = Query.boolean_query([(Occur.Must, ranked), (Occur.Should, query)])
         return ranked

@@ -1,1 +1,1 @@
-"""What the model is told."""
+"""The prompt that the model is given."""

@@ -1,4 +1,4 @@
-"""The three voices that speak when the sources file names no others."""
+"""The three personas that are used when the sources file names none."""
 
 from judge.types.replies import Persona
 

@@ -1,6 +1,6 @@
-"""Write the prompt: instructions, the references in one numbered block, and the dispute.
+"""Renders the prompt: instructions, the references in one numbered block, and the dispute.
 
-Pure: the same request, references and personas give the same text to the byte.
+Pure: the same arguments give the same text to the byte.
 """
 
 import functools
@@ -72,7 +72,7 @@ Leave its texts empty in your answer. Write in full, so that it goes with the re
 
 
 def number_references(snippets: Sequence[Snippet]) -> tuple[Reference, ...]:
-    """The snippets as references 1 to n, their texts made safe; empty ones are left out."""
+    """The snippets as references 1 to n, with texts made safe; those left empty are dropped."""
     texts = [(snippet, safe_text(snippet.text)) for snippet in snippets]
     return tuple(
         Reference(
@@ -99,10 +99,10 @@ def render_prompt(
     defects: Sequence[Defect] = (),
     settled: Sequence[CheckedField] = (),
 ) -> Prompt:
-    """The prompt for *request*; *is_brief* asks for a sentence of reasons from each voice.
+    """The prompt for *request*; *is_brief* asks each persona for a rationale of one sentence.
 
-    *defects* are those of a first reply that is asked again; of that the *settled* fields need not
-    be written again.
+    For a retry *defects* are those of the first reply, and *settled* are its fields that were
+    already shown, which the model need not write again.
     """
     parts = [_TASK.format(personas=_voices(personas))]
     if needs_care:
@@ -116,14 +116,14 @@ def render_prompt(
     if defects:
         parts.append(_RETRY.format(defects="\n".join(_defect_line(d) for d in defects)))
     if settled:
-        parts.append(_SETTLED.format(others=_unsettled(settled, personas)))
+        parts.append(_SETTLED.format(others=_unsettled_names(settled, personas)))
     blocks = [*_reference_block(references), *dispute_block(request), *_settled_block(settled)]
     return Prompt("\n\n".join(parts), "\n".join(blocks) + "\n", request, tuple(references))
 
 
 def prompt_digest(personas: Sequence[Persona]) -> str:
-    """Identifies our own words in the prompt: it moves when a text or a persona does."""
-    ours = "\0".join(
+    """A digest of the prompt's own texts; changes when one of them or a persona does."""
+    texts = "\0".join(
         [
             _TASK,
             _CARE,
@@ -135,7 +135,7 @@ def prompt_digest(personas: Sequence[Persona]) -> str:
             _voices(personas),
         ]
     )
-    return hashlib.sha256(ours.encode()).hexdigest()[:12]
+    return hashlib.sha256(texts.encode()).hexdigest()[:12]
 
 
 def _voices(personas: Sequence[Persona]) -> str:
@@ -155,7 +155,7 @@ def _reference_block(references: Sequence[Reference]) -> list[str]:
 
 @functools.lru_cache(maxsize=2048)
 def _numbered(text: str) -> str:
-    """*text* with `{1} `, `{2} ` and so on before its sentences, and nothing else changed."""
+    """*text* with `{1} `, `{2} ` and so on before its sentences, otherwise unchanged."""
     spans = sentence_spans(text)
     ends = [*(span.start for span in spans[1:]), len(text)]
     parts = (f"{{{n}}} {text[s.start : e]}" for n, (s, e) in enumerate(zip(spans, ends), 1))
@@ -163,7 +163,7 @@ def _numbered(text: str) -> str:
 
 
 def dispute_block(request: JudgeRequest) -> list[str]:
-    """The lines of the dispute, which nothing that it says can end."""
+    """The lines of the DISPUTE block; no text of the dispute can close it."""
     return [
         "<DISPUTE>",
         f"What happened: {quoted_text(request.context)}",
@@ -173,27 +173,27 @@ def dispute_block(request: JudgeRequest) -> list[str]:
 
 
 def _settled_block(fields: Sequence[CheckedField]) -> list[str]:
-    """What a person reads already, a line for each field."""
+    """The lines of the SETTLED block: the fields already shown, one per line."""
     if not fields:
         return []
     return ["<SETTLED>", *map(_settled_line, fields), "</SETTLED>"]
 
 
-def _unsettled(settled: Sequence[CheckedField], personas: Sequence[Persona]) -> str:
-    """The fields that are to be written again, in the words of the task."""
-    fields = {f"personas.{index}": persona.name for index, persona in enumerate(personas)}
-    fields |= {name: f'"{name}"' for name in ("paraphrase", "summary")}
+def _unsettled_names(settled: Sequence[CheckedField], personas: Sequence[Persona]) -> str:
+    """The fields that the model must write again, as the instructions call them."""
+    names = {f"personas.{index}": persona.name for index, persona in enumerate(personas)}
+    names |= {name: f'"{name}"' for name in ("paraphrase", "summary")}
     kept = {field.name for field in settled}
-    return ", ".join(words for name, words in fields.items() if name not in kept) or "nothing"
+    return ", ".join(shown for name, shown in names.items() if name not in kept) or "nothing"
 
 
 def _settled_line(field: CheckedField) -> str:
-    said = field.value
-    if isinstance(said, str):
-        return f"{field.name}: {quoted_value(said)}"
-    points = ", ".join(quoted_value(point) for point in said.key_points)
-    rationale = quoted_value(said.rationale)
-    return f"{said.name}: {said.verdict}. Rationale: {rationale}. Key points: {points}."
+    value = field.value
+    if isinstance(value, str):
+        return f"{field.name}: {quoted_value(value)}"
+    points = ", ".join(quoted_value(point) for point in value.key_points)
+    rationale = quoted_value(value.rationale)
+    return f"{value.name}: {value.verdict}. Rationale: {rationale}. Key points: {points}."
 
 
 def _defect_line(defect: Defect) -> str:

@@ -1,1 +1,1 @@
-"""The files that people write: their tables, and what is wrong in them, by file and line."""
+"""Parses and validates the sources file; errors name file, line and key."""

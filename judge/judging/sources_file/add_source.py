@@ -1,4 +1,4 @@
-"""Writes a page into the text of a sources file and keeps every other character of it."""
+"""Adds a page to the text of a sources file and keeps every other character."""
 
 import json
 import re
@@ -16,23 +16,23 @@ _COMMENT = re.compile(r"#[^\n]*")
 
 
 def format_source(source: SourceSpec) -> str:
-    """*source* as an inline table, without the keys that say nothing."""
+    """*source* as an inline table, without empty keys."""
     return "{ " + ", ".join(f"{key} = {value}" for key, value in _keys(source)) + " }"
 
 
 def with_source(text: str, domain: str, source: SourceSpec) -> str:
-    """The valid sources file *text* with *source* as the last page of *domain*, which it holds.
+    """The valid sources file *text* with *source* as the last page of its *domain*.
 
-    Raises ConfigurationError when the file is written in a way that this cannot add to.
+    Raises ConfigurationError when the layout of the file is one that this cannot extend.
     """
     written = _added(text, domain, source)
-    wanted = tomllib.loads(text)
-    table = wanted["domains"][domain]
+    expected = tomllib.loads(text)
+    table = expected["domains"][domain]
     table["sources"] = [
         *table.get("sources", ()),
         tomllib.loads(f"s = {format_source(source)}")["s"],
     ]
-    if _parsed(written) != wanted:
+    if _parsed(written) != expected:
         raise ConfigurationError(
             f"The page was not written, since [domains.{domain}] is put down in a way that only a "
             f"person can add to. Add it to its sources: {format_source(source)}"
@@ -48,7 +48,7 @@ def _keys(source: SourceSpec) -> list[tuple[str, str]]:
         "nations": list(source.nations),
         "selector": source.selector,
     }
-    # The text of a JSON string or list is one of TOML too.
+    # JSON strings and lists are valid TOML.
     return [(key, json.dumps(value, ensure_ascii=False)) for key, value in values.items() if value]
 
 
@@ -60,7 +60,7 @@ def _parsed(text: str) -> Mapping[str, Any] | None:
 
 
 def _added(text: str, domain: str, source: SourceSpec) -> str:
-    """*text* with *source* at the place that suits how the domain is written."""
+    """*text* with *source* added in the layout that the domain already has."""
     newline = "\r\n" if "\r\n" in text else "\n"
     layout = TomlPlaces(text)
     table: Path = ("domains", domain)
@@ -69,9 +69,9 @@ def _added(text: str, domain: str, source: SourceSpec) -> str:
     if array in layout.ends:
         return _in_list(layout, array, row, newline)
     if (*array, 0) in layout.lines or table not in layout.ends:
-        known = [end for path, end in layout.ends.items() if path[:3] == array]
+        ends = [end for path, end in layout.ends.items() if path[:3] == array]
         keys = newline.join(f"{key} = {value}" for key, value in _keys(source))
-        at = _line_end(text, max(known, default=len(text)))
+        at = _line_end(text, max(ends, default=len(text)))
         return (
             f"{text[:at]}{newline}[[domains.{domain}.sources]]{newline}{keys}{newline}{text[at:]}"
         )
@@ -102,6 +102,6 @@ def _in_list(layout: TomlPlaces, array: Path, row: str, newline: str) -> str:
 
 
 def _line_end(text: str, at: int) -> int:
-    """Where the line after the one of the character before *at* begins."""
+    """The index after the line that contains *at*."""
     end = text.find("\n", at)
     return end + 1 if end >= 0 else len(text)

@@ -1,4 +1,4 @@
-"""A file becomes a typed table, or an error that names file, line and key and says what to do."""
+"""Parses a file into a typed table, or raises an error with file, line, key and a fix."""
 
 import difflib
 import json
@@ -10,15 +10,15 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from judge.errors import ConfigurationError
-from judge.judging.sources_file.tables import TABLES, DomainTable, is_near
+from judge.judging.sources_file.tables import TABLES, DomainTable, is_relative_glob
 from judge.judging.sources_file.toml_lines import line_of
 from judge.types.text_files import Include, TextFile
 
 MAX_CHARACTERS = 1024 * 1024
-"""A file longer than this is a mistake; the longest of ours has about 40,000 characters."""
+"""A longer file is refused; the longest of ours has about 40,000 characters."""
 
 MAX_MISTAKES = 20
-"""Mistakes told at once; the rest is counted."""
+"""Mistakes listed in one error; the rest is counted."""
 
 TOML_HINTS = {
     "Cannot overwrite a value": "this key stands twice; remove one",
@@ -37,7 +37,7 @@ TOML_HINTS = {
     "Invalid initial": "write key = value; a key of other characters needs quotation marks",
     "Unclosed": "a comma or a closing bracket is missing before this place",
 }
-"""What the parser says, and what to do about it."""
+"""The beginnings of tomllib's messages, and how to fix each."""
 
 TYPE_HINTS = {
     "list_type": "must be a list, as in [ … ], or [[ … ]] for tables",
@@ -46,19 +46,19 @@ TYPE_HINTS = {
     "float_type": "must be a number, without quotation marks",
     "bool_type": "must be true or false, without quotation marks",
 }
-"""pydantic's types of error for a value of another type, and what to write instead."""
+"""pydantic's error types for a value of the wrong type, and what to write instead."""
 
-_ENDLESS = re.compile(r"""(?:\.["']?[\w-]++["']?){40}|\d{4300}""")
-"""A key of forty parts or a number of 4,300 digits, with which the parser is slow or fails."""
+_TOO_LONG = re.compile(r"""(?:\.["']?[\w-]++["']?){40}|\d{4300}""")
+"""A key of forty parts or a number of 4,300 digits, on which the parser is slow or fails."""
 
 RENAMED = {"sources_per_domain": "references"}
-"""Keys of older files, and what they are called now."""
+"""Keys of older files, and their present names."""
 
 Table = TypeVar("Table", bound=BaseModel)
 
 
 class Mistake(NamedTuple):
-    """Something wrong in a file, where it stands (line 1: nowhere in particular) and its fix."""
+    """Something wrong in a file: its path of keys, and how to fix it."""
 
     file: TextFile
     path: tuple[int | str, ...]
@@ -70,22 +70,22 @@ class Mistake(NamedTuple):
 
 
 def read_table(file: TextFile, table: type[Table]) -> Table:
-    """The *table* in *file*; raises ConfigurationError with a line for each mistake."""
+    """*file* parsed as *table*; raises ConfigurationError with a line for each mistake."""
     content = _parsed(file)
     try:
         return table.model_validate(content)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False)
+        errors = error.errors(include_url=False, include_context=False)
         mistakes = [
-            Mistake(file, place, _fix(table, place, item["type"], item["msg"]))
-            for item in found
-            for place in [tuple(part for part in item["loc"] if part != "[key]")]
+            Mistake(file, path, _fix(table, path, item["type"], item["msg"]))
+            for item in errors
+            for path in [tuple(part for part in item["loc"] if part != "[key]")]
         ]
-        raise refusal(mistakes) from None
+        raise configuration_error(mistakes) from None
 
 
-def refusal(mistakes: Sequence[Mistake]) -> ConfigurationError:
-    """The error that tells *mistakes*."""
+def configuration_error(mistakes: Sequence[Mistake]) -> ConfigurationError:
+    """The error that lists *mistakes*."""
     lines = [str(mistake) for mistake in mistakes[:MAX_MISTAKES]]
     if len(mistakes) > MAX_MISTAKES:
         lines.append(f"and {len(mistakes) - MAX_MISTAKES} more")
@@ -93,8 +93,8 @@ def refusal(mistakes: Sequence[Mistake]) -> ConfigurationError:
 
 
 def included_files(text: str) -> tuple[Include, ...]:
-    """The globs under `include` in the *text* of a sources file; none when it cannot be read."""
-    if _ENDLESS.search(text):
+    """The globs under `include` in the *text* of a sources file; none when it is not valid."""
+    if _TOO_LONG.search(text):
         return ()
     try:
         patterns = tomllib.loads(text).get("include", [])
@@ -105,7 +105,7 @@ def included_files(text: str) -> tuple[Include, ...]:
     return tuple(
         Include(pattern, line_of(text, ("include", index)) or 1)
         for index, pattern in enumerate(patterns)
-        if isinstance(pattern, str) and is_near(pattern)
+        if isinstance(pattern, str) and is_relative_glob(pattern)
     )
 
 
@@ -122,15 +122,15 @@ def key_name(path: Sequence[int | str]) -> str:
 
 
 def _parsed(file: TextFile) -> dict[str, Any]:
-    """What stands in *file*; raises ConfigurationError."""
+    """*file* as a dict; raises ConfigurationError."""
     if len(file.text) > MAX_CHARACTERS:
         raise ConfigurationError(
             f"{file.name} has {len(file.text)} characters; keep it under {MAX_CHARACTERS}."
         )
-    if found := _ENDLESS.search(file.text):
-        line = file.text.count("\n", 0, found.start()) + 1
+    if match := _TOO_LONG.search(file.text):
+        line = file.text.count("\n", 0, match.start()) + 1
         raise ConfigurationError(
-            f"{file.name}, line {line}: {found[0][:20]}…: is too long for a key or a number; "
+            f"{file.name}, line {line}: {match[0][:20]}…: is too long for a key or a number; "
             "shorten it."
         )
     try:
@@ -147,7 +147,7 @@ def _parsed(file: TextFile) -> dict[str, Any]:
 
 
 def _syntax_mistake(file: TextFile, message: str) -> str:
-    """*message* of the parser with the place and the key of its line first, and a hint last."""
+    """The parser's *message* with place and key before it and a fix after it."""
     what, _, place = message.partition(" (at ")
     fixes = (fix for start, fix in TOML_HINTS.items() if what.startswith(start))
     lines, last = file.text.split("\n"), file.text.rstrip().count("\n") + 1
@@ -161,7 +161,7 @@ def _syntax_mistake(file: TextFile, message: str) -> str:
 
 
 def _fix(root: type[BaseModel], path: Sequence[int | str], kind: str, message: str) -> str:
-    """What to do about one mistake."""
+    """How to fix one mistake, given pydantic's error type (*kind*) and *message*."""
     if kind == "missing":
         return "is missing; add it"
     if kind in {"model_type", "dict_type"}:
@@ -175,7 +175,7 @@ def _fix(root: type[BaseModel], path: Sequence[int | str], kind: str, message: s
 
 
 def _example_table(path: Sequence[int | str]) -> str:
-    """A table that could stand at *path*."""
+    """An example of the table at *path*."""
     name = next((part for part in reversed(path) if isinstance(part, str)), "")
     if name == "terms":
         return "{ landlord = 3 }"
@@ -187,7 +187,7 @@ def _example_table(path: Sequence[int | str]) -> str:
 
 
 def _unknown_key(key: str, valid: Sequence[str]) -> str:
-    """What to do about a *key* that is none of the *valid* ones."""
+    """How to fix a *key* that is not one of *valid*."""
     if key in RENAMED:
         return f"is called {RENAMED[key]} now; rename it"
     near = difflib.get_close_matches(key, valid, n=1)
@@ -197,7 +197,7 @@ def _unknown_key(key: str, valid: Sequence[str]) -> str:
 
 
 def _table_at(root: type[BaseModel], path: Sequence[int | str]) -> type[BaseModel]:
-    """The model of the table that stands at *path*."""
+    """The model of the table at *path*."""
     if len(path) == 2 and path[0] == "domains":
         return DomainTable
     names = [part for part in path if isinstance(part, str)]

@@ -1,4 +1,4 @@
-"""The tables of the files that people write by hand, as pydantic models."""
+"""The tables of the sources and vocabulary files, as pydantic models."""
 
 import re
 from collections.abc import Callable
@@ -28,7 +28,7 @@ _HOST = re.compile(r"(?:(?!-)[\w-]{1,63}(?<!-)\.)*(?!-)[\w-]{1,63}(?<!-)\.?", re
 
 
 def _line(value: str) -> str:
-    """*value* trimmed; refused when empty or when it is more than one printable line."""
+    """*value* trimmed; raises ValueError unless it is one printable line."""
     value = value.strip()
     if not value or not value.isprintable():
         raise ValueError("must be one line of text")
@@ -36,7 +36,7 @@ def _line(value: str) -> str:
 
 
 def _http_url(value: str) -> str:
-    """*value*, if it is an address that can be fetched."""
+    """*value*; raises ValueError unless it is a URL that can be fetched."""
     with_port = "must have a host and a port from 1 to 65535, as in https://a.example:80/"
     try:
         parts = urlsplit(value)
@@ -57,7 +57,7 @@ def _http_url(value: str) -> str:
 
 
 def _header_text(value: str) -> str:
-    """*value*, if it can stand in an HTTP header."""
+    """*value* trimmed; raises ValueError unless it can be sent in an HTTP header."""
     if not value.isascii() or (value and not value.isprintable()):
         raise ValueError("must be one line of plain ASCII, since it is sent as a header")
     return value.strip()
@@ -69,10 +69,10 @@ def _phone(value: str) -> str:
     return value
 
 
-def _voice(value: str) -> str:
-    """*value* trimmed, if it can stand in the prompt."""
+def _prompt_text(value: str) -> str:
+    """*value* trimmed; raises ValueError unless it can be part of the prompt."""
     value = value.strip()
-    if not value or not all(one.isprintable() or one in "\n\t" for one in value):
+    if not value or not all(char.isprintable() or char in "\n\t" for char in value):
         raise ValueError("must be text that can be read")
     if holds_tag(value):
         raise ValueError("must hold no tag such as <REFERENCES>; those are the prompt's own")
@@ -80,7 +80,7 @@ def _voice(value: str) -> str:
 
 
 def _nation(value: object) -> object:
-    """*value* in our spelling, if it is a nation of the United Kingdom."""
+    """*value* in our spelling; raises ValueError unless it is a nation of the United Kingdom."""
     nation = "-".join(value.lower().split()) if isinstance(value, str) else value
     if nation not in NATIONS:
         raise ValueError(f"must be one of {', '.join(NATIONS)}")
@@ -102,7 +102,7 @@ def _domain_name(value: str) -> str:
 
 
 def _selector(value: str) -> str:
-    """*value* trimmed, if it is a CSS selector as the reader of pages understands them."""
+    """*value* trimmed; raises ValueError unless it is a CSS selector that the parser accepts."""
     value = value.strip()
     try:
         _ = LexborHTMLParser("").css(value) if value else None
@@ -111,19 +111,19 @@ def _selector(value: str) -> str:
     return value
 
 
-def is_near(glob: str) -> bool:
-    """Whether *glob* names files near the one that includes them."""
+def is_relative_glob(glob: str) -> bool:
+    """Whether *glob* is relative to the file that includes it, and not recursive."""
     return bool(glob) and not (glob.startswith(("/", "\\", "~")) or ":" in glob or "**" in glob)
 
 
 def _glob(value: str) -> str:
-    if not is_near(value):
+    if not is_relative_glob(value):
         raise ValueError('must be a path relative to this file, as in "domains/*.toml"')
     return value
 
 
 def _of_at_most(length: int, check: Callable[[str], str]) -> Any:
-    """The checks of a text of at most *length* characters."""
+    """The metadata of a text field: at most *length* characters, then *check*."""
     return Field(max_length=length), AfterValidator(check)
 
 
@@ -143,7 +143,7 @@ _DomainName = Annotated[str, AfterValidator(_domain_name)]
 
 
 class _Table(BaseModel):
-    """A table of a file: unknown keys and values of another type are errors."""
+    """A table of a file: unknown keys and values of the wrong type are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
@@ -162,7 +162,7 @@ class RetrievalTable(_Table):
 
 
 class HelpTable(_Table):
-    """Somebody to turn to."""
+    """A help line."""
 
     title: _Line
     url: _Url
@@ -178,12 +178,12 @@ class BlockedTable(_Table):
 class PersonaTable(_Table):
     """One of the `[[personas]]`."""
 
-    name: Annotated[_Name, AfterValidator(_voice)]
-    brief: Annotated[str, *_of_at_most(2000, _voice)]
+    name: Annotated[_Name, AfterValidator(_prompt_text)]
+    brief: Annotated[str, *_of_at_most(2000, _prompt_text)]
 
 
 class SafetyTable(_Table):
-    """One of the `[[safety]]` rules; one of the package's is changed by its name."""
+    """One of the `[[safety]]` rules; the name of a package rule extends or replaces that rule."""
 
     name: _Name | None = None
     vocabulary: bool = True
@@ -194,7 +194,7 @@ class SafetyTable(_Table):
 
 
 class PatternTable(_Table):
-    """A regular expression of a domain (case is ignored) and what a match weighs."""
+    """A regular expression of a domain (case is ignored) and the weight of a match."""
 
     regex: _Regex
     weight: _Weight
@@ -267,4 +267,4 @@ TABLES: dict[str, type[BaseModel]] = {
     "examples": ExampleTable,
     "not_examples": ExampleTable,
 }
-"""The table that each key holds; a domain's own table has its name as the key."""
+"""The model of the table under each key; that of a domain is DomainTable, whatever its name."""

@@ -1,7 +1,6 @@
-"""In which line of a TOML file does a key stand, and where does its value end?
+"""Finds the line of a key in a TOML file and the end of its value, which tomllib does not report.
 
-The parser of the standard library does not say. The text has been parsed before, so that only what
-is valid needs to be understood here.
+The text must have been parsed before: only valid TOML is understood here.
 """
 
 import re
@@ -33,15 +32,15 @@ class _Token(NamedTuple):
 
 
 def line_of(text: str, path: Iterable[int | str]) -> int | None:
-    """As `TomlPlaces.nearest`, of the valid TOML *text*."""
+    """`TomlPlaces.nearest` for the valid TOML *text*."""
     return TomlPlaces(text).nearest(tuple(path))
 
 
 class TomlPlaces:
-    """Where what stands in the valid TOML *text*.
+    """The places of keys in the valid TOML *text*.
 
-    `lines` has the line in which each key, table and element first stands, `ends` the index after
-    the value of each key and element, for a table with a header that after its first header.
+    `lines` has the line, from 1, where each key, table and element first occurs. `ends` has the
+    index after the value of each key and element; for a table with a header, after that header.
     """
 
     def __init__(self, text: str) -> None:
@@ -61,12 +60,9 @@ class TomlPlaces:
                 self._pair(table)
 
     def nearest(self, path: Path) -> int | None:
-        """The line of what stands at *path*, or of the table that lacks it.
-
-        Counted from one; None when not even the first key is there.
-        """
-        known = (self.lines.get(path[:length]) for length in range(len(path), 0, -1))
-        return next((line for line in known if line is not None), None)
+        """The line, from 1, of *path* or of the nearest table around it; None without any."""
+        lines = (self.lines.get(path[:length]) for length in range(len(path), 0, -1))
+        return next((line for line in lines if line is not None), None)
 
     def _peek(self) -> str:
         return self._tokens[self._at].text
@@ -80,7 +76,7 @@ class TomlPlaces:
         self.lines.setdefault(path, line)
 
     def _header(self) -> Path:
-        """`[a.b]` or `[[a.b]]`: the path of the table that begins."""
+        """Consume `[a.b]` or `[[a.b]]`; returns the path of that table."""
         line = self._next().line
         is_array = self._peek() == "["
         if is_array:
@@ -104,7 +100,7 @@ class TomlPlaces:
         return path
 
     def _pair(self, table: Path) -> None:
-        """`a.b = value` in *table*."""
+        """Consume `a.b = value` in *table*."""
         line = self._tokens[self._at].line
         for key in self._keys("="):
             table = (*table, key)
@@ -112,7 +108,7 @@ class TomlPlaces:
         self._value(table)
 
     def _keys(self, end: str) -> list[str]:
-        """The parts of a dotted key, and past *end*."""
+        """Consume a dotted key and the token *end* after it; returns the parts of the key."""
         keys = []
         while (part := self._next().text) != end:
             if part[0] in "\"'":
@@ -154,11 +150,11 @@ class TomlPlaces:
 
 
 def _tokens(text: str) -> list[_Token]:
-    """All but comments, with the line in which each begins; an empty one marks the end."""
-    found, line, counted = [], 1, 0
+    """The tokens without comments, each with its line; the last one is empty."""
+    tokens, line, counted = [], 1, 0
     for match in _TOKEN.finditer(text):
         line += text.count("\n", counted, match.start())
         counted = match.start()
         if match[0][0] != "#":
-            found.append(_Token(match[0], line, match.end()))
-    return [*found, _Token(_END, line, len(text))]
+            tokens.append(_Token(match[0], line, match.end()))
+    return [*tokens, _Token(_END, line, len(text))]

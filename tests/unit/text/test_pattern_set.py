@@ -48,12 +48,12 @@ def test_every_match_holds_one_of_the_literals_and_is_no_longer_than_said(text):
     for regex in REGEXES:
         required = required_literals(regex)
         for match in compile_folded(regex).finditer(text):
-            assert len(match[0]) <= required.longest
-            assert not required.held or any(one in match[0] for one in required.held)
+            assert len(match[0]) <= required.max_length
+            assert not required.literals or any(one in match[0] for one in required.literals)
 
 
 @pytest.mark.parametrize(
-    ("regex", "held"),
+    ("regex", "literals"),
     [
         (r"\bboilers?\b", ["boiler", "boilers"]),
         (r"\w{1,9}", []),
@@ -61,8 +61,8 @@ def test_every_match_holds_one_of_the_literals_and_is_no_longer_than_said(text):
         (r"Big Ben", []),  # a capital is never found in folded text but by ignoring case
     ],
 )
-def test_literals_are_read_off_a_pattern(regex, held):
-    assert sorted(required_literals(regex).held) == held
+def test_literals_are_read_off_a_pattern(regex, literals):
+    assert sorted(required_literals(regex).literals) == literals
 
 
 def test_a_set_without_patterns_finds_nothing():

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.relevance import PRIOR_PASSAGES, rarity, requirement
+from judge.text.relevance import PRIOR_PASSAGES, requirement, scaled_idf
 
 
 def required(frequencies, passages):
@@ -66,7 +66,7 @@ def test_words_are_counted_when_there_are_many():
 def test_common_words_find_nothing_by_themselves():
     rule = required([10, 20_000, 30_000], 100_000)
 
-    assert rule.telling == ["0"]
+    assert rule.selective == ["0"]
     assert rule.common == ("2", "1")
 
 
@@ -76,7 +76,7 @@ def test_word_that_weighs_a_quarter_tells_and_so_does_each_of_many(frequencies):
 
 
 def test_rarity_falls_from_one_as_more_passages_hold_the_word():
-    values = [rarity(frequency, 5000) for frequency in (0, 1, 10, 100, 5000)]
+    values = [scaled_idf(frequency, 5000) for frequency in (0, 1, 10, 100, 5000)]
 
     assert values[0] == 1
     assert values == sorted(values, reverse=True)
@@ -84,7 +84,7 @@ def test_rarity_falls_from_one_as_more_passages_hold_the_word():
 
 
 def test_frequency_may_count_deleted_passages():
-    assert rarity(PRIOR_PASSAGES * 3, 10) == pytest.approx(0, abs=0.001)
+    assert scaled_idf(PRIOR_PASSAGES * 3, 10) == pytest.approx(0, abs=0.001)
 
 
 @given(st.lists(st.integers(0, 2000), max_size=40), st.integers(0, 2000))

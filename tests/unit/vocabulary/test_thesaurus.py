@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from judge.errors import ConfigurationError
 from judge.text.english import STOP_WORDS, words
 from judge.vocabulary.thesaurus import (
-    WIDEST_GAP,
+    MAX_GAP,
     Thesaurus,
     find_phrases,
     load_thesaurus,
@@ -37,10 +37,10 @@ def test_phrase_is_found_in_other_forms_of_its_words():
     assert found(parse_thesaurus(SMALL), "Unions help") == ["union"]
 
 
-@pytest.mark.parametrize("between", range(WIDEST_GAP + 3))
+@pytest.mark.parametrize("between", range(MAX_GAP + 3))
 def test_gap_spans_a_few_words_and_no_more(between):
     text = f"they kicked {'my ' * between}out"
-    assert bool(found(parse_thesaurus(SMALL), text)) == (between <= WIDEST_GAP)
+    assert bool(found(parse_thesaurus(SMALL), text)) == (between <= MAX_GAP)
 
 
 def test_longer_phrase_hides_the_one_inside_it():
