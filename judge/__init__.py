@@ -1,1 +1,1 @@
-"""Judge: verdicts on everyday disputes, with citations that are verified."""
+"""Judge: verdicts on everyday disputes, with verified citations."""

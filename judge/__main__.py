@@ -1,4 +1,4 @@
-"""Starts the command line, and gives it the servers: entrypoints do not import one another."""
+"""Runs the command line and passes it the servers, since entrypoints do not import one another."""
 
 import os
 import signal
@@ -6,14 +6,14 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-# Loading a server takes longer than all of `judge --help` may, so each is imported when it starts.
+# Importing a server takes longer than `judge --help` may take, so each is imported when it starts.
 # ruff: noqa: PLC0415
 
 if TYPE_CHECKING:
     from judge.settings import Settings
 
 INTERRUPTED = 128 + signal.SIGINT
-"""The exit code that shells give a program which was stopped by Ctrl-C."""
+"""The exit code of a program that was stopped by Ctrl-C, as shells report it."""
 
 
 def main() -> int:
@@ -28,17 +28,17 @@ def main() -> int:
     if code == INTERRUPTED:
         with suppress(OSError):
             sys.stdout.flush()
-        os._exit(code)  # Python would wait for threads, such as those that look up names of hosts.
+        os._exit(code)  # Python would wait for threads, such as those that resolve host names.
     return code
 
 
 def _open_standard_streams() -> None:
-    """Open those that are closed to nobody, or a connection would get their numbers."""
+    """Open closed standard streams on the null device, lest a connection get their numbers."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
     sys.stderr = sys.stderr or os.fdopen(2, "w")
 
 

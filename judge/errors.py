@@ -1,24 +1,24 @@
-"""Everything that can go wrong, told in the words of the core.
+"""All errors of the core.
 
 JudgeError
 ├── ConfigurationError      a setting or the sources file is wrong; start-up stops
-│   ├── MissingKey          a service is asked for by name and its key is not set
-│   └── InvalidAddress      a server is named by what is no address
-├── InvalidRequest          what the caller sent cannot be judged
+│   ├── MissingKey          a service is configured by name and its key is not set
+│   └── InvalidAddress      the setting for a server holds no valid address
+├── InvalidRequest          the request is invalid
 │   ├── UnknownDomain       a domain that the sources file does not have
-│   ├── BadScope            an @scope that cannot be understood or is not there
-│   ├── UnreadableDocument  what is to be indexed has no text that we can read
-│   └── NotFound            the thing named does not exist
-├── FetchError              a page could not be had; it is left out
+│   ├── BadScope            an @scope that is invalid or names an unknown collection
+│   ├── UnreadableDocument  a document to be indexed has no text that can be read
+│   └── NotFound            the document, passage or symbol does not exist
+├── FetchError              a page could not be fetched; it is left out
 ├── CacheUnavailable        the shared cache did not answer; the standby takes over
 ├── IndexUnavailable        the search index did not answer
 │   └── IndexLocked         another process is writing to it
-├── EmbedderUnavailable     no vectors could be had; the text is searched all the same
+├── EmbedderUnavailable     no vectors were made; only the text is searched
 ├── ModelUnavailable        the model did not answer; the caller may try later
 │   └── BudgetSpent         today's tokens are spent
 ├── ContentBlocked          the model's safety filter refused the dispute
 ├── InvalidReply            two replies broke our rules
-├── Overloaded              there is more to do than can be done in time
+├── Overloaded              too many requests are running to finish in time
 └── DeadlineExceeded        the time for one request is over
 
 No error carries an HTTP status or an exit code: each entrypoint has one table for that.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class JudgeError(Exception):
-    """The root of our errors; its text is fit to be shown to the caller."""
+    """The base class of our errors; its text may be shown to the caller."""
 
 
 class ConfigurationError(JudgeError):
@@ -41,15 +41,15 @@ class ConfigurationError(JudgeError):
 
 
 class MissingKey(ConfigurationError):
-    """A service is asked for by name, and the setting that holds its key is empty."""
+    """A service is configured by name, and the setting for its key is empty."""
 
 
 class InvalidAddress(ConfigurationError):
-    """A setting names a server by what is no address."""
+    """The setting for a server holds no valid address."""
 
 
 class InvalidRequest(JudgeError):
-    """The request breaks a rule of the interface; *field* is the part of it that does."""
+    """The request is invalid; `field` names the part that is wrong."""
 
     field = "body"
 
@@ -72,7 +72,7 @@ class BadScope(InvalidRequest):
 
 
 class UnreadableDocument(InvalidRequest):
-    """A document cannot be indexed; the text tells why: too large, broken, encrypted or empty."""
+    """A document cannot be indexed; the text says why: too large, broken, encrypted or empty."""
 
 
 class NotFound(InvalidRequest):
@@ -96,7 +96,7 @@ class IndexUnavailable(JudgeError):
 
 
 class IndexLocked(IndexUnavailable):
-    """Another process is writing to the index; *holder* says which, as far as it is known."""
+    """Another process is writing to the index; *holder* names it, as far as it is known."""
 
     def __init__(self, holder: str) -> None:
         super().__init__(
@@ -105,13 +105,13 @@ class IndexLocked(IndexUnavailable):
 
 
 class EmbedderUnavailable(JudgeError):
-    """The service that makes vectors did not answer; the text tells why."""
+    """The embedding service did not answer; the text says why."""
 
 
 class ModelUnavailable(JudgeError):
     """The model cannot answer now; try again after *retry_after_s*.
 
-    *hint* is for whoever runs the service: what to look at.
+    *hint* tells whoever runs the service what to check.
     """
 
     def __init__(self, message: str, retry_after_s: float = 5.0, hint: str = "") -> None:
@@ -125,9 +125,9 @@ class BudgetSpent(ModelUnavailable):
 
 
 class ContentBlocked(JudgeError):
-    """The model's safety filter refused; *help_lines* are people who can help.
+    """The model's safety filter refused the dispute; *help_lines* name people who can help.
 
-    *tokens* is what the refusal cost, as the model counts.
+    *tokens* is the number of tokens that the refused request used.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class InvalidReply(JudgeError):
 
 
 class Overloaded(JudgeError):
-    """More judgements are on their way than this process can finish; try again later."""
+    """More judgements are running than this process can finish in time; try again later."""
 
     def __init__(self) -> None:
         super().__init__("Too many disputes are being judged just now. Please try again shortly.")

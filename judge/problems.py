@@ -1,6 +1,6 @@
-"""The table from our errors to RFC 9457 problem details, which every entrypoint can use.
+"""Maps our errors to RFC 9457 problem details, for every entrypoint.
 
-The HTTP interface sends them; a golden case compares them. Neither needs a framework.
+HTTP sends them and golden cases compare them, so this needs no web framework.
 """
 
 import math
@@ -31,7 +31,7 @@ from judge.types.results import HelpLine
 
 @dataclass(frozen=True, slots=True)
 class ProblemType:
-    """A kind of problem: its status, its name, and what to do about it."""
+    """A kind of problem: its HTTP status, its title, and what to do about it."""
 
     status: int
     title: str
@@ -98,7 +98,7 @@ KINDS: Mapping[str, ProblemType] = {
     ),
     "deadline-exceeded": ProblemType(504, "The time is over", "Try again."),
 }
-"""By the slug in which `type` ends."""
+"""The kinds by slug, with which `type` ends."""
 
 SLUGS: Mapping[type[JudgeError], str] = {
     UnknownDomain: "unknown-domain",
@@ -114,7 +114,7 @@ SLUGS: Mapping[type[JudgeError], str] = {
     Overloaded: "overloaded",
     DeadlineExceeded: "deadline-exceeded",
 }
-"""Where a class is not listed its nearest ancestor counts; without one it is our fault."""
+"""A class that is not listed has the slug of its nearest ancestor, or else `internal-error`."""
 
 
 class DefectDetails(TypedDict):
@@ -168,12 +168,12 @@ class Problem:
 
     @property
     def kind(self) -> ProblemType:
-        """What it has in common with others of its slug."""
+        """The kind that its slug names."""
         return KINDS[self.slug]
 
 
 def problem_of(error: JudgeError) -> Problem:
-    """What to tell the caller about *error*."""
+    """*error* as a problem to be shown to the caller."""
     slug = next((SLUGS[kind] for kind in type(error).__mro__ if kind in SLUGS), None)
     if slug is None:
         return of_kind("internal-error")
@@ -181,7 +181,7 @@ def problem_of(error: JudgeError) -> Problem:
 
 
 def _members(error: JudgeError) -> dict[str, Any]:  # noqa: PLR0911 - a table
-    """The extension members that help to go on."""
+    """The extension members, which help to correct the request."""
     match error:
         case BadFields():
             return {"errors": error.errors}
@@ -201,7 +201,7 @@ def _members(error: JudgeError) -> dict[str, Any]:  # noqa: PLR0911 - a table
 
 
 def defect_details(defect: Defect) -> DefectDetails:
-    """*defect* as callers see it: what a check rejected is repeated to nobody."""
+    """*defect* as callers see it: without the rejected value."""
     return {
         "rule": defect.rule,
         "field": defect.field,
@@ -219,7 +219,7 @@ def _headers(error: JudgeError) -> dict[str, str]:
 
 
 def of_kind(slug: str, **parts: Any) -> Problem:
-    """A problem of which there is nothing to say but its kind."""
+    """A problem whose detail is the title and advice of its kind."""
     kind = KINDS[slug]
     return Problem(slug, f"{kind.title}. {kind.advice}", **parts)
 

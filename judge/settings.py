@@ -1,7 +1,7 @@
-"""Where we run: the environment (and `.env`), read once and checked.
+"""Settings from the environment (and `.env`), read once and validated.
 
-docs/configuration.md explains each variable. What we know is in config/sources.toml, and read by
-judge/judging/sources.py.
+docs/configuration.md explains each variable. Domains and pages are in config/sources.toml, which
+judge/judging/sources.py reads.
 """
 
 import ipaddress
@@ -28,42 +28,42 @@ from judge.types.limits import parse_rate_limit
 from judge.types.redis_address import parse_redis_url
 from judge.types.request_fields import in_words
 
-Some = TypeVar("Some", bound=BaseSettings)
+AnySettings = TypeVar("AnySettings", bound=BaseSettings)
 
 _ORIGIN = re.compile(r"(?!http:.*:80$|https:.*:443$)[a-z][a-z0-9+.-]*://[a-z0-9.:_\[\]-]+")
-"""A scheme and a host, perhaps a port, and no path. Browsers send small letters of ASCII alone, and
-leave the usual port out."""
+"""An origin as browsers send it: scheme and host in lower case ASCII, a port unless it is the
+default, and no path."""
 
 _HOST_WITH_PORT = re.compile(r"(?:\[[0-9a-f:.]+\]|[^\s/@:\[\]]+):([0-9]{1,5})")
-"""As pages are addressed, IPv6 in brackets."""
+"""As in a URL, IPv6 in brackets."""
 
 _LAST_PORT = 65535
 
 _NAMED_KEY = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})= *([^=\s].*)")
-"""A name and its key. The `=` that fill up a key in base64 stand at its end: no name."""
+"""A name and its key. The padding of a base64 key, `=` at its end, does not separate a name."""
 
-_SHORTEST_PADDED_KEY = 16
-"""Characters; something shorter that ends in `=` is a name whose key was forgotten."""
+_MIN_PADDED_KEY = 16
+"""Characters; a shorter entry that ends in `=` is a name whose key is missing."""
 
 DEFAULT_MODEL = "gemini-3.8-flash"
 EXTRACTIVE = "extractive"
 OPENAI = "openai:"
-"""Before the name of a model behind JUDGE_OPENAI_BASE_URL."""
+"""The prefix of the name of a model at JUDGE_OPENAI_BASE_URL."""
 
 
 def _split(value: object) -> object:
-    """`"a, b"` becomes `("a", "b")`; anything else is left to pydantic."""
+    """`"a, b"` as `("a", "b")`; anything but a string is left to pydantic."""
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return value
 
 
-def _holding(check: Callable[[str], object]) -> AfterValidator:
-    """Keeps a text, or each of several, for which *check* raises no ValueError."""
+def _each(check: Callable[[str], object]) -> AfterValidator:
+    """Validates a string, or each of several, with *check*, which raises ValueError."""
 
     def validated(value: str | Sequence[str]) -> str | Sequence[str]:
-        for one in (value,) if isinstance(value, str) else value:
-            check(one)
+        for item in (value,) if isinstance(value, str) else value:
+            check(item)
         return value
 
     return AfterValidator(validated)
@@ -101,16 +101,16 @@ def _service_key(value: SecretStr) -> SecretStr:
 
 CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 SecretList = Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_split)]
-Origins = Annotated[CommaList, _holding(_origin)]
-Networks = Annotated[CommaList, _holding(partial(ipaddress.ip_network, strict=False))]
+Origins = Annotated[CommaList, _each(_origin)]
+Networks = Annotated[CommaList, _each(partial(ipaddress.ip_network, strict=False))]
 Hosts = Annotated[CommaList, AfterValidator(_hosts_with_ports)]
-WebAddress = Annotated[str, _holding(_web_address)]
+WebAddress = Annotated[str, _each(_web_address)]
 ServiceKey = Annotated[SecretStr, AfterValidator(_service_key)]
 RedisAddressText = Annotated[SecretStr, AfterValidator(_redis_address)]
 
 
 class DemoSettings(BaseSettings):
-    """The settings that a demo takes from the environment."""
+    """The settings that `judge demo` reads from the environment."""
 
     model_config = SettingsConfigDict(
         env_file=".env", env_ignore_empty=True, extra="ignore", populate_by_name=True, frozen=True
@@ -124,7 +124,7 @@ class DemoSettings(BaseSettings):
     @field_validator("*", mode="before")
     @classmethod
     def _without_spaces(cls, value: object) -> object:
-        """Spaces around a value do not count, and one of nothing else is as good as none."""
+        """Strip spaces around a value; a value of spaces alone counts as unset."""
         if not isinstance(value, str):
             return value
         if "\0" in value or value.encode(errors="replace").decode() != value:
@@ -135,7 +135,7 @@ class DemoSettings(BaseSettings):
 
 
 class Settings(DemoSettings):
-    """Every setting, with its default and meaning; secrets never show in a repr."""
+    """Every setting with its default; secrets never appear in a repr."""
 
     gemini_api_key: ServiceKey | None = Field(
         None, validation_alias=AliasChoices("GEMINI_API_KEY", "GOOGLE_API_KEY")
@@ -157,7 +157,7 @@ class Settings(DemoSettings):
     code_roots: CommaList = Field((), validation_alias="JUDGE_CODE_ROOTS")
     api_keys: SecretList = Field((), validation_alias="JUDGE_API_KEYS")
     admin_keys: SecretList = Field((), validation_alias="JUDGE_ADMIN_KEYS")
-    rate_limit: Annotated[str, _holding(parse_rate_limit)] = Field(
+    rate_limit: Annotated[str, _each(parse_rate_limit)] = Field(
         "60/minute", validation_alias="JUDGE_RATE_LIMIT"
     )
     trusted_proxies: Networks = Field((), validation_alias="JUDGE_TRUSTED_PROXIES")
@@ -171,7 +171,7 @@ class Settings(DemoSettings):
         names: dict[str, str] = {}
         for entry in value:
             name, key = name_and_key(entry)
-            if key.endswith("=") and len(key) < _SHORTEST_PADDED_KEY:
+            if key.endswith("=") and len(key) < _MIN_PADDED_KEY:
                 raise ValueError("has a name without a key; write it as in alice=KEY")
             if names.setdefault(key, name) != name:
                 raise ValueError("has a key under two names; give each name a key of its own")
@@ -179,7 +179,7 @@ class Settings(DemoSettings):
 
 
 def name_and_key(entry: SecretStr) -> tuple[str, str]:
-    """The name of an entry of JUDGE_API_KEYS in small letters, "" if it has none, and the key.
+    """The lower-case name of an entry of JUDGE_API_KEYS, "" if it has none, and the key.
 
     >>> name_and_key(SecretStr("Alice=k1")), name_and_key(SecretStr("c2VjcmV0cw=="))
     (('alice', 'k1'), ('', 'c2VjcmV0cw=='))
@@ -194,8 +194,8 @@ def load_settings() -> Settings:
     return read_environment(Settings)
 
 
-def read_environment(kind: type[Some]) -> Some:
-    """The settings that *kind* has, the others may be as they like; raises as `load_settings`."""
+def read_environment(kind: type[AnySettings]) -> AnySettings:
+    """The settings that *kind* declares, ignoring all others; raises as `load_settings`."""
     try:
         return kind()
     except OSError as error:
@@ -212,8 +212,8 @@ def read_environment(kind: type[Some]) -> Some:
 
 
 def share_metrics_in(directory: str) -> None:
-    """Let the processes of one server count together, in files in *directory*.
+    """Let the processes of one server share their metrics through files in *directory*.
 
-    prometheus_client knows no other way than this variable, which it reads when imported.
+    prometheus_client offers no other way than this variable, which it reads when imported.
     """
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = directory

@@ -1,4 +1,4 @@
-"""Work that many ask for at once and that is done once, within this process."""
+"""Runs work once for all concurrent callers of the same key, within this process."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable
@@ -8,15 +8,15 @@ T = TypeVar("T")
 
 
 class SingleFlight:
-    """Running work by key; whoever asks for a key that is under way shares its result."""
+    """Running tasks by key; a caller whose key is already running awaits the same task."""
 
     def __init__(self) -> None:
         self._tasks: dict[Hashable, asyncio.Task[Any]] = {}
 
     async def share(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The result of *work*, started only if *key* is not under way; raises what it raises.
+        """The result of *work*, which starts only if *key* is not running; raises what it raises.
 
-        A caller who is cancelled leaves the work running for the others.
+        Cancelling one caller leaves the task running for the others.
         """
         task = self._tasks.get(key)
         if task is None:
@@ -27,7 +27,7 @@ class SingleFlight:
         return result
 
     async def aclose(self) -> None:
-        """Cancel what is under way and wait until it has ended."""
+        """Cancel the running tasks and wait until they have ended."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()

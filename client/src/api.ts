@@ -140,7 +140,7 @@ export interface DocumentAdded {
   passages: number;
 }
 
-/** First: which domain the dispute is about. */
+/** The first step: which domain the dispute is about. */
 export interface DomainDetected {
   domain: string;
   domain_scores: Array<DomainScore>;
@@ -176,13 +176,13 @@ export interface Excerpt {
   text: string;
 }
 
-/** For each field of a reply, as soon as it is complete and if it breaks no rule. */
+/** For each field of a reply that breaks no rule, as soon as it is complete. */
 export interface FieldChecked {
   /** `paraphrase`, `personas.0` and so on, or `summary`. */
   name: string;
-  /** As it will stand in the verdict, unless a restart lets it fall. */
+  /** As it will be in the verdict, unless a restart withdraws it. */
   value: string | PersonaVerdict;
-  /** Its own. */
+  /** The citations in this field. */
   citations: Array<Citation>;
 }
 

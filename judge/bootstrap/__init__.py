@@ -1,4 +1,4 @@
-"""Joins ports to adapters for a process: opens what it needs, and closes it."""
+"""Connects ports to adapters: opens what a process needs, and closes it again."""
 
 from judge.bootstrap.corpus import Corpus, open_search
 from judge.bootstrap.library import Library, open_library

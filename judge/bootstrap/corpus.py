@@ -1,4 +1,4 @@
-"""The indexed documents: the engine that is asked for, and what changes the index."""
+"""Opens the search over indexed documents: the configured engine, and the indexer."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -27,16 +27,19 @@ from judge.types.search import Viewer
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The indexed documents: what finds them, and what changes them."""
+    """The indexed documents: searching them, and changing them."""
 
     search: DocumentSearch
     indexer: DocumentIndexer
     vectors: VectorStorage | None = None
-    """What keeps vectors beside the embedded index; None where there are none."""
+    """Vectors beside the embedded index; None without an embedder, or on Qdrant."""
     embedder: Embedder | None = None
 
     def seen_by(self, viewer: Viewer) -> "Corpus":
-        """What *viewer* may see of it; what it may change, its access to routes tells."""
+        """The corpus with searches limited to what *viewer* may see.
+
+        What it may change is decided by access to routes.
+        """
         return replace(self, search=self.search.seen_by(viewer))
 
 
@@ -47,9 +50,9 @@ async def open_search(
     gemini: GeminiClient | None = None,
     clock: Clock | None = None,
 ) -> AsyncIterator[Corpus]:
-    """Open the index of documents; nothing of it is read before it is asked.
+    """Open the document index, which reads nothing before the first search.
 
-    An embedder of Gemini's uses *gemini*, or a client of its own. Raises MissingKey and
+    A Gemini embedder uses *gemini*, or else a client of its own. Raises MissingKey and
     ConfigurationError.
     """
     clock = clock or SystemClock()
@@ -79,7 +82,7 @@ async def _open_engine(
     embedder: Embedder | None,
     stack: AsyncExitStack,
 ) -> SearchEngine:
-    """What reads the index and what writes it: embedded, or on the server that is named."""
+    """The embedded engine, or Qdrant when QDRANT_URL is set."""
     if settings.qdrant_url is not None:
         key = settings.qdrant_api_key
         return await stack.enter_async_context(
@@ -94,9 +97,9 @@ async def _open_engine(
 
 @asynccontextmanager
 async def open_pages(settings: Settings, journal: Journal) -> AsyncIterator[HttpxFetcher]:
-    """Open what fetches web pages to be indexed; it names itself as the judge's sources ask."""
+    """Open the fetcher of web pages to be indexed, with the contact of the sources file."""
     contact = ""
-    with suppress(ConfigurationError):  # Without a sources file nobody is named.
+    with suppress(ConfigurationError):  # Without a sources file there is no contact.
         contact = open_sources(settings, journal).current().catalog.retrieval.contact
     fetcher = open_fetcher(contact=lambda: contact, trusted_hosts=frozenset(settings.trusted_hosts))
     try:

@@ -1,4 +1,4 @@
-"""The embedders, each opened by its name."""
+"""Opens embedders by name."""
 
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -21,17 +21,17 @@ NO_EMBEDDER = "none"
 def open_embedder(
     settings: Settings, clock: Clock, gemini: GeminiClient | None, stack: AsyncExitStack
 ) -> Embedder | None:
-    """The embedder that is asked for by name, or with Qdrant the one whose key is there.
+    """The embedder that JUDGE_EMBEDDER names; with Qdrant it defaults to one whose key is set.
 
-    The embedded index needs the name: a key that is there to judge with must not send documents
-    anywhere.
+    For the embedded index there is no default: a key that was set for judging must not send
+    documents anywhere.
 
     Raises MissingKey and ConfigurationError.
     """
     keys = {"gemini": settings.gemini_api_key, "cohere": settings.cohere_api_key}
     with_key = [name for name, key in keys.items() if key and settings.qdrant_url]
-    asked = settings.embedder or next(iter(with_key), NO_EMBEDDER)
-    name, _, model = asked.partition(":")
+    chosen = settings.embedder or next(iter(with_key), NO_EMBEDDER)
+    name, _, model = chosen.partition(":")
     name = name.lower()
     if name == NO_EMBEDDER:
         return None
@@ -41,7 +41,7 @@ def open_embedder(
         return _cached(_open_openai_embedder(model, settings, stack), clock, stack)
     if name not in keys:
         raise ConfigurationError(
-            f"JUDGE_EMBEDDER is {asked[:40]!r}. Valid are {', '.join(keys)}, openai:NAME, "
+            f"JUDGE_EMBEDDER is {chosen[:40]!r}. Valid are {', '.join(keys)}, openai:NAME, "
             f"static:FOLDER and {NO_EMBEDDER}; unset it for the default."
         )
     key = keys[name]
@@ -60,7 +60,7 @@ def open_embedder(
 
 
 def _open_client() -> httpx.AsyncClient:
-    """A client for an embedder; raises ConfigurationError."""
+    """The HTTP client for an embedder; raises ConfigurationError."""
     try:
         return httpx.AsyncClient(timeout=PASSAGES_TIMEOUT_S)
     except (OSError, ImportError, httpx.InvalidURL) as error:  # httpx may lack SOCKS

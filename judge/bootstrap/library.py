@@ -1,4 +1,4 @@
-"""The approved pages and what reads them, with the cache that the processes share."""
+"""Opens the sources file and the retriever of approved pages, with the shared cache."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -20,23 +20,23 @@ from judge.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """The approved pages and what reads them: all that works without a model."""
+    """The sources and the retriever of their pages: all that works without a model."""
 
     sources: WatchedFile[Knowledge]
     retriever: SnippetRetriever
     journal: Journal
     clock: Clock
     degraded: Callable[[], tuple[str, ...]]
-    """As in Services."""
+    """See `Services.degraded`."""
     redis: SharedRedis | None
-    """What the processes share, where there is one."""
+    """The Redis that all processes share; None without REDIS_URL."""
 
 
 @asynccontextmanager
 async def open_library(
     settings: Settings, journal: Journal, *, last_good: LastGood | None = None
 ) -> AsyncIterator[Library]:
-    """Open what reads the approved pages; raises ConfigurationError for a bad sources file."""
+    """Open the library; raises ConfigurationError for an invalid sources file."""
     clock = SystemClock()
     sources = open_sources(settings, journal, last_good)
     async with AsyncExitStack() as stack:

@@ -1,4 +1,4 @@
-"""The language models, each opened by its name."""
+"""Opens language models by name."""
 
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ def open_model(
     gemini: GeminiClient,
     stack: AsyncExitStack,
 ) -> LanguageModel:
-    """The model called *name*; raises ConfigurationError when it needs a key that is not set."""
+    """The model called *name*; raises ConfigurationError if its key or address is not set."""
     if name == EXTRACTIVE:
         return ExtractiveModel(lambda: [p.name for p in library.sources.current().personas])
     if name.startswith(OPENAI):
@@ -41,7 +41,7 @@ def open_model(
 
 
 def _openai(name: str, settings: Settings, library: Library, stack: AsyncExitStack) -> ModelService:
-    """What asks the server at JUDGE_OPENAI_BASE_URL; raises ConfigurationError."""
+    """The service at JUDGE_OPENAI_BASE_URL; raises ConfigurationError."""
     from judge.adapters.openai.model import OpenaiService  # noqa: PLC0415 - others need no httpx2
 
     served_name = name.removeprefix(OPENAI)
@@ -66,7 +66,7 @@ def _openai(name: str, settings: Settings, library: Library, stack: AsyncExitSta
 def open_openai(
     base_url: str, settings: Settings, stack: AsyncExitStack
 ) -> "tuple[AsyncClient, str]":
-    """A client of the server at *base_url*, and the key for it, if there is one."""
+    """A client of the server at *base_url*, and its key, or an empty string."""
     from judge.adapters.openai.client import open_client  # noqa: PLC0415 - others need no httpx2
 
     client = open_client(base_url)
@@ -76,7 +76,7 @@ def open_openai(
 
 
 def open_gemini(settings: Settings, stack: AsyncExitStack) -> GeminiClient:
-    """The client of Google's SDK, which is opened at first use."""
+    """The client of Google's SDK, which connects at first use."""
     key = settings.gemini_api_key
     client = GeminiClient(key.get_secret_value() if key else "", settings.gemini_base_url)
     stack.push_async_callback(client.aclose)

@@ -1,4 +1,4 @@
-"""Everything that a process hands to its doors, opened together."""
+"""Opens all services of a process together, for its entrypoints."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
@@ -38,7 +38,7 @@ from judge.types.search import Viewer
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the doors are given: the pipeline, and what they show about it."""
+    """What entrypoints are given: the pipeline, and the services beside it."""
 
     settings: Settings
     pipeline: Pipeline
@@ -47,23 +47,22 @@ class Services:
     journal: Journal
     clock: Clock
     degraded: Callable[[], tuple[str, ...]]
-    """The names of what is down but can be done without, such as `redis`."""
+    """Returns the names of optional services that are down, such as `redis`."""
     warm: Callable[[], Awaitable[None]]
-    """Does ahead what the first requests would wait for; a server calls it once, and never waits.
-    """
+    """Prepares what the first requests would wait for; a server runs it once, in the background."""
     read_ahead: Callable[[], Coroutine[Any, Any, object]]
-    """Keeps the approved pages read, until cancelled; a server runs it beside the requests."""
+    """Keeps the approved pages in the cache until cancelled; a server runs it in the background."""
     corpus: Corpus
-    """The indexed documents, of which there may be none yet."""
+    """The indexed documents; there may be none yet."""
     limiter: RateLimiter | None = None
     """Counts the requests of each caller; None without a limit."""
     code: CodeRoots = field(default_factory=CodeRoots)
-    """The repositories that may be asked about."""
+    """The repositories that may be queried."""
 
     def seen_by(self, viewer: Viewer) -> "Services":
-        """The same services over what *viewer* may see of the documents; doors hand out no other.
+        """The same services limited to the documents that *viewer* may see.
 
-        Whatever reads documents in them is narrowed here, at once.
+        Entrypoints use no other: everything that reads documents is limited here, in one place.
         """
         if viewer.sees_all:
             return self
@@ -77,11 +76,11 @@ class Services:
 async def open_services(
     settings: Settings, journal: Journal, *, last_good: LastGood | None = None
 ) -> AsyncIterator[Services]:
-    """Open everything that *settings* ask for; close it in reverse order on leaving.
+    """Open everything that *settings* ask for; close it in reverse order on exit.
 
-    *last_good* is where the sources that could be used are kept, and may be begun with.
+    *last_good* stores the last valid sources, with which a process may start.
 
-    Raises ConfigurationError, naming what to set, before anything is opened in vain.
+    Raises ConfigurationError that names the setting to correct.
     """
     code = open_roots(settings.code_roots)
     async with AsyncExitStack() as stack:
@@ -129,7 +128,7 @@ def _pipeline(
     caller: ModelCaller,
     budget: DailyBudget | None,
 ) -> Pipeline:
-    """What judges disputes, by the sources file as it is at each of them."""
+    """The pipeline; each judgement uses the sources file as it is at that time."""
     return Pipeline(
         knowledge=library.sources.current,
         references=references,
@@ -144,26 +143,26 @@ def _pipeline(
 
 
 def _open_budget(settings: Settings, library: Library) -> DailyBudget | None:
-    """What holds JUDGE_DAILY_TOKENS, if it is set: over all processes with Redis."""
+    """The budget of JUDGE_DAILY_TOKENS, if set; with Redis all processes share it."""
     if settings.daily_tokens is None:
         return None
     clock, journal, redis = library.clock, library.journal, library.redis
-    counted = (
-        RedisTokenBudget(redis.client, clock, journal, redis.semaphore)
+    counter = (
+        RedisTokenBudget(redis.client, clock, journal, redis.line)
         if redis
         else MemoryTokenBudget(clock)
     )
-    return DailyBudget(counted, settings.daily_tokens, clock, journal)
+    return DailyBudget(counter, settings.daily_tokens, clock, journal)
 
 
 def _budgeted(model: LanguageModel, budget: DailyBudget | None) -> LanguageModel:
-    """*model* under *budget*, unless it costs nothing."""
+    """*model* limited by *budget*, unless it costs nothing."""
     is_free = isinstance(model, ExtractiveModel)
     return BudgetedModel(model, budget) if budget and not is_free else model
 
 
 def _open_limiter(settings: Settings, library: Library) -> RateLimiter | None:
-    """What holds JUDGE_RATE_LIMIT: over all processes with Redis, in each while that is down."""
+    """The limiter of JUDGE_RATE_LIMIT: shared through Redis, per process without or while down."""
     limit = parse_rate_limit(settings.rate_limit)
     if limit is None:
         return None
@@ -175,7 +174,7 @@ def _open_limiter(settings: Settings, library: Library) -> RateLimiter | None:
 
 
 def _page_meaning(settings: Settings, library: Library, corpus: Corpus) -> PageMeaning | None:
-    """What joins meaning to the choice of pages, if an embedder is named: it is sent disputes."""
+    """Similarity for the choice of pages, only if an embedder is named: it is sent disputes."""
     if corpus.embedder is None or not settings.embedder:
         return None
     retriever = library.retriever
@@ -183,9 +182,9 @@ def _page_meaning(settings: Settings, library: Library, corpus: Corpus) -> PageM
 
 
 async def _warm(library: Library, model: LanguageModel, budget: DailyBudget | None) -> None:
-    """Import the SDK and open its client; index what the cache has of the pages.
+    """Import the SDK and open its client, index the cached pages, and count the spent budget.
 
-    The metrics show from the start what of the budget is spent.
+    The count makes the budget appear in the metrics from the start.
     """
     catalog = library.sources.current().catalog
     async with asyncio.TaskGroup() as group:

@@ -1,4 +1,4 @@
-"""The sources file, and what the pipeline knows by it."""
+"""Opens the sources file and compiles it for the pipeline."""
 
 from pathlib import Path
 
@@ -22,9 +22,9 @@ from judge.vocabulary.package_files import safety_file, subject_files
 
 
 def learn(main: TextFile | str, *included: TextFile) -> Knowledge:
-    """Everything the pipeline knows: a sources file and those it includes, over our vocabulary.
+    """The compiled sources file *main* and those it includes, over the package's vocabulary.
 
-    Raises ConfigurationError, naming file, line and key.
+    Raises ConfigurationError that names file, line and key.
     """
     vocabulary = Vocabulary(subject_files(), safety_file())
     catalog = parse_sources(main, *included, vocabulary=vocabulary)
@@ -46,7 +46,7 @@ def read_sources(path: Path) -> tuple[TextFile, ...]:
 def open_sources(
     settings: Settings, journal: Journal, last_good: LastGood | None = None
 ) -> WatchedFile[Knowledge]:
-    """The sources file, watched; raises ConfigurationError when it cannot be used."""
+    """The sources file, watched for changes; raises ConfigurationError when it is invalid."""
     return WatchedFile(
         Path(settings.sources),
         learn,

@@ -1,1 +1,1 @@
-"""What `judge demo` needs and everyone has: a small site of example pages on loopback."""
+"""What `judge demo` needs: an example dispute, and a small site of example pages on loopback."""

@@ -1,4 +1,4 @@
-"""The dispute that `judge demo --once` judges, and the settings under which nothing is needed."""
+"""The dispute that `judge demo --once` judges, and settings that need no key and no network."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -13,28 +13,27 @@ CONTEXT = (
 )
 QUERY = "Am I being unreasonable to expect my landlord to repair the boiler now?"
 
-SITE_MARK = "http://example-site"
-"""Stands in our sources file for the address, which is known only when the site runs."""
-
+SITE_PLACEHOLDER = "http://example-site"
+"""The placeholder in sources.toml for the site's address, which is known only when it runs."""
 
 DEADLINE_S = 300.0
-"""For a model on a machine like this one, which may write a few words a second."""
+"""Enough for a model on the user's machine that writes a few words per second."""
 
 
 def demo_settings(site: str, folder: Path, chosen: DemoSettings | None = None) -> Settings:
-    """Settings for a demo with the example pages at *site*; what it writes goes to *folder*.
+    """Settings for a demo with the example pages at *site*; its files are written to *folder*.
 
-    A demo does the same on every machine, but that of what is *chosen* a model behind `openai:`
-    judges, and the origins may call it.
+    Only two of the *chosen* settings matter, so that a demo is the same on every machine: an
+    `openai:` model with its server, and the CORS origins.
     """
     sources = folder / "sources.toml"
     template = files("judge.demo").joinpath("sources.toml").read_text(encoding="utf-8")
-    sources.write_text(template.replace(SITE_MARK, site), encoding="utf-8")
-    given = chosen.model_dump() if chosen else {}
-    if not given.get("model", "").startswith(OPENAI):
-        given["model"] = EXTRACTIVE
+    sources.write_text(template.replace(SITE_PLACEHOLDER, site), encoding="utf-8")
+    values = chosen.model_dump() if chosen else {}
+    if not values.get("model", "").startswith(OPENAI):
+        values["model"] = EXTRACTIVE
     return Settings.model_construct(
-        **given,
+        **values,
         deadline_s=DEADLINE_S,
         sources=str(sources),
         data_dir=str(folder / "data"),

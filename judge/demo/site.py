@@ -1,4 +1,4 @@
-"""The example site: our own pages on British guidance, served on loopback while a demo runs."""
+"""The example site: pages that come with the package, served on loopback while a demo runs."""
 
 import threading
 from collections.abc import Iterator
@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 POLL_S = 0.05
-"""How soon the site notices that it shall stop."""
+"""Seconds within which the site notices that it should stop."""
 
 PAGES = Path(__file__).parent / "pages"
 
 
 @contextmanager
 def example_site() -> Iterator[str]:
-    """Serve the pages on a free port of 127.0.0.1 and give the address, without a slash."""
+    """Serve the pages on a free port of 127.0.0.1; yields the URL without a slash at its end."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _PageHandler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(POLL_S,), daemon=True)
         thread.start()
@@ -27,9 +27,9 @@ def example_site() -> Iterator[str]:
 
 
 class _PageHandler(SimpleHTTPRequestHandler):
-    """Serves `repairs.html` as `/repairs`, and says nothing: the terminal belongs to the demo."""
+    """Serves `repairs.html` as `/repairs`; logs nothing, since the demo prints to the terminal."""
 
-    extensions_map = {  # noqa: RUF012 - its parent has it so
+    extensions_map = {  # noqa: RUF012 - declared so in the base class
         ".html": "text/html; charset=utf-8",
         ".css": "text/css; charset=utf-8",
     }
@@ -38,9 +38,9 @@ class _PageHandler(SimpleHTTPRequestHandler):
         super().__init__(*connection, directory=str(PAGES))
 
     def translate_path(self, path: str) -> str:
-        """The file of *path*, never one outside of the pages."""
-        found = Path(super().translate_path(path))
-        return str(found if found.exists() else found.with_suffix(".html"))
+        """The file of *path*, never one outside PAGES."""
+        file = Path(super().translate_path(path))
+        return str(file if file.exists() else file.with_suffix(".html"))
 
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Log nothing."""

@@ -1,1 +1,1 @@
-"""The nouns of the product, and the checks of what comes in from outside."""
+"""The data types of the product, and validation of input from outside."""

@@ -1,10 +1,10 @@
-"""The nouns of limits: how often somebody may ask, and how much of that is left."""
+"""Data types of rate limiting: the limit, and what is left of it."""
 
 import re
 from dataclasses import dataclass
 
 UNIT_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
-"""What a rate can be counted by."""
+"""The units in which a rate can be given."""
 
 MAX_REQUESTS = 1_000_000_000
 NO_LIMIT = "off"
@@ -14,7 +14,7 @@ _RATE = re.compile(r"([0-9]{1,10}) ?/ ?([a-z]{1,9})")
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """So many requests in so many seconds, which begin with a caller's first request."""
+    """So many requests per window of seconds; a caller's window begins with its first request."""
 
     requests: int
     window_s: int
@@ -22,7 +22,7 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What became of one request: is it allowed, how many more are, and when it starts anew."""
+    """Whether a request is allowed, how many more are, and when the window ends."""
 
     is_allowed: bool
     remaining: int

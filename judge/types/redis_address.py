@@ -1,4 +1,4 @@
-"""Where Redis is: one server, the sentinels that know which it is, or nodes of a cluster."""
+"""Parses REDIS_URL: one server, the sentinels that know it, or nodes of a cluster."""
 
 import re
 from dataclasses import dataclass
@@ -19,34 +19,34 @@ CLUSTER_EXAMPLE = "redis+cluster://host:6379,host:6379"
 
 @dataclass(frozen=True, slots=True)
 class RedisAddress:
-    """What REDIS_URL says; each of `urls` is the plain address of one host, login included."""
+    """The parsed REDIS_URL; each of `urls` is a plain URL of one host, with the login."""
 
     layout: Literal["server", "sentinel", "cluster"]
     urls: tuple[str, ...]
     service: str = ""
-    """The name that the sentinels know the server by."""
+    """The name of the server in the sentinels' configuration."""
 
 
 def parse_redis_url(url: str) -> RedisAddress:
-    """What *url* names; raises ValueError, whose text holds nothing of *url*.
+    """The address in *url*; raises ValueError, whose text repeats nothing of *url*.
 
     >>> parse_redis_url("redis+sentinel://:pw@a:1,b:2/main/3")
     RedisAddress(layout='sentinel', urls=('redis://:pw@a:1/3', 'redis://:pw@b:2/3'), service='main')
     """
     if url.startswith(_ONE):
-        if not _is_sound(url):
+        if not _is_valid(url):
             raise ValueError(f"has a port that is no number; write it as {SERVER_EXAMPLE}")
         database = "" if url.startswith("unix://") else urlsplit(url).path.strip("/")
         if not _is_database(database):
             raise ValueError(f"names a database that is no number; write it as {SERVER_EXAMPLE}")
         return RedisAddress("server", (url,))
-    found = _SEVERAL.fullmatch(url)
-    if not found:
+    match = _SEVERAL.fullmatch(url)
+    if not match:
         raise ValueError(
             f"must begin with redis:// or rediss://, as in {SERVER_EXAMPLE}; several servers are "
             f"written as {SENTINEL_EXAMPLE} or {CLUSTER_EXAMPLE}"
         )
-    scheme, layout, login, hosts, path, options = found.groups(default="")
+    scheme, layout, login, hosts, path, options = match.groups(default="")
     service, _, database = path.partition("/")
     if layout == "cluster":
         service, database = "", path
@@ -58,7 +58,7 @@ def parse_redis_url(url: str) -> RedisAddress:
         raise ValueError(f"names a database that is no number; write it as {SENTINEL_EXAMPLE}/0")
     user = f"{login}@" if login else ""
     urls = tuple(f"{scheme}://{user}{host}/{database}{options}" for host in hosts.split(","))
-    if not all(_is_sound(one) and urlsplit(one).hostname for one in urls):
+    if not all(_is_valid(each) and urlsplit(each).hostname for each in urls):
         raise ValueError("has a host without a name, or a port that is no number")
     return RedisAddress("sentinel" if layout == "sentinel" else "cluster", urls, service)
 
@@ -67,8 +67,8 @@ def _is_database(path: str) -> bool:
     return re.fullmatch("[0-9]*", path) is not None
 
 
-def _is_sound(url: str) -> bool:
-    """Whether *url* can be taken apart. What urllib says of one that cannot may quote a secret."""
+def _is_valid(url: str) -> bool:
+    """Whether *url* can be parsed; urllib's own error may quote a secret."""
     try:
         return urlsplit(url).port != 0
     except ValueError:

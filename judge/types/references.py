@@ -1,4 +1,4 @@
-"""The nouns of what is cited, from the approved page to the reference with its number."""
+"""Data types of what is cited, from the approved page to the numbered reference."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -18,7 +18,7 @@ class SourceSpec:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalSettings:
-    """How pages are fetched and cut; the defaults are those of the sources file."""
+    """How pages are fetched and cut: the table `[retrieval]` of the sources file, with defaults."""
 
     ttl_hours: float = 24
     references: int = 8
@@ -36,7 +36,7 @@ Media = Literal["html", "json"]
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """What a server gave us to ask "has it changed?" with."""
+    """The validators of an HTTP response, for a conditional request."""
 
     etag: str = ""
     last_modified: str = ""
@@ -44,7 +44,7 @@ class Validators:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A fetched page, or an API's reply: raw bytes, and what their HTTP header says of them."""
+    """A fetched page, or an API's reply: the raw body and what the HTTP headers say of it."""
 
     url: str
     body: bytes
@@ -55,14 +55,14 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class NotModified:
-    """The server says that the page is still the one we know."""
+    """The server says that the cached page is still valid (304)."""
 
     validators: Validators = Validators()
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """The words of a page or passage that may be cited, and how old they are."""
+    """The text of a page or passage that may be cited, and how old it is."""
 
     url: str
     title: str

@@ -1,4 +1,4 @@
-"""The nouns of what the model is given and replies, and of what the checks make of it."""
+"""Data types of prompts, replies, and the results of checking a reply."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ Evidence = Literal["grounded", "unverified", "missing", "not_applicable", "none"
 class Prompt:
     """What the model is given.
 
-    `instructions` is the system text, `text` the user's turn; both are complete. `request`
-    and `references` repeat what went in, for a model that quotes instead of writing.
+    `instructions` is the system message, `text` the user message; both are complete. `request`
+    and `references` are what they were rendered from, for a model that quotes instead of writing.
     """
 
     instructions: str
@@ -25,11 +25,11 @@ class Prompt:
     request: JudgeRequest
     references: tuple[Reference, ...] = ()
     schema: Mapping[str, object] | None = None
-    """The JSON schema of the reply, where that is no verdict."""
+    """The JSON schema of the reply; None for that of a verdict."""
 
 
-MOST_REPORTED = 10**9
-"""Tokens of one reply that are believed."""
+MAX_REPORTED = 10**9
+"""A higher token count of one reply is reduced to this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class Usage:
 
     @classmethod
     def reported(cls, *counts: int | None) -> "Usage":
-        """What a service says, which may be nothing or nonsense."""
-        return cls(*(min(max(count or 0, 0), MOST_REPORTED) for count in counts))
+        """The counts that a service reports, clamped; they may be missing or nonsense."""
+        return cls(*(min(max(count or 0, 0), MAX_REPORTED) for count in counts))
 
     @property
     def total(self) -> int:
-        """All that is paid for."""
+        """All tokens, each of which is paid for."""
         return self.input_tokens + self.output_tokens + self.thinking_tokens
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -62,12 +62,12 @@ class Usage:
 
 
 FinishReason = Literal["stop", "truncated", "empty", "recitation", "other"]
-"""Why the model stopped. Only `stop` promises a whole text."""
+"""Why the model stopped; the text is complete only with `stop`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """One reply of a model: its text as sent, why it stopped, and what it cost."""
+    """One reply of a model: its text as sent, why it stopped, and its token usage."""
 
     text: str
     model: str
@@ -79,9 +79,9 @@ class ModelReply:
 class Defect:
     """One broken rule in a reply.
 
-    `rule` is a stable name for metrics; `field` where it is (`summary`, `personas.1.rationale`);
-    `value` what was found, shortened; `expected` the valid range in words. Only a hard defect
-    may end in an error.
+    `rule` is a stable name for metrics; `field` is its place (`summary`, `personas.1.rationale`);
+    `value` is what was found, shortened; `expected` is the valid range in words. Only a hard
+    defect can lead to an error.
     """
 
     rule: str
@@ -91,13 +91,13 @@ class Defect:
     is_hard: bool
 
     def __str__(self) -> str:
-        """For people: without the value, which a check rejected."""
+        """The defect in words, without the value, which must not be shown."""
         return f"{self.field} ({self.rule}): expected {self.expected}"
 
 
 @dataclass(frozen=True, slots=True)
 class Persona:
-    """One of the voices: its name and what it looks at."""
+    """One of the voices that judge: its name, and a brief that says what it looks at."""
 
     name: str
     brief: str
@@ -141,7 +141,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class CheckedField:
-    """A part of a reply that is checked and shown by itself, and every rule that it breaks."""
+    """A part of a reply that is checked and shown by itself, and its defects."""
 
     name: str
     """`paraphrase`, `personas.0` and so on, or `summary`."""
@@ -152,13 +152,13 @@ class CheckedField:
 
 @dataclass(frozen=True, slots=True)
 class CheckedReply:
-    """A reply that broke no hard rule: the paraphrase, each persona and the summary, checked."""
+    """A reply without hard defects: the paraphrase, each persona and the summary, checked."""
 
     fields: tuple[CheckedField, ...]
     has_references: bool
-    """Whether there was anything to cite."""
+    """Whether the prompt had any references."""
     references_help: bool
-    """Whether any of it bears on the dispute, as the reply says."""
+    """Whether any of them bears on the dispute, according to the reply."""
 
     @property
     def paraphrase(self) -> str:
@@ -167,7 +167,7 @@ class CheckedReply:
 
     @property
     def personas(self) -> tuple[PersonaVerdict, ...]:
-        """Those in between."""
+        """The fields between the first and the last."""
         return tuple(f.value for f in self.fields if isinstance(f.value, PersonaVerdict))
 
     @property
@@ -177,13 +177,13 @@ class CheckedReply:
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """Those of the summary, which is read first, then those of the personas."""
-        return tuple(citation for one in self._as_read for citation in one.citations)
+        """The citations of the summary, which is read first, then those of the personas."""
+        return tuple(citation for field in self._as_read for citation in field.citations)
 
     @property
     def defects(self) -> tuple[Defect, ...]:
-        """Every rule that it breaks, each place once."""
-        return tuple(dict.fromkeys(defect for one in self._as_read for defect in one.defects))
+        """All defects, without repeats."""
+        return tuple(dict.fromkeys(defect for field in self._as_read for defect in field.defects))
 
     @property
     def evidence(self) -> Evidence:

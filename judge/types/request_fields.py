@@ -1,4 +1,4 @@
-"""Fields from outside, validated by a pydantic model and refused in our words everywhere."""
+"""Validates input with pydantic models; errors are worded the same at every entrypoint."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,11 @@ from judge.errors import InvalidRequest
 Model = TypeVar("Model", bound=BaseModel)
 
 MAX_ERRORS = 20
-"""Errors in one answer; nobody reads more."""
+"""Errors listed in one response; nobody reads more."""
 
 MAX_LISTED = 20_000
-"""Errors that are looked at, more than a body of 64 KiB can hold: each takes 8 µs."""
+"""With more errors than this they are only counted: each takes 8 µs to list, and a body of 64 KiB
+cannot contain so many."""
 
 MESSAGES: Mapping[str, str] = {
     "missing": "is missing; add it",
@@ -48,14 +49,14 @@ MESSAGES: Mapping[str, str] = {
     "less_than_equal": "must be at most {le}",
     "value_error": "{error}",
 }
-"""Our message for each of pydantic's types of error that a field can have.
+"""The message for each error type of pydantic that a field can have, without its subject.
 
-Validators of our own (`value_error`) say it themselves, as the end of a sentence.
+Our own validators (`value_error`) word the message themselves.
 """
 
 
 class StrictModel(BaseModel):
-    """What comes from outside in fields that are all known; it never changes."""
+    """Input from outside: immutable, and unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -69,7 +70,7 @@ class FieldError:
 
 
 class BadFields(InvalidRequest):
-    """The request breaks rules of the interface, each named in *errors*."""
+    """The request has invalid fields, each named in *errors*."""
 
     def __init__(self, errors: Sequence[FieldError]) -> None:
         super().__init__(" ".join(f"{error.field} {error.message}." for error in errors))
@@ -77,7 +78,7 @@ class BadFields(InvalidRequest):
 
 
 def parse_fields(model: type[Model], fields: Mapping[str, Any]) -> Model:
-    """*fields* as *model* has them; raises BadFields that names each one that is wrong."""
+    """*fields* validated as *model*; raises BadFields that names each invalid one."""
     try:
         return _without_nul(model.model_validate(dict(fields)))
     except ValidationError as error:
@@ -85,7 +86,7 @@ def parse_fields(model: type[Model], fields: Mapping[str, Any]) -> Model:
 
 
 def parse_json(model: type[Model], text: str | bytes) -> Model:
-    """*text*, which may be anything, as *model* has it; raises BadFields."""
+    """The JSON *text* parsed and validated as *model*; raises BadFields."""
     try:
         return _without_nul(model.model_validate_json(text))
     except ValidationError as error:
@@ -93,9 +94,9 @@ def parse_json(model: type[Model], text: str | bytes) -> Model:
 
 
 def in_words(error: ValidationError, model: type[BaseModel] | None = None) -> BadFields:
-    """*error* as a person would say it; it never repeats what was sent but the fields' names.
+    """*error* in words; it repeats the names of fields, but no other input.
 
-    With *model* it lists the known fields beside an unknown one.
+    With *model*, the error for an unknown field lists the known ones.
     """
     if (count := error.error_count()) > MAX_LISTED:
         return BadFields([FieldError("body", f"has {count} mistakes")])
@@ -104,7 +105,7 @@ def in_words(error: ValidationError, model: type[BaseModel] | None = None) -> Ba
 
 
 def _without_nul(parsed: Model) -> Model:
-    """*parsed*; raises BadFields when a text in it holds NUL, which few programs expect."""
+    """*parsed*; raises BadFields when a text in it contains NUL, which few programs expect."""
     if with_nul := list(_places_with_nul(parsed)):
         raise BadFields([FieldError(name, "must not hold NUL characters") for name in with_nul])
     return parsed
@@ -129,7 +130,7 @@ def _field_error(detail: ErrorDetails, model: type[BaseModel] | None) -> FieldEr
 
 
 def _known_fields(model: Any, place: Sequence[str | int]) -> list[str]:
-    """The names of the fields of the model at *place* in *model*; none where that is unclear."""
+    """The names of the fields of the model nested at *place*; none if it cannot be determined."""
     for part in place:
         field = getattr(model, "model_fields", {}).get(part)
         model = field.annotation if field else next(iter(get_args(model)), None)

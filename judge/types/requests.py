@@ -1,4 +1,4 @@
-"""The nouns of a request: the dispute and its question, and the domain that they belong to."""
+"""Data types of a request, and of the domain detected for it."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -8,13 +8,13 @@ from pydantic import ConfigDict, StrictBool, StringConstraints, model_validator
 from judge.types.request_fields import StrictModel
 
 DEFAULT_DOMAIN = "default"
-"""The name of "no domain": for it a page is offered only if it clearly fits."""
+"""The name for "no domain was detected": a page is then offered only if it clearly fits."""
 
 MAX_SCOPE = 2000
-"""Characters of a scope; more names than that nobody can oversee."""
+"""Characters of a scope; more names than that are a mistake."""
 
 IGNORED = "followUpResponses"
-"""What the first frontends send beside the dispute; it may hold anything."""
+"""A field that the first frontends send; it may contain anything and is ignored."""
 
 Context = Annotated[str, StringConstraints(strip_whitespace=True, min_length=10, max_length=8000)]
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=5, max_length=1000)]

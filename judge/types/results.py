@@ -1,4 +1,4 @@
-"""The nouns of the answer to a request."""
+"""Data types of the answer to a request."""
 
 from dataclasses import dataclass
 

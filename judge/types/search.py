@@ -1,7 +1,4 @@
-"""The nouns of search, from the question and its scope to the hits, and what is kept of a document.
-
-Every engine translates the same scope tree and the same query; no engine has words of its own here.
-"""
+"""Data types of search: queries, scopes, passages, documents and hits, for every engine alike."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,8 +14,8 @@ class Clause:
     """One mention of a scope: `@kind:value,value`, or `-@kind:…` when `is_excluded`.
 
     Its values are alternatives and ignore case. A folder is a posix path without slashes at its
-    ends; with `is_recursive` it holds all below it too, and "" then is everything. Only
-    `modified` has bounds, UTC: `after` and the moments up to, not including, `before`; a passage
+    ends; with `is_recursive` it includes all folders below it, and "" then is everything. Only
+    `modified` has bounds, in UTC: from `after` up to but not including `before`; a passage
     whose time is unknown is in no range.
     """
 
@@ -32,9 +29,9 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """A bracket of a scope, `(… OR …)`: one of its scopes must hold; none, when `is_excluded`.
+    """A bracket of a scope, `(… OR …)`: at least one of its scopes must match, or none if excluded.
 
-    It has two scopes or more, or is excluded; none of them is everywhere.
+    It has at least two scopes unless it is excluded; none of them is EVERYWHERE.
     """
 
     scopes: tuple["Scope", ...]
@@ -43,7 +40,7 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where to look: every clause must hold. Without clauses, everywhere."""
+    """A limit on what is searched: every clause must match. Without clauses, everywhere."""
 
     clauses: tuple[Clause | AnyOf, ...] = ()
 
@@ -52,17 +49,17 @@ EVERYWHERE = Scope()
 
 
 def mentioned(scope: Scope) -> Iterator[Clause]:
-    """Every mention in *scope*, those in brackets too, in the order of the text."""
+    """Every clause in *scope*, including those in brackets, in the order of the text."""
     for clause in scope.clauses:
         if isinstance(clause, AnyOf):
-            for one in clause.scopes:
-                yield from mentioned(one)
+            for alternative in clause.scopes:
+                yield from mentioned(alternative)
         else:
             yield clause
 
 
 def fold_name(name: str) -> str:
-    r"""What two names have in common that are one: case is ignored, and how accents are encoded.
+    r"""*name* as names are compared: without case, and whatever the encoding of its accents.
 
     >>> fold_name("CAFÉ") == fold_name("cafe\u0301")
     True
@@ -72,37 +69,36 @@ def fold_name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who looks at the documents: sees the shared collections, and with a *name* its own."""
+    """Who searches: may see the shared collections and those owned by its `name`, if it has one."""
 
     name: str = ""
     sees_all: bool = False
 
     def sees(self, collection: str) -> bool:
-        """Whether *collection* is shared or its own; case is ignored."""
+        """Whether *collection* is shared or owned by this viewer; case is ignored."""
         owner = owner_of(collection)
         return self.sees_all or not owner or owner == fold_name(self.name)
 
 
 OPERATOR = Viewer(sees_all=True)
-"""Whoever runs the command line, or has a key for administration."""
+"""For the command line, and for requests with an admin key."""
 
 
 def owner_of(collection: str) -> str:
-    """Whose *collection* is, in small letters: `alice:notes` is alice's; "" where it is shared."""
+    """The owner of *collection* in lower case: `alice` for `alice:notes`; "" if it is shared."""
     owner, colon, _ = fold_name(collection).partition(":")
     return (owner.strip() or colon) if colon else ""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """A question as understood.
+    """A parsed question; nothing in it is stemmed, since each engine stems as it indexed.
 
-    `words` are what is ranked by: lower case, in order, each as often as it was said, without
-    stop words (unless there is nothing else). Every one of `phrases` must occur word after word,
-    endings aside, and none of `excluded` (a word or a phrase each) may; `wishes` are phrases that
-    rank higher what holds them, and `pairs` words that stood side by side, which do so a little.
-    Nothing is stemmed yet: each engine stems as it indexed. How rare a word is, is counted in
-    `counted`: what lies outside neither ranks nor makes relevant.
+    `words` are ranked by: lower case, in order, with repeats, without stop words (unless there is
+    nothing else). Each of `phrases` must occur, its words in sequence and compared by stem; none
+    of `excluded` (words or phrases) may. `wishes` are optional phrases that raise the score of
+    passages with them; `pairs` of adjacent words raise it a little. Document frequencies are
+    counted within `counted`.
     """
 
     text: str
@@ -115,17 +111,17 @@ class SearchQuery:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to look for (what is only excluded is not enough)."""
+        """Whether there is nothing to search for; exclusions alone are not enough."""
         return not (self.words or self.phrases)
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """About 200 words of a document, with all that scopes, answers and citations need.
+    """About 200 words of a document, with all fields that scopes, answers and citations need.
 
-    `collection` and `document_id` together name the document (case ignored). `position` counts
-    from 0. `folder` is a posix path without slashes at its ends, "" at the root. Lines count
-    from 1, both ends included. `path` is the document's address, or its path as it was named.
+    `collection` and `document_id` together identify the document (case ignored). `position`
+    counts from 0. `folder` is a posix path without slashes at its ends, "" at the root. Lines
+    count from 1, both ends included. `path` is the document's URL, or its path as it was given.
     `content_hash` is that of the document.
     """
 
@@ -147,7 +143,7 @@ class Passage:
 
     @property
     def id(self) -> str:
-        """Names this passage in the whole index."""
+        """Identifies this passage in the whole index."""
         return passage_id(self.collection, self.document_id, self.position)
 
 
@@ -157,29 +153,29 @@ def passage_id(collection: str, document_id: str, position: int) -> str:
 
 
 def id_prefix(collection: str) -> str:
-    """How the ids of all passages of *collection* begin.
+    """The prefix of the ids of all passages of *collection*.
 
-    A slash in its name is escaped as in an address, lest an id of another one were the same.
+    Slashes in its name are percent-encoded, so that no other collection has the same ids.
     """
     return f"{collection.replace('%', '%25').replace('/', '%2F')}/"
 
 
 def document_key(collection: str, document_id: str) -> str:
-    """Names a document in the whole index, whatever the case of its names."""
+    """Identifies a document in the whole index; ignores case."""
     return f"{fold_name(collection)}\x1f{fold_name(document_id)}"
 
 
 def ancestors(folder: str) -> list[str]:
-    """*folder* and every folder above it but the root, in small letters, as scopes name them."""
+    """*folder* and every folder above it but the root, in lower case, as scopes name them."""
     parts = fold_name(folder).split("/") if folder else []
     return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
-    """What is remembered of a document, so that it is read again only when it changed.
+    """The record of an indexed document, so that it is indexed again only when it changed.
 
-    `mtime_ns` and `size_bytes` are the file's when it was read, 0 where there is no file.
+    `mtime_ns` and `size_bytes` are those of the file when it was read; 0 without a file.
     """
 
     id: str
@@ -194,10 +190,10 @@ class IndexedDocument:
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file on disk that may be indexed: `location` opens it.
+    """A file on disk that may be indexed; `location` is what to open.
 
-    `path` is its absolute path and `shown` how the person named it, both printable; `relative` is
-    its place below the folder that was named.
+    `path` is its absolute path and `shown` the path as the person gave it, both printable;
+    `relative` is its path below the given folder.
     """
 
     location: str
@@ -210,22 +206,22 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class FileScan:
-    """What was found at the places that were named.
+    """The files found at the given paths.
 
-    `problems` are paths that could not be looked at, and why; `links` counts symbolic links, which
-    are not followed.
+    `problems` are pairs of a path that could not be read and the reason; `links` counts symbolic
+    links, which are not followed.
     """
 
     files: tuple[FoundFile, ...]
     problems: tuple[tuple[str, str], ...]
     links: int
     covers: Callable[[str], bool]
-    """Whether the file at an absolute path would have been found if it was there."""
+    """Whether the scan would have found a file at this absolute path if there was one."""
 
 
 @dataclass(frozen=True, slots=True)
 class PdfText:
-    """The pages of a PDF as text, in order, and the title that the file states."""
+    """The pages of a PDF as text, in order, and the title in its metadata."""
 
     pages: tuple[str, ...]
     title: str | None = None
@@ -233,7 +229,7 @@ class PdfText:
 
 @dataclass(frozen=True, slots=True)
 class DocumentWithPassages:
-    """A document as it is handed to an index, at least one passage, in order of position."""
+    """A document to be indexed, with at least one passage, in order of position."""
 
     document: IndexedDocument
     passages: tuple[Passage, ...]
@@ -241,7 +237,7 @@ class DocumentWithPassages:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage that was found; scores compare only within one search."""
+    """A passage that was found; scores are comparable only within one search."""
 
     passage: Passage
     score: float
@@ -249,9 +245,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """One page of hits, best first, and how many passages match in all.
+    """One page of hits, best first, and the number of all matching passages.
 
-    `warnings` are sentences for the reader, such as that only the text was searched.
+    `warnings` are sentences for the reader, such as that vectors were not searched.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -261,7 +257,7 @@ class SearchResults:
 
 @dataclass(frozen=True, slots=True)
 class CollectionStats:
-    """What a collection holds; `name` is spelled as in one of its documents."""
+    """The size of a collection; `name` is spelled as in one of its documents."""
 
     name: str
     documents: int

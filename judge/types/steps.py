@@ -1,4 +1,4 @@
-"""The steps of a judgement, reported while it goes on."""
+"""Data types of the steps of a judgement, which are reported while it runs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from judge.types.requests import DomainScore
 
 @dataclass(frozen=True, slots=True)
 class DomainDetected:
-    """First: which domain the dispute is about."""
+    """The first step: which domain the dispute is about."""
 
     domain: str
     domain_scores: tuple[DomainScore, ...]
@@ -32,21 +32,21 @@ class AttemptStarted:
 
 @dataclass(frozen=True, slots=True)
 class FieldChecked:
-    """For each field of a reply, as soon as it is complete and if it breaks no rule."""
+    """For each field of a reply that breaks no rule, as soon as it is complete."""
 
     name: str
     """`paraphrase`, `personas.0` and so on, or `summary`."""
     value: str | PersonaVerdict
-    """As it will stand in the verdict, unless a restart lets it fall."""
+    """As it will be in the verdict, unless a restart withdraws it."""
     citations: tuple[Citation, ...]
-    """Its own."""
+    """The citations in this field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """When a reply is asked again, or begins anew: what was wrong with it, and what stays.
+    """When the model is asked again, or its reply starts over: the defects, and what stays.
 
-    There is no defect where a connection broke or another model took over.
+    There are no defects when a connection broke or another model took over.
     """
 
     defects: tuple[Defect, ...]

@@ -1,4 +1,4 @@
-"""A text with the name that errors give it."""
+"""Data types of configuration files."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """What stands in a file; *name* is its path as people know it."""
+    """The contents of a file; `name` is its path as errors show it."""
 
     name: str
     text: str
 
 
 class Include(NamedTuple):
-    """Files that a file asks for: a glob, relative to its folder, and the line it stands in."""
+    """An entry of `include`: a glob, relative to the file's folder, and its line."""
 
     pattern: str
     line: int
