@@ -1,6 +1,6 @@
-"""The effective configuration, from the sources file, its includes and the package's vocabulary.
+"""What is in force once files, included files and the package's vocabulary are put together.
 
-Each value comes with its file and line, so that people know what to edit.
+Each thing comes with the file and line where it stands, so that people know what to edit.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,12 +16,12 @@ from judge.types.results import HelpLine
 from judge.types.text_files import TextFile
 
 BUILT_IN = "built in"
-"""The place of a default that no file sets."""
+"""Where a default stands that no file sets."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """A file and a line in it, counted from 1; line 0 means the whole file."""
+    """A file and the line in it, from one; 0 where the file as a whole is meant."""
 
     file: str
     line: int = 0
@@ -32,7 +32,7 @@ class FilePlace:
 
 @dataclass(frozen=True, slots=True)
 class SettingInForce:
-    """A key of `[retrieval]` with its value."""
+    """A key of `[retrieval]`."""
 
     key: str
     value: str | float
@@ -41,7 +41,7 @@ class SettingInForce:
 
 @dataclass(frozen=True, slots=True)
 class WordsInForce:
-    """A term or the regular expression of a pattern; `overruled` is a differing package weight."""
+    """A term, or the regular expression of a pattern, and the package's weight if it differs."""
 
     text: str
     weight: float
@@ -51,7 +51,7 @@ class WordsInForce:
 
 @dataclass(frozen=True, slots=True)
 class PersonaInForce:
-    """A persona."""
+    """One of the voices."""
 
     persona: Persona
     place: FilePlace
@@ -59,7 +59,7 @@ class PersonaInForce:
 
 @dataclass(frozen=True, slots=True)
 class HelpInForce:
-    """A help line."""
+    """Somebody to turn to."""
 
     line: HelpLine
     place: FilePlace
@@ -83,13 +83,13 @@ class EffectiveExample:
 
 @dataclass(frozen=True, slots=True)
 class DomainInForce:
-    """Everything about one domain."""
+    """A domain whole."""
 
     name: str
     title: str
     place: FilePlace
     vocabulary: str
-    """The package's vocabulary file for it, or empty."""
+    """The package's file about it; empty for none."""
     terms: tuple[WordsInForce, ...]
     patterns: tuple[WordsInForce, ...]
     pages: tuple[PageInForce, ...]
@@ -100,7 +100,7 @@ class DomainInForce:
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """The whole effective configuration."""
+    """All that Judge knows."""
 
     retrieval: tuple[EffectiveSetting, ...]
     personas: tuple[EffectivePersona, ...]
@@ -110,18 +110,18 @@ class InForce:
 
 
 class Places:
-    """Finds the lines of keys in *files*, each of which is parsed once, at first use."""
+    """Finds what stands where in *files*, each of which is read once and when it is asked for."""
 
     def __init__(self, files: Iterable[TextFile]) -> None:
         self._files = {file.name: file for file in files}
         self._places: dict[str, TomlPlaces] = {}
 
     def of(self, file: str, *path: int | str) -> FilePlace:
-        """The place of *path* in the *file* of this name, else of the nearest table around it."""
+        """Where *path* stands in the *file* of this name, else what holds it."""
         return FilePlace(file, self._in(file).nearest(path) or 0)
 
     def line(self, file: str, *path: int | str) -> int:
-        """The line of *path* itself, or 0 when the file does not have it."""
+        """The line in which *path* itself stands; 0 when it does not."""
         return self._in(file).lines.get(path, 0)
 
     def _in(self, file: str) -> TomlPlaces:
@@ -130,14 +130,14 @@ class Places:
         return self._places[file]
 
 
-def in_force(knowledge: Knowledge, files: Sequence[TextFile]) -> InForce:
-    """The contents of *knowledge* with their places in *files*, the package's files among them."""
-    places, catalog = Places(files), knowledge.catalog
+def in_force(known: Knowledge, files: Sequence[TextFile]) -> InForce:
+    """What is in force of *known*, which was made from *files*, the package's among them."""
+    places, catalog = Places(files), known.catalog
     return InForce(
         retrieval=tuple(_retrieval(catalog, places)),
         personas=tuple(
             PersonaInForce(persona, _setting(catalog, places, "personas", index))
-            for index, persona in enumerate(knowledge.personas)
+            for index, persona in enumerate(known.personas)
         ),
         blocked_help=tuple(
             EffectiveHelp(line, _setting(catalog, places, "blocked", "help", index))
@@ -193,16 +193,16 @@ def examples_of(domain: DomainSpec, places: Places, key: str) -> tuple[Effective
 
 
 def _terms(domain: DomainSpec, places: Places) -> Iterator[WordsInForce]:
-    """The terms of the sources file and those of the package it does not overrule, by weight."""
+    """Ours, with what they overrule, then the package's that are left, by weight."""
     package = {term_words(text): (text, weight) for text, weight in domain.vocabulary.terms}
-    terms = []
+    found = []
     for text, weight in domain.terms:
         _, overruled = package.pop(term_words(text), ("", None))
         place = places.of(domain.file, "domains", domain.name, "terms", text)
-        terms.append(WordsInForce(text, weight, place, overruled if overruled != weight else None))
+        found.append(WordsInForce(text, weight, place, overruled if overruled != weight else None))
     file = domain.vocabulary.file
-    terms += [WordsInForce(t, w, places.of(file, "terms", t)) for t, w in package.values()]
-    yield from sorted(terms, key=lambda term: -abs(term.weight))
+    found += [WordsInForce(t, w, places.of(file, "terms", t)) for t, w in package.values()]
+    yield from sorted(found, key=lambda term: -abs(term.weight))
 
 
 def _patterns(domain: DomainSpec, places: Places) -> Iterator[EffectiveTerm]:
