@@ -87,13 +87,13 @@ export interface Citation {
   start: number;
   /** Where its bracket ends. */
   end: number;
-  /** The sentence relied on that carries most of the citing one; null when none was named. */
+  /** Of the sentences named, the one that supports the citing one most; null if none was named. */
   quote: string | null;
   /** `verified`: the reply named its sentence; `none`: it named none. */
   quote_status: "verified" | "none";
-  /** How far those sentences carry the citing one, 0 to 1; null under three content words. */
+  /** How far those sentences support the citing one, 0 to 1; null under three content words. */
   support: number | null;
-  /** Whether the citing sentence says the opposite of what it relies on. */
+  /** Whether the citing sentence says the opposite of the sentences named. */
   contradicts: boolean;
 }
 
@@ -192,7 +192,7 @@ export interface FieldError {
   message: string;
 }
 
-/** Somebody to turn to. */
+/** A service or person to turn to for help. */
 export interface HelpLine {
   /** Who they are. */
   title: string;
@@ -232,21 +232,21 @@ export interface JudgeResult {
   domain_scores: Array<DomainScore>;
   /** What could be cited, in the order of their numbers. */
   references: Array<Reference>;
-  /** The references' addresses and texts alone, for older frontends. */
+  /** The URLs and texts of the references, for older frontends. */
   snippets: Array<Excerpt>;
   /** Each number in the texts, with its place and its quotation. */
   citations: Array<Citation>;
   /** `grounded`: every cited reference has a sentence named; `unverified`: some have none; `missing`: nothing is cited; `not_applicable`: no reference bears on it; `none`: there was none. */
   evidence: "grounded" | "unverified" | "missing" | "not_applicable" | "none";
-  /** Somebody to turn to: where the dispute calls for care, then what its domain names. */
+  /** Help lines: those for danger in the dispute, then those of its domain. */
   help: Array<HelpLine>;
   /** What to know before trusting the answer, a sentence each; a contradiction comes first. */
   warnings: Array<string>;
-  /** What the other side would be told; null unless `hear_other_side` asked for it. */
+  /** The verdicts for the other side; null unless `hear_other_side` asked for them. */
   other_side: OtherSide | null;
-  /** What answered. */
+  /** The name of the model that answered. */
   model: string;
-  /** Whether something stood in for the usual model. */
+  /** Whether a fallback answered instead of the usual model. */
   degraded: boolean;
   /** How often the model was asked: 1 or 2. */
   attempts: number;
@@ -314,25 +314,25 @@ export interface NextStep {
   url: string;
 }
 
-/** The same facts as the other side would tell them, and what they would be told. */
+/** The same facts as the other side would tell them, and the verdicts on that. */
 export interface OtherSide {
-  /** Their story; empty where none could be told with the same facts. */
+  /** Their story; empty when no retelling kept the facts. */
   retelling: string;
-  /** What each persona says of it, in the same order; empty where nobody was heard. */
+  /** The verdict of each persona, in the same order; empty when the other side was not heard. */
   personas: Array<OtherVerdict>;
-  /** False when a persona tells both sides that they are right, with "No" to each; null where nobody was heard. */
+  /** False when a persona tells both sides that they are right, with "No" to each; null when the other side was not heard. */
   agrees: boolean | null;
-  /** Why nobody was heard, or empty. */
+  /** Why the other side was not heard, or empty. */
   note: string;
 }
 
-/** What one persona says to the other side. */
+/** The verdict of one persona for the other side. */
 export interface OtherVerdict {
   /** The voice. */
   name: string;
   /** Whether the other side is being unreasonable. */
   verdict: "Yes" | "No" | "Partially";
-  /** Its reasons in a line, with numbers for what they cite of the same references. */
+  /** Its reasons in a line, with the numbers of the references cited. */
   rationale: string;
 }
 
@@ -395,15 +395,15 @@ export interface Reference {
   url: string;
   /** Its title. */
   title: string;
-  /** The very words that the model was shown. */
+  /** The exact text that the model was shown. */
   text: string;
-  /** When they were fetched or changed, in UTC. */
+  /** When it was fetched or changed, in UTC. */
   fetched_at: string;
   /** The publisher's own date, null when there is none. */
   updated?: string | null;
-  /** Whether the page could not be fetched anew. */
+  /** Whether the text is old because the page could not be fetched again. */
   stale: boolean;
-  /** Whether the answer cites it; false until there is one. */
+  /** Whether the answer cites it; false while there is no answer yet. */
   cited: boolean;
 }
 
@@ -532,7 +532,7 @@ export interface SupportAsked {
 
 /** Milliseconds of wall time. */
 export interface Timings {
-  /** Until the references are there: waiting for room, the domain, its pages. */
+  /** Until the references are ready: waiting for admission, the domain, its pages. */
   references: number;
   /** To ask the model and check its replies. */
   model: number;

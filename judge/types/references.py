@@ -95,15 +95,15 @@ class Reference:
     title: str
     """Its title."""
     text: str
-    """The very words that the model was shown."""
+    """The exact text that the model was shown."""
     fetched_at: datetime
-    """When they were fetched or changed, in UTC."""
+    """When it was fetched or changed, in UTC."""
     updated: date | None = None
     """The publisher's own date, null when there is none."""
     stale: bool = False
-    """Whether the page could not be fetched anew."""
+    """Whether the text is old because the page could not be fetched again."""
     cited: bool = False
-    """Whether the answer cites it; false until there is one."""
+    """Whether the answer cites it; false while there is no answer yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,13 +130,13 @@ class Citation:
     end: int
     """Where its bracket ends."""
     quote: str | None
-    """The sentence relied on that carries most of the citing one; null when none was named."""
+    """Of the sentences named, the one that supports the citing one most; null if none was named."""
     quote_status: QuoteStatus
     """`verified`: the reply named its sentence; `none`: it named none."""
     support: float | None
-    """How far those sentences carry the citing one, 0 to 1; null under three content words."""
+    """How far those sentences support the citing one, 0 to 1; null under three content words."""
     contradicts: bool = False
-    """Whether the citing sentence says the opposite of what it relies on."""
+    """Whether the citing sentence says the opposite of the sentences named."""
 
 
 @dataclass(frozen=True, slots=True)

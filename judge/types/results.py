@@ -9,7 +9,7 @@ from judge.types.requests import DomainScore
 
 @dataclass(frozen=True, slots=True)
 class HelpLine:
-    """Somebody to turn to."""
+    """A service or person to turn to for help."""
 
     title: str
     """Who they are."""
@@ -31,33 +31,33 @@ class NextStep:
 
 @dataclass(frozen=True, slots=True)
 class OtherVerdict:
-    """What one persona says to the other side."""
+    """The verdict of one persona for the other side."""
 
     name: str
     """The voice."""
     verdict: VerdictWord
     """Whether the other side is being unreasonable."""
     rationale: str
-    """Its reasons in a line, with numbers for what they cite of the same references."""
+    """Its reasons in a line, with the numbers of the references cited."""
 
 
 @dataclass(frozen=True, slots=True)
 class OtherSide:
-    """The same facts as the other side would tell them, and what they would be told."""
+    """The same facts as the other side would tell them, and the verdicts on that."""
 
     retelling: str
-    """Their story; empty where none could be told with the same facts."""
+    """Their story; empty when no retelling kept the facts."""
     personas: tuple[OtherVerdict, ...]
-    """What each persona says of it, in the same order; empty where nobody was heard."""
+    """The verdict of each persona, in the same order; empty when the other side was not heard."""
     agrees: bool | None
-    """False when a persona tells both sides that they are right, with "No" to each; null where
-    nobody was heard."""
+    """False when a persona tells both sides that they are right, with "No" to each; null when the
+    other side was not heard."""
     note: str
-    """Why nobody was heard, or empty."""
+    """Why the other side was not heard, or empty."""
 
     @classmethod
     def unheard(cls, note: str, retelling: str = "") -> "OtherSide":
-        """Nobody was heard, for the reason in *note*, though perhaps their story was told."""
+        """The other side was not heard, for the reason in *note*; *retelling* if there was one."""
         return cls(retelling, (), None, note)
 
 
@@ -76,7 +76,7 @@ class Timings:
     """Milliseconds of wall time."""
 
     references: float
-    """Until the references are there: waiting for room, the domain, its pages."""
+    """Until the references are ready: waiting for admission, the domain, its pages."""
     model: float
     """To ask the model and check its replies."""
     total: float
@@ -102,7 +102,7 @@ class JudgeResult:
     references: tuple[Reference, ...]
     """What could be cited, in the order of their numbers."""
     snippets: tuple[Excerpt, ...]
-    """The references' addresses and texts alone, for older frontends."""
+    """The URLs and texts of the references, for older frontends."""
     citations: tuple[Citation, ...]
     """Each number in the texts, with its place and its quotation."""
     evidence: Evidence
@@ -110,15 +110,15 @@ class JudgeResult:
     `missing`: nothing is cited; `not_applicable`: no reference bears on it; `none`: there was none.
     """
     help: tuple[HelpLine, ...]
-    """Somebody to turn to: where the dispute calls for care, then what its domain names."""
+    """Help lines: those for danger in the dispute, then those of its domain."""
     warnings: tuple[str, ...]
     """What to know before trusting the answer, a sentence each; a contradiction comes first."""
     other_side: OtherSide | None
-    """What the other side would be told; null unless `hear_other_side` asked for it."""
+    """The verdicts for the other side; null unless `hear_other_side` asked for them."""
     model: str
-    """What answered."""
+    """The name of the model that answered."""
     degraded: bool
-    """Whether something stood in for the usual model."""
+    """Whether a fallback answered instead of the usual model."""
     attempts: int
     """How often the model was asked: 1 or 2."""
     versions: Versions
