@@ -18,7 +18,7 @@ from benchmarks.overhead_load import LENGTHS, SOURCES, disputes, fill_store, rep
 from judge.adapters.journal import Journals
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.system_clock import SystemClock
-from judge.bootstrap import learn, read_sources
+from judge.bootstrap import compile_knowledge, read_sources
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import choose_domain
 from judge.judging.knowledge import Knowledge
@@ -73,7 +73,7 @@ async def main() -> None:
     parser.add_argument("--requests", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=8)
     options = parser.parse_args()
-    known, clock = learn(*read_sources(SOURCES)), SystemClock()
+    known, clock = compile_knowledge(*read_sources(SOURCES)), SystemClock()
     retriever = SnippetRetriever(None, MemoryCache(clock), MemoryLock(clock), clock, Journals())
     await fill_store(retriever.store)
     await retriever.indexed(known.catalog)

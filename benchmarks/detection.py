@@ -22,7 +22,7 @@ import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from judge.bootstrap import learn
+from judge.bootstrap import compile_knowledge
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import Detector, detect_domain
 
@@ -44,7 +44,9 @@ Detect = Callable[[str, str], str]
 
 @functools.cache
 def _detector() -> Detector:
-    return learn((ROOT / "config" / "sources.toml").read_text(encoding="utf-8")).detector
+    return compile_knowledge(
+        (ROOT / "config" / "sources.toml").read_text(encoding="utf-8")
+    ).detector
 
 
 def detect(context: str, query: str) -> str:

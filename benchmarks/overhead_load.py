@@ -16,7 +16,7 @@ from pathlib import Path
 
 from judge.adapters.redis.cache import open_redis
 from judge.adapters.system_clock import SystemClock
-from judge.bootstrap import learn, read_sources
+from judge.bootstrap import compile_knowledge, read_sources
 from judge.judging.pages.library import requests_of
 from judge.judging.pages.page_records import PageContent, PageRecord
 from judge.judging.pages.passages import PagePassage
@@ -65,7 +65,7 @@ async def fill_cache(url: str) -> None:
 
 async def fill_store(store: SnippetStore) -> None:
     """Put a page for every shipped source into *store*, as if it had been read today."""
-    catalog = learn(*read_sources(SOURCES)).catalog
+    catalog = compile_knowledge(*read_sources(SOURCES)).catalog
     words = {domain.name: [t for t, _ in domain.vocabulary.terms] for domain in catalog.domains}
     official = [stem for entry in load_thesaurus().entries for stem in entry.official]
     for request in requests_of(catalog):

@@ -6,7 +6,7 @@ python ../shared/eval/relevance/score.py --ranker benchmarks.relevance:build
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from judge.bootstrap import learn
+from judge.bootstrap import compile_knowledge
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import Detector, detect_domain
 from judge.judging.pages.candidate_index import compile_candidates
@@ -23,7 +23,9 @@ Ranker = Callable[[str, str], list[tuple[str, int, float]]]
 
 def build(pages: Sequence[Mapping]) -> Ranker:
     """A ranker over *pages*, whose domains are detected, since none is configured for them."""
-    detector = learn((ROOT / "config" / "sources.toml").read_text(encoding="utf-8")).detector
+    detector = compile_knowledge(
+        (ROOT / "config" / "sources.toml").read_text(encoding="utf-8")
+    ).detector
     counted = [count_terms(_page(detector, page)) for page in pages]
     index = compile_candidates(counted, load_thesaurus())
 

@@ -33,7 +33,7 @@ def main() -> int:
 
 
 def _open_standard_streams() -> None:
-    """Open closed standard streams on the null device, lest a connection get their numbers."""
+    """Open closed standard streams on /dev/null, so that no connection gets their numbers."""
     for number in range(3):
         try:
             os.fstat(number)

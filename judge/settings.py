@@ -26,7 +26,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from judge.errors import ConfigurationError
 from judge.types.limits import parse_rate_limit
 from judge.types.redis_address import parse_redis_url
-from judge.types.request_fields import in_words
+from judge.types.request_fields import bad_fields_of
 
 AnySettings = TypeVar("AnySettings", bound=BaseSettings)
 
@@ -206,7 +206,7 @@ def read_environment(kind: type[AnySettings]) -> AnySettings:
         ) from None
     except ValidationError as error:
         raise ConfigurationError(
-            f"The environment has settings that cannot be used: {in_words(error)} "
+            f"The environment has settings that cannot be used: {bad_fields_of(error)} "
             "Correct or unset them; docs/configuration.md lists what each one takes."
         ) from None
 

@@ -3,13 +3,13 @@
 from judge.bootstrap.corpus import Corpus, open_search
 from judge.bootstrap.library import Library, open_library
 from judge.bootstrap.services import Services, open_services
-from judge.bootstrap.sources import learn, open_sources, read_sources
+from judge.bootstrap.sources import compile_knowledge, open_sources, read_sources
 
 __all__ = [
     "Corpus",
     "Library",
     "Services",
-    "learn",
+    "compile_knowledge",
     "open_library",
     "open_search",
     "open_services",

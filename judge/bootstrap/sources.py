@@ -21,7 +21,7 @@ from judge.types.text_files import TextFile
 from judge.vocabulary.package_files import safety_file, subject_files
 
 
-def learn(main: TextFile | str, *included: TextFile) -> Knowledge:
+def compile_knowledge(main: TextFile | str, *included: TextFile) -> Knowledge:
     """The compiled sources file *main* and those it includes, over the package's vocabulary.
 
     Raises ConfigurationError that names file, line and key.
@@ -49,7 +49,7 @@ def open_sources(
     """The sources file, watched for changes; raises ConfigurationError when it is invalid."""
     return WatchedFile(
         Path(settings.sources),
-        learn,
+        compile_knowledge,
         SystemClock(),
         journal,
         included=included_files,

@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.bootstrap import learn, open_search
+from judge.bootstrap import compile_knowledge, open_search
 from judge.errors import (
     ConfigurationError,
     DeadlineExceeded,
@@ -100,9 +100,9 @@ class RunConfig:
 
 
 @functools.lru_cache(maxsize=4)
-def _knowledge_of(sources: tuple[TextFile, ...]) -> Knowledge:
-    """Cached, since cases that were recorded together have the same sources."""
-    return learn(*sources)
+def _learned(sources: tuple[TextFile, ...]) -> Knowledge:
+    """Remembered, since cases that were recorded together have the same ones."""
+    return compile_knowledge(*sources)
 
 
 async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from judge.text.english import words
 from judge.types.replies import VerdictWord
-from judge.types.request_fields import in_words
+from judge.types.request_fields import bad_fields_of
 
 Yes = Literal[True, 1]
 """The type of `wanted` for evaluators without a parameter: a case says `true`."""
@@ -67,7 +67,7 @@ def checked_questions(questions: Mapping[str, Any]) -> Mapping[str, Any]:
         try:
             TypeAdapter(EVALUATORS[name].parameter).validate_python(wanted, strict=True)
         except ValidationError as error:
-            [wrong, *_] = in_words(error).errors
+            [wrong, *_] = bad_fields_of(error).errors
             raise ValueError(f"cannot ask {name}: {wrong.field} {wrong.message}") from None
     return questions
 

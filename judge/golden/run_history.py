@@ -15,7 +15,7 @@ from judge.golden.case_writer import write_output
 from judge.golden.samples import Sample
 from judge.types.references import Reference
 from judge.types.replies import Citation, Evidence, PersonaVerdict
-from judge.types.request_fields import in_words
+from judge.types.request_fields import bad_fields_of
 from judge.types.results import HelpLine, OtherSide
 
 KEPT_REPLAYS = 20
@@ -134,6 +134,6 @@ def _sample(path: Path, number: int, line: bytes) -> Sample:
             shape.validate_python(sample.answer.body)
     except ValidationError as error:
         raise ConfigurationError(
-            f"{path}, line {number} is no result of `judge golden run`: {in_words(error)}"
+            f"{path}, line {number} is no result of `judge golden run`: {bad_fields_of(error)}"
         ) from error
     return sample

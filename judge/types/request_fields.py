@@ -82,7 +82,7 @@ def parse_fields(model: type[Model], fields: Mapping[str, Any]) -> Model:
     try:
         return _without_nul(model.model_validate(dict(fields)))
     except ValidationError as error:
-        raise in_words(error, model) from None
+        raise bad_fields_of(error, model) from None
 
 
 def parse_json(model: type[Model], text: str | bytes) -> Model:
@@ -90,11 +90,11 @@ def parse_json(model: type[Model], text: str | bytes) -> Model:
     try:
         return _without_nul(model.model_validate_json(text))
     except ValidationError as error:
-        raise in_words(error, model) from None
+        raise bad_fields_of(error, model) from None
 
 
-def in_words(error: ValidationError, model: type[BaseModel] | None = None) -> BadFields:
-    """*error* in words; it repeats the names of fields, but no other input.
+def bad_fields_of(error: ValidationError, model: type[BaseModel] | None = None) -> BadFields:
+    """*error* as BadFields; it repeats the names of fields, but no other input.
 
     With *model*, the error for an unknown field lists the known ones.
     """

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from judge.adapters.metrics import COUNTERS, GAUGES
-from judge.bootstrap import learn
+from judge.bootstrap import compile_knowledge
 from judge.entrypoints.api.supervisor import SHUTDOWN_MARGIN_S
 from judge.settings import Settings
 
@@ -113,7 +113,9 @@ def test_the_settings_and_the_sources_can_be_used(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv(name, value)
     assert Settings().sources == "/etc/judge/sources.toml"
     [domain] = [
-        one for one in learn(data["sources"]["sources.toml"]).catalog.domains if one.sources
+        one
+        for one in compile_knowledge(data["sources"]["sources.toml"]).catalog.domains
+        if one.sources
     ]
     assert domain.name == "tenancy"
 

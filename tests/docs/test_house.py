@@ -11,7 +11,7 @@ import click
 import pytest
 from pydantic import AliasChoices
 
-from judge.bootstrap import learn
+from judge.bootstrap import compile_knowledge
 from judge.entrypoints.cli.main import judge
 from judge.judging.sources import parse_sources
 from judge.settings import Settings
@@ -61,7 +61,7 @@ def test_every_retrieval_setting_is_documented_with_its_default():
 
 def test_every_documented_sources_file_is_valid():
     examples = re.findall(r"```toml\n(.*?)```", text_of("docs/configuration.md"), re.DOTALL)
-    names = [domain.name for text in examples for domain in learn(text).catalog.domains]
+    names = [domain.name for text in examples for domain in compile_knowledge(text).catalog.domains]
     assert names == ["neighbours", "tenancy", "tenancy"]
 
 

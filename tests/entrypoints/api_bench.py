@@ -15,7 +15,7 @@ from judge.adapters.files.watched_file import WatchedFile
 from judge.adapters.journal import Journals, LogJournal
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.adapters.metrics import Metrics
-from judge.bootstrap import Services, learn, open_search
+from judge.bootstrap import Services, compile_knowledge, open_search
 from judge.entrypoints.api.app import create_app
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.ports import LanguageModel, RateLimiter
@@ -101,7 +101,7 @@ async def open_bench(
     fetcher.page(REPAIRS_URL, REPAIRS_PAGE)
     counts = Metrics()
     journal = Journals(recorded, LogJournal(log), counts)
-    watched = WatchedFile(file, learn, clock, journal)
+    watched = WatchedFile(file, compile_knowledge, clock, journal)
     retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
     pipeline = build_pipeline(
         watched.current,

@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from judge.bootstrap import learn
+from judge.bootstrap import compile_knowledge
 from judge.demo import site as demo_site
 from judge.demo.dispute import CONTEXT, QUERY, demo_settings
 from judge.demo.site import example_site
@@ -130,7 +130,7 @@ def test_the_demo_really_serves_until_ctrl_c(tmp_path):
 
 def test_demo_settings_point_to_the_site(tmp_path):
     settings = demo_settings("http://127.0.0.1:8099", tmp_path)
-    catalog = learn(Path(settings.sources).read_text()).catalog
+    catalog = compile_knowledge(Path(settings.sources).read_text()).catalog
     urls = [source.url for domain in catalog.domains for source in domain.sources]
     assert settings.trusted_hosts == ("127.0.0.1:8099",)
     assert all(url.startswith("http://127.0.0.1:8099/") for url in urls)
@@ -138,11 +138,14 @@ def test_demo_settings_point_to_the_site(tmp_path):
 
 
 def test_the_example_dispute_is_found_to_be_about_renting():
-    assert detect_domain(learn(SOURCES).detector, read_dispute(CONTEXT, QUERY)).domain == "tenancy"
+    assert (
+        detect_domain(compile_knowledge(SOURCES).detector, read_dispute(CONTEXT, QUERY)).domain
+        == "tenancy"
+    )
 
 
 def test_every_example_gets_its_own_domain():
-    assert all(example.is_ok for example in check_examples(learn(SOURCES), Places(())))
+    assert all(example.is_ok for example in check_examples(compile_knowledge(SOURCES), Places(())))
 
 
 def test_every_source_is_a_page_that_ships():

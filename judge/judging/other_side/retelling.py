@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 from judge.errors import JudgeError
 from judge.judging.dispute import fold
 from judge.judging.model_caller import MeteredModel
-from judge.judging.other_side.story_facts import ChangedFact, changed_facts, in_short
+from judge.judging.other_side.story_facts import ChangedFact, changed_facts, format_changes
 from judge.judging.prompts.render import dispute_block
 from judge.judging.prompts.untrusted import quoted_text
 from judge.judging.verdicts.reply_schema import TEXT, object_schema, strip_text, without_fence
@@ -114,5 +114,5 @@ def _in_words(problem: str | ChangedFact) -> str:
 
 def _why(problems: Problems) -> str:
     changed = [problem for problem in problems if isinstance(problem, ChangedFact)]
-    why = f"it changed facts ({in_short(changed)})" if changed else str(problems[0])
+    why = f"it changed facts ({format_changes(changed)})" if changed else str(problems[0])
     return f"The model's retelling for the other side cannot be used: {why}."

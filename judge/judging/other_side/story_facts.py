@@ -89,7 +89,7 @@ def changed_facts(before: str, after: str) -> list[ChangedFact]:
     return [*_without_teller(before, lost), *added]
 
 
-def in_short(changed: Sequence[ChangedFact]) -> str:
+def format_changes(changed: Sequence[ChangedFact]) -> str:
     """How many facts of which kind changed, without their words: "2 new numbers, 1 lost name"."""
     counts = Counter((fact.is_new, fact.kind) for fact in changed)
     return ", ".join(

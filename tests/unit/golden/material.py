@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from judge.bootstrap import learn
+from judge.bootstrap import compile_knowledge
 from judge.golden.case_reader import StoredCase, load_case
 from judge.golden.case_runner import Outcome, RunConfig
 from judge.golden.case_writer import serialize_case
@@ -26,7 +26,7 @@ TIME = "A boiler that is broken should be mended by the landlord within two days
 
 
 def run_config(**options: Any) -> RunConfig:
-    return RunConfig(learn(SOURCES), **options)
+    return RunConfig(compile_knowledge(SOURCES), **options)
 
 
 def reply(**changes: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.bootstrap import learn
+from judge.bootstrap import compile_knowledge
 from judge.errors import ConfigurationError, ContentBlocked, ModelUnavailable, UnknownDomain
 from judge.golden.case_reader import load_case
 from judge.golden.case_runner import RunConfig, run_case
@@ -41,7 +41,7 @@ SECOND = "https://b.example/time"
 def pipeline(model: LanguageModel, fetcher: ScriptedFetcher | None = None) -> Pipeline:
     clock, journal = FakeClock(), RecordingJournal()
     cache, lock = MemoryCache(clock), MemoryLock(clock)
-    known = learn(SOURCES)
+    known = compile_knowledge(SOURCES)
     retriever = SnippetRetriever(fetcher or site(), cache, lock, clock, journal)
     return build_pipeline(known, retriever, model, ExtractiveModel(), clock=clock, deadline_s=5)
 
@@ -90,7 +90,7 @@ async def test_a_case_keeps_the_sources_it_was_recorded_with(tmp_path: Path) -> 
     stored = load_case(write_draft(tmp_path, draft))
     [name] = stored.case.sources
     assert (tmp_path / "pages" / name).read_text() == SOURCES
-    others = RunConfig(learn("[domains.pets]\nterms = { dog = 3 }"))
+    others = RunConfig(compile_knowledge("[domains.pets]\nterms = { dog = 3 }"))
     outcome = await run_case(stored, others)
     assert differences(stored.case.expected, outcome) == ()
     assert outcome.versions.sources == draft.document["versions"]["sources"]
@@ -198,7 +198,7 @@ async def test_keys_are_made_unreadable_everywhere_and_the_case_still_replays(
 
 
 async def test_a_key_in_the_address_of_a_page_stops_the_recording() -> None:
-    known = learn(SOURCES.replace("b.example/time", f"b.example/time?key={KEY}"))
+    known = compile_knowledge(SOURCES.replace("b.example/time", f"b.example/time?key={KEY}"))
     leaky = site()
     leaky.page(f"{SECOND}?key={KEY}", f"<main><p>{TIME}</p></main>")
     judging = pipeline(ScriptedModel(answer()), leaky)
@@ -226,7 +226,7 @@ async def test_a_case_whose_sources_change_while_it_is_recorded_is_not_made() ->
     persona = '[[personas]]\nname = "{}"\nbrief = "{}"\n'
     names = ("Therapist", "Analyst", "Coach")
     texts = ["".join(persona.format(name, brief) for name in names) for brief in ("old", "new")]
-    known = iter([learn(SOURCES + text) for text in texts])
+    known = iter([compile_knowledge(SOURCES + text) for text in texts])
     judging = replace(pipeline(ScriptedModel(answer())), knowledge=lambda: next(known))
     with pytest.raises(CannotRecord, match="prompt_digest"):
         await record("boiler", ASKED, judging, scrubber([]))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import detection as benchmark
-from judge.bootstrap import learn
+from judge.bootstrap import compile_knowledge
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import (
     HINT_WORDS,
@@ -36,7 +36,7 @@ SUBJECTS = ("parenting", "tenancy", "workplace", "consumer", "health", "equality
 @functools.cache
 def package_detector():
     """Over the package's vocabulary alone: what ops add to the shipped file moves nothing here."""
-    return learn("".join(f"[domains.{name}]\n" for name in SUBJECTS)).detector
+    return compile_knowledge("".join(f"[domains.{name}]\n" for name in SUBJECTS)).detector
 
 
 def detector(*tables):
@@ -395,7 +395,7 @@ OTHERS = "".join(
 class TestNewDomain:
     """Ten lines, beside the subjects for which words come with the package."""
 
-    known = learn(NEIGHBOURS + OTHERS)
+    known = compile_knowledge(NEIGHBOURS + OTHERS)
 
     @pytest.mark.parametrize(
         ("text", "name"),

@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from judge.bootstrap import learn
+from judge.bootstrap import compile_knowledge
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain, term_words
 from judge.judging.explain import explain_dispute
@@ -18,7 +18,7 @@ TERMS = st.dictionaries(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join), WEIGHTS, max_size=5
 )
 TEXT = st.lists(st.sampled_from([*WORDS, "moon"]), max_size=12).map(" ".join)
-RENTING = learn("""vocabulary = false
+RENTING = compile_knowledge("""vocabulary = false
 [domains.tenancy]
 terms = { landlord = 3, boiler = 2, "pub landlord" = 0, "the pub landlord" = 0, party = -0.5 }
 patterns = [{ regex = 'section (8|21)', weight = 1 }]
@@ -140,7 +140,7 @@ def explain(domains, context, query):
     lines = ["vocabulary = false"]
     for name, terms in domains.items():
         lines += [f"[domains.{name}.terms]", *(f"'{term}' = {terms[term]}" for term in terms)]
-    known = learn("\n".join(lines))
+    known = compile_knowledge("\n".join(lines))
     dispute = read_dispute(context, query)
     indexed = IndexedPages(known.catalog, (), {}, NO_PAGES)
     return explain_dispute(known, indexed, dispute), known, dispute
@@ -151,7 +151,7 @@ def stands_in(term, words):
 
 
 def test_care_help_and_nations_are_explained_beside_the_domain():
-    known = learn("""vocabulary = false
+    known = compile_knowledge("""vocabulary = false
 [domains.tenancy]
 terms = { landlord = 3 }
 help = [{ title = "Advice", url = "https://a.example/" }]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judge.adapters.extractive_model import ExtractiveModel
-from judge.bootstrap import learn
+from judge.bootstrap import compile_knowledge
 from judge.errors import (
     BadScope,
     ContentBlocked,
@@ -105,7 +105,7 @@ class World:
         self.clock = FakeClock()
         self.journal = RecordingJournal()
         self.steps: list[Step] = []
-        knowledge = learn(SOURCES)
+        knowledge = compile_knowledge(SOURCES)
         fetcher = ReplayFetcher(PAGES if pages is None else pages)
         self.pipeline = build_pipeline(
             knowledge,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.bootstrap import learn
+from judge.bootstrap import compile_knowledge
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
 from judge.golden.replay import ReplayFetcher
 from judge.ports import LanguageModel
@@ -69,7 +69,7 @@ async def judge(
     admit: BudgetSpent | None = None,
     hear_other_side: bool = False,
 ) -> JudgeResult:
-    clock, journal, knowledge = FakeClock(), RecordingJournal(), learn(SOURCES)
+    clock, journal, knowledge = FakeClock(), RecordingJournal(), compile_knowledge(SOURCES)
 
     async def check() -> None:
         if admit:

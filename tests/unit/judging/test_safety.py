@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.bootstrap import learn
+from judge.bootstrap import compile_knowledge
 from judge.errors import ConfigurationError
 from judge.judging.dispute import read_dispute
 from judge.judging.safety import (
@@ -22,7 +22,7 @@ from judge.types.results import HelpLine
 from tests.cpu_time import cpu_seconds
 
 ROOT = Path(__file__).parents[3]
-RULES = learn("[domains.any]").catalog.safety
+RULES = compile_knowledge("[domains.any]").catalog.safety
 WATCH = compile_safety(RULES)
 SENTENCES: dict[str, list[str]] = tomllib.loads(
     (ROOT / "tests" / "fixtures" / "safety_sentences.toml").read_text()

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from judge.bootstrap import learn
+from judge.bootstrap import compile_knowledge
 from judge.judging.catalog_check import check_catalog
 from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
 
 FILE = Path(__file__).parents[3] / "config" / "sources.toml"
-KNOWN = learn(FILE.read_text(encoding="utf-8"))
+KNOWN = compile_knowledge(FILE.read_text(encoding="utf-8"))
 DOMAINS = {domain.name: domain for domain in KNOWN.catalog.domains}
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.adapters.extractive_model import ExtractiveModel
-from judge.bootstrap import learn
+from judge.bootstrap import compile_knowledge
 from judge.errors import DeadlineExceeded, InvalidReply, JudgeError, ModelUnavailable
 from judge.golden.replay import ReplayFetcher
 from judge.judging.verdicts.partial_reply import ReplyReader, complete_members
@@ -56,7 +56,7 @@ topics = ["boiler", "landlord"]
     for number in (1, 2)
 )
 PAGES = {f"https://a.example/{number}": f"Boiler: {TEXTS[number - 1]}" for number in (1, 2)}
-KNOWN = learn(SOURCES)
+KNOWN = compile_knowledge(SOURCES)
 
 
 def reply_text(order: tuple[str, ...] = ORDER, **changes: Any) -> str:

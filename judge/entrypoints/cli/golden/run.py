@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from judge.adapters.system_clock import SystemClock
-from judge.bootstrap import learn, open_services, read_sources
+from judge.bootstrap import compile_knowledge, open_services, read_sources
 from judge.entrypoints.cli.golden.reports import changes_in_words, runs_folder, show_run
 from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
 from judge.entrypoints.cli.output import progress_bar, say
@@ -48,7 +48,7 @@ def replay_config(folder: Path, sources: Path | None = None) -> RunConfig:
     own = folder / OWN_SOURCES if has_own_sources(folder) else Path(load_settings().sources)
     path = sources or own
     return RunConfig(
-        learn(*read_sources(path)),
+        compile_knowledge(*read_sources(path)),
         sources_file=str(path),
         started=SystemClock().now(),
         is_exact=sources is None,

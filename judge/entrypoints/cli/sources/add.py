@@ -26,7 +26,7 @@ from judge.judging.sources_file.tables import SourceTable
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.references import SourceSpec
-from judge.types.request_fields import in_words
+from judge.types.request_fields import bad_fields_of
 from judge.types.requests import DEFAULT_DOMAIN
 from judge.vocabulary.thesaurus import load_thesaurus
 
@@ -84,7 +84,7 @@ def _require_new(url: str, known: Knowledge, trusted_hosts: Collection[str]) -> 
     try:
         SourceTable.model_validate({"url": url, "title": "any"})
     except ValidationError as error:
-        raise ConfigurationError(f"This page cannot be added: {in_words(error)}") from None
+        raise ConfigurationError(f"This page cannot be added: {bad_fields_of(error)}") from None
     if is_plain_http(url, trusted_hosts):
         raise ConfigurationError(f"{url} is not encrypted. Give its https address.")
     for domain in known.catalog.domains:

@@ -18,7 +18,7 @@ from judge.judging.evaluation import (
 )
 from judge.ports import Journal
 from judge.settings import load_settings
-from judge.types.request_fields import in_words
+from judge.types.request_fields import bad_fields_of
 from judge.types.requests import DEFAULT_DOMAIN
 
 MAX_LINES = 8
@@ -97,7 +97,7 @@ def _labelled(path: Path, number: int, line: bytes) -> LabelledDispute:
     try:
         read = _Line.model_validate_json(line)
     except ValidationError as error:
-        wrong = str(in_words(error)).removeprefix("body ")
+        wrong = str(bad_fields_of(error)).removeprefix("body ")
         raise ConfigurationError(f"{place}: {wrong}") from None
     if not (read.context or read.query):
         raise ConfigurationError(f"{place}: has neither context nor query; add one of them.")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.other_side.story_facts import ChangedFact, changed_facts, in_short
+from judge.judging.other_side.story_facts import ChangedFact, changed_facts, format_changes
 from judge.text.source_sentences import source_sentences
 
 STORY = (
@@ -50,7 +50,7 @@ def test_the_same_facts_in_other_words_are_the_same() -> None:
 )
 def test_what_is_lost_or_added_is_found(old: str, new: str, changed: str) -> None:
     assert old in RETOLD
-    assert in_short(changed_facts(STORY, RETOLD.replace(old, new))) == changed
+    assert format_changes(changed_facts(STORY, RETOLD.replace(old, new))) == changed
 
 
 @pytest.mark.parametrize(("one", "other"), [("London", "Scotland"), ("Tesco", "Amazon")])
