@@ -36,10 +36,7 @@ class Corpus:
     embedder: Embedder | None = None
 
     def seen_by(self, viewer: Viewer) -> "Corpus":
-        """The corpus with searches limited to what *viewer* may see.
-
-        What it may change is decided by access to routes.
-        """
+        """The corpus limited to what *viewer* may see; routes decide what it may change."""
         return replace(self, search=self.search.seen_by(viewer))
 
 

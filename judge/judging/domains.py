@@ -250,9 +250,8 @@ def _extend_to_new_domains(
 ) -> None:
     """Give the package's phrases the weights that terms inside them have for new domains.
 
-    A phrase hides the terms inside it, as "my neighbour" hides "neighbour". For the package's own
-    subjects its weight was measured; a domain that the package has no words for would lose the
-    hidden term.
+    A phrase hides the terms inside it, as "my neighbour" hides "neighbour". That was measured for
+    the package's subjects; a domain that the package has no words for would lose the hidden term.
     """
     new = {index for index, domain in enumerate(domains) if domain.vocabulary == NO_WORDS}
     configured = {term_words(text) for domain in domains for text, _ in domain.terms}
@@ -318,11 +317,8 @@ def _ranking(
     detector: Detector, by_domain: Sequence[Mapping[str, DomainMatch]]
 ) -> tuple[DomainScore, ...]:
     """The domains with a score above zero, best first."""
-    scores = [
-        _score(name, matches.values())
-        for name, matches in zip(detector.domains, by_domain)
-        if matches
-    ]
+    named = zip(detector.domains, by_domain)
+    scores = [_score(name, matches.values()) for name, matches in named if matches]
     return tuple(sorted((s for s in scores if s.score > 0), key=lambda s: -s.score))
 
 

@@ -74,13 +74,11 @@ class Pipeline:
         emit: Emit = emit_nothing,
         stream_fields: bool = False,
     ) -> JudgeResult:
-        """Judge *request* and report each step to *emit*.
-
-        With *stream_fields* each field of the reply is also emitted as soon as it is written.
+        """Judge *request*; report each step to *emit*, with *stream_fields* also each field.
 
         Raises UnknownDomain, BadScope, IndexUnavailable, ContentBlocked, InvalidReply,
-        ModelUnavailable, Overloaded and DeadlineExceeded. A page or cache that fails raises
-        nothing: there are fewer references then.
+        ModelUnavailable, Overloaded and DeadlineExceeded. When a page or the cache fails, there
+        are only fewer references.
         """
         deadline = Deadline.after(self.deadline_s, self.clock)
         try:
@@ -150,10 +148,7 @@ class Pipeline:
     async def _attempt(
         self, run: RunContext, streamed: StreamedFields, previous: Attempt | None = None
     ) -> Attempt:
-        """Ask the model once and check its reply; *previous* is the defective attempt to correct.
-
-        Raises ContentBlocked with help lines, ModelUnavailable and DeadlineExceeded.
-        """
+        """Ask the model once and check its reply; *previous* is the attempt to be corrected."""
         personas = run.knowledge.personas
         prompt = render_prompt(
             run.request,

@@ -31,7 +31,7 @@ from judge.types.text_files import TextFile
 SOURCES_FILE = "sources.toml"
 """The name used in errors for a sources file that is given as text."""
 
-SINGLE_TABLES = ("retrieval", "blocked", "personas")
+SINGLETONS = ("retrieval", "blocked", "personas")
 """Tables that only one of the files may contain."""
 
 
@@ -119,8 +119,7 @@ def parse_sources(
     if mistakes:
         raise configuration_error(mistakes)
     table = {
-        key: next((file.table for file in files if file.has(key)), files[0].table)
-        for key in SINGLE_TABLES
+        key: next((f.table for f in files if f.has(key)), files[0].table) for key in SINGLETONS
     }
     return SourceCatalog(
         retrieval=RetrievalSettings(**table["retrieval"].retrieval.model_dump()),
@@ -137,7 +136,7 @@ def parse_sources(
         blocked_help=_help_lines(table["blocked"].blocked.help),
         personas=tuple(Persona(item.name, item.brief) for item in table["personas"].personas),
         digest=digest_of((*(source.file.text for source in files), *vocabulary.texts)),
-        files={key: file.file.name for key in SINGLE_TABLES for file in files if file.has(key)},
+        files={key: file.file.name for key in SINGLETONS for file in files if file.has(key)},
     )
 
 
@@ -146,7 +145,7 @@ def _mistakes_across(files: Sequence[_SourcesFile], package: Vocabulary) -> Iter
     seen: dict[tuple[str, ...], str] = {}
     for index, source in enumerate(files):
         names = [("domains", name) for name in source.table.domains]
-        for path in [*((key,) for key in SINGLE_TABLES if source.has(key)), *names]:
+        for path in [*((key,) for key in SINGLETONS if source.has(key)), *names]:
             if path in seen:
                 yield Mistake(source.file, path, f"is in {seen[path]} too; keep it in one file")
             seen.setdefault(path, source.file.name)
@@ -161,9 +160,7 @@ def _mistakes_across(files: Sequence[_SourcesFile], package: Vocabulary) -> Iter
 def _mistakes_within(source: _SourcesFile, package: Vocabulary) -> Iterator[Mistake]:
     """Duplicates in the lists of one file, and safety rules that can never match."""
     file, table = source.file, source.table
-    yield from _duplicates(
-        file, ("personas",), "name", [persona.name for persona in table.personas]
-    )
+    yield from _duplicates(file, ("personas",), "name", [p.name for p in table.personas])
     for name, domain in table.domains.items():
         pages = [page.url for page in domain.sources]
         yield from _duplicates(file, ("domains", name, "sources"), "url", pages)

@@ -55,7 +55,6 @@ def query_term_weight(times: int) -> float:
 def term_id(term: str) -> int:
     """The dimension of *term*: 32 bits of a hash, as wide as the engines' dimensions are.
 
-    In a corpus of a million words the chance that any two collide is one in nine; they then share
-    an IDF.
+    In a corpus of a million words two collide with a chance of one in nine, and share an IDF then.
     """
     return int.from_bytes(hashlib.blake2b(term.encode(), digest_size=4).digest(), "big")

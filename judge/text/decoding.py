@@ -21,13 +21,11 @@ _WEB_ENCODINGS = frozenset(
     "mac-roman cp874 tis-620 cp1250 cp1251 iso8859-9 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 "
     "gb2312 gbk gb18030 big5 big5hkscs euc_jp iso2022_jp shift_jis cp932 euc_kr cp949".split()
 )
-"""Python's names of the encodings in that standard. Python's other codecs (`idna`,
-`unicode_escape`, `utf-7`) raise, warn, take quadratic time or hide markup, and no page uses them.
-"""
+"""Python's names of the encodings in that standard. Others (`idna`, `unicode_escape`, `utf-7`)
+raise, warn, take quadratic time or hide markup, and no page uses them."""
 
 _DECLARED_WITHIN_BYTES = 32 * 1024
-"""Where a declaration is searched. Browsers search the whole head, and some templates begin it
-with long comments or scripts."""
+"""Browsers search the whole head, which in some templates begins with long comments or scripts."""
 
 _DECLARED = re.compile(
     rb"(?:<meta[^>]{1,512}?charset|\A\s{0,64}<\?xml[^>]{1,128}?encoding)"

@@ -1,7 +1,6 @@
-"""After the verdict, judges the dispute as the other side would tell it.
+"""After the verdict, judges the dispute as the other side would tell it; never loses the verdict.
 
-`No` means that whoever tells the story is right; a `No` to both sides adds a warning. A failure
-here never loses the verdict.
+`No` means that whoever tells the story is right; a `No` to both sides adds a warning.
 """
 
 from collections.abc import Mapping, Sequence
