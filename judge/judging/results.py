@@ -12,7 +12,7 @@ from judge.types.replies import CheckedReply, Citation, Usage
 from judge.types.requests import Detection
 from judge.types.results import JudgeResult, NextStep, Timings
 
-MOST_STEPS: Final = 3
+MAX_STEPS: Final = 3
 """More would be a reading list and not something to do."""
 
 
@@ -69,14 +69,14 @@ def build_result(
 def next_steps(
     citations: Sequence[Citation], references: Sequence[Reference]
 ) -> tuple[NextStep, ...]:
-    """The first MOST_STEPS pages among *references* that *citations* name, in order of citation.
+    """The first MAX_STEPS pages among *references* that *citations* name, in order of citation.
 
     Titles and URLs are those of the pages, so no step is invented. Passages of indexed documents
     are left out: their `url` may be no address that can be opened.
     """
     pages = {r.number: r for r in references if r.kind == "page"}
     cited = [pages[citation.number] for citation in citations if citation.number in pages]
-    return tuple(dict.fromkeys(NextStep(page.title, page.url) for page in cited))[:MOST_STEPS]
+    return tuple(dict.fromkeys(NextStep(page.title, page.url) for page in cited))[:MAX_STEPS]
 
 
 def _warnings(shown: Attempt, verdict: CheckedReply, run: RunContext) -> Iterator[str]:

@@ -20,7 +20,7 @@ from judge.types.steps import Emit, FieldChecked, Restarted
 _STRUCTURE = re.compile(r"[][{}]")
 """The JSON of a reply has one of these between any two fields."""
 
-LEAST_GROWTH = 0.01
+MIN_GROWTH = 0.01
 """A partial reply is parsed again after growing by this share, so that parsing stays linear."""
 
 _RECITED = frozenset({"recitation", "other"})
@@ -90,7 +90,7 @@ class StreamedFields:
         searched = len(self._text) if text.startswith(self._text) else 0
         self._update_text(text, model)
         self._may_end_field |= _STRUCTURE.search(text, searched) is not None
-        has_grown = len(text) - self._read > LEAST_GROWTH * len(text)
+        has_grown = len(text) - self._read > MIN_GROWTH * len(text)
         if self._may_end_field and has_grown and len(text) <= LONGEST_REPLY:
             self._read_fields(prompt, is_whole=False)
             self._read, self._may_end_field = len(text), False

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-MOST_WORDS, LONGEST_WORD = 8192, 40
+MAX_WORDS, MAX_WORD_LENGTH = 8192, 40
 """Words in one cache, about 1 MB, before it is cleared; characters of a word that is cached."""
 
 
@@ -19,8 +19,8 @@ class WordCache(dict[str, T]):
     def __missing__(self, word: str) -> T:
         """Compute the value of *word* and cache it."""
         value = self._compute(word)
-        if len(word) <= LONGEST_WORD:
-            if len(self) >= MOST_WORDS:
+        if len(word) <= MAX_WORD_LENGTH:
+            if len(self) >= MAX_WORDS:
                 self.clear()
             self[word] = value
         return value

@@ -41,7 +41,7 @@ _PERSON = "it was not told in the first person"
 
 _SCHEMA = object_schema(retelling=TEXT, query=TEXT)
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b")
-_MOST_NAMED = 20
+_MAX_NAMED = 20
 """The most changed facts that a retry names; with more it is a different story."""
 
 
@@ -101,7 +101,7 @@ def _prompt(request: JudgeRequest, problems: Problems = ()) -> Prompt:
     if problems:
         instructions = f"{_INSTRUCTIONS}\n\n{_AGAIN}"
         lines += ["Wrong with your last answer:"]
-        lines += [f"- {_in_words(problem)}" for problem in problems[:_MOST_NAMED]]
+        lines += [f"- {_in_words(problem)}" for problem in problems[:_MAX_NAMED]]
     return Prompt(instructions, "\n".join(lines) + "\n", request, schema=_SCHEMA)
 
 

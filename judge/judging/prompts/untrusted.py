@@ -11,7 +11,7 @@ import re
 from judge.text.brackets import in_parentheses
 from judge.text.english import fold_space, strip_invisible
 
-LONGEST_REFERENCE = 4000
+MAX_REFERENCE_LENGTH = 4000
 """Characters; far more than 80 words need, so that only a page of endless "words" is cut."""
 
 _OPENERS = "<＜﹤〈"
@@ -28,7 +28,7 @@ def safe_text(text: str) -> str:
     `<b>` becomes `‹b>`, `[2]` and `{2}` become `(2)`; everything else is kept, so that people
     read the page's own words. Cached: the same few pages are quoted all day.
     """
-    return _without_markup(fold_space(strip_invisible(text))[:LONGEST_REFERENCE].rstrip())
+    return _without_markup(fold_space(strip_invisible(text))[:MAX_REFERENCE_LENGTH].rstrip())
 
 
 def quoted_text(text: str) -> str:

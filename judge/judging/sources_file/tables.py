@@ -22,7 +22,7 @@ from judge.types.requests import DEFAULT_DOMAIN
 NATIONS = ("england", "scotland", "wales", "northern-ireland")
 """The values that `nations` may hold."""
 
-MOST_PERSONAS = 6
+MAX_PERSONAS = 6
 
 _HOST = re.compile(r"(?:(?!-)[\w-]{1,63}(?<!-)\.)*(?!-)[\w-]{1,63}(?<!-)\.?", re.ASCII)
 
@@ -236,7 +236,7 @@ class SourcesTable(_Table):
     vocabulary: bool = True
     retrieval: RetrievalTable = RetrievalTable()
     blocked: BlockedTable = BlockedTable()
-    personas: list[PersonaTable] = Field(default_factory=list, max_length=MOST_PERSONAS)
+    personas: list[PersonaTable] = Field(default_factory=list, max_length=MAX_PERSONAS)
     safety: list[SafetyTable] = Field(default_factory=list)
     domains: dict[_DomainName, DomainTable] = Field(default_factory=dict)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.results import MOST_STEPS, next_steps
+from judge.judging.results import MAX_STEPS, next_steps
 from judge.types.references import Reference
 from judge.types.replies import Citation
 from judge.types.results import NextStep
@@ -42,4 +42,4 @@ def test_every_step_is_a_page_that_is_cited(numbers, kinds):
     steps = next_steps([cite(number) for number in numbers], references)
     cited = {(r.title, r.url) for r in references if r.number in numbers and r.kind == "page"}
     assert {(step.title, step.url) for step in steps} <= cited
-    assert len(steps) == len(set(steps)) == min(MOST_STEPS, len(cited))
+    assert len(steps) == len(set(steps)) == min(MAX_STEPS, len(cited))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.text.word_cache import LONGEST_WORD, MOST_WORDS, WordCache
+from judge.text.word_cache import MAX_WORD_LENGTH, MAX_WORDS, WordCache
 
 
 def memory_and_asked() -> tuple[WordCache[str], list[str]]:
@@ -21,7 +21,9 @@ def test_a_word_is_read_once():
     assert asked == ["flat"]
 
 
-@pytest.mark.parametrize(("length", "kept"), [(LONGEST_WORD, True), (LONGEST_WORD + 1, False)])
+@pytest.mark.parametrize(
+    ("length", "kept"), [(MAX_WORD_LENGTH, True), (MAX_WORD_LENGTH + 1, False)]
+)
 def test_what_is_too_long_for_a_word_is_read_and_not_kept(length, kept):
     memory, _ = memory_and_asked()
     assert memory["x" * length] == "X" * length
@@ -30,6 +32,6 @@ def test_what_is_too_long_for_a_word_is_read_and_not_kept(length, kept):
 
 def test_a_full_memory_begins_anew():
     memory, _ = memory_and_asked()
-    for number in range(MOST_WORDS + 1):
+    for number in range(MAX_WORDS + 1):
         assert memory[str(number)] == str(number)
-    assert list(memory) == [str(MOST_WORDS)]
+    assert list(memory) == [str(MAX_WORDS)]

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.prompts.untrusted import LONGEST_REFERENCE, quoted_text, quoted_value, safe_text
+from judge.judging.prompts.untrusted import (
+    MAX_REFERENCE_LENGTH,
+    quoted_text,
+    quoted_value,
+    safe_text,
+)
 
 TAG = re.compile(r"<\s*/?\s*(?:references|dispute)", re.IGNORECASE)
 HOSTILE = st.text(
@@ -76,11 +81,11 @@ def test_a_code_cannot_become_a_line_or_a_tag() -> None:
 
 
 def test_a_page_without_spaces_is_cut() -> None:
-    assert len(safe_text("x" * 10_000)) == LONGEST_REFERENCE
+    assert len(safe_text("x" * 10_000)) == MAX_REFERENCE_LENGTH
 
 
 def test_a_cut_page_does_not_end_in_a_space() -> None:
-    assert safe_text("x" * (LONGEST_REFERENCE - 1) + " y") == "x" * (LONGEST_REFERENCE - 1)
+    assert safe_text("x" * (MAX_REFERENCE_LENGTH - 1) + " y") == "x" * (MAX_REFERENCE_LENGTH - 1)
 
 
 def test_a_long_dispute_on_one_line_is_told_whole() -> None:
