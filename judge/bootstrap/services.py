@@ -138,7 +138,7 @@ def _pipeline(
         journal=library.journal,
         deadline_s=settings.deadline_s,
         check_budget=budget.check if budget else unlimited_budget,
-        admission=Admission(settings.max_in_flight, settings.deadline_s * PATIENCE_SHARE),
+        admission=Admission(settings.max_in_flight, settings.deadline_s * MAX_WAIT_SHARE),
     )
 
 
@@ -148,7 +148,7 @@ def _open_budget(settings: Settings, library: Library) -> DailyBudget | None:
         return None
     clock, journal, redis = library.clock, library.journal, library.redis
     counter = (
-        RedisTokenBudget(redis.client, clock, journal, redis.line)
+        RedisTokenBudget(redis.client, clock, journal, redis.semaphore)
         if redis
         else MemoryTokenBudget(clock)
     )

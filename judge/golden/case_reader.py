@@ -75,11 +75,11 @@ def _page(folder: Path, url: str, value: str | GoldenPage | None) -> Page | None
         return Page(url, _fixture(folder, value.file), value.charset)
     if value.endswith(".html") and not any(c.isspace() or c == "<" for c in value):
         return Page(url, _fixture(folder, value), "utf-8")
-    html = value if "<" in value else _paragraph_page(value)
+    html = value if "<" in value else paragraph_page(value)
     return Page(url, html.encode(), "utf-8")
 
 
-def _paragraph_page(text: str) -> str:
+def paragraph_page(text: str) -> str:
     """The HTML of a page of which *text* is the only paragraph."""
     return f"<!doctype html><title>Page</title><main><p>{text}</p></main>"
 

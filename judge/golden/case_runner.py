@@ -100,8 +100,8 @@ class RunConfig:
 
 
 @functools.lru_cache(maxsize=4)
-def _learned(sources: tuple[TextFile, ...]) -> Knowledge:
-    """Remembered, since cases that were recorded together have the same ones."""
+def _knowledge_of(sources: tuple[TextFile, ...]) -> Knowledge:
+    """Cached, since cases that were recorded together have the same sources."""
     return compile_knowledge(*sources)
 
 

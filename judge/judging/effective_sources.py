@@ -1,6 +1,6 @@
-"""What is in force once files, included files and the package's vocabulary are put together.
+"""The effective configuration, merged from the files, their includes and the package's vocabulary.
 
-Each thing comes with the file and line where it stands, so that people know what to edit.
+Each item has the file and line that it comes from, so that people know what to edit.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,12 +16,12 @@ from judge.types.results import HelpLine
 from judge.types.text_files import TextFile
 
 BUILT_IN = "built in"
-"""Where a default stands that no file sets."""
+"""The place of a default that no file sets."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """A file and the line in it, from one; 0 where the file as a whole is meant."""
+    """A file and a line in it, from 1; 0 means the file as a whole."""
 
     file: str
     line: int = 0
@@ -31,7 +31,7 @@ class FilePlace:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingInForce:
+class EffectiveSetting:
     """A key of `[retrieval]`."""
 
     key: str
@@ -40,8 +40,8 @@ class SettingInForce:
 
 
 @dataclass(frozen=True, slots=True)
-class WordsInForce:
-    """A term, or the regular expression of a pattern, and the package's weight if it differs."""
+class EffectiveTerm:
+    """A term, or the regex of a pattern; `overruled` is the package's weight if it differs."""
 
     text: str
     weight: float
@@ -50,16 +50,16 @@ class WordsInForce:
 
 
 @dataclass(frozen=True, slots=True)
-class PersonaInForce:
-    """One of the voices."""
+class EffectivePersona:
+    """A configured persona."""
 
     persona: Persona
     place: FilePlace
 
 
 @dataclass(frozen=True, slots=True)
-class HelpInForce:
-    """Somebody to turn to."""
+class EffectiveHelp:
+    """A help line."""
 
     line: HelpLine
     place: FilePlace
@@ -82,25 +82,25 @@ class EffectiveExample:
 
 
 @dataclass(frozen=True, slots=True)
-class DomainInForce:
-    """A domain whole."""
+class EffectiveDomain:
+    """A domain with all that belongs to it."""
 
     name: str
     title: str
     place: FilePlace
     vocabulary: str
     """The package's file about it; empty for none."""
-    terms: tuple[WordsInForce, ...]
-    patterns: tuple[WordsInForce, ...]
-    pages: tuple[PageInForce, ...]
-    help: tuple[HelpInForce, ...]
-    examples: tuple[ExampleInForce, ...]
-    not_examples: tuple[ExampleInForce, ...]
+    terms: tuple[EffectiveTerm, ...]
+    patterns: tuple[EffectiveTerm, ...]
+    pages: tuple[EffectivePage, ...]
+    help: tuple[EffectiveHelp, ...]
+    examples: tuple[EffectiveExample, ...]
+    not_examples: tuple[EffectiveExample, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class InForce:
-    """All that Judge knows."""
+class EffectiveSources:
+    """The whole effective configuration."""
 
     retrieval: tuple[EffectiveSetting, ...]
     personas: tuple[EffectivePersona, ...]
@@ -110,18 +110,18 @@ class InForce:
 
 
 class Places:
-    """Finds what stands where in *files*, each of which is read once and when it is asked for."""
+    """Finds the lines of keys in *files*, each of which is parsed once, when it is first needed."""
 
     def __init__(self, files: Iterable[TextFile]) -> None:
         self._files = {file.name: file for file in files}
         self._places: dict[str, TomlPlaces] = {}
 
     def of(self, file: str, *path: int | str) -> FilePlace:
-        """Where *path* stands in the *file* of this name, else what holds it."""
+        """The place of *path* in the *file* of this name, or of its nearest parent there."""
         return FilePlace(file, self._in(file).nearest(path) or 0)
 
     def line(self, file: str, *path: int | str) -> int:
-        """The line in which *path* itself stands; 0 when it does not."""
+        """The line of *path* itself; 0 if it is missing."""
         return self._in(file).lines.get(path, 0)
 
     def _in(self, file: str) -> TomlPlaces:
@@ -130,13 +130,13 @@ class Places:
         return self._places[file]
 
 
-def in_force(known: Knowledge, files: Sequence[TextFile]) -> InForce:
-    """What is in force of *known*, which was made from *files*, the package's among them."""
+def effective_sources(known: Knowledge, files: Sequence[TextFile]) -> EffectiveSources:
+    """The effective configuration of *known*, made from *files*, the package's included."""
     places, catalog = Places(files), known.catalog
-    return InForce(
+    return EffectiveSources(
         retrieval=tuple(_retrieval(catalog, places)),
         personas=tuple(
-            PersonaInForce(persona, _setting(catalog, places, "personas", index))
+            EffectivePersona(persona, _setting(catalog, places, "personas", index))
             for index, persona in enumerate(known.personas)
         ),
         blocked_help=tuple(
@@ -192,16 +192,16 @@ def examples_of(domain: DomainSpec, places: Places, key: str) -> tuple[Effective
     )
 
 
-def _terms(domain: DomainSpec, places: Places) -> Iterator[WordsInForce]:
-    """Ours, with what they overrule, then the package's that are left, by weight."""
+def _terms(domain: DomainSpec, places: Places) -> Iterator[EffectiveTerm]:
+    """The configured terms and the package's that they do not overrule, by descending weight."""
     package = {term_words(text): (text, weight) for text, weight in domain.vocabulary.terms}
     found = []
     for text, weight in domain.terms:
         _, overruled = package.pop(term_words(text), ("", None))
         place = places.of(domain.file, "domains", domain.name, "terms", text)
-        found.append(WordsInForce(text, weight, place, overruled if overruled != weight else None))
+        found.append(EffectiveTerm(text, weight, place, overruled if overruled != weight else None))
     file = domain.vocabulary.file
-    found += [WordsInForce(t, w, places.of(file, "terms", t)) for t, w in package.values()]
+    found += [EffectiveTerm(t, w, places.of(file, "terms", t)) for t, w in package.values()]
     yield from sorted(found, key=lambda term: -abs(term.weight))
 
 

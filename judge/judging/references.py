@@ -83,7 +83,7 @@ class ReferenceCollector:
         nearness = await self.meaning.nearness(dispute.folded) if self.meaning else NO_MEANING
         chosen = choose_pages(indexed, dispute, domain, nations, nearness)
         pages = await self.retriever.retrieve(_with_short_timeouts(chosen, deadline))
-        retrieved = [(c, p.best) for c, p in zip(chosen, pages) if p.best is not None]
+        retrieved = [(c, p.snippet) for c, p in zip(chosen, pages) if p.snippet is not None]
         offered = offer_pages(
             self.retriever.library, dispute, domain, retrieved, nations, nearness=nearness
         )

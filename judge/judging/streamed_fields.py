@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from judge.judging.run_context import Attempt
-from judge.judging.verdicts.check import Settled, with_settled
+from judge.judging.verdicts.check import SettledFields, with_settled_fields
 from judge.judging.verdicts.partial_reply import ReplyReader
 from judge.judging.verdicts.reply_schema import LONGEST_REPLY
 from judge.ports import LanguageModel, OnText, ignore_text
@@ -44,7 +44,7 @@ class StreamedFields:
         self._done: set[str] = set()
 
     @property
-    def fields(self) -> Settled:
+    def fields(self) -> SettledFields:
         """The fields that were streamed and not withdrawn, by name."""
         return self._fields
 
@@ -83,7 +83,7 @@ class StreamedFields:
         checked = attempt.checked
         if checked.reply is None or not self._fields:
             return attempt
-        reply = with_settled(checked.reply, self._fields)
+        reply = with_settled_fields(checked.reply, self._fields)
         return replace(attempt, checked=replace(checked, reply=reply, defects=reply.defects))
 
     def _on_text(self, prompt: Prompt, model: LanguageModel, text: str) -> None:

@@ -36,7 +36,7 @@ from judge.types.replies import (
     Prompt,
 )
 
-Settled = Mapping[str, CheckedField]
+SettledFields = Mapping[str, CheckedField]
 """Fields already shown to the client, which stay, by name. None of them breaks a rule."""
 
 _UNFINISHED: Mapping[FinishReason, str] = {
@@ -70,7 +70,7 @@ def check_reply(
     *,
     personas: Sequence[Persona],
     needs_verdicts: bool = True,
-    settled: Settled | None = None,
+    settled: SettledFields | None = None,
 ) -> ReplyCheck:
     """Apply every rule to the *reply* to *prompt*; a defect is data here, never an exception.
 
@@ -115,7 +115,7 @@ def check_field(field: ReplyField, context: CheckContext) -> CheckedField:
     return CheckedField(field.name, field.value, citations, soft)
 
 
-def with_settled(reply: CheckedReply, settled: Settled) -> CheckedReply:
+def with_settled_fields(reply: CheckedReply, settled: SettledFields) -> CheckedReply:
     """*reply* with its fields replaced by *settled* ones."""
     helps = settled_references_help(settled, reply.has_references)
     return replace(
@@ -125,7 +125,7 @@ def with_settled(reply: CheckedReply, settled: Settled) -> CheckedReply:
     )
 
 
-def settled_references_help(settled: Settled, references: object) -> bool | None:
+def settled_references_help(settled: SettledFields, references: object) -> bool | None:
     """Whether the *references* help according to *settled* fields; None if these leave it open."""
     if any(field.citations for field in settled.values()):
         return True

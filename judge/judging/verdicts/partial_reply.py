@@ -17,7 +17,12 @@ from pydantic import (
 )
 from pydantic_core import from_json
 
-from judge.judging.verdicts.check import CheckContext, Settled, check_field, settled_references_help
+from judge.judging.verdicts.check import (
+    CheckContext,
+    SettledFields,
+    check_field,
+    settled_references_help,
+)
 from judge.judging.verdicts.reply_schema import (
     Paraphrase,
     PersonaBody,
@@ -59,7 +64,7 @@ class ReplyReader:
 
     prompt: Prompt
     personas: Sequence[Persona]
-    settled: Settled
+    settled: SettledFields
     needs_verdicts: bool
 
     def fields(self, text: str, *, done: Container[str], is_whole: bool) -> Iterator[CheckedField]:

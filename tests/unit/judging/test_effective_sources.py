@@ -1,7 +1,7 @@
 """What is in force is told with the file and the line in which it stands."""
 
 from judge.bootstrap import compile_knowledge
-from judge.judging.in_force import BUILT_IN, FilePlace, InForce, in_force
+from judge.judging.effective_sources import BUILT_IN, EffectiveSources, FilePlace, effective_sources
 from judge.types.text_files import TextFile
 
 MAIN = TextFile(
@@ -50,8 +50,8 @@ brief = "You are kind."
 MORE = TextFile("more.toml", "\n[domains.pets.terms]\ndog = 3\n")
 
 
-def told(*files: TextFile) -> InForce:
-    return in_force(compile_knowledge(*files), files)
+def told(*files: TextFile) -> EffectiveSources:
+    return effective_sources(compile_knowledge(*files), files)
 
 
 def test_each_thing_stands_in_the_line_that_is_told():

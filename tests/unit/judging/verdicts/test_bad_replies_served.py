@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from judge.golden.case_reader import StoredCase, as_page
+from judge.golden.case_reader import StoredCase, paragraph_page
 from judge.golden.case_runner import run_case
 from judge.golden.cases import parse_case
 from judge.golden.differences import masked
@@ -40,5 +40,5 @@ def case_with(reply: ModelReply) -> StoredCase:
     case = parse_case(json.dumps(document))
     return StoredCase(
         "bad", Path("bad"), case,
-        {url: Page(url, as_page(text).encode(), "utf-8") for url, text in pages.items()},
+        {url: Page(url, paragraph_page(text).encode(), "utf-8") for url, text in pages.items()},
     )  # fmt: skip
