@@ -97,7 +97,7 @@ export interface Citation {
   contradicts: boolean;
 }
 
-/** One piece of what an editor needs about a symbol; *symbol* is what the piece belongs to. */
+/** A piece of a symbol's context; *symbol* is the definition that the piece belongs to. */
 export interface CodeContextItem {
   file: string;
   line: number;
@@ -261,10 +261,10 @@ export interface JudgeResult {
 }
 
 /**
- * A symbol that is reached, by the last step of the shortest way to it.
+ * A symbol that was reached, with the last edge of the shortest path to it.
  *
- * *path* holds the full names from the symbol that was asked for to this one; *depth* is the
- * number of steps. *file* and *line* are where the last step is written.
+ * *path* holds the full names from the symbol that was asked for to this one; *depth* is its
+ * number of edges. *file* and *line* are those of the last edge.
  */
 export interface LineageItem {
   file: string;
@@ -585,9 +585,9 @@ export interface WhereUsedItem {
 /**
  * All uses of a symbol: definitions, exact and inferred uses by kind, dispatch, text, possible.
  *
- * *symbol* is as it was asked, *resolved* the full name that it means. *counts* are uses by
- * kind, before the limit; *text_mentions* counts lines that only mention the name and
- * *possible_count* uses on receivers whose type is unknown, whether they are shown or not.
+ * *symbol* is the name asked for, *resolved* its full name. *counts* are uses by kind, before the
+ * limit; *text_mentions* counts lines that only mention the name, and *possible_count* uses on
+ * receivers of unknown type, whether they are shown or not.
  */
 export interface WhereUsedResult {
   symbol: string;

@@ -262,7 +262,7 @@ def _changed_bindings(old: FileFacts | None, new: FileFacts | None) -> set[str]:
 def _fingerprints(facts: FileFacts) -> dict[str, str]:
     """What a module binds, by name, with marks for what `import *` takes."""
     exports = ",".join(facts.exports) if facts.exports is not None else "-"
-    return {**facts.fingerprints, "__all__": exports, "*": str(facts.stars)}
+    return {**facts.fingerprints, "__all__": exports, "*": str(facts.star_imports)}
 
 
 def _packages_of(name: str) -> list[str]:

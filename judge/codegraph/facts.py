@@ -1,6 +1,6 @@
-"""What one file says about itself: the facts that readers write and the linker reads.
+"""The facts of one file: its symbol table and occurrences, written by readers, read by the linker.
 
-Facts hold no path and no module name, so they can be kept by the hash of a file's content.
+Facts hold no path and no module name, so they can be cached by the hash of a file's content.
 """
 
 from typing import Literal
@@ -9,7 +9,7 @@ import msgspec
 
 from judge.codegraph import ir
 
-#: Goes up when facts change meaning, so that stored ones are read anew.
+#: Raised when the meaning of facts changes, so that stored ones are not reused.
 FACTS_VERSION = 14
 
 ParameterKind = Literal["p", "k", "*", "**"]
@@ -26,9 +26,10 @@ class Parameter(msgspec.Struct, array_like=True):
 
 
 class LexicalScope(msgspec.Struct, array_like=True):
-    """What binds names: a module, class or function with what it declares, or a block.
+    """A scope that binds names: a module, class or function with what it declares, or a block.
 
-    Blocks are those of TypeScript; what stands in one belongs to the definition around it.
+    Only TypeScript has blocks; what is in one belongs to the enclosing definition. *parent* is the
+    index of the outer scope; *names* and *attributes* (of `self`) map to indices of bindings.
     """
 
     kind: ScopeKind
@@ -49,7 +50,7 @@ class LexicalScope(msgspec.Struct, array_like=True):
 
 
 class Occurrence(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """A place that names something: its line, the scope it stands in, and what it names."""
+    """A place that names something: its line, the enclosing definition's scope, the target."""
 
     line: int
     scope: int
@@ -58,7 +59,7 @@ class Occurrence(msgspec.Struct, array_like=True, frozen=True, gc=False):
 
 
 class VariableSymbol(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """A variable that others may name: of the module, or an attribute of the class in *scope*."""
+    """A module variable, or an attribute of the class with this *scope*, that code may refer to."""
 
     scope: int
     name: str
@@ -68,29 +69,29 @@ class VariableSymbol(msgspec.Struct, array_like=True, frozen=True, gc=False):
 class FileFacts(msgspec.Struct, array_like=True):
     """All facts of one file.
 
-    *stars* are the modules, with their levels, of `from … import *`; *exports* is `__all__`;
-    *fingerprints* tell by name whether the source that binds it has changed.
+    *star_imports* are the levels and modules of `from … import *`; *exports* is `__all__`;
+    *fingerprints* maps each name of the module to a hash of the statements that bind it.
     """
 
     scopes: list[LexicalScope]
     bindings: list[ir.Binding]
     occurrences: list[Occurrence]
-    stars: list[tuple[int, str]]
+    star_imports: list[tuple[int, str]]
     exports: list[str] | None
     fingerprints: dict[str, str]
     variables: list[VariableSymbol] = []
 
 
-#: What is asked of a repository besides the names that a file binds: its modules, and members.
+#: Keys, beside paths, under which a file records its look-ups of modules and of members by name.
 MODULES, MEMBERS = "", "."
 
 
 def new_facts(lines: int) -> FileFacts:
-    """The facts of a file of which nothing is known but its *lines*."""
+    """Empty facts for a file of that many *lines*."""
     return FileFacts([LexicalScope("module", "", -1, 1, (1, lines))], [], [], [], None, {})
 
 
 def defined_names(facts: FileFacts) -> set[str]:
-    """The names of what a file defines; those of variables and attributes begin with a dot."""
+    """The names that a file defines; those of variables and attributes begin with a dot."""
     scopes = {scope.name for scope in facts.scopes[1:] if scope.kind != "block"}
     return scopes | {f".{variable.name}" for variable in facts.variables}

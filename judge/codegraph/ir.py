@@ -1,7 +1,7 @@
 """Intermediate representation: the kinds of expression and of binding that facts are made of.
 
-Each kind keeps just what the type evaluator asks of it. It refers to bindings and scopes by their
-place in the lists of the same file. The tag is the kind's name in stored facts.
+Each kind keeps only what the type evaluator needs. It refers to bindings and scopes by their index
+in the lists of the same file. The tag is the kind's name in stored facts.
 """
 
 from typing import TypeAlias
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class _Fact(Struct, frozen=True, array_like=True, gc=False):
-    """How all kinds are stored: as arrays. They are trees, which need no garbage collector."""
+    """The base of all kinds: stored as an array. Trees need no garbage collector."""
 
 
 # --- expressions ----------------------------------------------------------------------------
@@ -51,20 +51,20 @@ class Subscript(_Fact, frozen=True, tag="s"):
 
 
 class Alternatives(_Fact, frozen=True, tag="u"):
-    """Any of these, as the operands of `or` and `|` and both branches of `if … else`."""
+    """One of several expressions: operands of `or` and `|`, both branches of `if … else`."""
 
     options: tuple["Expr", ...]
 
 
 class Constant(_Fact, frozen=True, tag="k"):
-    """A constant by the name of its type (`literal` for `Literal[…]`); *value* if it is small."""
+    """A constant, by its type (`literal` for `Literal[…]`); *value* only for small integers."""
 
     type_name: str
     value: int | None = None
 
 
 class Display(_Fact, frozen=True, tag="l"):
-    """A display or comprehension of *kind*, with what each argument of its type comes from.
+    """A display or comprehension; *elements* has an expression for each type argument.
 
     Kinds are `list`, `set`, `generator`, `dict` (key and value) and `tuple` (each element).
     """
@@ -73,22 +73,22 @@ class Display(_Fact, frozen=True, tag="l"):
     elements: tuple["Expr", ...]
 
 
-class Taken(_Fact, frozen=True, tag="e"):
-    """What `for`, `with`, both with `async` before them, or `await` takes from *value*."""
+class Unwrapped(_Fact, frozen=True, tag="e"):
+    """What `for`, `async for`, `with`, `async with` or `await` (*how*) gets out of *value*."""
 
     value: "Expr"
     how: str = "for"
 
 
-class Unpacked(_Fact, frozen=True, tag="o"):
-    """The part of an unpacked value that target number *index* gets."""
+class UnpackedElement(_Fact, frozen=True, tag="o"):
+    """The element of *value* that unpacking assigns to target number *index*."""
 
     index: int
     value: "Expr"
 
 
 class Narrowed(_Fact, frozen=True, tag="i"):
-    """*value* where `isinstance(value, classes)` *holds*, or where it does not."""
+    """*value*, narrowed to where `isinstance(value, classes)` *holds*, or to where it fails."""
 
     value: "Expr"
     classes: "Expr"
@@ -96,13 +96,13 @@ class Narrowed(_Fact, frozen=True, tag="i"):
 
 
 class SentValue(_Fact, frozen=True, tag="Y"):
-    """What is sent to the generator with this scope."""
+    """What `yield` evaluates to in the generator function with this scope."""
 
     scope: int
 
 
 class AnnotatedVariable(_Fact, frozen=True, tag="ann"):
-    """A variable with a declared type, and what is assigned to it if anything is."""
+    """A variable with a declared type, and the value assigned to it, if any."""
 
     annotation: "Expr"
     value: "Expr | None"
@@ -117,17 +117,17 @@ Expr: TypeAlias = (
     | Alternatives
     | Constant
     | Display
-    | Taken
-    | Unpacked
+    | Unwrapped
+    | UnpackedElement
     | Narrowed
     | SentValue
     | AnnotatedVariable
 )
 
-#: An expression of which nothing is told.
+#: An expression of unknown type.
 UNKNOWN = Alternatives(())
 
-# --- what else a name may be bound to -------------------------------------------------------
+# --- other bindings -------------------------------------------------------------------------
 
 
 class FunctionBinding(_Fact, frozen=True, tag="def"):
@@ -172,7 +172,7 @@ class ParameterBinding(_Fact, frozen=True, tag="par"):
 
 
 class TypeParameter(_Fact, frozen=True, tag="T"):
-    """`T` in `def f[T: bound]`, by its own place among the bindings."""
+    """`T` in `def f[T: bound]`, by its own index among the bindings."""
 
     binding: int
     bound: "Expr | None" = None
@@ -188,12 +188,12 @@ DEFINING_BINDINGS = (FunctionBinding, ClassBinding, ImportFrom, ImportModule)
 
 
 class FieldUse(_Fact, frozen=True, tag="field"):
-    """A field: `owner(name=…)` of a generated constructor, or the key `owner["name"]`."""
+    """A use of a field: `owner(name=…)` of a generated constructor, or `owner["name"]`."""
 
     owner: "Expr"
     name: str
     is_key: bool = False
 
 
-#: What an occurrence names: what an expression or import does, or a field.
+#: What an occurrence names: an expression, another binding, or a field.
 Target: TypeAlias = Binding | FieldUse

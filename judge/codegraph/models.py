@@ -1,4 +1,4 @@
-"""What the code graph holds, and what its questions answer.
+"""The nodes and edges of the code graph, and the results of queries.
 
 `SearchResult`, `WhereUsedResult` and `LineageResult` are the stable shapes that every entry point
 (command line, HTTP, MCP) and every Python caller gets.
@@ -14,14 +14,14 @@ Confidence = Literal["exact", "inferred", "dispatch", "possible", "text"]
 Direction = Literal["upstream", "downstream"]
 Source = Literal["RAG_GRAPH"]
 
-#: The kinds of nodes that have a value rather than a body.
+#: The kinds of nodes that are variables rather than definitions with a body.
 VARIABLE_KINDS = frozenset({"constant", "variable", "field"})
 
 
 class Node(Struct, frozen=True):
-    """A definition: what it is (*kind*), and where: *span* is its first and last line.
+    """A definition: its *kind*, and *span*, its first and last line.
 
-    *line* is the one of its name; decorators may stand above it.
+    *line* is that of its name; *span* begins above it when there are decorators.
 
     Kinds are `module`, `class`, `function`, `method`; `constant` and `variable` of a module; and
     `field`, an attribute of a class or of its instances.
@@ -36,17 +36,17 @@ class Node(Struct, frozen=True):
 
 
 def symbol_id(node_id: str) -> str:
-    """The id of the symbol to which a definition belongs."""
+    """The id of the symbol that a definition belongs to: *node_id* without its `~n`."""
     symbol, mark, number = node_id.rpartition("~")
     return symbol if mark and number.isdigit() else node_id
 
 
 class Edge(Struct, frozen=True, gc=False):
-    """One relation at one place; *src* is the enclosing definition.
+    """A relation between two symbols at one line; *src* is the enclosing definition.
 
-    An `inferred` edge rests on the result of a function that does not declare it.
-    A `possible` edge's *dst* is `*.name`: some definition of that name, nobody can tell which.
-    Of a *direct* one overriding changes nothing: `super().f()`, `Base.f(self)`, `Base().f()`.
+    An `inferred` edge depends on the result of a function without a declared return type.
+    A `possible` edge's *dst* is `*.name`: an unknown definition of that name.
+    A *direct* edge cannot reach an override: `super().f()`, `Base.f(self)`, `Base().f()`.
     """
 
     src: str
@@ -90,7 +90,7 @@ class Staleness:
 
 @dataclass(frozen=True, slots=True)
 class CodeItem:
-    """A place in the code: what it is to the question, how sure that is, and its lines."""
+    """A place in the code: how it relates to the query, how sure that is, and its lines."""
 
     file: str
     line: int
@@ -134,9 +134,9 @@ class WhereUsedItem(CodeItem):
 class WhereUsedResult:
     """All uses of a symbol: definitions, exact and inferred uses by kind, dispatch, text, possible.
 
-    *symbol* is as it was asked, *resolved* the full name that it means. *counts* are uses by
-    kind, before the limit; *text_mentions* counts lines that only mention the name and
-    *possible_count* uses on receivers whose type is unknown, whether they are shown or not.
+    *symbol* is the name asked for, *resolved* its full name. *counts* are uses by kind, before the
+    limit; *text_mentions* counts lines that only mention the name, and *possible_count* uses on
+    receivers of unknown type, whether they are shown or not.
     """
 
     symbol: str
@@ -153,10 +153,10 @@ class WhereUsedResult:
 
 @dataclass(frozen=True, slots=True)
 class LineageItem(CodeItem):
-    """A symbol that is reached, by the last step of the shortest way to it.
+    """A symbol that was reached, with the last edge of the shortest path to it.
 
-    *path* holds the full names from the symbol that was asked for to this one; *depth* is the
-    number of steps. *file* and *line* are where the last step is written.
+    *path* holds the full names from the symbol that was asked for to this one; *depth* is its
+    number of edges. *file* and *line* are those of the last edge.
     """
 
     symbol: str
@@ -183,7 +183,7 @@ ContextKind = Literal["definition", "caller", "callee", "test"]
 
 @dataclass(frozen=True, slots=True)
 class CodeContextItem(CodeItem):
-    """One piece of what an editor needs about a symbol; *symbol* is what the piece belongs to."""
+    """A piece of a symbol's context; *symbol* is the definition that the piece belongs to."""
 
     kind: ContextKind
     symbol: str
@@ -205,7 +205,7 @@ class CodeContextResult:
 
 
 class FileStat(NamedTuple):
-    """What tells cheaply whether a file may have changed."""
+    """Size and modification time: a cheap sign that a file may have changed."""
 
     size: int
     mtime_ns: int
@@ -213,9 +213,9 @@ class FileStat(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build did: sizes of the graph, and how many files were read and linked anew.
+    """What a build did: the size of the graph, and how many files were read and linked again.
 
-    *seen* are all files as they were when it began.
+    *seen* holds the size and time of every file when the build began.
     """
 
     files: int

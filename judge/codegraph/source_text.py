@@ -1,4 +1,4 @@
-"""Bytes of a file -> text and lines."""
+"""Decode the bytes of a file into text and lines."""
 
 import hashlib
 import re
@@ -11,7 +11,7 @@ _CODING = re.compile(rb"\A(?:.*\n)?.*coding[:=][ \t]*[\"']?([-\w.]+)")
 
 
 def content_hash(content: bytes) -> str:
-    """The hash by which content is known again."""
+    """The hash that identifies *content*: 32 hexadecimal digits."""
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
@@ -21,7 +21,7 @@ def is_binary(content: bytes) -> bool:
 
 
 def decoded(content: bytes) -> str:
-    """The text of a file, with line feeds alone between its lines."""
+    """The text of a file, with line endings normalised to line feeds."""
     try:
         text = content.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError:
@@ -30,7 +30,7 @@ def decoded(content: bytes) -> str:
 
 
 def _decoded_as_declared(content: bytes) -> str:
-    """The text in the encoding that the file names; Latin-1, which fits anything, without one."""
+    """The text in the encoding that the file declares, else in Latin-1, which decodes any bytes."""
     named = _CODING.match(content)
     with suppress(LookupError, ValueError):
         return content.decode(named[1].decode()) if named else content.decode("latin-1")
@@ -38,5 +38,5 @@ def _decoded_as_declared(content: bytes) -> str:
 
 
 def lines_of(content: bytes | None) -> list[str]:
-    """The lines of a file; none when it could not be read."""
+    """The lines of a file; empty when *content* is None, as it could not be read."""
     return [] if content is None else decoded(content).split("\n")

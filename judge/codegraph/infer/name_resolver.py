@@ -172,7 +172,7 @@ class NameResolver:
             return declared(self.declarations(path, bindings))
         if hops > _MAX_HOPS:
             return []
-        for level, module in reversed(facts.stars):
+        for level, module in reversed(facts.star_imports):
             source = self.module(path, self.modules.absolute(path, level, module))
             if isinstance(source.value, ty.ModuleObject) and self._exports(source.path, name):
                 found = self._module_name(source.path, name, hops + 1)

@@ -78,9 +78,9 @@ class TypeEvaluator:
                 return ty.union(self.types(path, part) for part in options)
             case ir.Display(kind=kind, elements=elements):
                 return ty.generic(kind, *[self.types(path, part) for part in elements])
-            case ir.Taken(value=value, how=how):
+            case ir.Unwrapped(value=value, how=how):
                 return self.containers.taken(self.types(path, value), how)
-            case ir.Unpacked(index=index, value=value):
+            case ir.UnpackedElement(index=index, value=value):
                 return self.containers.item(self.types(path, value), index)
             case ir.Subscript():
                 return self._subscript(path, expr)

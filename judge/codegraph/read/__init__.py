@@ -1,1 +1,1 @@
-"""Source text -> facts: what one file says about itself."""
+"""Source text -> facts: the symbol table and the occurrences of one file."""

@@ -1,7 +1,7 @@
-"""Expressions of a syntax tree -> facts; the lower half of the Python reader.
+"""Expressions of a syntax tree -> `ir` expressions; the lowest layer of the Python reader.
 
-Each expression becomes a small fact (see `ir`) from which its type can be inferred, and
-each name or attribute met on the way is noted as an occurrence of whatever it turns out to name.
+From an `ir` expression the linker infers a type. Each name or attribute on the way is recorded as
+an occurrence; which symbol it refers to is resolved by the linker.
 """
 
 import ast
@@ -21,55 +21,55 @@ from judge.codegraph.read.syntax_trees import (
 
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
-#: Calls whose first arguments may be types written as strings.
+#: Functions whose arguments may be types written as strings.
 _TYPE_CALLS = frozenset({"cast", "TypeVar", "assert_type"})
-#: Subscripts of these are types wherever they stand.
+#: The subscripts of these names are types, in values too.
 _TYPE_FORMS = frozenset({"Union", "Optional", "List", "Dict", "Type", "Callable", "Iterable"})
 _STRING = ir.Constant("str")
-#: Elements of a display that are looked at; the rest rarely adds a type.
-_ELEMENTS = 4
+#: Elements of a display that are evaluated; further ones rarely add a type.
+_MAX_ELEMENTS = 4
 
 
 class ExpressionReader(FactWriter, ast.NodeVisitor):
-    """Turn expressions into facts, within the scope and the variables of this moment.
+    """Turn expressions into `ir` expressions, in the current scope and environment.
 
-    To visit an expression gives the fact for it; the names in it are noted.
+    Visiting an expression returns its `ir` expression and records the names in it.
     """
 
     def __init__(self, facts: FileFacts) -> None:
         """Add to *facts*."""
         super().__init__(facts)
         self.environment = Environment()
-        self._annotating = False
+        self._in_annotation = False
         self._visitors: dict[type[ast.AST], Any] = {}
 
     def visit(self, node: ast.AST) -> Any:
-        """What `ast.NodeVisitor` does, in half the time: methods are looked up once a class."""
+        """Like `ast.NodeVisitor`, in half the time: methods are looked up once per kind of node."""
         kind = type(node)
         if kind not in self._visitors:
             self._visitors[kind] = getattr(self, f"visit_{kind.__name__}", self.generic_visit)
         return self._visitors[kind](node)
 
-    def annotation(self, node: ast.expr, *, is_type: bool = True) -> ir.Expr:
-        """The fact for *node*, in which strings are read as types if it *is_type*."""
-        outer, self._annotating = self._annotating, is_type
-        fact: ir.Expr = self.visit(node)
-        self._annotating = outer
-        return fact
+    def read_annotation(self, node: ast.expr, *, is_type: bool = True) -> ir.Expr:
+        """Read an annotation; with *is_type*, strings in it are parsed as types."""
+        outer, self._in_annotation = self._in_annotation, is_type
+        expr: ir.Expr = self.visit(node)
+        self._in_annotation = outer
+        return expr
 
-    def visible_scope(self) -> int:
-        """Where to look up what no statement so far has bound: a class body looks outside."""
+    def lookup_scope(self) -> int:
+        """The scope from which to look up a name that is unbound so far: outside a class body."""
         scope = self.scopes[self.scope]
         return scope.parent if scope.kind == "class" else self.scope
 
     def bind(self, name: str, value: ir.Binding) -> int:
-        """Let *name* stand for *value* from here on in this scope."""
-        place = super().bind(name, value)
-        self.environment[name] = (place,)
-        return place
+        """Bind *name* to *value* in the current scope, from here on."""
+        index = super().bind(name, value)
+        self.environment[name] = (index,)
+        return index
 
     def narrow(self, test: ast.expr, *, holds: bool) -> None:
-        """Apply to the variables what *test* says about their types."""
+        """Narrow variables to the types that they have where *test* holds, or where it fails."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             self.narrow(test.operand, holds=not holds)
         elif isinstance(test, ast.BoolOp):
@@ -89,26 +89,26 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
                     comparators=[classes],
                 )
             ) if key := chain_key(subject):
-                # They have been read already, as a part of the test.
-                noted = len(self.occurrences)
-                fact = ir.Narrowed(self.visit(subject), self.visit(classes), holds)
-                del self.occurrences[noted:]
-                self.environment[key] = (self.add_binding(fact),)
+                # Both were visited with the test; their occurrences must not count twice.
+                first = len(self.occurrences)
+                narrowed = ir.Narrowed(self.visit(subject), self.visit(classes), holds)
+                del self.occurrences[first:]
+                self.environment[key] = (self.add_binding(narrowed),)
 
     def visit_Name(self, node: ast.Name, kind: str = "references") -> ir.Expr:
-        ids = self.environment[node.id]
-        fact = ir.Variable(ids) if ids else ir.Name(self.visible_scope(), node.id)
-        self.add_occurrence(node.lineno, kind, fact)
-        return fact
+        bindings = self.environment[node.id]
+        expr = ir.Variable(bindings) if bindings else ir.Name(self.lookup_scope(), node.id)
+        self.add_occurrence(node.lineno, kind, expr)
+        return expr
 
     def visit_Attribute(self, node: ast.Attribute, kind: str = "references") -> ir.Expr:
         receiver = self.visit(node.value)
-        fact = ir.Attribute(receiver, node.attr)
-        self.add_occurrence(node.end_lineno or node.lineno, kind, fact)
+        attribute = ir.Attribute(receiver, node.attr)
+        self.add_occurrence(node.end_lineno or node.lineno, kind, attribute)
         key = chain_key(node)
-        if key is not None and (ids := self.environment[key]):
-            return ir.Variable(ids)
-        return fact
+        if key is not None and (bindings := self.environment[key]):
+            return ir.Variable(bindings)
+        return attribute
 
     def visit_Call(self, node: ast.Call) -> ir.Expr:
         function = node.func
@@ -127,11 +127,11 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
 
     def _arguments(self, node: ast.Call) -> list[ir.Expr]:
         name = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
-        read = self.annotation if name in _TYPE_CALLS else self.visit
+        read = self.read_annotation if name in _TYPE_CALLS else self.visit
         arguments = [read(argument) for argument in node.args]
         for keyword in node.keywords:
             if keyword.arg == "bound" and name == "TypeVar":
-                arguments.append(self.annotation(keyword.value))
+                arguments.append(self.read_annotation(keyword.value))
             else:
                 self.visit(keyword.value)
         return arguments
@@ -145,29 +145,29 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
         return ir.Constant(type(value).__name__)
 
     def _string(self, node: ast.Constant, text: str) -> ir.Expr:
-        inner = parse_type(text, node.lineno) if self._annotating else None
-        fact: ir.Expr = self.visit(inner) if inner is not None else _STRING
-        return fact
+        inner = parse_type(text, node.lineno) if self._in_annotation else None
+        expr: ir.Expr = self.visit(inner) if inner is not None else _STRING
+        return expr
 
     def visit_Subscript(self, node: ast.Subscript) -> ir.Expr:
         receiver: ir.Expr = self.visit(node.value)
         name = getattr(node.value, "id", None) or getattr(node.value, "attr", None)
         if name == "Literal":
-            self.annotation(node.slice, is_type=False)
+            self.read_annotation(node.slice, is_type=False)
             return ir.Constant("literal")
         if name == "Annotated" and isinstance(node.slice, ast.Tuple):
-            kind, *_ = (
-                self.annotation(part, is_type=self._annotating and not place)
-                for place, part in enumerate(node.slice.elts)
+            annotated, *_ = (
+                self.read_annotation(part, is_type=self._in_annotation and not index)
+                for index, part in enumerate(node.slice.elts)
             )
-            return kind
+            return annotated
         if isinstance(node.slice, ast.Slice):
             self.generic_visit(node.slice)
             return receiver
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
             use = ir.FieldUse(receiver, node.slice.value, is_key=True)
             self.add_occurrence(node.slice.lineno, "references", use)
-        read = self.annotation if name in _TYPE_FORMS else self.visit
+        read = self.read_annotation if name in _TYPE_FORMS else self.visit
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return ir.Subscript(receiver, tuple(map(read, parts)))
 
@@ -184,25 +184,25 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ir.Expr:
         self.environment.start_branch()
-        facts = []
+        operands = []
         for operand in node.values:
-            facts.append(self.visit(operand))
+            operands.append(self.visit(operand))
             self.narrow(operand, holds=isinstance(node.op, ast.And))
         self.environment.end_branch()
-        return ir.Alternatives(tuple(facts)) if isinstance(node.op, ast.Or) else facts[-1]
+        return ir.Alternatives(tuple(operands)) if isinstance(node.op, ast.Or) else operands[-1]
 
     def visit_IfExp(self, node: ast.IfExp) -> ir.Expr:
         self.visit(node.test)
-        facts = []
+        branches = []
         for holds, branch in ((True, node.body), (False, node.orelse)):
             self.environment.start_branch()
             self.narrow(node.test, holds=holds)
-            facts.append(self.visit(branch))
+            branches.append(self.visit(branch))
             self.environment.end_branch()
-        return ir.Alternatives(tuple(facts))
+        return ir.Alternatives(tuple(branches))
 
     def visit_Await(self, node: ast.Await) -> ir.Expr:
-        return ir.Taken(self.visit(node.value), "await")
+        return ir.Unwrapped(self.visit(node.value), "await")
 
     def visit_Tuple(self, node: ast.Tuple) -> ir.Expr:
         return ir.Display("tuple", tuple(map(self.visit, node.elts)))
@@ -223,32 +223,32 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
         self.environment.start_branch()
         for generator in node.generators:
             iterable = self.visit(generator.iter)
-            taken = ir.Taken(iterable, "async for" if generator.is_async else "for")
-            self._assign_inside(generator.target, taken)
+            element = ir.Unwrapped(iterable, "async for" if generator.is_async else "for")
+            self._bind_comprehension_target(generator.target, element)
             for test in generator.ifs:
                 self.visit(test)
                 self.narrow(test, holds=True)
-        fact = self._made_by(node)
+        expr = self._comprehension(node)
         self.environment.end_branch()
-        return fact
+        return expr
 
     visit_SetComp = visit_ListComp
     visit_GeneratorExp = visit_ListComp
     visit_DictComp = visit_ListComp
 
-    def _made_by(self, node: _Comprehension) -> ir.Expr:
+    def _comprehension(self, node: _Comprehension) -> ir.Expr:
         if isinstance(node, ast.DictComp):
             return ir.Display("dict", (self.visit(node.key), self.visit(node.value)))
         kind = {ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "generator")
         return ir.Display(kind, (self.visit(node.elt),))
 
-    def _assign_inside(self, target: ast.expr, value: ir.Expr) -> None:
-        """Bind names that live only inside a comprehension: no name of the scope."""
+    def _bind_comprehension_target(self, target: ast.expr, value: ir.Expr) -> None:
+        """Bind names in the environment alone: they are visible only inside the comprehension."""
         if isinstance(target, ast.Name):
             self.environment[target.id] = (self.add_binding(value),)
         elif isinstance(target, (ast.Tuple, ast.List)):
             for index, element in enumerate(target.elts):
-                self._assign_inside(element, ir.Unpacked(index, value))
+                self._bind_comprehension_target(element, ir.UnpackedElement(index, value))
         else:
             self.visit(target)
 
@@ -258,37 +258,37 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
             if default is not None:
                 self.visit(default)
         self.environment.start_branch()
-        place = self.add_binding(ir.UNKNOWN)
+        unknown = self.add_binding(ir.UNKNOWN)
         for _, parameter, _ in parameters:
-            self.environment[parameter.arg] = (place,)
+            self.environment[parameter.arg] = (unknown,)
         self.visit(node.body)
         self.environment.end_branch()
         return ir.UNKNOWN
 
     def visit_Yield(self, node: ast.Yield) -> ir.Expr:
-        fact = self.visit(node.value) if node.value else ir.UNKNOWN
-        self.scopes[self.scope].yielded.append(fact)
+        value = self.visit(node.value) if node.value else ir.UNKNOWN
+        self.scopes[self.scope].yielded.append(value)
         return ir.SentValue(self.scope)
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ir.Expr:
-        self.scopes[self.scope].yielded.append(ir.Taken(self.visit(node.value)))
+        self.scopes[self.scope].yielded.append(ir.Unwrapped(self.visit(node.value)))
         return ir.UNKNOWN
 
     def visit_Starred(self, node: ast.Starred) -> ir.Expr:
-        return ir.Taken(self.visit(node.value))
+        return ir.Unwrapped(self.visit(node.value))
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ir.Expr:
         for value in node.values:
-            self.annotation(value, is_type=False)
+            self.read_annotation(value, is_type=False)
         return _STRING
 
     def generic_visit(self, node: ast.AST) -> ir.Expr:
-        """Note the names in *node*, of which no type is told."""
+        """Record the names in *node*; its own type is unknown."""
         for child in ast.iter_child_nodes(node):
             self.visit(child)
         return ir.UNKNOWN
 
 
 def _any_of(elements: Sequence[ir.Expr]) -> ir.Expr:
-    """What one of the first *elements* of a display may be."""
-    return elements[0] if len(elements) == 1 else ir.Alternatives(tuple(elements[:_ELEMENTS]))
+    """Any of the first *elements* of a display."""
+    return elements[0] if len(elements) == 1 else ir.Alternatives(tuple(elements[:_MAX_ELEMENTS]))

@@ -1,4 +1,4 @@
-"""Which language a file is in, and who reads it: where another language would be added."""
+"""Which language a file is in, and which reader reads it. Another language would be added here."""
 
 import warnings
 from pathlib import PurePosixPath
@@ -24,17 +24,18 @@ _SUFFIXES = {
     "restructuredtext": ".rst",
     "yaml": ".yaml .yml",
 }
-_NAMED_SO = "go java php swift scala lua zig dart sql html css toml json"
+#: Languages whose suffix is their name.
+_SUFFIX_IS_NAME = "go java php swift scala lua zig dart sql html css toml json"
 _LANGUAGES = {
-    **{f".{language}": language for language in _NAMED_SO.split()},
-    **{suffix: language for language, found in _SUFFIXES.items() for suffix in found.split()},
+    **{f".{language}": language for language in _SUFFIX_IS_NAME.split()},
+    **{suffix: name for name, suffixes in _SUFFIXES.items() for suffix in suffixes.split()},
 }
 
 
 def language_of(path: str) -> str:
-    """The language of a file by its name; `text` when nothing is known.
+    """The language of a file by its suffix; `text` when it is unknown.
 
-    No module can be imported whose name has a colon, which ends the file in a symbol's id.
+    A path with a colon is `text`: in a symbol's id, a colon ends the path.
     """
     if ":" in path:
         return "text"
@@ -42,18 +43,18 @@ def language_of(path: str) -> str:
 
 
 def read_facts(language: str, text: str) -> FileFacts | None:
-    """The facts of a source *text*, or None when nobody here reads that language.
+    """The facts of a source *text*, or None when there is no reader for that language.
 
-    A reader for a further language is one more branch here; what it returns is linked, stored and
-    queried like the rest. Raise SyntaxError when the text does not parse.
+    A reader for another language is one more branch here; its facts are linked, stored and queried
+    like the others. Raise SyntaxError when the text does not parse.
     """
     with warnings.catch_warnings():
-        # An odd escape in somebody's string is not our concern.
+        # Python warns about invalid escapes in the strings of the code that is read.
         warnings.simplefilter("ignore")
         try:
             match language:
                 case "typescript" | "tsx":
-                    # Few repositories have any; to load its reader costs 8 ms.
+                    # Few repositories need this reader, and importing it takes 8 ms.
                     from judge.codegraph.read.typescript_reader import (  # noqa: PLC0415
                         read_typescript,
                     )

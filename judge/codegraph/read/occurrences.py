@@ -1,8 +1,8 @@
-"""All names met in a file -> those that may mean a symbol; variables of functions are left out.
+"""Keeps the occurrences that may refer to a symbol, and drops those of local variables.
 
-A name that one scope binds both by a definition or an import and in other ways is one symbol, as
-it is for language servers: `try: from fast import f`, then `except ImportError: f = None`, or
-`f = cached(f)` after `def f`. Every mention of it counts, assignments too.
+A name that one scope binds both by a definition or import and by assignment is one symbol, as it
+is for language servers: `try: from fast import f`, then `except ImportError: f = None`, or
+`f = cached(f)` after `def f`. Every occurrence of it counts, assignments too.
 """
 
 from msgspec.structs import replace
@@ -10,32 +10,32 @@ from msgspec.structs import replace
 from judge.codegraph import ir
 from judge.codegraph.facts import FileFacts, Occurrence
 
-#: Bindings that give a name a meaning beyond the file's variables.
-_DEFINING = (ir.FunctionBinding, ir.ClassBinding, ir.ImportFrom)
+#: Definitions with which the other bindings of the name in its scope share one symbol.
+_DEFINITIONS = (ir.FunctionBinding, ir.ClassBinding, ir.ImportFrom)
 
 
 class OccurrenceFilter:
-    """Tell the occurrences of symbols apart, once a file has been read to its end."""
+    """Select the occurrences of symbols, once the whole file has been read."""
 
     def __init__(self, facts: FileFacts) -> None:
         self._facts = facts
         self._scopes, self._bindings = facts.scopes, facts.bindings
-        self._defined_beside = self._shared_names()
+        self._shared_definitions = self._find_shared_definitions()
         self._variables = {
-            place
-            for scope, name in {(one.scope, one.name) for one in facts.variables}
-            for place in facts.scopes[scope].names.get(name, ())
+            index
+            for scope, name in {(v.scope, v.name) for v in facts.variables}
+            for index in facts.scopes[scope].names.get(name, ())
         }
 
     def of_symbols(self) -> list[Occurrence]:
-        """Those that may mean a symbol, each with all that its name may be bound to."""
+        """The occurrences that may refer to a symbol, with all bindings that its name may have."""
         found = []
         for occurrence in self._facts.occurrences:
-            target = self._before_tests(occurrence.target)
+            target = self._without_narrowing(occurrence.target)
             match target:
                 case ir.Variable(bindings=bindings):
-                    if meant := self._meant(bindings):
-                        found.append(replace(occurrence, target=ir.Variable(meant)))
+                    if symbols := self._symbol_bindings(bindings):
+                        found.append(replace(occurrence, target=ir.Variable(symbols)))
                 case ir.Name() as name if not self._names_a_symbol(name):
                     pass
                 case _ if target is not occurrence.target:
@@ -44,45 +44,42 @@ class OccurrenceFilter:
                     found.append(occurrence)
         return found
 
-    def _before_tests(self, target: ir.Target) -> ir.Target:
-        """What is named by a variable that tests such as `isinstance` have narrowed."""
+    def _without_narrowing(self, target: ir.Target) -> ir.Target:
+        """*target*, or the variable or name that it was before tests narrowed its type."""
         match target:
-            case ir.Variable(bindings=(place,)):
-                known = self._bindings[place]
-                if isinstance(known, ir.Narrowed) and isinstance(
-                    known.value, ir.Variable | ir.Name
-                ):
-                    return self._before_tests(known.value)
+            case ir.Variable(bindings=(index,)):
+                match self._bindings[index]:
+                    case ir.Narrowed(value=ir.Variable() | ir.Name() as value):
+                        return self._without_narrowing(value)
         return target
 
-    def _shared_names(self) -> dict[int, list[int]]:
-        """Each other binding of a defined name -> the definitions of that name in its scope."""
+    def _find_shared_definitions(self) -> dict[int, list[int]]:
+        """For each binding beside a definition of the same name and scope: those definitions."""
         found: dict[int, list[int]] = {}
         for scope in self._scopes:
-            for places in scope.names.values():
-                if len(places) > 1:
-                    defining = [p for p in places if isinstance(self._bindings[p], _DEFINING)]
+            for indices in scope.names.values():
+                if len(indices) > 1:
+                    defining = [i for i in indices if isinstance(self._bindings[i], _DEFINITIONS)]
                     if defining:
-                        found.update(dict.fromkeys(set(places).difference(defining), defining))
+                        found.update(dict.fromkeys(set(indices).difference(defining), defining))
         return found
 
-    def _meant(self, bindings: tuple[int, ...]) -> tuple[int, ...]:
-        """The bindings of a variable that matter, when one of them may be a symbol."""
-        shared = [s for p in bindings for s in self._defined_beside.get(p, ())]
+    def _symbol_bindings(self, bindings: tuple[int, ...]) -> tuple[int, ...]:
+        """*bindings* and the definitions that share their symbol; empty for a local variable."""
+        shared = [d for b in bindings for d in self._shared_definitions.get(b, ())]
         if shared:
             return tuple(dict.fromkeys([*bindings, *shared]))
         return bindings if any(map(self._may_be_symbol, bindings)) else ()
 
-    def _may_be_symbol(self, place: int) -> bool:
-        return place in self._variables or isinstance(self._bindings[place], ir.DEFINING_BINDINGS)
+    def _may_be_symbol(self, index: int) -> bool:
+        return index in self._variables or isinstance(self._bindings[index], ir.DEFINING_BINDINGS)
 
     def _names_a_symbol(self, name: ir.Name) -> bool:
-        """Whether a name that was looked up turned out to be more than a variable."""
-        place = name.scope
-        while place >= 0:
-            scope = self._scopes[place]
+        """Whether looking *name* up finds more than a local variable."""
+        index = name.scope
+        while index >= 0:
+            scope = self._scopes[index]
             if name.name in scope.names and scope.kind != "class":
-                found = scope.names[name.name]
-                return any(map(self._may_be_symbol, found))
-            place = scope.parent
-        return bool(self._facts.stars)
+                return any(map(self._may_be_symbol, scope.names[name.name]))
+            index = scope.parent
+        return bool(self._facts.star_imports)

@@ -1,4 +1,4 @@
-"""Python source -> the facts of one file, the way into the reader."""
+"""Python source -> the facts of one file: the entry point of the Python reader."""
 
 import ast
 
@@ -12,21 +12,21 @@ from judge.codegraph.source_text import content_hash
 def read_python(text: str) -> FileFacts:
     """The facts of the Python source *text*; raise SyntaxError when it does not parse."""
     tree, type_params = _parsed(text)
-    # As the parser counts them: a form feed ends no line.
+    # Split as the parser counts lines: `splitlines` would also split at a form feed.
     lines = text.split("\n")
     reader = StatementReader(new_facts(len(lines) - (not lines[-1]) or 1), type_params)
-    place, digest = (0, 0), ""
+    span, digest = (0, 0), ""
     for statement in tree.body:
-        reader.top_level(statement)
-        if place != (place := (first_line(statement), statement.end_lineno or 0)):
-            source = "\n".join(lines[place[0] - 1 : place[1]])
+        reader.read_top_level(statement)
+        if span != (span := (first_line(statement), statement.end_lineno or 0)):
+            source = "\n".join(lines[span[0] - 1 : span[1]])
             digest = content_hash(source.encode("utf-8", "surrogatepass"))
         reader.end_statement(digest)
-    return reader.end_file()
+    return reader.finish()
 
 
 def _parsed(text: str) -> tuple[ast.Module, dict[int, list[tuple[int, str]]]]:
-    """The tree of *text* and, by line, type parameters that this Python cannot parse."""
+    """The syntax tree of *text*, and the type parameters that this Python cannot parse, by line."""
     try:
         return ast.parse(text), {}
     except SyntaxError:

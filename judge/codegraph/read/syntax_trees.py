@@ -1,4 +1,4 @@
-"""Small questions about syntax trees."""
+"""Helpers for the syntax trees of Python's `ast`."""
 
 import ast
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def each_parameter(
 
 
 def chain_key(node: ast.expr) -> str | None:
-    """`a.b.c` for a chain of plain names, under which a narrowed type is kept; else None."""
+    """The environment's key for a variable or member access chain (`a.b.c`); None for others."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute) and (inner := chain_key(node.value)) is not None:
@@ -42,7 +42,7 @@ def chain_key(node: ast.expr) -> str | None:
 
 
 def is_named_like_a_class(function: ast.expr) -> bool:
-    """Whether the last name of *function* is written as PEP 8 writes classes, or is `cls`."""
+    """Whether the last name of *function* is capitalised, as PEP 8 names classes, or is `cls`."""
     name: str = getattr(function, "id", None) or getattr(function, "attr", None) or ""
     return name == "cls" or name.lstrip("_")[:1].isupper()
 
@@ -54,7 +54,7 @@ def parse_type_parameter(line: int, text: str) -> tuple[str, ast.expr | None]:
 
 
 def parse_type(text: str, line: int) -> ast.expr | None:
-    """The type that the string *text* on *line* names; None where it is no expression."""
+    """The type written in the string *text* on *line*; None when it is no expression."""
     try:
         inner = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):

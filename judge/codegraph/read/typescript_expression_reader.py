@@ -1,4 +1,4 @@
-"""Names, values, types and blocks of a TypeScript file; the lower half of its reader."""
+"""Names, expressions, types and blocks of TypeScript; the lower layer of its reader."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -21,22 +21,23 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 THIS = "this"
-#: Statements that declare a name for the block in which they stand.
+#: Statements that declare a name in their block; `var` declares outside it.
 _DECLARATIONS = re.compile(r"(?!variable_)\w+_declaration")
-#: Generic types that behave like one that the type evaluator knows, and those like their argument.
+#: Generic types -> the Python container that the type evaluator treats them as.
 _CONTAINERS = {
     **dict.fromkeys(("Array", "ReadonlyArray", "Iterable", "Set", "ReadonlySet"), "list"),
     **dict.fromkeys(("Map", "ReadonlyMap", "WeakMap", "Record"), "dict"),
 }
-_LIKE_THEIR_ARGUMENT = frozenset(
+#: Generic types that are treated as their argument.
+_TRANSPARENT = frozenset(
     {"Promise", "PromiseLike", "Awaited", "Readonly", "Partial", "Required", "NonNullable"}
 )
 
 
 class TypescriptExpressionReader(FactWriter):
-    """Turn expressions and types into facts; what names mean is looked up when files are linked.
+    """Turn expressions and types into `ir` expressions; names are looked up when files are linked.
 
-    To visit a node gives the fact for it; the names in it are noted.
+    Visiting a node returns its `ir` expression and records the names in it.
     """
 
     def __init__(self, facts: FileFacts) -> None:
@@ -45,7 +46,7 @@ class TypescriptExpressionReader(FactWriter):
         self._visitors: dict[str, Callable[[Node], ir.Expr | None]] = {}
 
     def visit(self, node: "Node | None") -> ir.Expr:
-        """The fact for *node*; the names in it are noted."""
+        """Read *node* and return its `ir` expression; UNKNOWN for None and for statements."""
         if node is None:
             return ir.UNKNOWN
         kind = node.type
@@ -54,56 +55,56 @@ class TypescriptExpressionReader(FactWriter):
         return self._visitors[kind](node) or ir.UNKNOWN
 
     def visit_children(self, node: "Node") -> None:
-        """Note the names in *node*, of which no type is told."""
+        """Record the names in *node*; its own type is unknown."""
         self.visit_each(node.named_children)
 
     def visit_each(self, nodes: Iterable["Node"]) -> tuple[ir.Expr, ...]:
-        """The facts for *nodes*."""
+        """Read *nodes* and return their `ir` expressions."""
         return tuple(map(self.visit, nodes))
 
     def read_field(self, node: "Node", field: str) -> ir.Expr | None:
-        """The fact for what *node* has in *field*, if anything."""
+        """Read the child of *node* in that *field*, if there is one."""
         child = node.child_by_field_name(field)
         return self.visit(child) if child is not None else None
 
     def note(self, node: "Node", target: ir.Target, kind: str = "references") -> None:
-        """Note that *target* is named at *node*."""
+        """Add an occurrence of *target* on the first line of *node*."""
         self.add_occurrence(span_of(node)[0], kind, target)
 
     # --- blocks -----------------------------------------------------------------------------
 
     @contextmanager
-    def inside(self, kind: ScopeKind, name: str, node: "Node") -> Iterator[int]:
-        """Open a scope for *node*, at this place; inside, it is the one at hand."""
-        outer = self.scope, self.source, self._assigned_at
+    def in_scope(self, kind: ScopeKind, name: str, node: "Node") -> Iterator[int]:
+        """Add a scope for *node* and enter it until the block ends; yield its index."""
+        outer = self.scope, self.enclosing, self._assignment_span
         span = span_of(node)
-        self.scope, self._assigned_at = self.open_scope(kind, name, span[0], span), None
-        self.source = self.source if kind == "block" else self.scope
+        self.scope, self._assignment_span = self.add_scope(kind, name, span[0], span), None
+        self.enclosing = self.enclosing if kind == "block" else self.scope
         yield self.scope
-        self.scope, self.source, self._assigned_at = outer
+        self.scope, self.enclosing, self._assignment_span = outer
 
     def visit_block(self, node: "Node") -> None:
-        with self.inside("block", "", node):
+        with self.in_scope("block", "", node):
             self.visit_children(node)
 
     def visit_statement_block(self, node: "Node") -> None:
         declares = any(_DECLARATIONS.fullmatch(child.type) for child in node.named_children)
-        with self.inside("block", "", node) if declares else nullcontext():
+        with self.in_scope("block", "", node) if declares else nullcontext():
             self.visit_children(node)
 
     def visit_for_in_statement(self, node: "Node") -> None:
         iterated = self.visit(node.child_by_field_name("right"))
-        with self.inside("block", "", node):
-            self.bind_pattern(node.child_by_field_name("left"), ir.Taken(iterated))
+        with self.in_scope("block", "", node):
+            self.bind_pattern(node.child_by_field_name("left"), ir.Unwrapped(iterated))
             self.visit(node.child_by_field_name("body"))
 
     def visit_catch_clause(self, node: "Node") -> None:
-        with self.inside("block", "", node):
+        with self.in_scope("block", "", node):
             self.bind_pattern(node.child_by_field_name("parameter"), ir.UNKNOWN)
             self.visit(node.child_by_field_name("body"))
 
     def visit_variable_declaration(self, node: "Node") -> None:
-        """Read `var`, which declares for the function or module around all blocks."""
+        """Read `var`, which binds in the function or module around all blocks."""
         outer = self.scope
         while self.scopes[self.scope].kind == "block":
             self.scope = self.scopes[self.scope].parent
@@ -111,7 +112,7 @@ class TypescriptExpressionReader(FactWriter):
         self.scope = outer
 
     def bind_pattern(self, node: "Node | None", value: ir.Expr) -> None:
-        """Bind every name in a pattern to its part of *value*; properties named are uses."""
+        """Bind each name of a destructuring pattern to its part of *value*; properties are uses."""
         if node is None:
             return
         match node.type:
@@ -124,8 +125,8 @@ class TypescriptExpressionReader(FactWriter):
                 self.bind_pattern(node.child_by_field_name("left"), value)
                 self.visit(node.child_by_field_name("right"))
             case "array_pattern":
-                for place, child in enumerate(node.named_children):
-                    self.bind_pattern(child, ir.Unpacked(place, value))
+                for index, child in enumerate(node.named_children):
+                    self.bind_pattern(child, ir.UnpackedElement(index, value))
             case "object_pattern" | "rest_pattern" as kind:
                 for child in node.named_children:
                     self.bind_pattern(child, value if kind == "object_pattern" else ir.UNKNOWN)
@@ -135,16 +136,16 @@ class TypescriptExpressionReader(FactWriter):
     def _part(self, key: "Node | None", value: ir.Expr) -> ir.Expr:
         if key is None or value is ir.UNKNOWN:
             return ir.UNKNOWN
-        fact = ir.Attribute(value, text_of(key))
-        self.note(key, fact)
-        return fact
+        attribute = ir.Attribute(value, text_of(key))
+        self.note(key, attribute)
+        return attribute
 
     # --- names and values -------------------------------------------------------------------
 
     def visit_identifier(self, node: "Node") -> ir.Expr:
-        fact = ir.Name(self.scope, text_of(node))
-        self.note(node, fact)
-        return fact
+        name = ir.Name(self.scope, text_of(node))
+        self.note(node, name)
+        return name
 
     def visit_this(self, node: "Node") -> ir.Expr:
         return ir.Name(self.scope, THIS)
@@ -154,21 +155,21 @@ class TypescriptExpressionReader(FactWriter):
 
     def visit_member_expression(self, node: "Node") -> ir.Expr:
         owner, name = node.named_children[0], node.named_children[-1]
-        fact = ir.Attribute(self.visit(owner), text_of(name))
-        self.note(name, fact)
-        return fact
+        attribute = ir.Attribute(self.visit(owner), text_of(name))
+        self.note(name, attribute)
+        return attribute
 
     def visit_call_expression(self, node: "Node") -> ir.Expr:
         function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
         first = len(self.occurrences)
         called = self.visit(function)
-        self.as_kind("calls", called, first)
+        self.set_occurrence_kind("calls", called, first)
         source = required_module(node)
         if source is not None:
             self.note(node, import_of(source), "imports")
-        given = node.child_by_field_name("arguments")
-        self.visit_each(child for child in node.named_children if child not in (function, given))
-        return ir.Call(called, self.visit_each(children_of(given)))
+        arguments = node.child_by_field_name("arguments")
+        self.visit_each(c for c in node.named_children if c not in (function, arguments))
+        return ir.Call(called, self.visit_each(children_of(arguments)))
 
     def visit_inner(self, node: "Node") -> ir.Expr:
         return self.visit(next(iter(node.named_children), None))
@@ -199,34 +200,34 @@ class TypescriptExpressionReader(FactWriter):
 
     def visit_generic_type(self, node: "Node") -> ir.Expr:
         head, arguments = node.named_children[0], node.named_children[-1]
-        name, inner = self.visit(head), self.visit_each(arguments.named_children)
-        plain = text_of(head)
-        if plain in _LIKE_THEIR_ARGUMENT and inner:
+        generic, inner = self.visit(head), self.visit_each(arguments.named_children)
+        name = text_of(head)
+        if name in _TRANSPARENT and inner:
             return inner[0]
-        if plain in _CONTAINERS:
-            name = ir.Name(0, _CONTAINERS[plain])
-        return ir.Subscript(name, inner)
+        if name in _CONTAINERS:
+            generic = ir.Name(0, _CONTAINERS[name])
+        return ir.Subscript(generic, inner)
 
     def visit_array_type(self, node: "Node") -> ir.Expr:
         return ir.Subscript(ir.Name(0, "list"), (self.visit_inner(node),))
 
     def visit_union_type(self, node: "Node") -> ir.Expr:
-        """Of all its members at once: the tree of `A | B | C` has a level for each."""
-        members, waiting = [], [node]
-        while waiting:
-            one = waiting.pop()
-            if one.type == "union_type":
-                waiting += reversed(one.named_children)
+        """Flatten the members, since the tree of `A | B | C` nests a level for each."""
+        members, pending = [], [node]
+        while pending:
+            member = pending.pop()
+            if member.type == "union_type":
+                pending += reversed(member.named_children)
             else:
-                members.append(self.visit(one))
+                members.append(self.visit(member))
         return ir.Alternatives(tuple(members))
 
     def visit_object_type(self, node: "Node") -> None:
-        """Note the types of properties that belong to nothing with a name."""
+        """Read the property types of an anonymous object type."""
         for child in node.named_children:
             self.visit_all_but_name(child)
 
     def visit_all_but_name(self, node: "Node") -> None:
-        """Note what *node* names besides what it declares."""
+        """Read the children of *node*, without the name that it declares."""
         declared = node.child_by_field_name("name") or node.child_by_field_name("pattern")
         self.visit_each(child for child in node.named_children if child != declared)

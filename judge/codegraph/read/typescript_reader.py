@@ -1,7 +1,7 @@
-"""TypeScript source -> the facts of one file, through tree-sitter; the extra `typescript`.
+"""TypeScript source -> the facts of one file, through tree-sitter; needs the extra `typescript`.
 
-Definitions, imports and what names them are read, and the types that are written down or plain to
-see (`new A()`); names are looked up through blocks, and no flow of control is followed.
+Reads definitions, imports and occurrences, and types that are declared or evident (`new A()`).
+Blocks are scopes; there is no flow analysis.
 """
 
 import re
@@ -14,7 +14,7 @@ from judge.codegraph.read.typescript_expression_reader import THIS, TypescriptEx
 from judge.codegraph.read.typescript_syntax import (
     bases_of,
     children_of,
-    has_word,
+    has_keyword,
     import_of,
     kind_of,
     module_of,
@@ -29,21 +29,21 @@ from judge.codegraph.source_text import content_hash
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-#: `<in out T>` and `export type *` of TypeScript 4.7 and 5.0, which the grammar does not know.
+#: `<in out T>` (TypeScript 4.7) and `export type *` (5.0), which the grammar does not know.
 _NEWER = re.compile(
     rb"(?<![\w$.])(?:in[ \t]+)?(?:out|in)(?=[ \t]+[A-Z])|(?<=\bexport )type(?=[ \t]*\*)"
 )
-#: A file of which the grammar knows nearly all is worth more read than searched as text.
-_MOST_UNREAD = 0.05
+#: A file with at most this share of syntax errors is read; others are searched as text.
+_MAX_ERROR_SHARE = 0.05
 _DEFAULT = "default"
-#: What stands before a parameter that declares a field as well.
-_FIELD = ("private ", "public ", "protected ", "readonly ")
-#: Words before a method -> decorators that make the same of it.
+#: Modifiers with which a constructor parameter declares a field, too.
+_FIELD_MODIFIERS = ("private ", "public ", "protected ", "readonly ")
+#: Modifiers of a method -> the Python decorators with the same effect.
 _DECORATORS = {"static": "staticmethod", "get": "property"}
 
 
 def read_typescript(text: str, *, is_jsx: bool) -> FileFacts | None:
-    """The facts of the TypeScript source *text*, or None without the extra.
+    """The facts of the TypeScript source *text*, or None when the extra is not installed.
 
     Raise SyntaxError when it does not parse.
     """
@@ -57,35 +57,35 @@ def read_typescript(text: str, *, is_jsx: bool) -> FileFacts | None:
     root = parser.parse(source).root_node
     if root.has_error:
         root = parser.parse(_NEWER.sub(_blank, source)).root_node
-    if _unread_bytes(root) > _MOST_UNREAD * len(source):
+    if _error_bytes(root) > _MAX_ERROR_SHARE * len(source):
         raise SyntaxError("tree-sitter cannot parse enough of it")
     reader = _TypescriptReader(new_facts(text.count("\n") + 1))
     for statement in root.named_children:
         reader.visit(statement)
         reader.end_statement(content_hash(statement.text or b""))
-    return reader.end_file()
+    return reader.finish()
 
 
-def _unread_bytes(root: "Node") -> int:
-    """How much of a file stands in what the grammar does not know."""
-    unread, waiting = 0, [root]
-    for node in waiting:
+def _error_bytes(root: "Node") -> int:
+    """How many bytes of a file are in nodes that the grammar could not parse."""
+    size, pending = 0, [root]
+    for node in pending:
         if node.type == "ERROR":
-            unread += node.end_byte - node.start_byte
+            size += node.end_byte - node.start_byte
         elif node.has_error:
-            waiting += node.children
-    return unread
+            pending += node.children
+    return size
 
 
-def _blank(found: re.Match[bytes]) -> bytes:
-    return b" " * len(found[0])
+def _blank(match: re.Match[bytes]) -> bytes:
+    return b" " * len(match[0])
 
 
 class _TypescriptReader(TypescriptExpressionReader):
     """Read definitions, imports and exports."""
 
     def visit_ERROR(self, node: "Node") -> None:
-        """Take nothing from what the grammar does not know."""
+        """Skip what the grammar could not parse."""
 
     # --- classes ----------------------------------------------------------------------------
 
@@ -93,25 +93,25 @@ class _TypescriptReader(TypescriptExpressionReader):
         self._class(name_of(node), node, node.child_by_field_name("body"))
 
     def visit_internal_module(self, node: "Node") -> None:
-        """Read a namespace as a class whose members see one another, as if they stood outside."""
-        place, around = len(self.scopes), self.scopes[self.scope].names
+        """Read a namespace as a class; its members see one another, so bind them outside too."""
+        index, outer = len(self.scopes), self.scopes[self.scope].names
         self.visit_class(node)
-        for name, places in self.scopes[place].names.items():
-            around.setdefault(name, []).extend(places)
+        for name, bindings in self.scopes[index].names.items():
+            outer.setdefault(name, []).extend(bindings)
 
     def _class(self, name: str, node: "Node", body: "Node | None") -> None:
-        """Read a class, or what has members like one."""
+        """Read a class, interface, enumeration, object type or namespace."""
         self.visit_each(node.children_by_field_name("decorator"))
-        with self.inside("class", name, node) as place:
+        with self.in_scope("class", name, node) as scope_index:
             self._type_parameters(node)
-            bases = self.scopes[place].bases
+            bases = self.scopes[scope_index].bases
             for base in bases_of(node):
                 if base.type == "type_arguments":
                     bases[-1] = ir.Subscript(bases[-1], self.visit_each(base.named_children))
                 else:
                     first = len(self.occurrences)
                     bases.append(self.visit(base))
-                    self.as_kind("inherits", bases[-1], first)
+                    self.set_occurrence_kind("inherits", bases[-1], first)
             for child in children_of(body):
                 if child.type == "property_identifier":  # a member of an enumeration
                     self._declare(child, child, ir.UNKNOWN)
@@ -119,14 +119,15 @@ class _TypescriptReader(TypescriptExpressionReader):
                     self._method(child)
                 else:
                     self.visit(child)
-        self.bind(name, ir.ClassBinding(place))
+        self.bind(name, ir.ClassBinding(scope_index))
 
     def _method(self, node: "Node") -> None:
-        for one in parameters_of(node):
-            if text_of(one).startswith(_FIELD):
-                field = ir.AnnotatedVariable(self.read_field(one, "type") or ir.UNKNOWN, None)
-                self._declare(one, one.child_by_field_name("pattern"), field)
-        self._function(name_of(node), node, has_this=not has_word(node, "static"))
+        for parameter in parameters_of(node):
+            if text_of(parameter).startswith(_FIELD_MODIFIERS):
+                declared = self.read_field(parameter, "type") or ir.UNKNOWN
+                field = ir.AnnotatedVariable(declared, None)
+                self._declare(parameter, parameter.child_by_field_name("pattern"), field)
+        self._function(name_of(node), node, has_this=not has_keyword(node, "static"))
 
     def visit_field(self, node: "Node") -> None:
         self.visit_each(node.children_by_field_name("decorator"))
@@ -137,11 +138,12 @@ class _TypescriptReader(TypescriptExpressionReader):
             self._declare(node, name, self._value(node))
 
     def _type_parameters(self, node: "Node") -> None:
-        """Bind the type parameters of *node* in the scope at hand."""
-        for one in children_of(node.child_by_field_name("type_parameters")):
-            bound, _ = self.read_field(one, "constraint"), self.read_field(one, "value")
-            fact = ir.TypeParameter(len(self.bindings), bound)
-            self.scopes[self.scope].type_params.append(self.bind(name_of(one), fact))
+        """Bind the type parameters of *node* in the current scope."""
+        for parameter in children_of(node.child_by_field_name("type_parameters")):
+            bound = self.read_field(parameter, "constraint")
+            self.read_field(parameter, "value")
+            binding = ir.TypeParameter(len(self.bindings), bound)
+            self.scopes[self.scope].type_params.append(self.bind(name_of(parameter), binding))
 
     # --- functions --------------------------------------------------------------------------
 
@@ -149,36 +151,36 @@ class _TypescriptReader(TypescriptExpressionReader):
         self._function(name_of(node), node)
 
     def visit_method(self, node: "Node") -> None:
-        """Read a method of an object, which is not found by its name alone."""
+        """Read a method of an object literal, which no scope binds by its name."""
         self._function(f"<function {span_of(node)[0]}>", node, has_this=True)
 
     def _function(self, name: str, node: "Node", *, has_this: bool = False) -> None:
-        with self.inside("function", name, node) as place:
-            scope = self.scopes[place]
+        with self.in_scope("function", name, node) as scope_index:
+            scope = self.scopes[scope_index]
             self._type_parameters(node)
-            words = [word for word in _DECORATORS if has_word(node, word)]
-            scope.decorators = [ir.Name(0, _DECORATORS[word]) for word in words]
+            modifiers = [word for word in _DECORATORS if has_keyword(node, word)]
+            scope.decorators = [ir.Name(0, _DECORATORS[word]) for word in modifiers]
             if has_this:
                 scope.params.append(Parameter(THIS, "p", None, None))
-                self.bind(THIS, ir.ParameterBinding(place, 0))
-            for one in parameters_of(node):
-                self._parameter(one, place)
+                self.bind(THIS, ir.ParameterBinding(scope_index, 0))
+            for parameter in parameters_of(node):
+                self._parameter(parameter, scope_index)
             scope.returns = self.read_field(node, "return_type")
             body = node.child_by_field_name("body")
             if body is not None and body.type == "statement_block":
                 self.visit_children(body)
             elif body is not None:
                 scope.returned.append(self.visit(body))
-        self.bind(name, ir.FunctionBinding(place))
+        self.bind(name, ir.FunctionBinding(scope_index))
 
-    def _parameter(self, node: "Node", place: int) -> None:
+    def _parameter(self, node: "Node", scope_index: int) -> None:
         self.visit_each(node.children_by_field_name("decorator"))
         pattern = node.child_by_field_name("pattern") or node
         annotation, value = self.read_field(node, "type"), self.read_field(node, "value")
-        params = self.scopes[place].params
+        params = self.scopes[scope_index].params
         params.append(Parameter(text_of(pattern), "p", annotation, value))
         if pattern.type in ("identifier", THIS):
-            self.bind(text_of(pattern), ir.ParameterBinding(place, len(params) - 1))
+            self.bind(text_of(pattern), ir.ParameterBinding(scope_index, len(params) - 1))
         else:
             self.bind_pattern(pattern, ir.AnnotatedVariable(annotation or ir.UNKNOWN, None))
 
@@ -188,17 +190,17 @@ class _TypescriptReader(TypescriptExpressionReader):
     # --- variables --------------------------------------------------------------------------
 
     def add_variable(self, scope: int, name: str) -> None:
-        """Note a definition; a constant and a type of one name are two."""
-        if self._assigned_at is not None:
-            self.facts.variables.append(VariableSymbol(scope, name, self._assigned_at))
+        """Add every definition: a constant and a type of the same name are two symbols."""
+        if self._assignment_span is not None:
+            self.facts.variables.append(VariableSymbol(scope, name, self._assignment_span))
 
     def _declare(self, node: "Node", pattern: "Node | None", value: ir.Expr) -> None:
-        """Bind the names in *pattern*, which are symbols of the module or class if it is one's."""
+        """Bind the names in *pattern*; in a module or class scope they are symbols."""
         with self.assigning(*span_of(node)):
             self.bind_pattern(pattern, value)
 
     def _value(self, node: "Node") -> ir.Expr:
-        """What *node* assigns, with the type that it declares."""
+        """The value that *node* assigns, with the type that it declares."""
         annotation, value = self.read_field(node, "type"), self.read_field(node, "value")
         if annotation is None:
             return value or ir.UNKNOWN
@@ -210,10 +212,10 @@ class _TypescriptReader(TypescriptExpressionReader):
             self._class(name_of(node), node, value)
             return
         generic = node.child_by_field_name("type_parameters")
-        with self.inside("block", "", node) if generic is not None else nullcontext():
+        with self.in_scope("block", "", node) if generic is not None else nullcontext():
             self._type_parameters(node)
-            found = self.visit(value)
-        self._declare(node, node.child_by_field_name("name"), found)
+            aliased = self.visit(value)
+        self._declare(node, node.child_by_field_name("name"), aliased)
 
     def visit_variable_declarator(self, node: "Node") -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -239,19 +241,21 @@ class _TypescriptReader(TypescriptExpressionReader):
             elif clause.type == "import_require_clause":
                 self._import_names(clause, clause.child_by_field_name("source"))
 
-    def _import_names(self, part: "Node", source: "Node | None", alone: str = "") -> None:
-        """Bind what *part* of an import takes: names of the module at *source*, or all of it.
+    def _import_names(self, part: "Node", source: "Node | None", bare: str = "") -> None:
+        """Bind what *part* of an import names: exports of the module *source*, or the module.
 
-        A name that stands *alone* is one of the module, too, if it is called so there.
+        A bare identifier stands for the export called *bare*, or for the module when that is empty.
         """
         if part.type == "identifier":
-            self._import_name(part, part, import_of(source, alone))
-        elif part.type not in ("named_imports", "object_pattern"):
+            self._import_name(part, part, import_of(source, bare))
+        elif part.type in ("named_imports", "object_pattern"):
+            for child in part.named_children:
+                field = child.child_by_field_name
+                name = field("name") or field("key") or child
+                alias = field("alias") or field("value") or name
+                self._import_name(child, alias, import_of(source, text_of(name)))
+        else:
             self._import_name(part, part.named_children[0], import_of(source))
-        for one in part.named_children if part.type in ("named_imports", "object_pattern") else ():
-            name = one.child_by_field_name("name") or one.child_by_field_name("key") or one
-            alias = one.child_by_field_name("alias") or one.child_by_field_name("value") or name
-            self._import_name(one, alias, import_of(source, text_of(name)))
 
     def _import_name(self, node: "Node", alias: "Node", value: ir.ImportFrom) -> None:
         self.bind(text_of(alias), value)
@@ -262,18 +266,18 @@ class _TypescriptReader(TypescriptExpressionReader):
         source = node.child_by_field_name("source")
         declared = node.child_by_field_name("declaration") or node.child_by_field_name("value")
         part = node.named_children[0]
-        if declared is not None and has_word(node, _DEFAULT):
+        if declared is not None and has_keyword(node, _DEFAULT):
             self._export_default(declared)
         elif declared is not None:
             self.visit(declared)
         elif part.type == "export_clause":
-            for one in part.named_children:
-                self._export_name(one, source)
+            for specifier in part.named_children:
+                self._export_name(specifier, source)
         elif part.type == "namespace_export":
             self._import_names(part, source)
         elif source is not None:
             level, module = module_of(source)
-            self.facts.stars.append((level, module))
+            self.facts.star_imports.append((level, module))
             self.note(node, ir.ImportFrom(level, module, "*"), "imports")
 
     def _export_default(self, node: "Node") -> None:

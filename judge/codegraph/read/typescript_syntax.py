@@ -1,4 +1,4 @@
-"""Small questions about the syntax trees that tree-sitter makes of TypeScript."""
+"""Helpers for tree-sitter's syntax trees of TypeScript."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _SUFFIX = re.compile(r"\.(?:[cm]?[jt]sx?)$")
-#: Kinds of node -> the others that are read like them.
+#: Kinds of node -> other kinds that are read in the same way.
 _ALIKE = {
     "identifier": "type_identifier shorthand_property_identifier",
     "member_expression": "nested_type_identifier nested_identifier",
@@ -33,57 +33,57 @@ _ALIKE = {
 }
 _READ_AS = {kind: one for one, kinds in _ALIKE.items() for kind in kinds.split()}
 
-#: Definitions whose names, if they have one, only they themselves can see.
-_WITHIN_EXPRESSIONS = frozenset({"function_expression", "generator_function", "class"})
+#: Definitions in expressions: their name, if any, is visible only inside them.
+_EXPRESSIONS = frozenset({"function_expression", "generator_function", "class"})
 
 
 def kind_of(node: "Node | None") -> str:
-    """What *node* is read as; empty for none."""
+    """The kind of node that *node* is read as; empty for None."""
     return _READ_AS.get(node.type, node.type) if node is not None else ""
 
 
 def text_of(node: "Node | None") -> str:
-    """The source of *node*; empty for none."""
+    """The source of *node*; empty for None."""
     return (node.text or b"").decode() if node is not None else ""
 
 
 def span_of(node: "Node") -> tuple[int, int]:
-    """Its first line and its last, from 1."""
+    """The first and the last line of *node*, counted from 1."""
     return node.start_point[0] + 1, node.end_point[0] + 1
 
 
 def name_of(node: "Node") -> str:
-    """The name of what *node* defines; one that nobody can write within an expression."""
-    is_named = node.type not in _WITHIN_EXPRESSIONS
+    """The name that *node* defines; in expressions a made-up one, such as `<function 12>`."""
+    is_named = node.type not in _EXPRESSIONS
     name = text_of(node.child_by_field_name("name")) if is_named else ""
     return name or f"<{kind_of(node)} {span_of(node)[0]}>"
 
 
 def children_of(node: "Node | None") -> Sequence["Node"]:
-    """What stands in *node*, punctuation and keywords left out."""
+    """The children of *node* without punctuation and keywords; none for None."""
     return node.named_children if node is not None else ()
 
 
-def has_word(node: "Node", word: str) -> bool:
-    """Whether a keyword such as `static` stands right in *node*."""
-    return any(child.type == word for child in node.children)
+def has_keyword(node: "Node", keyword: str) -> bool:
+    """Whether a keyword such as `static` is a direct child of *node*."""
+    return any(child.type == keyword for child in node.children)
 
 
 def parameters_of(node: "Node") -> Sequence["Node"]:
-    """The parameters of a function, or the one that stands without brackets."""
-    alone = node.child_by_field_name("parameter")
-    return [alone] if alone else children_of(node.child_by_field_name("parameters"))
+    """The parameters of a function, or the single one without brackets (`x => …`)."""
+    single = node.child_by_field_name("parameter")
+    return [single] if single else children_of(node.child_by_field_name("parameters"))
 
 
 def bases_of(node: "Node") -> list["Node"]:
-    """What a class or interface extends and implements, and the arguments of these types."""
-    found: list[Node] = []
+    """The types that a class or interface extends and implements, and their type arguments."""
+    bases: list[Node] = []
     for child in node.named_children:
         if child.type == "class_heritage":
-            found += bases_of(child)
+            bases += bases_of(child)
         elif child.type in ("extends_clause", "extends_type_clause", "implements_clause"):
-            found += child.named_children
-    return found
+            bases += child.named_children
+    return bases
 
 
 def required_module(node: "Node") -> "Node | None":
@@ -92,12 +92,12 @@ def required_module(node: "Node") -> "Node | None":
         node = node.named_children[0]
     if text_of(node.child_by_field_name("function")) not in ("import", "require"):
         return None
-    given = children_of(node.child_by_field_name("arguments"))
-    return next((one for one in given if one.type == "string"), None)
+    arguments = children_of(node.child_by_field_name("arguments"))
+    return next((argument for argument in arguments if argument.type == "string"), None)
 
 
 def module_of(source: "Node | None") -> tuple[int, str]:
-    """The levels and the dotted name of `"../lib/x.js"`; what may be a package has no level."""
+    """Level and dotted name of `"../lib/x.js"`; level 0 for what is no relative path."""
     text = _SUFFIX.sub("", text_of(source)[1:-1])
     if not text.startswith("."):
         return 0, f"{PACKAGE}{text}"
@@ -107,7 +107,7 @@ def module_of(source: "Node | None") -> tuple[int, str]:
 
 
 def import_of(source: "Node | None", name: str = "") -> ir.ImportFrom:
-    """What the module that *source* names has under *name*; without one, the module itself."""
+    """An import of *name* from the module at *source*, or of the module when *name* is empty."""
     level, module = module_of(source)
     if not name:
         module, _, name = module.rpartition(".")
