@@ -197,7 +197,7 @@ class _Builder:
             new[path] = replace(
                 new[path],
                 counts=(len(linked.nodes), len(linked.edges)),
-                asked={place: sorted(names) for place, names in linked.asked.items()},
+                asked={place: sorted(names) for place, names in linked.lookups.items()},
             )
             self._on_progress(files + files * (done + 1) // len(stale), 2 * files)
         return len(stale)

@@ -1,1 +1,1 @@
-"""Facts of all files -> nodes and edges; `linker` is the one way in."""
+"""Facts of all files -> nodes and edges, by type inference; `linker` is the entry point."""

@@ -1,4 +1,4 @@
-"""Calls: what type variables stand for, and what comes back."""
+"""Calls: solves their type variables and infers what they return."""
 
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ Argument = tuple[str, ir.Expr]
 
 
 class CallEvaluator:
-    """Infer what calls return, from annotations or else from what is returned and yielded."""
+    """Infer what calls return: from annotations, else from `return` and `yield`."""
 
     def __init__(self, evaluator: "TypeEvaluator") -> None:
         self._evaluator = evaluator
@@ -33,25 +33,25 @@ class CallEvaluator:
         arguments = [(path, argument) for argument in call.arguments]
         functions = self._evaluator.types(path, function)
         if any(isinstance(f, ty.External) and f.name.endswith(".TypeVar") for f in functions):
-            allowed = (self._evaluator.annotated(path, one) for one in call.arguments[1:])
+            allowed = (self._evaluator.annotation_types(path, t) for t in call.arguments[1:])
             return (ty.TypeVariable(f"{path}:{id(call)}", ty.union(allowed)),)
-        return ty.union(self.result(one, arguments) for one in functions)
+        return ty.union(self.result(t, arguments) for t in functions)
 
     def _super(self, inside: ty.Definition) -> ty.Types:
-        """What `super()` gives in the function that *inside* is, or is part of."""
-        path, place = inside
-        while place > 0:
-            function = ty.Definition(path, place)
-            place = self._evaluator.resolver.scope(function).parent
-            cls = ty.Definition(path, place)
-            if place > 0 and self._evaluator.resolver.scope(cls).kind == "class":
-                receiver = self._evaluator.first_parameter(function) or ty.Instance(cls)
+        """The type of `super()` in the scope *inside*: of the innermost method around it."""
+        path, index = inside
+        while index > 0:
+            function = ty.Definition(path, index)
+            index = self._evaluator.resolver.scope(function).parent
+            cls = ty.Definition(path, index)
+            if index > 0 and self._evaluator.resolver.scope(cls).kind == "class":
+                receiver = self._evaluator.first_parameter_type(function) or ty.Instance(cls)
                 return (ty.SuperObject(cls, receiver),)
         return ()
 
-    def invoke(self, one: ty.Type, method: str) -> ty.Types:
-        """The types of `one.method()`."""
-        functions = self._evaluator.members.attribute(one, method)
+    def method_result(self, type_: ty.Type, method: str) -> ty.Types:
+        """The types of `type_.method()`."""
+        functions = self._evaluator.members.attribute_types(type_, method)
         return ty.union(self.result(function) for function in functions)
 
     def result(  # noqa: PLR0911 - a table
@@ -64,14 +64,14 @@ class CallEvaluator:
             case ty.FunctionObject():
                 return self._function_result(called, arguments or [])
             case ty.Instance():
-                return self.invoke(called, "__call__")
+                return self.method_result(called, "__call__")
             case ty.Generic(kind="callable"):
-                found = called.argument(0)
-                return tuple(one for one in found if not isinstance(one, ty.TypeVariable))
+                returned = called.argument(0)
+                return tuple(t for t in returned if not isinstance(t, ty.TypeVariable))
             case ty.ExternalMethod(receiver=ty.Generic() as receiver, name=name):
                 rule = METHOD_RESULTS.get(f"{receiver.kind}.{name}")
                 return rule(receiver) if rule is not None else ()
-            case ty.External(arguments=given) if given:
+            case ty.External(arguments=type_arguments) if type_arguments:
                 return external_instance(called)
             case ty.External(name=name):
                 return self._external_result(name, arguments or [])
@@ -81,95 +81,92 @@ class CallEvaluator:
         parameters = self._evaluator.classes.type_parameters(cls.cls)
         if not parameters or cls.arguments:
             return (ty.instance_of(cls),)
-        mapping: ty.TypeVariables = {}
+        mapping: ty.Substitution = {}
         for member in self._evaluator.members.class_members(cls, "__init__"):
             if (function := member.function) is not None:
-                self._match(function, 1, arguments, mapping)
+                self._match_arguments(function, 1, arguments, mapping)
         return (ty.Instance(cls.cls, tuple(mapping.get(name, ()) for name in parameters)),)
 
     def _function_result(self, called: ty.FunctionObject, arguments: list[Argument]) -> ty.Types:
         function = called.function
         scope = self._evaluator.resolver.scope(function)
         if scope.returns is None:
-            return () if self._evaluator.declared_only else self._inferred(called)
-        types = self._evaluator.annotated(function.path, scope.returns)
+            return () if self._evaluator.declared_only else self._inferred_result(called)
+        types = self._evaluator.annotation_types(function.path, scope.returns)
         if any(ty.type_variables(types)):
             types = ty.substitute(types, self._type_variables_of(called, arguments))
         if scope.is_async and not scope.yielded:
             types = ty.generic("awaitable", types)
-        return self._managed(function, types)
+        return self._as_context_manager(function, types)
 
-    def _inferred(self, called: ty.FunctionObject) -> ty.Types:
+    def _inferred_result(self, called: ty.FunctionObject) -> ty.Types:
         if called not in self._results:
             self._results[called] = ()
-            self._results[called] = self._returned(called)
+            self._results[called] = self._infer_result(called)
         return self._results[called]
 
-    def _returned(self, called: ty.FunctionObject) -> ty.Types:
+    def _infer_result(self, called: ty.FunctionObject) -> ty.Types:
         function = called.function
         scope = self._evaluator.resolver.scope(function)
         if scope.yielded:
             kind = "aiterator" if scope.is_async else "iterator"
             yielded = ty.union(self._evaluator.types(function.path, part) for part in scope.yielded)
-            return self._managed(function, ty.generic(kind, yielded))
+            return self._as_context_manager(function, ty.generic(kind, yielded))
         types = ty.union(self._evaluator.types(function.path, part) for part in scope.returned)
-        types = self._as_received(types, self._evaluator.first_parameter(function), called.receiver)
+        own = self._evaluator.first_parameter_type(function)
+        types = self._with_receiver_class(types, own, called.receiver)
         return ty.generic("awaitable", types) if scope.is_async else types
 
-    def _as_received(
+    def _with_receiver_class(
         self,
         types: ty.Types,
         own: ty.Instance | ty.ClassObject | None,
         receiver: ty.Instance | ty.ClassObject | None,
     ) -> ty.Types:
-        """*types*, where a method's own class means that of the receiver: `cls()`, `self`."""
+        """*types* with a method's own class replaced by the receiver's: for `self` and `cls()`."""
         if receiver is None or own is None:
             return types
         if not self._evaluator.classes.is_subclass(receiver.cls, own.cls):
             return types
         return tuple(
-            type(one)(receiver.cls, receiver.arguments)
-            if isinstance(one, (ty.Instance, ty.ClassObject))
-            and one.cls == own.cls
-            and not one.arguments
-            else one
-            for one in types
+            type(t)(receiver.cls, receiver.arguments)
+            if isinstance(t, (ty.Instance, ty.ClassObject)) and t.cls == own.cls and not t.arguments
+            else t
+            for t in types
         )
 
-    def _managed(self, function: ty.Definition, types: ty.Types) -> ty.Types:
-        """*types* as context managers, when a decorator makes such of a generator function."""
+    def _as_context_manager(self, function: ty.Definition, types: ty.Types) -> ty.Types:
+        """*types*, as context managers if *function* is decorated with `contextmanager`."""
         flags = self._evaluator.classes.flags(function)
         for kind in ("context", "acontext"):
             if kind in flags:
-                is_async = kind == "acontext"
-                return ty.generic(
-                    kind, self._evaluator.containers.elements(types, is_async=is_async)
-                )
+                elements = self._evaluator.containers.elements
+                return ty.generic(kind, elements(types, is_async=kind == "acontext"))
         return types
 
     # --- type variables ---------------------------------------------------------------------
 
     def _type_variables_of(
         self, called: ty.FunctionObject, arguments: list[Argument]
-    ) -> ty.TypeVariables:
-        """What the type variables of a function stand for in this call."""
+    ) -> ty.Substitution:
+        """The types of a function's type variables in this call."""
         function, receiver = called.function, called.receiver
-        mapping: ty.TypeVariables = {}
+        mapping: ty.Substitution = {}
         skip = 0
         if receiver is not None:
             flags = self._evaluator.classes.flags(function)
             mapping = self._type_variables_of_class(function, receiver)
             skip = 0 if "static" in flags else 1
-        self._match(function, skip, arguments, mapping)
+        self._match_arguments(function, skip, arguments, mapping)
         return mapping
 
     def _type_variables_of_class(
         self, function: ty.Definition, receiver: ty.Instance | ty.ClassObject
-    ) -> ty.TypeVariables:
-        """What `Self` and the type variables of a method's class stand for in its receiver."""
+    ) -> ty.Substitution:
+        """The types of `Self`, and of the type variables of a method's class, for its receiver."""
         classes = self._evaluator.classes
         owner = ty.Definition(function.path, self._evaluator.resolver.scope(function).parent)
-        mapping: ty.TypeVariables = {"Self": (ty.instance_of(receiver),)}
+        mapping: ty.Substitution = {"Self": (ty.instance_of(receiver),)}
         for ancestor in classes.mro(receiver.cls).ancestors:
             if ancestor.cls == owner:
                 own = classes.type_arguments(receiver)
@@ -177,48 +174,48 @@ class CallEvaluator:
                 mapping |= own
         return mapping
 
-    def _match(
+    def _match_arguments(
         self,
         function: ty.Definition,
         skip: int,
         arguments: list[Argument],
-        mapping: ty.TypeVariables,
+        mapping: ty.Substitution,
     ) -> None:
-        """Add to *mapping* what the *arguments* tell, the first *skip* parameters being bound."""
+        """Add to *mapping* what *arguments* say of type variables; skip *skip* bound parameters."""
         params = self._evaluator.resolver.scope(function).params[skip:]
         for parameter, argument in zip(params, arguments, strict=False):
             if parameter.annotation is not None:
-                pattern = self._evaluator.annotated(function.path, parameter.annotation)
+                pattern = self._evaluator.annotation_types(function.path, parameter.annotation)
                 if any(ty.type_variables(pattern)):
                     self._unify(pattern, self._evaluator.types(*argument), mapping)
 
-    def _unify(self, pattern: ty.Types, actual: ty.Types, mapping: ty.TypeVariables) -> None:
-        for one in pattern:
-            match one:
+    def _unify(self, pattern: ty.Types, actual: ty.Types, mapping: ty.Substitution) -> None:
+        for type_ in pattern:
+            match type_:
                 case ty.TypeVariable(name=name):
                     mapping[name] = ty.union((mapping.get(name, ()), actual))
                 case ty.Generic(arguments=(inner, *_)):
-                    self._unify(inner, self._inside(one, actual), mapping)
+                    self._unify(inner, self._first_argument_of(type_, actual), mapping)
                 case ty.Instance(cls=cls, arguments=arguments) if arguments:
                     for other in actual:
                         if isinstance(other, ty.Instance) and other.cls == cls:
                             for inner, given in zip(arguments, other.arguments, strict=False):
                                 self._unify(inner, given, mapping)
 
-    def _inside(self, pattern: ty.Generic, actual: ty.Types) -> ty.Types:
-        """The part of *actual* that stands where *pattern* has its first argument."""
+    def _first_argument_of(self, pattern: ty.Generic, actual: ty.Types) -> ty.Types:
+        """The part of *actual* that corresponds to the first type argument of *pattern*."""
         if pattern.kind == "type":
-            return tuple(ty.instance_of(one) for one in actual if isinstance(one, ty.ClassObject))
+            return tuple(ty.instance_of(t) for t in actual if isinstance(t, ty.ClassObject))
         if pattern.kind == "callable":
-            return ty.union(self.result(one) for one in actual)
+            return ty.union(self.result(t) for t in actual)
         return self._evaluator.containers.elements(actual, is_async=pattern.kind == "aiterator")
 
     def _external_result(self, name: str, arguments: list[Argument]) -> ty.Types:
         """The types of a call of something outside the repository."""
         if name in CASTS and arguments:
-            return ty.substitute(self._evaluator.annotated(*arguments[0]), {})
+            return ty.substitute(self._evaluator.annotation_types(*arguments[0]), {})
         rule = FUNCTION_RESULTS.get(name)
         if rule is None:
             return ty.generic(name)
-        given = [self._evaluator.types(*argument) for argument in arguments]
-        return rule(self._evaluator.containers, given[0] if given else (), given)
+        types = [self._evaluator.types(*argument) for argument in arguments]
+        return rule(self._evaluator.containers, types[0] if types else (), types)

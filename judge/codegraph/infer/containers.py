@@ -1,4 +1,4 @@
-"""Types that hold other types: elements, items, context managers and awaitables."""
+"""What containers, context managers and awaitables hold: their elements, items and results."""
 
 from typing import TYPE_CHECKING
 
@@ -13,104 +13,101 @@ _ASYNC_ITERABLE = ("aiterator", "generator")
 
 
 class ContainerTypes:
-    """Look into containers; *evaluator* answers for the classes of the repository."""
+    """Infer the types inside containers; *evaluator* answers for the repository's own classes."""
 
     def __init__(self, evaluator: "TypeEvaluator") -> None:
         self._evaluator = evaluator
 
-    def taken(self, types: ty.Types, how: str) -> ty.Types:
-        """What `for`, `with`, both with `async` before them, or `await` takes from *types*."""
+    def unwrapped(self, types: ty.Types, how: str) -> ty.Types:
+        """What `for`, `async for`, `with`, `async with` or `await` (*how*) gets out of *types*."""
         if how == "await":
             return self.awaited(types)
-        take = self._entered if how.endswith("with") else self._elements
-        return ty.union(take(one, is_async=how.startswith("async")) for one in types)
+        unwrap = self._entered if how.endswith("with") else self._elements
+        return ty.union(unwrap(t, is_async=how.startswith("async")) for t in types)
 
     def elements(self, types: ty.Types, *, is_async: bool = False) -> ty.Types:
-        """What a `for` or `async for` over *types* meets."""
-        return ty.union(self._elements(one, is_async=is_async) for one in types)
+        """The elements over which a `for` or `async for` iterates."""
+        return ty.union(self._elements(t, is_async=is_async) for t in types)
 
-    def _elements(self, one: ty.Type, *, is_async: bool = False) -> ty.Types:
-        match one:
+    def _elements(self, type_: ty.Type, *, is_async: bool = False) -> ty.Types:
+        match type_:
             case ty.Generic(kind="tuple"):
-                return ty.union(one.arguments)
+                return ty.union(type_.arguments)
             case ty.Generic(kind=kind):
-                return (
-                    one.argument(0) if kind in (_ASYNC_ITERABLE if is_async else _ITERABLE) else ()
-                )
+                iterable = _ASYNC_ITERABLE if is_async else _ITERABLE
+                return type_.argument(0) if kind in iterable else ()
             case ty.ClassObject(cls=cls) if self._evaluator.classes.is_enum(cls):
-                return (ty.instance_of(one),)
+                return (ty.instance_of(type_),)
             case ty.Instance():
-                return () if is_async else self._iterated(one)
+                return () if is_async else self._iterated(type_)
         return ()
 
-    def _iterated(self, one: ty.Instance) -> ty.Types:
-        invoke = self._evaluator.calls.invoke
-        found = ty.union(
-            invoke(iterator, "__next__")
+    def _iterated(self, type_: ty.Instance) -> ty.Types:
+        method_result = self._evaluator.calls.method_result
+        elements = ty.union(
+            method_result(iterator, "__next__")
             if isinstance(iterator, ty.Instance)
             else self._elements(iterator)
-            for iterator in invoke(one, "__iter__")
+            for iterator in method_result(type_, "__iter__")
         )
-        return found or invoke(one, "__getitem__")
+        return elements or method_result(type_, "__getitem__")
 
     def item(self, types: ty.Types, index: int | None) -> ty.Types:
-        """What `types[index]` gives; *index* is None when it is no plain number."""
-        return ty.union(self._item(one, index) for one in types)
+        """The types of `types[index]`; *index* is None when it is no literal integer."""
+        return ty.union(self._item(t, index) for t in types)
 
-    def _item(self, one: ty.Type, index: int | None) -> ty.Types:
-        match one:
-            case ty.Generic(kind="tuple", arguments=parts) if index is not None and -len(
-                parts
-            ) <= index < len(parts):
-                return parts[index]
+    def _item(self, type_: ty.Type, index: int | None) -> ty.Types:
+        match type_:
             case ty.Generic(kind="dict"):
-                return one.argument(1)
-            case ty.Generic():
-                return self._elements(one)
-            case ty.Instance() if index is not None and (field := self._field(one, index)):
-                return self._evaluator.members.attribute(one, field)
+                return type_.argument(1)
+            case ty.Generic(kind=kind, arguments=parts):
+                if kind == "tuple" and index is not None and -len(parts) <= index < len(parts):
+                    return parts[index]
+                return self._elements(type_)
             case ty.Instance():
-                found = self._evaluator.calls.invoke(one, "__getitem__")
-                bases = self._evaluator.members.generic_bases(one) if not found else ()
-                return found or ty.union(self._item(base, index) for base in bases)
+                if index is not None and (field := self._field_name(type_, index)):
+                    return self._evaluator.members.attribute_types(type_, field)
+                result = self._evaluator.calls.method_result(type_, "__getitem__")
+                bases = self._evaluator.members.generic_bases(type_) if not result else ()
+                return result or ty.union(self._item(base, index) for base in bases)
         return ()
 
-    def _field(self, one: ty.Instance, index: int) -> str:
-        """The name of field number *index* of a named tuple; empty when there is none."""
+    def _field_name(self, type_: ty.Instance, index: int) -> str:
+        """The name of field number *index* of a named tuple; empty for other classes."""
         classes, resolver = self._evaluator.classes, self._evaluator.resolver
-        if "typing.NamedTuple" not in classes.external_base_names(one.cls):
+        if "typing.NamedTuple" not in classes.external_base_names(type_.cls):
             return ""
-        # The class that derives from it directly has the fields, and is the last in the order.
-        cls = classes.mro(one.cls).ancestors[-1].cls
+        # The direct subclass of NamedTuple declares the fields, and comes last in the order.
+        cls = classes.mro(type_.cls).ancestors[-1].cls
         fields = [
             name
-            for name, places in resolver.scope(cls).names.items()
-            if isinstance(resolver.facts(cls.path).bindings[places[0]], ir.AnnotatedVariable)
+            for name, indices in resolver.scope(cls).names.items()
+            if isinstance(resolver.facts(cls.path).bindings[indices[0]], ir.AnnotatedVariable)
         ]
         return fields[index] if -len(fields) <= index < len(fields) else ""
 
     def awaited(self, types: ty.Types) -> ty.Types:
-        """What `await` gives."""
-        found = []
-        for one in types:
-            if isinstance(one, ty.Generic) and one.kind == "awaitable":
-                found.append(one.argument(0))
-            elif isinstance(one, ty.Instance):
-                # The third argument of `Generator[…, …, Result]` is what `await` gives.
-                made = self._evaluator.calls.invoke(one, "__await__")
-                found += [m.argument(2) for m in made if isinstance(m, ty.Generic)]
-        return ty.union(found)
+        """The results of `await` on *types*."""
+        results = []
+        for type_ in types:
+            if isinstance(type_, ty.Generic) and type_.kind == "awaitable":
+                results.append(type_.argument(0))
+            elif isinstance(type_, ty.Instance):
+                # `await` returns the third argument of `Generator[…, …, Result]`.
+                made = self._evaluator.calls.method_result(type_, "__await__")
+                results += [m.argument(2) for m in made if isinstance(m, ty.Generic)]
+        return ty.union(results)
 
-    def _entered(self, one: ty.Type, *, is_async: bool) -> ty.Types:
-        match one:
+    def _entered(self, type_: ty.Type, *, is_async: bool) -> ty.Types:
+        match type_:
             case ty.Generic(kind="context" | "acontext"):
-                return one.argument(0)
+                return type_.argument(0)
             case ty.Instance():
                 method = "__aenter__" if is_async else "__enter__"
-                made = self._evaluator.calls.invoke(one, method)
+                made = self._evaluator.calls.method_result(type_, method)
                 return self.awaited(made) if is_async else made
         return ()
 
     def results(self, functions: ty.Types) -> ty.Types:
-        """What calls of *functions* give."""
-        return ty.union(self._evaluator.calls.result(one) for one in functions)
+        """The results of calling *functions*."""
+        return ty.union(self._evaluator.calls.result(t) for t in functions)

@@ -1,7 +1,7 @@
-"""Names -> what they are bound to, through scopes, imports, re-exports and star imports.
+"""Names -> their declarations, through scopes, imports, re-exports and star imports.
 
-Every look-up of a module's name is noted, so that a file is linked again exactly when something
-that it looked up has changed.
+Every look-up of a module-level name is recorded, so that a file is linked again exactly when
+something that it looked up has changed.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,23 +16,23 @@ LoadFacts: TypeAlias = Callable[[str], FileFacts | None]
 Module: TypeAlias = ty.ModuleObject | ty.NamespacePackage | ty.External
 
 _ALIASES = (ir.Alias, ir.ImportFrom, ir.ImportModule)
-#: Bindings that say what a name is, whatever is assigned to it.
-DECLARING = (ir.AnnotatedVariable, ir.FunctionBinding, ir.ClassBinding)
+#: Bindings that declare what a name is; assignments do not.
+DECLARING_BINDINGS = (ir.AnnotatedVariable, ir.FunctionBinding, ir.ClassBinding)
 
-#: Imports may go in circles; nobody re-exports a name through more modules than this.
+#: Imports may be circular; no real name is re-exported through more modules than this.
 _MAX_HOPS = 12
 
 
 class Declaration(NamedTuple):
-    """Something a name is bound to: a binding in the file at *path*, or a module.
+    """What a name is bound to: a binding in the file at *path*, or a module.
 
-    The path is empty for modules that are no file and for anything outside the repository.
-    *place* is the binding's place in its file, -1 for what is none.
+    *path* is empty for namespace packages and for anything outside the repository. *binding* is the
+    index of the binding in its file; -1 for a module.
     """
 
     path: str
     value: ir.Binding | Module
-    place: int = -1
+    binding: int = -1
 
 
 class NameResolver:
@@ -42,64 +42,65 @@ class NameResolver:
         self.modules = modules
         self._load = load
         #: The names that were looked up, by the file that may bind them.
-        self.asked: dict[str, set[str]] = {}
-        #: A package that takes all names of a hundred modules is asked for the same ones often.
-        self._module_names: dict[tuple[str, str], list[Declaration]] = {}
+        self.lookups: dict[str, set[str]] = {}
+        #: A cache: a package with `import *` of a hundred modules is searched for each name anew.
+        self._module_declarations: dict[tuple[str, str], list[Declaration]] = {}
         self._module_variables: dict[str, dict[int, str]] = {}
         self._variables: dict[str, dict[int, VariableSymbol]] = {}
 
-    def ask(self, place: str, name: str) -> None:
-        """Note that what is told depends on what *name* means in a file, MODULES or MEMBERS."""
-        self.asked.setdefault(place, set()).add(name)
+    def record_lookup(self, key: str, name: str) -> None:
+        """Record that the result depends on *name* in a file (by path), MODULES or MEMBERS."""
+        self.lookups.setdefault(key, set()).add(name)
 
     def facts(self, path: str) -> FileFacts:
-        """The facts of a file that has some."""
+        """The facts of a file that was parsed."""
         facts = self._load(path)
         assert facts is not None
         return facts
 
     def scope(self, definition: ty.Definition) -> LexicalScope:
-        """What the file says about a class or function."""
+        """The scope of a class or function."""
         return self.facts(definition.path).scopes[definition.scope]
 
     def declarations(self, path: str, bindings: Iterable[int]) -> list[Declaration]:
-        """The *bindings* of the file at *path*, by their places."""
-        known = self.facts(path).bindings
-        return [Declaration(path, known[place], place) for place in bindings]
+        """The *bindings*, given by index, of the file at *path*."""
+        values = self.facts(path).bindings
+        return [Declaration(path, values[index], index) for index in bindings]
 
-    def variable_symbol(self, path: str, place: int) -> VariableSymbol | None:
-        """The module variable or attribute that the binding at *place* gives a value, if any."""
-        known = self._variables.get(path)
-        if known is None:
+    def variable_symbol(self, path: str, index: int) -> VariableSymbol | None:
+        """The module variable or attribute that binding number *index* assigns to, if any."""
+        variables = self._variables.get(path)
+        if variables is None:
             facts = self.facts(path)
-            known = self._variables[path] = {
-                found: one
-                for one in facts.variables
-                for names in (facts.scopes[one.scope].names, facts.scopes[one.scope].attributes)
-                for found in names.get(one.name, ())
+            variables = self._variables[path] = {
+                binding: variable
+                for variable in facts.variables
+                for scope in (facts.scopes[variable.scope],)
+                for names in (scope.names, scope.attributes)
+                for binding in names.get(variable.name, ())
             }
-        return known.get(place)
+        return variables.get(index)
 
     def resolve(self, path: str, expr: ir.Binding, hops: int = 0) -> list[Declaration]:
-        """What a name, a chain of names or an import finally stands for."""
+        """The declarations of a name, a dotted name or an import, with imports followed."""
         if hops > _MAX_HOPS:
             return []
         found = []
-        for declaration in self._step(path, expr, hops):
+        for declaration in self._resolve_once(path, expr, hops):
             found += self.resolve_alias(declaration, hops)
         return found
 
     def resolve_alias(self, declaration: Declaration, hops: int = 0) -> list[Declaration]:
-        """What *declaration* stands for once its imports are followed; a variable stays itself."""
+        """The declarations behind *declaration* if it is an import or alias, else itself."""
         value = declaration.value
         if isinstance(value, _ALIASES):
             return self.resolve(declaration.path, value, hops + 1)
         return [declaration]
 
-    def _step(self, path: str, expr: ir.Binding, hops: int) -> list[Declaration]:
+    def _resolve_once(self, path: str, expr: ir.Binding, hops: int) -> list[Declaration]:
         match expr:
             case ir.Variable(bindings=bindings):
-                return self.variable(path, bindings)
+                return self.variable_declarations(path, bindings)
             case ir.Name(scope=scope, name=name) | ir.Alias(scope=scope, name=name):
                 return self.look_up(path, scope, name)
             case ir.Attribute(receiver=receiver, name=name):
@@ -112,26 +113,26 @@ class NameResolver:
                 return [self.module(path, bound)]
         return [Declaration(path, expr)]
 
-    def variable(self, path: str, bindings: tuple[int, ...]) -> list[Declaration]:
-        """The bindings of a variable that reach a place."""
+    def variable_declarations(self, path: str, bindings: tuple[int, ...]) -> list[Declaration]:
+        """The given *bindings* of a variable, which reach the place where it is used."""
         names = self._module_variables.get(path)
         if names is None:
             scope = self.facts(path).scopes[0]
-            names = {place: name for name, places in scope.names.items() for place in places}
+            names = {index: name for name, indices in scope.names.items() for index in indices}
             self._module_variables[path] = names
-        for place in bindings:
-            if place in names:
-                self.ask(path, names[place])
+        for index in bindings:
+            if index in names:
+                self.record_lookup(path, names[index])
         return self.declarations(path, bindings)
 
     def _attribute(self, owner: Declaration, name: str) -> list[Declaration]:
         if isinstance(owner.value, ir.ClassBinding):
             scope = self.scope(ty.Definition(owner.path, owner.value.scope))
             return self.declarations(owner.path, scope.names.get(name, ()))
-        return self.outer_member(owner.value, name)
+        return self.namespace_member(owner.value, name)
 
-    def outer_member(self, owner: ir.Binding | ty.Type, name: str) -> list[Declaration]:
-        """What *owner* calls *name* if it is a module, or is from outside the repository."""
+    def namespace_member(self, owner: ir.Binding | ty.Type, name: str) -> list[Declaration]:
+        """The declarations of `owner.name` for a module, namespace package or external *owner*."""
         match owner:
             case ty.ModuleObject(path=path):
                 return self.module_member(path, name)
@@ -141,50 +142,51 @@ class NameResolver:
                 return [Declaration("", ty.External(f"{outer}.{name}"))]
         return []
 
-    def look_up(self, path: str, place: int, name: str) -> list[Declaration]:
-        """The bindings of *name*, seen from scope *place* outwards, down to the builtins."""
+    def look_up(self, path: str, index: int, name: str) -> list[Declaration]:
+        """The declarations of *name*, from scope number *index* outwards to the builtins."""
         scopes = self.facts(path).scopes
-        while place > 0:
-            scope = scopes[place]
+        while index > 0:
+            scope = scopes[index]
             bindings = scope.names.get(name, [])
             if scope.kind == "class":
-                # Of its own names methods see just these.
-                bindings = [one for one in bindings if one in scope.type_params]
+                # Of the names in a class, only type parameters are visible inside its methods.
+                bindings = [binding for binding in bindings if binding in scope.type_params]
             if bindings:
-                return declared(self.declarations(path, bindings))
-            place = scope.parent
-        return self.module_name(path, name) or [Declaration("", ty.External(f"builtins.{name}"))]
+                return prefer_declared(self.declarations(path, bindings))
+            index = scope.parent
+        found = self.module_declarations(path, name)
+        return found or [Declaration("", ty.External(f"builtins.{name}"))]
 
-    def module_name(self, path: str, name: str) -> list[Declaration]:
-        """The bindings of *name* in the module at *path*, its star imports included."""
+    def module_declarations(self, path: str, name: str) -> list[Declaration]:
+        """The declarations of *name* in the module at *path*, through its star imports too."""
         key = path, name
-        if key not in self._module_names:
-            self._module_names[key] = self._module_name(path, name, 0)
-        return self._module_names[key]
+        if key not in self._module_declarations:
+            self._module_declarations[key] = self._find_in_module(path, name, 0)
+        return self._module_declarations[key]
 
-    def _module_name(self, path: str, name: str, hops: int) -> list[Declaration]:
+    def _find_in_module(self, path: str, name: str, hops: int) -> list[Declaration]:
         facts = self._load(path)
         if facts is None:
             return []
-        self.ask(path, name)
+        self.record_lookup(path, name)
         bindings = facts.scopes[0].names.get(name)
         if bindings:
-            return declared(self.declarations(path, bindings))
+            return prefer_declared(self.declarations(path, bindings))
         if hops > _MAX_HOPS:
             return []
         for level, module in reversed(facts.star_imports):
             source = self.module(path, self.modules.absolute(path, level, module))
             if isinstance(source.value, ty.ModuleObject) and self._exports(source.path, name):
-                found = self._module_name(source.path, name, hops + 1)
-                if found and not any(self._comes_from(path, one, name) for one in found):
+                found = self._find_in_module(source.path, name, hops + 1)
+                if found and not any(self._is_reexport_of(path, d, name) for d in found):
                     return found
         return []
 
-    def _comes_from(self, path: str, declaration: Declaration, name: str) -> bool:
-        """Whether this is `from package import name`, the package being the module at *path*.
+    def _is_reexport_of(self, path: str, declaration: Declaration, name: str) -> bool:
+        """Whether *declaration* imports *name* back from the module at *path*: a circle.
 
-        Half of what files of TypeScript name goes through such: they import from an `index.ts`
-        that passes on all that they export.
+        Common in TypeScript, where files import from an `index.ts` that re-exports all they export:
+        half of the names that such files use.
         """
         value = declaration.value
         if not isinstance(value, ir.ImportFrom) or value.name != name:
@@ -193,15 +195,15 @@ class NameResolver:
         return self.module(declaration.path, full).path == path
 
     def _exports(self, path: str, name: str) -> bool:
-        self.ask(path, "__all__")
+        self.record_lookup(path, "__all__")
         exports = self.facts(path).exports
         if exports is not None:
             return name in exports
         return not name.startswith("_") if is_python(path) else name != "default"
 
     def module_member(self, path: str, name: str) -> list[Declaration]:
-        """`module.name` for the module at *path*: what it binds, else its submodule."""
-        found = self.module_name(path, name)
+        """The declarations of `module.name` for the module at *path*; else its submodule."""
+        found = self.module_declarations(path, name)
         return found or self._submodule(path, self.modules.within(path, name))
 
     def _submodule(self, path: str, name: str) -> list[Declaration]:
@@ -218,9 +220,9 @@ class NameResolver:
         return self.module_member(source.path, imported.name)
 
     def module(self, importer: str, name: str) -> Declaration:
-        """The module called *name*: a file, a namespace, or something outside."""
+        """The module that *name* refers to in *importer*: a file, namespace package or external."""
         for full in self.modules.full_names(name, importer):
-            self.ask(MODULES, full)
+            self.record_lookup(MODULES, full)
             found = self.modules.find(full, importer)
             if found is not None and self._load(found) is not None:
                 return Declaration(found, ty.ModuleObject(found))
@@ -229,9 +231,9 @@ class NameResolver:
         return Declaration("", ty.External(name))
 
 
-def declared(declarations: list[Declaration]) -> list[Declaration]:
-    """Of several bindings of a variable, those with a declared type, when there are any."""
+def prefer_declared(declarations: list[Declaration]) -> list[Declaration]:
+    """*declarations*, without mere assignments when one of them has a declared type."""
     if len(declarations) < 2:
         return declarations
     has_type = any(isinstance(d.value, ir.AnnotatedVariable) for d in declarations)
-    return [d for d in declarations if not has_type or isinstance(d.value, DECLARING)]
+    return [d for d in declarations if not has_type or isinstance(d.value, DECLARING_BINDINGS)]

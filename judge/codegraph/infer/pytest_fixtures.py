@@ -1,7 +1,7 @@
-"""pytest's fixtures: what a parameter of a test stands for, found by its name as pytest does.
+"""pytest's fixtures: the type of a test's parameter, found by its name as pytest does.
 
 A fixture may be defined in the test's class, its module, or a `conftest.py` of its folder or one
-above; the nearest is meant. Nobody declares this to a type checker, so it counts as inferred.
+above; the nearest wins. No declared type says so, so the result counts as inferred.
 """
 
 from collections.abc import Iterator
@@ -16,47 +16,47 @@ from judge.codegraph.infer.name_resolver import Declaration, NameResolver
 if TYPE_CHECKING:
     from judge.codegraph.infer.type_evaluator import TypeEvaluator
 
-_MAKERS = frozenset({"pytest.fixture", "pytest_asyncio.fixture"})
+_FIXTURE_DECORATORS = frozenset({"pytest.fixture", "pytest_asyncio.fixture"})
 
 
 def fixture_types(evaluator: "TypeEvaluator", function: ty.Definition, name: str) -> ty.Types:
-    """The types of the fixture *name* in *function*, when that can ask for one."""
+    """The types of the fixture *name* in *function*, when that is a test or a fixture."""
     resolver = evaluator.resolver
     scope = resolver.scope(function)
     if not scope.name.startswith("test") and not _is_fixture(resolver, function):
         return ()
     for path, value, _ in _candidates(resolver, function.path, scope.parent, name):
         if isinstance(value, ir.FunctionBinding):
-            found = ty.Definition(path, value.scope)
-            if found != function and _is_fixture(resolver, found):
-                return _given(evaluator, found)
+            fixture = ty.Definition(path, value.scope)
+            if fixture != function and _is_fixture(resolver, fixture):
+                return _value_types(evaluator, fixture)
     return ()
 
 
 def _candidates(resolver: NameResolver, path: str, owner: int, name: str) -> Iterator[Declaration]:
-    """What *name* is bound to in the class, the module and each `conftest.py`, in order."""
+    """The declarations of *name* in the class, the module and each `conftest.py`, in order."""
     scope = resolver.scope(ty.Definition(path, owner))
     if scope.kind == "class":
         yield from resolver.declarations(path, scope.names.get(name, ()))
-    # The files that pytest would read, nearest first.
+    # In the order in which pytest looks.
     conftests = (str(folder / "conftest.py") for folder in PurePosixPath(path).parents)
-    for found in (path, *conftests):
-        resolver.ask(MODULES, found.removesuffix(".py").replace("/", "."))
-        for declaration in resolver.module_name(found, name):
+    for file in (path, *conftests):
+        resolver.record_lookup(MODULES, file.removesuffix(".py").replace("/", "."))
+        for declaration in resolver.module_declarations(file, name):
             yield from resolver.resolve_alias(declaration)
 
 
 def _is_fixture(resolver: NameResolver, function: ty.Definition) -> bool:
     for decorator in resolver.scope(function).decorators:
-        maker = decorator.function if isinstance(decorator, ir.Call) else decorator
-        if isinstance(maker, (ir.Attribute, ir.Name, ir.Variable)):
-            made_by = (one.value for one in resolver.resolve(function.path, maker))
-            if any(isinstance(one, ty.External) and one.name in _MAKERS for one in made_by):
+        called = decorator.function if isinstance(decorator, ir.Call) else decorator
+        if isinstance(called, (ir.Attribute, ir.Name, ir.Variable)):
+            values = (d.value for d in resolver.resolve(function.path, called))
+            if any(isinstance(v, ty.External) and v.name in _FIXTURE_DECORATORS for v in values):
                 return True
     return False
 
 
-def _given(evaluator: "TypeEvaluator", fixture: ty.Definition) -> ty.Types:
+def _value_types(evaluator: "TypeEvaluator", fixture: ty.Definition) -> ty.Types:
     scope = evaluator.resolver.scope(fixture)
     types = evaluator.calls.result(ty.FunctionObject(fixture))
     if scope.yielded:

@@ -1,6 +1,7 @@
-"""What we know of the standard library: just enough types to see through it.
+"""The types of the standard library that inference needs.
 
-Named after typeshed's stubs; only what carries the type of an argument or an element is listed.
+Names are those of typeshed's stubs; only functions whose result depends on the type of an argument
+or element are listed.
 """
 
 from collections.abc import Callable
@@ -11,12 +12,12 @@ from judge.codegraph.infer import types as ty
 if TYPE_CHECKING:
     from judge.codegraph.infer.containers import ContainerTypes
 
-_Meaning = TypeVar("_Meaning")
+_Value = TypeVar("_Value")
 
 
-def _by_word(groups: dict[str, _Meaning]) -> dict[str, _Meaning]:
-    """What the group means in which each word stands."""
-    return {word: meaning for words, meaning in groups.items() for word in words.split()}
+def _by_word(groups: dict[str, _Value]) -> dict[str, _Value]:
+    """The value of each word's group; a group is words with spaces between them."""
+    return {word: value for words, value in groups.items() for word in words.split()}
 
 
 def _iterator(types: ty.Types) -> ty.Types:
@@ -27,7 +28,7 @@ def _awaitable(types: ty.Types) -> ty.Types:
     return ty.generic("awaitable", types)
 
 
-#: Behaviours -> the generic names, by last part, that share them.
+#: The last part of a generic's name -> its behaviour, which several generics share.
 _CANONICAL_GENERICS = _by_word(
     {
         "list List Sequence MutableSequence deque Deque": "list",
@@ -49,23 +50,23 @@ _CANONICAL_GENERICS = _by_word(
     }
 )
 
-#: Wrappers that add nothing to the type inside; the last three are Litestar's, for `Annotated`.
+#: Wrappers that leave the type inside as it is; the last three are Litestar's, for `Annotated`.
 _TRANSPARENT_GENERICS = frozenset(
     "Optional Union Annotated ClassVar Final Required NotRequired ReadOnly InitVar TypeGuard "
     "Unpack NamedDependency FromPath FromQuery".split()
 )
 
-#: These tell nothing; an alias that is declared to be one is known by what it is assigned.
-_NOTHING_TOLD = frozenset(
+#: Annotations without information; a `TypeAlias` has the type of the value that it is assigned.
+_UNINFORMATIVE = frozenset(
     "builtins.None typing.Any builtins.object typing.TypeAlias typing_extensions.TypeAlias".split()
 )
 
 
-def external_instance(one: ty.External) -> ty.Types:  # noqa: PLR0911 - a table
-    """The type that a name from outside the repository stands for in an annotation."""
-    name, arguments = one.name, one.arguments
+def external_instance(type_: ty.External) -> ty.Types:  # noqa: PLR0911 - a table
+    """The types that an external name allows as an annotation."""
+    name, arguments = type_.name, type_.arguments
     short = name.rpartition(".")[2]
-    if name in _NOTHING_TOLD:
+    if name in _UNINFORMATIVE:
         return ()
     if short in _TRANSPARENT_GENERICS and name != short:
         return ty.union(arguments if short in ("Optional", "Union") else arguments[:1])
@@ -81,7 +82,7 @@ def external_instance(one: ty.External) -> ty.Types:  # noqa: PLR0911 - a table
     return ty.generic(kind, *arguments)
 
 
-#: What methods of containers give, by behaviour and name.
+#: The results of container methods, by behaviour and name.
 METHOD_RESULTS: dict[str, Callable[[ty.Generic], ty.Types]] = _by_word(
     {
         "list.copy set.copy dict.copy set.union set.difference set.intersection": lambda s: (s,),
@@ -97,49 +98,51 @@ METHOD_RESULTS: dict[str, Callable[[ty.Generic], ty.Types]] = _by_word(
     }
 )
 
-#: What is looked into -> the first argument -> all of them -> the result.
+#: Of the container evaluator, the first argument's types, and those of all: the result's types.
 _Rule: TypeAlias = Callable[["ContainerTypes", ty.Types, list[ty.Types]], ty.Types]
 _RULES: dict[str, _Rule] = {
-    "copy.copy copy.deepcopy dataclasses.replace weakref.proxy": lambda _, one, __: one,
-    "builtins.next random.choice": lambda of, one, _: of.elements(one),
-    "builtins.anext": lambda of, one, _: _awaitable(of.elements(one, is_async=True)),
-    "builtins.max builtins.min": lambda of, one, given: (
-        ty.union(given) if len(given) > 1 else of.elements(one)
+    "copy.copy copy.deepcopy dataclasses.replace weakref.proxy": lambda _, first, __: first,
+    "builtins.next random.choice": lambda of, first, _: of.elements(first),
+    "builtins.anext": lambda of, first, _: _awaitable(of.elements(first, is_async=True)),
+    "builtins.max builtins.min": lambda of, first, every: (
+        ty.union(every) if len(every) > 1 else of.elements(first)
     ),
     "builtins.list builtins.sorted builtins.tuple collections.deque random.sample": (
-        lambda of, one, _: ty.generic("list", of.elements(one))
+        lambda of, first, _: ty.generic("list", of.elements(first))
     ),
-    "builtins.set builtins.frozenset": lambda of, one, _: ty.generic("set", of.elements(one)),
+    "builtins.set builtins.frozenset": lambda of, first, _: ty.generic("set", of.elements(first)),
     "builtins.iter builtins.reversed itertools.islice itertools.cycle": (
-        lambda of, one, _: _iterator(of.elements(one))
+        lambda of, first, _: _iterator(of.elements(first))
     ),
-    "builtins.filter": lambda of, _, given: _iterator(of.elements(ty.union(given[1:2]))),
-    "builtins.enumerate": lambda of, one, _: _iterator(ty.generic("tuple", (), of.elements(one))),
-    "builtins.zip": lambda of, _, given: _iterator(ty.generic("tuple", *map(of.elements, given))),
-    "builtins.map": lambda of, one, _: _iterator(of.results(one)),
-    "builtins.dict collections.OrderedDict": lambda _, one, __: (
-        tuple(part for part in one if isinstance(part, ty.Generic) and part.kind == "dict")
+    "builtins.filter": lambda of, _, every: _iterator(of.elements(ty.union(every[1:2]))),
+    "builtins.enumerate": lambda of, first, _: _iterator(
+        ty.generic("tuple", (), of.elements(first))
+    ),
+    "builtins.zip": lambda of, _, every: _iterator(ty.generic("tuple", *map(of.elements, every))),
+    "builtins.map": lambda of, first, _: _iterator(of.results(first)),
+    "builtins.dict collections.OrderedDict": lambda _, first, __: (
+        tuple(part for part in first if isinstance(part, ty.Generic) and part.kind == "dict")
         or ty.generic("dict")
     ),
-    # With three arguments a new class, which is as good as its bases.
-    "builtins.type": lambda _, one, given: (
-        ty.unpacked(given[1]) if len(given) > 1 else ty.classes_of(one)
+    # `type(name, bases, namespace)` makes a class, which is treated as its bases.
+    "builtins.type": lambda _, first, every: (
+        ty.flattened(every[1]) if len(every) > 1 else ty.classes_of(first)
     ),
-    "itertools.chain": lambda of, _, given: _iterator(ty.union(map(of.elements, given))),
-    "collections.defaultdict": lambda of, one, _: ty.generic("dict", (), of.results(one)),
-    "functools.partial": lambda of, one, _: ty.generic("callable", of.results(one)),
-    "weakref.ref": lambda _, one, __: ty.generic("callable", one),
-    "asyncio.run": lambda of, one, _: of.awaited(one),
+    "itertools.chain": lambda of, _, every: _iterator(ty.union(map(of.elements, every))),
+    "collections.defaultdict": lambda of, first, _: ty.generic("dict", (), of.results(first)),
+    "functools.partial": lambda of, first, _: ty.generic("callable", of.results(first)),
+    "weakref.ref": lambda _, first, __: ty.generic("callable", first),
+    "asyncio.run": lambda of, first, _: of.awaited(first),
     "asyncio.wait_for asyncio.shield asyncio.create_task asyncio.ensure_future": (
-        lambda of, one, _: _awaitable(of.awaited(one))
+        lambda of, first, _: _awaitable(of.awaited(first))
     ),
-    "contextlib.closing contextlib.nullcontext": lambda _, one, __: ty.generic("context", one),
-    "contextlib.aclosing": lambda _, one, __: ty.generic("acontext", one),
-    "pytest.raises": lambda _, one, __: ty.generic(
-        "context", ty.generic("raised", ty.instances(one))
+    "contextlib.closing contextlib.nullcontext": lambda _, first, __: ty.generic("context", first),
+    "contextlib.aclosing": lambda _, first, __: ty.generic("acontext", first),
+    "pytest.raises": lambda _, first, __: ty.generic(
+        "context", ty.generic("raised", ty.instances(first))
     ),
 }
-#: What functions from outside give.
+#: The results of external functions.
 FUNCTION_RESULTS = _by_word(_RULES)
 CASTS = ("typing.cast", "typing_extensions.cast")
 

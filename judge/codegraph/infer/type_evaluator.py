@@ -1,9 +1,9 @@
-"""Expressions -> types: the heart of "whose method is called here?".
+"""Expressions -> types, which decide whose method is called.
 
-Types come from annotations where there are any, else from what is assigned, returned and yielded.
-Nothing is guessed: an expression whose type cannot be told has none, and what is asked of it
-becomes a possible use, not an exact one. `member_access`, `calls` and `containers` each know one
-kind of expression and ask back here for the parts of it.
+Types come from annotations, else from what is assigned, returned and yielded. Nothing is guessed:
+an expression whose type cannot be inferred has none, and its attributes become possible uses, not
+exact ones. `member_access`, `calls` and `containers` each evaluate one kind of expression and call
+back here for its parts.
 """
 
 from msgspec.structs import replace
@@ -22,10 +22,10 @@ _LITERALS = {"str", "int", "float", "bool", "bytes", "complex"}
 
 
 class TypeEvaluator:
-    """Infer types in all files, remembering what it found."""
+    """Infer types in all files, with caches."""
 
     def __init__(self, resolver: NameResolver, *, declared_only: bool = False) -> None:
-        """*declared_only*: functions that don't declare their results give nothing known."""
+        """*declared_only*: the result of a function without a return annotation is unknown."""
         self.resolver = resolver
         self.declared_only = declared_only
         self._limit = ty.RecursionLimit()
@@ -33,43 +33,45 @@ class TypeEvaluator:
         self.members = MemberAccess(self)
         self.calls = CallEvaluator(self)
         self.containers = ContainerTypes(self)
-        # By identity: facts stay loaded while a file is linked, and comparing trees costs time.
-        self._known: dict[int, ty.Types] = {}
-        self._allowed: dict[int, ty.Types] = {}
+        # Keyed by id(): facts stay loaded while a file is linked, and hashing trees costs time.
+        self._type_cache: dict[int, ty.Types] = {}
+        self._annotation_cache: dict[int, ty.Types] = {}
 
-    def annotated(self, path: str, expr: ir.Expr) -> ty.Types:
-        """The types that the annotation *expr* allows: instances of what it means as a value."""
+    def annotation_types(self, path: str, expr: ir.Expr) -> ty.Types:
+        """The types that the annotation *expr* allows: instances of its value, which is a class."""
         key = id(expr)
-        if key not in self._allowed:
-            self._allowed[key] = ()
-            self._allowed[key] = ty.union(map(_instance, ty.unpacked(self.types(path, expr))))
-        return self._allowed[key]
+        if key not in self._annotation_cache:
+            self._annotation_cache[key] = ()
+            self._annotation_cache[key] = ty.union(
+                map(_allowed_types, ty.flattened(self.types(path, expr)))
+            )
+        return self._annotation_cache[key]
 
     def types(self, path: str, expr: ir.Binding) -> ty.Types:
         """The types that *expr*, an expression of the file at *path*, may have."""
         key = id(expr)
-        known = self._known.get(key)
-        if known is not None:
-            return known
+        cached = self._type_cache.get(key)
+        if cached is not None:
+            return cached
         if self._limit.is_exhausted():
             return ()
-        self._known[key] = ()  # Types may depend on one another in a circle.
+        self._type_cache[key] = ()  # Types may depend on one another in a circle.
         self._limit.level += 1
-        found = self._types(path, expr)
+        types = self._type_cache[key] = self._types(path, expr)
         self._limit.level -= 1
-        self._known[key] = found
-        return found
+        return types
 
     def _types(self, path: str, expr: ir.Binding) -> ty.Types:  # noqa: C901, PLR0911, PLR0912 - a table
         match expr:
             case ir.Variable(bindings=bindings):
-                return ty.union(map(self.bound, self.resolver.variable(path, bindings)))
+                found = self.resolver.variable_declarations(path, bindings)
+                return ty.union(map(self.bound_types, found))
             case ir.Attribute(receiver=receiver, name=name):
                 types = self.types(path, receiver)
-                return ty.union(self.members.attribute(one, name) for one in types)
+                return ty.union(self.members.attribute_types(t, name) for t in types)
             case ir.Name(scope=scope, name=name) | ir.Alias(scope=scope, name=name):
                 found = self.resolver.look_up(path, scope, name)
-                return ty.union(self.bound(declaration, outside=True) for declaration in found)
+                return ty.union(self.bound_types(d, other_scope=True) for d in found)
             case ir.Call():
                 return self.calls.call(path, expr)
             case ir.Constant(type_name=name):
@@ -79,7 +81,7 @@ class TypeEvaluator:
             case ir.Display(kind=kind, elements=elements):
                 return ty.generic(kind, *[self.types(path, part) for part in elements])
             case ir.Unwrapped(value=value, how=how):
-                return self.containers.taken(self.types(path, value), how)
+                return self.containers.unwrapped(self.types(path, value), how)
             case ir.UnpackedElement(index=index, value=value):
                 return self.containers.item(self.types(path, value), index)
             case ir.Subscript():
@@ -88,20 +90,20 @@ class TypeEvaluator:
                 types, tested = self.types(path, expr.value), self.types(path, expr.classes)
                 return self.classes.narrowed(types, tested, holds=expr.holds)
             case ir.AnnotatedVariable():
-                return self._annotated(path, expr, outside=False)
+                return self._annotated_variable(path, expr, other_scope=False)
             case ir.SentValue(scope=scope):
-                return self._sent(ty.Definition(path, scope))
+                return self._sent_value(ty.Definition(path, scope))
             case ir.TypeParameter(binding=binding, bound=bound):
-                allowed = self.annotated(path, bound) if bound is not None else ()
+                allowed = self.annotation_types(path, bound) if bound is not None else ()
                 return (ty.TypeVariable(f"{path}:T{binding}", allowed),)
         return ()
 
-    def bound(  # noqa: PLR0911 - a table
-        self, declaration: Declaration, *, outside: bool = False
+    def bound_types(  # noqa: PLR0911 - a table
+        self, declaration: Declaration, *, other_scope: bool = False
     ) -> ty.Types:
-        """The types of what a name is bound to.
+        """The types of a declaration.
 
-        *outside*: seen from another scope, where only a declared type can be relied on.
+        *other_scope*: seen from another scope, where only a declared type is reliable.
         """
         path, value, _ = declaration
         match value:
@@ -113,47 +115,48 @@ class TypeEvaluator:
                 return (value,)
             case ir.ImportFrom() | ir.ImportModule():
                 found = self.resolver.resolve(path, value)
-                return ty.union(self.bound(one, outside=True) for one in found)
+                return ty.union(self.bound_types(d, other_scope=True) for d in found)
             case ir.ParameterBinding():
                 return self._parameter(path, value)
             case ir.AnnotatedVariable():
-                return self._annotated(path, value, outside=outside)
+                return self._annotated_variable(path, value, other_scope=other_scope)
         return self.types(path, value)
 
-    def _annotated(self, path: str, variable: ir.AnnotatedVariable, *, outside: bool) -> ty.Types:
-        allowed = ty.substitute(self.annotated(path, variable.annotation), {})
-        if variable.value is None or (outside and allowed):
+    def _annotated_variable(
+        self, path: str, variable: ir.AnnotatedVariable, *, other_scope: bool
+    ) -> ty.Types:
+        allowed = ty.substitute(self.annotation_types(path, variable.annotation), {})
+        if variable.value is None or (other_scope and allowed):
             return allowed
         assigned = self.types(path, variable.value)
         if not allowed:
             return assigned
-        ours = [one for one in allowed if isinstance(one, ty.Instance)]
-        return tuple(one for one in assigned if self.classes.is_any(one, ours)) or allowed
+        ours = [t for t in allowed if isinstance(t, ty.Instance)]
+        return tuple(t for t in assigned if self.classes.is_instance(t, ours)) or allowed
 
     def _parameter(self, path: str, binding: ir.ParameterBinding) -> ty.Types:
         function = ty.Definition(path, binding.scope)
         parameter = self.resolver.scope(function).params[binding.index]
-        owner = self.first_parameter(function)
+        own = self.first_parameter_type(function)
+        own_types = (own,) if own is not None else ()
         is_first = binding.index == 0 and parameter.kind == "p"
-        receiver = (owner,) if owner is not None and is_first else ()
+        receiver = own_types if is_first else ()
         if parameter.annotation is not None:
-            types = self.annotated(path, parameter.annotation)
-            found = (
-                ty.substitute(types, {"Self": (owner,) if owner is not None else ()}) or receiver
-            )
+            types = self.annotation_types(path, parameter.annotation)
+            types = ty.substitute(types, {"Self": own_types}) or receiver
             if parameter.kind == "*":
-                return ty.generic("list", found)
+                return ty.generic("list", types)
             if parameter.kind == "**":
-                return ty.generic("dict", ty.generic("builtins.str"), found)
-            return found
+                return ty.generic("dict", ty.generic("builtins.str"), types)
+            return types
         if receiver:
             return receiver
         if parameter.default is not None:
             return self.types(path, parameter.default)
         return () if self.declared_only else fixture_types(self, function, parameter.name)
 
-    def first_parameter(self, function: ty.Definition) -> ty.Instance | ty.ClassObject | None:
-        """What a method gets first: its class or an instance of it; None for other functions."""
+    def first_parameter_type(self, function: ty.Definition) -> ty.Instance | ty.ClassObject | None:
+        """The type of a method's `self` or `cls`; None for static methods and other functions."""
         scope = self.resolver.scope(function)
         owner = ty.Definition(function.path, scope.parent)
         if self.resolver.scope(owner).kind != "class":
@@ -161,42 +164,42 @@ class TypeEvaluator:
         flags = self.classes.flags(function)
         if "static" in flags:
             return None
-        gets_class = "class" in flags or scope.name in ("__new__", "__init_subclass__")
-        return ty.ClassObject(owner) if gets_class else ty.Instance(owner)
+        takes_class = "class" in flags or scope.name in ("__new__", "__init_subclass__")
+        return ty.ClassObject(owner) if takes_class else ty.Instance(owner)
 
     def _subscript(self, path: str, expr: ir.Subscript) -> ty.Types:
         types = self.types(path, expr.receiver)
-        classes = [one for one in types if isinstance(one, (ty.ClassObject, ty.External))]
+        classes = [t for t in types if isinstance(t, (ty.ClassObject, ty.External))]
         if classes:
             arguments = tuple(self._argument(path, index) for index in expr.indices)
             if variables := dict.fromkeys(ty.type_variables(types)):
                 return ty.substitute(types, dict(zip(variables, arguments, strict=False)))
-            return tuple(replace(one, arguments=arguments) for one in classes)
+            return tuple(replace(t, arguments=arguments) for t in classes)
         match expr.indices:
             case (ir.Constant(type_name="int", value=index), *_):
                 return self.containers.item(types, index)
         return self.containers.item(types, None)
 
     def _argument(self, path: str, expr: ir.Expr) -> ty.Types:
-        """What an argument of a type allows, which may be `…`."""
+        """The types that a type argument allows; it may be `...`."""
         if isinstance(expr, ir.Constant) and expr.type_name == "ellipsis":
             return (ty.ELLIPSIS,)
-        return self.annotated(path, expr)
+        return self.annotation_types(path, expr)
 
-    def _sent(self, function: ty.Definition) -> ty.Types:
-        """What `yield` gives back: the second argument of a declared `Generator`."""
+    def _sent_value(self, function: ty.Definition) -> ty.Types:
+        """What `yield` evaluates to: the second argument of a declared `Generator`."""
         returns = self.resolver.scope(function).returns
-        types = self.annotated(function.path, returns) if returns is not None else ()
-        return ty.union(one.argument(1) for one in types if isinstance(one, ty.Generic))
+        types = self.annotation_types(function.path, returns) if returns is not None else ()
+        return ty.union(t.argument(1) for t in types if isinstance(t, ty.Generic))
 
 
-def _instance(one: ty.Type) -> ty.Types:
-    """What an annotation allows that means *one*; nothing for what is no type."""
-    match one:
+def _allowed_types(type_: ty.Type) -> ty.Types:
+    """The types that an annotation with the value *type_* allows; empty for what is no class."""
+    match type_:
         case ty.ClassObject(cls=cls, arguments=arguments):
             return (ty.Instance(cls, arguments),)
         case ty.External():
-            return external_instance(one)
+            return external_instance(type_)
         case ty.TypeVariable():
-            return (one,)
+            return (type_,)
     return ()

@@ -1,4 +1,4 @@
-"""What an expression may turn out to be: the kinds of type, and how sets of them combine."""
+"""The types that an expression may have: their kinds, and how sets of them combine."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
@@ -15,7 +15,7 @@ class Definition(NamedTuple):
 
 
 class Type(Struct, frozen=True):
-    """What all kinds share: they are compared by content, so that each counts once in a union."""
+    """The base of all kinds. Types are compared by value, so that a union has each once."""
 
 
 class Instance(Type, frozen=True):
@@ -33,7 +33,7 @@ class ClassObject(Type, frozen=True):
 
 
 class SuperObject(Type, frozen=True):
-    """What `super()` gives in a method of *cls*, called on *receiver*."""
+    """The result of `super()` in a method of *cls* that was called on *receiver*."""
 
     cls: Definition
     receiver: Instance | ClassObject
@@ -59,55 +59,55 @@ class NamespacePackage(Type, frozen=True):
 
 
 class External(Type, frozen=True):
-    """Something from outside the repository, by its full name: a module, class or function."""
+    """A module, class or function from outside the repository, by its full name."""
 
     name: str
     arguments: tuple["Types", ...] = ()
 
 
 class Generic(Type, frozen=True):
-    """An instance of a class from outside, which is often generic.
+    """An instance of an external class, which is often generic.
 
-    *kind* is one of the behaviours in `standard_library`, else the full name.
+    *kind* is one of the behaviours in `standard_library`, else the full name of the class.
     """
 
     kind: str
     arguments: tuple["Types", ...] = ()
 
     def argument(self, index: int) -> "Types":
-        """The types that argument number *index* allows; none when it is not given."""
+        """The types of type argument number *index*; empty when it is not given."""
         return self.arguments[index] if index < len(self.arguments) else ()
 
 
 class ExternalMethod(Type, frozen=True):
-    """The method *name* of an instance of a class from outside."""
+    """The method *name* of an instance of an external class."""
 
     receiver: Generic
     name: str
 
 
 class TypeVariable(Type, frozen=True):
-    """A type variable; *bound* is what it stands for when nothing else is known."""
+    """A type variable; *bound* has the types to use while it is unsolved."""
 
     name: str
     bound: "Types" = ()
 
 
 Types: TypeAlias = tuple[Type, ...]
-#: Type variables by name, with what they stand for.
-TypeVariables: TypeAlias = dict[str, Types]
+#: The types of type variables, by name.
+Substitution: TypeAlias = dict[str, Types]
 
 ELLIPSIS = Generic("...")
 
-#: More alternatives than this tell nothing.
+#: A longer union says nothing useful.
 _MAX_TYPES = 16
 
 
 class RecursionLimit:
-    """How many questions wait for one another's answers: types and bases alike.
+    """Counts nested evaluations, of types and of base classes together.
 
-    Past the limit the answer is "unknown". A question takes up to 16 frames of Python's stack,
-    which has room for 1,000; chains in real code are hardly ever longer than a dozen.
+    Beyond the limit a type is unknown. An evaluation takes up to 16 frames of Python's stack, which
+    has room for 1,000; real code hardly ever nests more than a dozen.
     """
 
     limit = 36
@@ -116,84 +116,84 @@ class RecursionLimit:
         self.level = 0
 
     def is_exhausted(self) -> bool:
-        """Whether no further question may be asked."""
+        """Whether no further evaluation may start."""
         return self.level >= self.limit
 
 
 def union(groups: Iterable[Types]) -> Types:
     """All types of all *groups*, each once."""
-    found = dict.fromkeys(one for group in groups for one in group)
+    found = dict.fromkeys(t for group in groups for t in group)
     return tuple(found)[:_MAX_TYPES]
 
 
 def generic(kind: str, *arguments: Types) -> Types:
-    """The one type of a generic from outside."""
+    """An instance of an external generic class, as the only type."""
     return (Generic(kind, arguments),)
 
 
 def instance_of(cls: ClassObject | Instance) -> Instance:
-    """An instance of the same class, with the same arguments."""
+    """An instance of the same class, with the same type arguments."""
     return Instance(cls.cls, cls.arguments)
 
 
 def type_variables(types: Types) -> Iterable[str]:
     """The names of the type variables in *types*, in order."""
-    for one in types:
-        if isinstance(one, TypeVariable):
-            yield one.name
-        elif isinstance(one, (Generic, Instance, ClassObject, External)):
-            for argument in one.arguments:
+    for type_ in types:
+        if isinstance(type_, TypeVariable):
+            yield type_.name
+        elif isinstance(type_, (Generic, Instance, ClassObject, External)):
+            for argument in type_.arguments:
                 yield from type_variables(argument)
 
 
-def substitute(types: Types, mapping: TypeVariables, *, keep: bool = False) -> Types:
-    """*types* with each type variable replaced by what it stands for.
+def substitute(types: Types, mapping: Substitution, *, keep: bool = False) -> Types:
+    """*types* with each type variable replaced by its types in *mapping*.
 
-    A variable that *mapping* lacks stays when *keep*, else gives way to its bound.
+    A variable that *mapping* lacks stays if *keep*, else it is replaced by its bound.
     """
-    return union(_substitute(one, mapping, keep=keep) for one in types)
+    return union(_substitute(t, mapping, keep=keep) for t in types)
 
 
-def _substitute(one: Type, mapping: TypeVariables, *, keep: bool) -> Types:
-    match one:
+def _substitute(type_: Type, mapping: Substitution, *, keep: bool) -> Types:
+    match type_:
         case TypeVariable(name=name, bound=bound):
-            return mapping.get(name, (one,) if keep else bound)
+            return mapping.get(name, (type_,) if keep else bound)
         case Generic(kind=kind):
-            arguments = tuple(substitute(part, mapping, keep=keep) for part in one.arguments)
+            arguments = tuple(substitute(part, mapping, keep=keep) for part in type_.arguments)
             return classes_of(union(arguments)) if kind == "type" else generic(kind, *arguments)
-        case Instance() | ClassObject() | External() if one.arguments:
-            arguments = tuple(substitute(part, mapping, keep=keep) for part in one.arguments)
-            return (replace(one, arguments=arguments),)
-    return (one,)
+        case Instance() | ClassObject() | External() if type_.arguments:
+            arguments = tuple(substitute(part, mapping, keep=keep) for part in type_.arguments)
+            return (replace(type_, arguments=arguments),)
+    return (type_,)
 
 
 def classes_of(types: Types) -> Types:
     """`type[X]` for each X of *types*."""
-    return union(_class_of(one) for one in types)
+    return union(_class_of(t) for t in types)
 
 
-def _class_of(one: Type) -> Types:
-    match one:
+def _class_of(type_: Type) -> Types:
+    match type_:
         case Instance(cls=cls, arguments=arguments):
             return (ClassObject(cls, arguments),)
         case Generic(kind=name, arguments=()):
             return (External(name),)
         case TypeVariable():
-            return generic("type", (one,))
+            return generic("type", (type_,))
     return ()
 
 
 def instances(classes: Types) -> Types:
     """Instances of *classes*, which may come in tuples."""
-    return tuple(instance_of(one) for one in unpacked(classes) if isinstance(one, ClassObject))
+    return tuple(instance_of(t) for t in flattened(classes) if isinstance(t, ClassObject))
 
 
-def unpacked(types: Types) -> Types:
-    """*types* with what stands in tuples and lists taken out of them."""
+def flattened(types: Types) -> Types:
+    """*types* with tuples and lists, nested ones too, replaced by their elements."""
     found: list[Type] = []
-    for one in types:
-        if isinstance(one, Generic) and one.kind in ("tuple", "list"):
-            found.extend(inner for argument in one.arguments for inner in unpacked(argument))
+    for type_ in types:
+        if isinstance(type_, Generic) and type_.kind in ("tuple", "list"):
+            found.extend(inner for argument in type_.arguments for inner in flattened(argument))
         else:
-            found.append(one)
+            found.append(type_)
     return tuple(found)
