@@ -1,5 +1,6 @@
-"""Code navigation: a graph of a repository's symbols, and questions asked of it.
+"""Code navigation: a graph of a repository's symbols, and queries on it.
 
-`read/` makes facts of source text and `infer/` edges of facts, `store/` keeps both, and `query/`
-answers. `build.py` is the way through the first three, `query/code_graph.py` through the last.
+`read/` turns source text into facts, `infer/` turns facts into nodes and edges, `store/` saves
+both, and `query/` answers. Begin with `build.py`, which runs the first three, and
+`query/code_graph.py`.
 """

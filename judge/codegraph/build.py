@@ -1,7 +1,7 @@
-"""Build the graph of a repository, reading and linking only what has changed.
+"""Build the graph of a repository incrementally: read and link only what has changed.
 
-read changed files -> facts -> which files looked up something that changed -> link those ->
-write the graph and what the next build may use again.
+read changed files -> facts -> find the files that looked up something that changed -> link them ->
+write the graph and the cache for the next build.
 """
 
 from collections.abc import Callable, Iterable
@@ -44,14 +44,14 @@ from judge.codegraph.store.repository import (
     Repository,
 )
 
-#: Called with the number of steps done and the number there are.
+#: Called with the number of steps done and the number of all steps.
 Progress = Callable[[int, int], None]
 
 
 def build_graph_for_repo(
     repo_root: Path | str, *, on_progress: Progress | None = None
 ) -> BuildReport:
-    """Write the graph of *repo_root* to `.judge/rag_graph.json` and say what was done.
+    """Write the graph of *repo_root* to `.judge/rag_graph.json` and report what was done.
 
     Raise BadRepository when the folder cannot be read or written.
     """
@@ -65,7 +65,7 @@ def build_graph_for_repo(
 
 
 class _LastBuild(NamedTuple):
-    """What the last build wrote: its files, their parts of the graph, and its cache."""
+    """The output of the last build: its files, their parts of the graph, and its cache."""
 
     recorded: RecordedFiles
     parts: dict[str, GraphPart]
@@ -76,7 +76,7 @@ _NOTHING = _LastBuild(RecordedFiles({}, 0), {}, {})
 
 
 def _last_build(repository: Repository) -> _LastBuild:
-    """What the last build wrote; nothing when there was none, or one of another builder."""
+    """The output of the last build; empty when there was none, or by another builder."""
     try:
         content, written_ns = repository.graph()
         artifact = decode_artifact(content)
@@ -92,6 +92,8 @@ def _last_build(repository: Repository) -> _LastBuild:
 
 
 class _Builder:
+    """One build; *last* is the output of the one before."""
+
     def __init__(self, repository: Repository, on_progress: Progress, last: _LastBuild) -> None:
         self._repository = repository
         self._on_progress = on_progress
@@ -105,8 +107,8 @@ class _Builder:
     def run(self) -> BuildReport:
         files = self._repository.files()
         records = []
-        for done, (path, known) in enumerate(files.items()):
-            records.append(self._record(path, known))
+        for done, (path, stat) in enumerate(files.items()):
+            records.append(self._record(path, stat))
             self._on_progress(done, 2 * len(files))
         linked = self._link(records)
         self._on_progress(2 * len(files), 2 * len(files))
@@ -122,7 +124,7 @@ class _Builder:
         )
 
     def _write(self, records: list[FileRecord]) -> None:
-        """Write the graph, then what the next build may use again of it."""
+        """Write the graph, then the cache."""
         parts = [self._parts.get(path) or self._last.parts[path] for path in self._new]
         graph = encode_artifact(records, parts)
         self._repository.write(GRAPH_NAME, graph)
@@ -130,30 +132,31 @@ class _Builder:
 
     # --- reading ----------------------------------------------------------------------------
 
-    def _record(self, path: str, known: FileStat) -> FileRecord:
-        """The record of a file, from the last build when nothing has changed."""
-        before = self._last.recorded.unchanged(path, known)
-        if before is not None and before.status != "parsed":
-            return before
+    def _record(self, path: str, stat: FileStat) -> FileRecord:
+        """The record of a file, taken from the last build if the file has not changed."""
+        unchanged = self._last.recorded.unchanged(path, stat)
+        if unchanged is not None and unchanged.status != "parsed":
+            return unchanged
         old = self._old.get(path)
-        if before is not None and old is not None and old.hash == before.hash:
+        if unchanged is not None and old is not None and old.hash == unchanged.hash:
             self._new[path] = old
-            return before
-        content = None if known.size > MAX_FILE_BYTES else self._repository.read(path)
+            return unchanged
+        content = None if stat.size > MAX_FILE_BYTES else self._repository.read(path)
         language = language_of(path)
-        found = content_hash(content) if content is not None else ""
-        status = self._status(path, language, content, found, known)
-        return FileRecord(path, language, found, known.size, known.mtime_ns, status)
+        digest = content_hash(content) if content is not None else ""
+        status = self._status(path, language, content, digest, stat)
+        return FileRecord(path, language, digest, stat.size, stat.mtime_ns, status)
 
     def _status(
-        self, path: str, language: str, content: bytes | None, found: str, known: FileStat
+        self, path: str, language: str, content: bytes | None, digest: str, stat: FileStat
     ) -> str:
+        """The `FileRecord.status` of a file, which is read into facts unless they are cached."""
         if content is None:
-            return "too-large" if known.size > MAX_FILE_BYTES else "unreadable"
+            return "too-large" if stat.size > MAX_FILE_BYTES else "unreadable"
         if is_binary(content):
             return "binary"
         old = self._old.get(path)
-        if old is not None and old.hash == found:
+        if old is not None and old.hash == digest:
             self._new[path] = old
             return "parsed"
         self._read += 1
@@ -164,40 +167,41 @@ class _Builder:
         if facts is None:
             return "text"
         self._facts[path] = facts
-        self._new[path] = CachedFile(found, encode_facts(facts))
+        self._new[path] = CachedFile(digest, encode_facts(facts))
         return "parsed"
 
     def _load(self, path: str) -> FileFacts | None:
-        known = self._facts.get(path)
-        if known is None and path in self._new:
-            known = self._facts[path] = decode_facts(self._new[path].facts)
-        return known
+        facts = self._facts.get(path)
+        if facts is None and path in self._new:
+            facts = self._facts[path] = decode_facts(self._new[path].facts)
+        return facts
 
     # --- linking ----------------------------------------------------------------------------
 
     def _link(self, records: list[FileRecord]) -> int:
+        """Link the files whose edges may have changed; return how many."""
         old, new, files = self._old, self._new, len(records)
         changed = {path for path in old.keys() | new.keys() if old.get(path) is not new.get(path)}
         configs = {record.path: record.hash for record in records if is_config(record.path)}
         last = self._last.recorded.by_path.values()
-        has_new_aliases = configs != {one.path: one.hash for one in last if is_config(one.path)}
+        has_new_aliases = configs != {old.path: old.hash for old in last if is_config(old.path)}
         if not changed and not has_new_aliases:
             return 0
         modules = ModuleIndex(new, PathAliases({path: self._text(path) for path in configs}))
         unchanged = self._stored_names(new.keys() - changed)
         facts = {path: self._facts[path] for path in new.keys() & changed}
-        names = _with_those_of(facts, unchanged, modules)
+        names = unchanged | _names_in(facts, modules)
         if has_new_aliases or changed >= new.keys():
             stale = list(new)
         else:
-            stale = self._to_link(changed, modules, unchanged, names)
+            stale = self._stale_paths(changed, modules, unchanged, names)
         for done, path in enumerate(stale):
             linked = FileLinker(path, modules, self._load, names).link()
             self._parts[path] = encode_part(linked.nodes, linked.edges)
             new[path] = replace(
                 new[path],
                 counts=(len(linked.nodes), len(linked.edges)),
-                asked={place: sorted(names) for place, names in linked.lookups.items()},
+                lookups={key: sorted(looked_up) for key, looked_up in linked.lookups.items()},
             )
             self._on_progress(files + files * (done + 1) // len(stale), 2 * files)
         return len(stale)
@@ -206,46 +210,47 @@ class _Builder:
         return decoded(self._repository.read(path) or b"")
 
     def _stored_names(self, paths: Iterable[str]) -> set[str]:
-        """The names of all modules and of what they define, in the last graph."""
+        """The names of the modules at *paths* and of their definitions, from the last graph."""
         return {
             ("." if node.kind in VARIABLE_KINDS else "") + node.name.rpartition(".")[2]
             for path in paths
             for node in decode(self._last.parts[path].nodes, NODES)
         }
 
-    def _to_link(
-        self, changed: set[str], modules: ModuleIndex, unchanged: set[str], known: set[str]
+    def _stale_paths(
+        self, changed: set[str], modules: ModuleIndex, unchanged: set[str], names: set[str]
     ) -> list[str]:
-        """The files that changed, and those that looked up something that did.
+        """The files that changed, and those that looked up a name that changed.
 
-        *known* are the names of the whole repository, *unchanged* those of files that are the same.
+        *names* are those of the whole repository, *unchanged* those in files that are the same.
         """
         old, new = self._old, self._new
         before = ModuleIndex(old) if old.keys() != new.keys() else modules
         facts = {path: decode_facts(old[path].facts) for path in old.keys() & changed}
-        differing = _with_those_of(facts, unchanged, before) ^ known
-        told = {path: _changed_bindings(facts.get(path), self._facts.get(path)) for path in changed}
-        told[MEMBERS] = {name.removeprefix(".") for name in differing}
-        told[MODULES] = _changed_modules(before, modules)
+        members = (unchanged | _names_in(facts, before)) ^ names
+        # In the form of `CachedFile.lookups`.
+        changes = {p: _changed_bindings(facts.get(p), self._facts.get(p)) for p in changed}
+        changes[MEMBERS] = {name.removeprefix(".") for name in members}
+        changes[MODULES] = _changed_modules(before, modules)
         return [
             path
-            for path, part in new.items()
+            for path, file in new.items()
             if path in changed
             or before.names.get(path) != modules.names[path]
             or any(
-                "*" in told[place] or not told[place].isdisjoint(part.asked[place])
-                for place in told.keys() & part.asked.keys()
+                "*" in changes[key] or not changes[key].isdisjoint(file.lookups[key])
+                for key in changes.keys() & file.lookups.keys()
             )
         ]
 
 
-def _with_those_of(facts: dict[str, FileFacts], names: set[str], modules: ModuleIndex) -> set[str]:
-    """*names* with those of the modules that these *facts* are of, and of what they define."""
-    return names.union(*(defined_names(one) | {modules.last_name(p)} for p, one in facts.items()))
+def _names_in(facts: dict[str, FileFacts], modules: ModuleIndex) -> set[str]:
+    """The names of the modules with these *facts*, by path, and of their definitions."""
+    return set().union(*(defined_names(f) | {modules.last_name(p)} for p, f in facts.items()))
 
 
 def _changed_modules(before: ModuleIndex, after: ModuleIndex) -> set[str]:
-    """The importable names that came, went or mean another file, with the packages they are in."""
+    """The importable names that were added, removed or moved, and their packages."""
     return {
         prefix
         for name, _ in before.known_names() ^ after.known_names()
@@ -254,18 +259,19 @@ def _changed_modules(before: ModuleIndex, after: ModuleIndex) -> set[str]:
 
 
 def _changed_bindings(old: FileFacts | None, new: FileFacts | None) -> set[str]:
+    """The module-level names whose bindings differ; `*` when star imports do."""
     before = _fingerprints(old) if old else {}
     after = _fingerprints(new) if new else {}
     return {n for n in before.keys() | after.keys() if before.get(n) != after.get(n)}
 
 
 def _fingerprints(facts: FileFacts) -> dict[str, str]:
-    """What a module binds, by name, with marks for what `import *` takes."""
+    """The fingerprints of module-level names, of `__all__` and of star imports (`*`)."""
     exports = ",".join(facts.exports) if facts.exports is not None else "-"
     return {**facts.fingerprints, "__all__": exports, "*": str(facts.star_imports)}
 
 
 def _packages_of(name: str) -> list[str]:
-    """`a` and `a.b` for `a.b.c`: namespaces that come and go with their modules."""
+    """`a` and `a.b` for `a.b.c`: namespace packages that exist only with their modules."""
     parts = name.split(".")
     return [".".join(parts[:n]) for n in range(1, len(parts))]

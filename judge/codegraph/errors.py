@@ -1,12 +1,12 @@
-"""What can go wrong when a code graph is built or asked.
+"""What can go wrong when a code graph is built or queried.
 
 InvalidRequest
 ├── BadRepository     there is no such folder, or it cannot be read or written
 ├── BadPattern        a regular expression is wrong or takes too long
 ├── BadDirection      there is no such direction of lineage
-├── AmbiguousSymbol   several definitions answer to the name
+├── AmbiguousSymbol   several definitions have the name
 └── NotFound
-    ├── UnknownSymbol      no definition answers to the name
+    ├── UnknownSymbol      no definition has the name
     ├── GraphMissing       no graph was built yet, or it cannot be read
     └── UnknownRepository  JUDGE_CODE_ROOTS has no repository of that name
 """
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from judge.errors import InvalidRequest, NotFound
 
-_SHOWN = 5
+_MAX_SHOWN = 5
 
 
 class BadRepository(InvalidRequest):
@@ -29,17 +29,17 @@ class BadPattern(InvalidRequest):
 
 
 class BadDirection(InvalidRequest):
-    """Lineage was asked in a direction that there is not."""
+    """There is no such direction of lineage."""
 
     field = "direction"
 
 
 class AmbiguousSymbol(InvalidRequest):
-    """Several definitions have the name; *candidates* are full names that tell them apart."""
+    """Several definitions have the name; *candidates* are unambiguous full names."""
 
     def __init__(self, symbol: str, candidates: Sequence[str]) -> None:
-        shown = ", ".join(candidates[:_SHOWN])
-        more = f" and {len(candidates) - _SHOWN} more" if len(candidates) > _SHOWN else ""
+        shown = ", ".join(candidates[:_MAX_SHOWN])
+        more = f" and {len(candidates) - _MAX_SHOWN} more" if len(candidates) > _MAX_SHOWN else ""
         super().__init__(
             f"{symbol!r} names {len(candidates)} definitions: {shown}{more}. "
             "Ask again with a full name."

@@ -1,8 +1,8 @@
-"""Which file an import means: paths of parsed files -> importable module names.
+"""Resolves imports to files: paths of parsed files -> importable module names.
 
-A repository may hold several source roots (`src/`, `tests/`, examples beside each other) and
-packages without `__init__.py`, so a name may belong to several files; the one nearest to the
-importing file is meant.
+A repository may have several source roots (`src/`, `tests/`, examples) and packages without
+`__init__.py`, so several files may have the same module name; the one nearest to the importing
+file wins.
 """
 
 import re
@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from judge.codegraph.path_aliases import PathAliases
 
-#: Begins the name of what a file of TypeScript imports other than by a relative path.
-PACKAGE = "npm:"
+#: Marks the module name of a TypeScript import that is not a relative path.
+PACKAGE_PREFIX = "npm:"
 _SUFFIX = re.compile(r"(?:\.d)?\.[cm]?[jt]sx?$")
 _SOURCE_ROOTS = ("src", "lib", "python")
 
@@ -27,12 +27,12 @@ class ModuleIndex:
         self._by_name: dict[str, list[str]] = {}
         self._prefixes: set[str] = set()
         for path in self.paths:
-            for name in self.aliases(path):
+            for name in self.importable_names(path):
                 self._by_name.setdefault(name, []).append(path)
                 parts = name.split(".")
                 self._prefixes.update(".".join(parts[:n]) for n in range(1, len(parts)))
 
-    def aliases(self, path: str) -> set[str]:
+    def importable_names(self, path: str) -> set[str]:
         """Every name under which *path* may be imported."""
         dotted = _dotted(path)
         names = {self.names[path], dotted, _without_root(dotted)}
@@ -43,42 +43,42 @@ class ModuleIndex:
         return names
 
     def known_names(self) -> set[tuple[str, str]]:
-        """Every importable name with each file that it may mean."""
+        """Every importable name, paired with each file that has it."""
         return {(name, path) for name, paths in self._by_name.items() for path in paths}
 
     def find(self, name: str, importer: str) -> str | None:
-        """The file that *name* means in *importer*, or None."""
-        found = self._by_name.get(name)
-        if not found:
+        """The file that *name* refers to in *importer*; None when no file has that name."""
+        paths = self._by_name.get(name)
+        if not paths:
             return None
-        if len(found) == 1:
-            return found[0]
-        return max(found, key=lambda path: _nearness(path, importer))
+        if len(paths) == 1:
+            return paths[0]
+        return max(paths, key=lambda path: _nearness(path, importer))
 
-    def full_names(self, name: str, importer: str) -> list[str]:
-        """The names that *name* may stand for in *importer*: others for an alias of TypeScript."""
-        if not name.startswith(PACKAGE):
+    def candidate_names(self, name: str, importer: str) -> list[str]:
+        """The module names that *name* may stand for in *importer*: those of a TypeScript alias."""
+        if not name.startswith(PACKAGE_PREFIX):
             return [name]
-        targets = self._path_aliases.targets(name.removeprefix(PACKAGE), importer)
+        targets = self._path_aliases.targets(name.removeprefix(PACKAGE_PREFIX), importer)
         return [_SUFFIX.sub("", target).replace("/", ".") for target in targets]
 
     def is_namespace(self, name: str) -> bool:
-        """Whether *name* is a package without a file of its own."""
+        """Whether *name* is a package without a file."""
         return name in self._prefixes
 
     def absolute(self, path: str, level: int, module: str) -> str:
-        """The full name of `from ..module import`, seen from *path*."""
+        """The absolute name of `..module` (*level* 2) in the file at *path*."""
         if level == 0:
             return module
         package = self.names[path] if is_python(path) else _folder(path).replace("/", ".")
         if is_python(path) and not _is_package_file(path):
             package = package.rpartition(".")[0]
         parts = package.split(".") if package and _folder(path) else []
-        kept = parts[: max(0, len(parts) - level + 1)]
-        return ".".join([*kept, *([module] if module else [])])
+        parents = parts[: max(0, len(parts) - level + 1)]
+        return ".".join([*parents, *([module] if module else [])])
 
-    def within(self, path: str, name: str) -> str:
-        """The full name of *name* in the module at *path*; the root's own package has none."""
+    def qualified_name(self, path: str, name: str) -> str:
+        """The full name of *name* in the module at *path*; a package file in the root adds none."""
         is_root = _is_package_file(path) and not _folder(path)
         return name if is_root else f"{self.names[path]}.{name}"
 
@@ -114,7 +114,7 @@ def _dotted(path: str) -> str:
 
 
 def is_python(path: str) -> bool:
-    """Whether the file at *path* is one of Python, by its name."""
+    """Whether *path* has a suffix of Python."""
     return path.endswith((".py", ".pyi"))
 
 
@@ -130,8 +130,8 @@ def _without_root(name: str) -> str:
 
 def _nearness(path: str, importer: str) -> tuple[int, bool, int]:
     shared = 0
-    for one, other in zip(path.split("/")[:-1], importer.split("/")[:-1], strict=False):
-        if one != other:
+    for folder, other in zip(path.split("/")[:-1], importer.split("/")[:-1], strict=False):
+        if folder != other:
             break
         shared += 1
     return shared, path.endswith(".py"), -len(path)

@@ -1,9 +1,9 @@
-"""Functions for Python callers: build a repository's code graph and ask it.
+"""The API for Python callers: build a repository's code graph and query it.
 
 `build_graph_for_repo` writes the graph; `tool_rag_search`, `tool_rag_where_used` and
-`tool_rag_lineage` read it and write nothing. A repository without a graph raises
-FileNotFoundError with a message that says how to make one. A caller that asks often opens a
-`CodeGraph` and asks that: it keeps the graph in memory until the file is replaced.
+`tool_rag_lineage` only read it. Without a graph they raise FileNotFoundError with a message that
+says how to build one. For many queries use a `CodeGraph`, which keeps the graph in memory until
+the file is replaced.
 """
 
 from pathlib import Path
@@ -29,7 +29,7 @@ def tool_rag_search(
     is_regex: bool = False,
     ignore_case: bool = False,
 ) -> SearchResult:
-    """The lines that hold *query*, with their surroundings; see `CodeGraph.search`."""
+    """The lines that contain *query*, with their context; see `CodeGraph.search`."""
     return CodeGraph(repo_root).search(query, limit, is_regex=is_regex, ignore_case=ignore_case)
 
 

@@ -204,7 +204,7 @@ class NameResolver:
     def module_member(self, path: str, name: str) -> list[Declaration]:
         """The declarations of `module.name` for the module at *path*; else its submodule."""
         found = self.module_declarations(path, name)
-        return found or self._submodule(path, self.modules.within(path, name))
+        return found or self._submodule(path, self.modules.qualified_name(path, name))
 
     def _submodule(self, path: str, name: str) -> list[Declaration]:
         inner = self.module(path, name)
@@ -216,12 +216,12 @@ class NameResolver:
         if not isinstance(source.value, ty.ModuleObject):
             return [self.module(path, f"{full}.{imported.name}".lstrip("."))]
         if source.path == path:
-            return self._submodule(path, self.modules.within(path, imported.name))
+            return self._submodule(path, self.modules.qualified_name(path, imported.name))
         return self.module_member(source.path, imported.name)
 
     def module(self, importer: str, name: str) -> Declaration:
         """The module that *name* refers to in *importer*: a file, namespace package or external."""
-        for full in self.modules.full_names(name, importer):
+        for full in self.modules.candidate_names(name, importer):
             self.record_lookup(MODULES, full)
             found = self.modules.find(full, importer)
             if found is not None and self._load(found) is not None:

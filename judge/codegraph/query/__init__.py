@@ -1,1 +1,1 @@
-"""Questions asked of the graph, and their answers for people and programs."""
+"""Queries on the graph, and their results for people and programs."""

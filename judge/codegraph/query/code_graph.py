@@ -1,4 +1,4 @@
-"""One repository's graph in memory, and the questions asked of it."""
+"""One repository's graph in memory, and the queries on it."""
 
 import sys
 import time
@@ -22,7 +22,7 @@ from judge.codegraph.models import (
     WhereUsedResult,
 )
 from judge.codegraph.query.graph import Graph
-from judge.codegraph.query.lineage import DIRECTIONS, LineageStep, normalised, walk
+from judge.codegraph.query.lineage import DIRECTIONS, LineageStep, parse_direction, walk
 from judge.codegraph.query.snippets import snippet
 from judge.codegraph.query.symbol_lookup import find_symbol
 from judge.codegraph.query.text_search import find_matches, literal_matcher, regex_matcher
@@ -36,12 +36,12 @@ Item = TypeVar("Item")
 
 
 class CodeGraph:
-    """The graph of one repository, read when first asked and again after each build."""
+    """The graph of one repository, loaded at the first query and again after each build."""
 
     def __init__(self, repo_root: Path | str, seen: dict[str, FileStat] | None = None) -> None:
         """Raise BadRepository when *repo_root* is not a folder.
 
-        *seen* are its files as a build saw them just now; the first question believes that.
+        *seen* are its files as a build just saw them; the first query does not look at them again.
         """
         self._repository = Repository(repo_root)
         self._seen = seen
@@ -50,10 +50,10 @@ class CodeGraph:
     def search(
         self, query: str, limit: int = 20, *, is_regex: bool = False, ignore_case: bool = False
     ) -> SearchResult:
-        """The lines that hold *query*, by file and line; neighbours share an item.
+        """The lines that contain *query*, by file and line; lines near each other share an item.
 
-        Raise FileNotFoundError without a graph, and BadPattern for a query that is empty or an
-        expression that is wrong or takes too long.
+        Raise FileNotFoundError without a graph, and BadPattern for an empty query or a regular
+        expression that is invalid or takes too long.
         """
         if not query:
             raise BadPattern("The query is empty. Say what to look for.")
@@ -69,13 +69,13 @@ class CodeGraph:
         return SearchResult(query, items, truncated, *self._freshness(graph))
 
     def rank(self, query: str, limit: int = 20) -> SearchResult:
-        """The definitions, and sections of texts, that *query* is most likely about, best first.
+        """The definitions, and sections of other files, most relevant to *query*, best first.
 
         Raise FileNotFoundError without a graph, and BadPattern for an empty query.
         """
         if not query.strip():
             raise BadPattern("The query is empty. Say what to look for.")
-        # Where a symbol is used is asked far more often, and need not wait for these to load.
+        # Loaded here, since the more frequent queries do not need it.
         from judge.codegraph.query.ranked_search import ranked_sections  # noqa: PLC0415
 
         graph = self._load()
@@ -92,23 +92,17 @@ class CodeGraph:
     ) -> WhereUsedResult:
         """The definitions of *symbol*, then its uses grouped by kind.
 
-        Raise FileNotFoundError without a graph, UnknownSymbol or AmbiguousSymbol. A symbol that
-        nobody uses gives its definitions alone.
+        Raise FileNotFoundError without a graph, UnknownSymbol or AmbiguousSymbol. For an unused
+        symbol there are only its definitions.
         """
         graph = self._load()
         lines = self._line_reader()
-        found = find_symbol(graph, symbol, lines)
-        uses = find_uses(
-            graph,
-            found,
-            self._repository.read,
-            with_possible=with_possible,
-            with_text=with_text,
-        )
+        resolved, read = find_symbol(graph, symbol, lines), self._repository.read
+        uses = find_uses(graph, resolved, read, with_possible=with_possible, with_text=with_text)
         shown, truncated = _limited(iter(uses.shown), limit)
         return WhereUsedResult(
             symbol,
-            graph.fqn(found),
+            graph.fqn(resolved),
             tuple(replace(u, snippet=snippet(u.file, lines(u.file), u.line)) for u in shown),
             truncated,
             uses.counts,
@@ -125,7 +119,7 @@ class CodeGraph:
         Nearest first, each with the shortest path to it; *direction* may be a synonym. Raise
         FileNotFoundError without a graph, UnknownSymbol, AmbiguousSymbol, or BadDirection.
         """
-        towards = normalised(direction)
+        towards = parse_direction(direction)
         if towards is None:
             raise BadDirection(
                 f"There is no direction {direction!r}. Valid are: {', '.join(DIRECTIONS)}."
@@ -147,9 +141,9 @@ class CodeGraph:
 
         graph = self._load()
         lines = self._line_reader()
-        found = find_symbol(graph, symbol, lines)
-        gathered = gather_context(graph, found, lines, tokens)
-        return CodeContextResult(symbol, graph.fqn(found), *gathered, *self._freshness(graph))
+        resolved = find_symbol(graph, symbol, lines)
+        gathered = gather_context(graph, resolved, lines, tokens)
+        return CodeContextResult(symbol, graph.fqn(resolved), *gathered, *self._freshness(graph))
 
     def _load(self) -> Graph:
         stamp = self._repository.graph_stamp()
@@ -173,15 +167,15 @@ class CodeGraph:
         return None if content is None else content_hash(content)
 
     def _line_reader(self) -> Callable[[str], list[str]]:
-        """A reader that opens each file once."""
+        """A function from a path to its lines, which reads each file once."""
         return cache(lambda path: lines_of(self._repository.read(path)))
 
 
 def _limited(items: Iterator[Item], limit: int) -> tuple[tuple[Item, ...], bool]:
     """At most *limit* items, and whether there are more."""
     limit = min(max(limit, 0), sys.maxsize - 1)
-    found = tuple(islice(items, limit + 1))
-    return found[:limit], len(found) > limit
+    first = tuple(islice(items, limit + 1))
+    return first[:limit], len(first) > limit
 
 
 def _lineage_item(graph: Graph, step: LineageStep, lines: list[str]) -> LineageItem:

@@ -1,4 +1,4 @@
-"""What an editor needs to know about one symbol, ranked and cut to a number of tokens."""
+"""The context that an editor needs about a symbol, ranked and cut to a token budget."""
 
 import ast
 import textwrap
@@ -8,34 +8,29 @@ from math import ceil
 from pathlib import PurePosixPath
 from typing import NamedTuple, cast
 
-from judge.codegraph.models import (
-    CodeContextItem,
-    Confidence,
-    ContextKind,
-    Edge,
-    Node,
-)
+from judge.codegraph.models import CodeContextItem, Confidence, ContextKind, Edge, Node
 from judge.codegraph.query.graph import Graph
 from judge.codegraph.query.lineage import walk
 from judge.codegraph.query.snippets import snippet
-from judge.codegraph.query.symbol_lookup import Lines
+from judge.codegraph.query.symbol_lookup import LineReader
 from judge.codegraph.query.tests_of import is_test, is_test_function
 
-#: A token of source code is three to four characters for the usual vocabularies; to be safe: 3.
-_CHARACTERS_A_TOKEN = 3
-#: What `file`, `line` and the other members of an item take as JSON.
+#: With the usual tokenizers a token of source code has three to four characters.
+_CHARACTERS_PER_TOKEN = 3
+#: The tokens of `file`, `line` and the other members of an item, as JSON.
 _ITEM_TOKENS = 40
-#: The definition gets at most this part of the budget, so that what surrounds it is shown too.
+#: The definition gets at most this share of the budget, to leave room for callers and tests.
 _DEFINITION_SHARE = 0.5
 _LINES_AROUND = 3
 _HEAD_LINES = 6
-_SURE = ("exact", "inferred")
-_TEST_STEPS = 4
-_TESTS_LOOKED_AT = 2000
+_CERTAIN = ("exact", "inferred")
+#: How far callers are followed to find tests, and how many are looked at.
+_TEST_DEPTH = 4
+_MAX_TEST_STEPS = 2000
 
 
 class GatheredContext(NamedTuple):
-    """What the definition says of itself, the pieces that fit, and how many tokens they take."""
+    """The docstring, the pieces that fit the budget, and how many tokens they take."""
 
     docstring: str | None
     items: tuple[CodeContextItem, ...]
@@ -43,75 +38,75 @@ class GatheredContext(NamedTuple):
     tokens: int
 
 
-def gather_context(graph: Graph, symbol: str, lines: Lines, tokens: int) -> GatheredContext:
-    """The definition of *symbol*, then by turns its callers, callees and tests, nearest first."""
-    nodes = graph.definitions(symbol)
+def gather_context(graph: Graph, symbol: str, lines: LineReader, tokens: int) -> GatheredContext:
+    """The definition of *symbol*, then in turn a caller, a callee and a test, nearest first."""
+    node = graph.definitions(symbol)[0]
     share = int(tokens * _DEFINITION_SHARE)
-    first, is_cut = _definition(nodes[0], lines(nodes[0].file), share)
-    around = (_callers(graph, symbol, lines), _callees(graph, symbol, lines))
-    others = chain.from_iterable(zip_longest(*around, _tests(graph, symbol, lines)))
-    kept, used = [first], _cost(first)
+    first, is_cut = _definition(node, lines(node.file), share)
+    callers, callees = _callers(graph, symbol, lines), _callees(graph, symbol, lines)
+    others = chain.from_iterable(zip_longest(callers, callees, _tests(graph, symbol, lines)))
+    items, used = [first], _cost(first)
     for item in others:
-        if item is None or any(item.snippet.location == one.snippet.location for one in kept):
+        if item is None or any(item.snippet.location == i.snippet.location for i in items):
             continue
         if used + _cost(item) > tokens:
             is_cut = True
             break
-        kept.append(item)
+        items.append(item)
         used += _cost(item)
-    return GatheredContext(_docstring(nodes[0], lines(nodes[0].file)), tuple(kept), is_cut, used)
+    return GatheredContext(_docstring(node, lines(node.file)), tuple(items), is_cut, used)
 
 
 def _cost(item: CodeContextItem) -> int:
-    return _ITEM_TOKENS + ceil(len(item.snippet.text) / _CHARACTERS_A_TOKEN)
+    return _ITEM_TOKENS + ceil(len(item.snippet.text) / _CHARACTERS_PER_TOKEN)
 
 
 def _definition(node: Node, lines: Sequence[str], tokens: int) -> tuple[CodeContextItem, bool]:
-    """The source of *node*, as many whole lines as *tokens* hold; whether that is not all."""
+    """The source of *node*, as many whole lines as fit *tokens*, and whether it was cut."""
     start, end = node.span
     lengths = accumulate(len(line) + 1 for line in lines[start - 1 : end])
-    fitting = sum(length <= tokens * _CHARACTERS_A_TOKEN for length in lengths)
+    fitting = sum(length <= tokens * _CHARACTERS_PER_TOKEN for length in lengths)
     last = min(end, start + max(fitting, 1) - 1)
     source = snippet(node.file, lines, start, last, around=0)
     item = CodeContextItem(node.file, start, "definition", "exact", source, node.fqn)
     return item, last < min(end, len(lines))
 
 
-def _callers(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]:
+def _callers(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContextItem]:
     edges = [e for e in graph.edges_to(symbol) if e.kind in ("calls", "references", "inherits")]
     through_bases = [edge for _, edge in graph.dispatched_to(symbol) if edge.kind == "calls"]
     home = symbol.partition(":")[0]
     for edge in sorted([*edges, *through_bases], key=lambda e: _rank(e, home)):
-        if edge.confidence in (*_SURE, "dispatch") and not is_test(edge.file):
+        if edge.confidence in (*_CERTAIN, "dispatch") and not is_test(edge.file):
             yield _around(edge, "caller", graph.fqn(edge.src), lines)
 
 
 def _rank(edge: Edge, home: str) -> tuple[bool, bool, bool, str, int]:
-    """Calls before mentions, sure ones first, those near home first."""
+    """A sort key: calls before other uses, then exact ones, then those in the folder of *home*."""
     is_far = PurePosixPath(edge.file).parent != PurePosixPath(home).parent
     return edge.kind != "calls", edge.confidence != "exact", is_far, edge.file, edge.line
 
 
-def _around(edge: Edge, kind: ContextKind, symbol: str, lines: Lines) -> CodeContextItem:
+def _around(edge: Edge, kind: ContextKind, symbol: str, lines: LineReader) -> CodeContextItem:
     shown = snippet(edge.file, lines(edge.file), edge.line, around=_LINES_AROUND)
-    sure = cast("Confidence", edge.confidence)
-    return CodeContextItem(edge.file, edge.line, kind, sure, shown, symbol)
+    confidence = cast("Confidence", edge.confidence)
+    return CodeContextItem(edge.file, edge.line, kind, confidence, shown, symbol)
 
 
-def _callees(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]:
-    """The head of each definition that the symbol, or a part of it, depends on."""
+def _callees(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContextItem]:
+    """The first lines of each definition that the symbol, or one inside it, depends on."""
     for step in walk(graph, symbol, "upstream", depth=1):
         node = graph.definitions(step.symbol)[0]
         start, end = node.span
         last = min(end, start + _HEAD_LINES - 1)
         head = snippet(node.file, lines(node.file), start, last, around=0)
-        sure = cast("Confidence", step.edge.confidence)
-        yield CodeContextItem(node.file, start, "callee", sure, head, node.fqn)
+        confidence = cast("Confidence", step.edge.confidence)
+        yield CodeContextItem(node.file, start, "callee", confidence, head, node.fqn)
 
 
-def _tests(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]:
+def _tests(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContextItem]:
     """The tests that reach the symbol, nearest first."""
-    steps = islice(walk(graph, symbol, "downstream", depth=_TEST_STEPS), _TESTS_LOOKED_AT)
+    steps = islice(walk(graph, symbol, "downstream", depth=_TEST_DEPTH), _MAX_TEST_STEPS)
     for step in steps:
         node = graph.definitions(step.symbol)[0]
         if is_test_function(node):
@@ -119,12 +114,12 @@ def _tests(graph: Graph, symbol: str, lines: Lines) -> Iterator[CodeContextItem]
 
 
 def _docstring(node: Node, lines: Sequence[str]) -> str | None:
-    """What the definition says of itself; None where it says nothing or is no Python."""
+    """The docstring of a definition; None without one, or when it is not in Python."""
     start, end = (1, len(lines)) if node.kind == "module" else node.span
     try:
         tree = ast.parse(textwrap.dedent("\n".join(lines[start - 1 : end])))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    first = tree if node.kind == "module" else next(iter(tree.body), tree)
+    definition = tree if node.kind == "module" else next(iter(tree.body), tree)
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    return ast.get_docstring(first) if isinstance(first, kinds) else None
+    return ast.get_docstring(definition) if isinstance(definition, kinds) else None

@@ -1,4 +1,4 @@
-"""Results as JSON, as lines for people, and as a Mermaid picture."""
+"""Results as JSON, as text for people, and as a Mermaid flow chart."""
 
 from dataclasses import asdict
 from typing import Any
@@ -22,15 +22,15 @@ Result = SearchResult | WhereUsedResult | LineageResult | CodeContextResult
 
 
 def as_json(result: Result) -> dict[str, Any]:
-    """The result as every entry point shows it; `staleness` is there only when there is any."""
-    plain = asdict(result)
+    """The result as every entry point returns it; without `staleness` if nothing is stale."""
+    members = asdict(result)
     if not result.staleness:
-        del plain["staleness"]
-    return plain
+        del members["staleness"]
+    return members
 
 
 def as_text(result: Result) -> str:
-    """The result for people: a place and its line each, then what to know about it."""
+    """The result for people: each item with its file and line, then notes."""
     if isinstance(result, WhereUsedResult):
         lines = _uses(result)
     elif isinstance(result, LineageResult):
@@ -49,13 +49,13 @@ def as_text(result: Result) -> str:
 
 
 def as_mermaid(result: WhereUsedResult | LineageResult) -> str:
-    """The result as a Mermaid flow chart; arrows point from what uses to what is used."""
+    """The result as a Mermaid flow chart; arrows point from the user to what it uses."""
     arrows = _lineage_arrows(result) if isinstance(result, LineageResult) else _use_arrows(result)
     names = list(dict.fromkeys([result.resolved, *(name for pair in arrows for name in pair)]))
-    ids = {name: f"n{place}" for place, name in enumerate(names)}
+    ids = {name: f"n{index}" for index, name in enumerate(names)}
     lines = ["flowchart LR"]
     lines += [f'    {ids[name]}["{_label(name)}"]' for name in names]
-    lines += [f"    {ids[one]} --> {ids[other]}" for one, other in dict.fromkeys(arrows)]
+    lines += [f"    {ids[source]} --> {ids[target]}" for source, target in dict.fromkeys(arrows)]
     lines.append(f"    style {ids[result.resolved]} stroke-width:3px")
     return "\n".join(lines)
 
@@ -72,7 +72,7 @@ def _use_arrows(result: WhereUsedResult) -> list[tuple[str, str]]:
 
 
 def _label(name: str) -> str:
-    """A name as a quoted Mermaid label: no character of it may end the label."""
+    """A name escaped for a quoted Mermaid label."""
     return name.replace("&", "#amp;").replace('"', "#quot;").replace("<", "#lt;")
 
 
@@ -84,14 +84,14 @@ def _uses(result: WhereUsedResult) -> list[str]:
         if title != heading:
             heading = title
             lines.append(f"{heading}:")
-        lines.append(f"  {item.file}:{item.line}: {_meant_line(item)}")
+        lines.append(f"  {item.file}:{item.line}: {_used_line(item)}")
     return lines
 
 
-def _meant_line(item: WhereUsedItem) -> str:
+def _used_line(item: WhereUsedItem) -> str:
     lines = item.snippet.text.split("\n")
-    place = item.line - item.snippet.location.start_line
-    return lines[place].strip() if 0 <= place < len(lines) else ""
+    index = item.line - item.snippet.location.start_line
+    return lines[index].strip() if 0 <= index < len(lines) else ""
 
 
 def _numbered(text: str, item: Any) -> str:

@@ -1,4 +1,4 @@
-"""The stored graph, decoded file by file as questions need it."""
+"""The stored graph, decoded file by file as queries need it."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
@@ -26,11 +26,11 @@ from judge.codegraph.store.freshness import RecordedFiles
 
 
 class Graph:
-    """Nodes and edges by the symbols that they belong to.
+    """Nodes and edges by symbol.
 
     Definitions of one name in one scope (overloads, a property's setter, the branches of an
-    `if`) are one symbol; the id without its `~n` stands for all of them. What reads a damaged
-    part of the graph raises GraphMissing.
+    `if`) are one symbol; the id without its `~n` stands for all of them. Every method raises
+    GraphMissing when it decodes a damaged part of the graph.
     """
 
     def __init__(self, artifact: Artifact, written_ns: int = 0) -> None:
@@ -40,17 +40,17 @@ class Graph:
         self._parts = {path: _FilePart(path, part) for path, part in artifact.parts().items()}
 
     def definitions(self, symbol: str) -> list[Node]:
-        """The definitions of the symbol with this id; none when there is no such symbol."""
+        """The definitions of the symbol with this id; empty when there is no such symbol."""
         part = self._parts.get(symbol.partition(":")[0])
         return part.definitions.get(symbol, []) if part is not None else []
 
     def nodes_of(self, path: str) -> list[Node]:
-        """All definitions in a file, its module first; none in one that was not parsed."""
+        """All definitions in a file, its module first; empty for a file that was not parsed."""
         part = self._parts.get(path)
         return part.nodes if part is not None else []
 
     def nodes(self, ending: str = "") -> Iterator[Node]:
-        """All definitions, but for those of files without a name that ends in *ending*."""
+        """All definitions in the files that define a name with this *ending*."""
         needle = quoted(ending)[1:]
         for part in self._parts.values():
             if needle in bytes(part.encoded.nodes):
@@ -61,7 +61,7 @@ class Graph:
         return self.definitions(symbol)[0].fqn
 
     def kind(self, symbol: str) -> str:
-        """What the symbol is, as `Node` names it."""
+        """The kind of the symbol, as in `Node`."""
         return self.definitions(symbol)[0].kind
 
     def edges_to(self, target: str) -> list[Edge]:
@@ -78,40 +78,40 @@ class Graph:
 
     @cached_property
     def _users(self) -> dict[str, list["_FilePart"]]:
-        """The files with edges to symbols of other files, by the ids of those."""
-        found: dict[str, list[_FilePart]] = {}
+        """The files with edges to a symbol in another file, by the symbol's id."""
+        users: dict[str, list[_FilePart]] = {}
         for part in self._parts.values():
             for target in part.targets:
-                found.setdefault(target, []).append(part)
-        return found
+                users.setdefault(target, []).append(part)
+        return users
 
     def overridden_by(self, method: str) -> list[str]:
-        """The methods that replace *method* in subclasses, near and far."""
-        return _closure(method, lambda one: [e.src for e in self.edges_to(one) if _replaces(e)])
+        """The methods that override *method*, in direct and indirect subclasses."""
+        return _closure(method, lambda m: [e.src for e in self.edges_to(m) if _is_override(e)])
 
     def overrides_of(self, method: str) -> list[str]:
-        """The methods of base classes, near and far, that *method* replaces."""
-        return _closure(method, lambda one: [e.dst for e in self.edges_from(one) if _replaces(e)])
+        """The methods that *method* overrides, in direct and indirect base classes."""
+        return _closure(method, lambda m: [e.dst for e in self.edges_from(m) if _is_override(e)])
 
     def dispatched_to(self, method: str) -> Iterator[tuple[str, Edge]]:
-        """The calls, and mentions, of methods that *method* replaces which may end in it."""
+        """The uses of base methods that may dispatch to *method*, each with the base method."""
         for base in self.overrides_of(method):
             for edge in self.edges_to(base):
                 if may_dispatch(edge):
                     yield base, replace(edge, confidence="dispatch")
 
-    def within(self, symbol: str) -> list[str]:
+    def with_nested(self, symbol: str) -> list[str]:
         """The symbol and everything defined inside it."""
-        found = [symbol]
+        symbols = [symbol]
         part = self._parts.get(symbol.partition(":")[0])
-        inside = part.inside if part is not None else {}
-        for outer in found:
-            found.extend(inside.get(outer, ()))
-        return found
+        nested = part.nested if part is not None else {}
+        for outer in symbols:
+            symbols.extend(nested.get(outer, ()))
+        return symbols
 
 
 class _FilePart:
-    """One file's part of the graph; each array of it is decoded when first needed."""
+    """One file's part of the graph; each array is decoded when it is first needed."""
 
     def __init__(self, path: str, encoded: GraphPart) -> None:
         self.path = path
@@ -148,8 +148,8 @@ class _FilePart:
         return found
 
     @cached_property
-    def inside(self) -> dict[str, list[str]]:
-        """The symbols that stand directly in each symbol."""
+    def nested(self) -> dict[str, list[str]]:
+        """The symbols that are defined directly inside each symbol."""
         found: dict[str, list[str]] = {}
         for symbol in self.definitions:
             if symbol != self.path:
@@ -159,10 +159,10 @@ class _FilePart:
         return found
 
     def edges_to(self, target: str) -> list[Edge]:
-        place = self._places.get(target, -1)
+        index = self._indices.get(target, -1)
         rows = self._edge_rows
-        start = bisect_left(rows, place, key=itemgetter(1))
-        end = bisect_right(rows, place, lo=start, key=itemgetter(1))
+        start = bisect_left(rows, index, key=itemgetter(1))
+        end = bisect_right(rows, index, lo=start, key=itemgetter(1))
         return [self._edge(row) for row in rows[start:end]]
 
     def edges_from(self, source: str) -> list[Edge]:
@@ -170,14 +170,14 @@ class _FilePart:
 
     @cached_property
     def _symbols(self) -> list[str]:
-        """What each place in an edge means."""
+        """The symbol for each index in an edge."""
         own = [f"{self.path}:{symbol_id(row.name)}" for row in self._node_rows[1:]]
         return [self.path, *own, *self.targets]
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        """The place in edges that means a symbol: its first definition's."""
-        return {one: place for place, one in reversed(list(enumerate(self._symbols)))}
+    def _indices(self) -> dict[str, int]:
+        """The index in edges of each symbol: that of its first definition."""
+        return {symbol: index for index, symbol in reversed(list(enumerate(self._symbols)))}
 
     @cached_property
     def _outgoing(self) -> dict[str, list[EdgeRow]]:
@@ -187,30 +187,32 @@ class _FilePart:
         return found
 
     def _edge(self, row: EdgeRow) -> Edge:
-        src, dst, place, line = row
-        kind, sure, is_direct = EDGE_KINDS[place]
-        return Edge(self._symbol(src), self._symbol(dst), kind, self.path, line, sure, is_direct)
+        src, dst, kind_index, line = row
+        source, target = self._symbol(src), self._symbol(dst)
+        kind, confidence, is_direct = EDGE_KINDS[kind_index]
+        return Edge(source, target, kind, self.path, line, confidence, is_direct)
 
-    def _symbol(self, place: int) -> str:
-        """What a place in an edge means; raise GraphMissing when it means nothing."""
+    def _symbol(self, index: int) -> str:
+        """The symbol for an index in an edge; raise GraphMissing when it is out of range."""
         try:
-            return self._symbols[place]
+            return self._symbols[index]
         except IndexError:
             raise GraphMissing(BROKEN) from None
 
 
 def may_dispatch(edge: Edge) -> bool:
-    """Whether what replaces the end of *edge* in a subclass may be meant as well."""
+    """Whether a use may reach an override of the method that it names."""
     is_use = edge.kind in ("calls", "references") and edge.confidence in ("exact", "inferred")
     return is_use and not edge.is_direct
 
 
-def _replaces(edge: Edge) -> bool:
+def _is_override(edge: Edge) -> bool:
     return edge.kind == "overrides"
 
 
 def _closure(start: str, following: Callable[[str], list[str]]) -> list[str]:
-    found = [start]
-    for one in found:
-        found.extend(other for other in following(one) if other not in found)
-    return found[1:]
+    """All symbols reached from *start* by following, without *start*."""
+    reached = [start]
+    for symbol in reached:
+        reached.extend(other for other in following(symbol) if other not in reached)
+    return reached[1:]

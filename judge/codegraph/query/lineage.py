@@ -1,4 +1,4 @@
-"""What feeds a symbol, and what depends on it: a breadth-first walk over edges that are sure."""
+"""What a symbol depends on, and what depends on it: a breadth-first search over sure edges."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -21,21 +21,21 @@ _SYNONYMS: dict[str, Direction] = {
 }
 DIRECTIONS = tuple(_SYNONYMS)
 
-_FOLLOWED = frozenset({"calls", "references", "inherits", "overrides"})
-_FOLLOWED_WHEN = frozenset({"exact", "inferred"})
-#: What runs when a class is called.
+_KINDS = frozenset({"calls", "references", "inherits", "overrides"})
+_CONFIDENCES = frozenset({"exact", "inferred"})
+#: The methods that run when a class is called.
 _CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
 
 
 class LineageStep(NamedTuple):
-    """A symbol that was reached, the edge by which it was, and the way from the start."""
+    """A symbol that was reached, the last edge to it, and the path from the start."""
 
     symbol: str
     edge: Edge
     path: tuple[str, ...]
 
 
-def normalised(direction: str) -> Direction | None:
+def parse_direction(direction: str) -> Direction | None:
     """`upstream` or `downstream` for any of their synonyms; None for another word."""
     return _SYNONYMS.get(direction.strip().lower())
 
@@ -43,36 +43,36 @@ def normalised(direction: str) -> Direction | None:
 def walk(
     graph: Graph, start: str, direction: Direction, *, depth: int | None = None
 ) -> Iterator[LineageStep]:
-    """Each symbol reached from *start*, nearest first and once, with the shortest way to it.
+    """Each symbol reached from *start* once, nearest first, with the shortest path to it.
 
-    *depth* is the longest way; None is no limit. A module stands for all that it defines; it is
-    reached (by code outside any definition) but walked through only when it is the start.
+    *depth* limits the length of a path; None is no limit. A module stands for all that it defines.
+    It is reached by its code outside any definition, but expanded only when it is the start.
     """
-    seen = set(graph.within(start))
-    waiting: deque[tuple[str, tuple[str, ...]]] = deque([(start, (start,))])
-    while waiting:
-        symbol, path = waiting.popleft()
+    seen = set(graph.with_nested(start))
+    queue: deque[tuple[str, tuple[str, ...]]] = deque([(start, (start,))])
+    while queue:
+        symbol, path = queue.popleft()
         if depth is not None and len(path) > depth:
             continue
         for reached, edge in _neighbours(graph, symbol, direction, is_start=symbol == start):
             if reached in seen:
                 continue
             seen.add(reached)
-            way = (*path, reached)
-            yield LineageStep(reached, edge, way)
+            path_to = (*path, reached)
+            yield LineageStep(reached, edge, path_to)
             if graph.kind(reached) != "module":
-                waiting.append((reached, way))
+                queue.append((reached, path_to))
 
 
 def _neighbours(
     graph: Graph, symbol: str, direction: Direction, *, is_start: bool
 ) -> Iterator[tuple[str, Edge]]:
     is_module = graph.kind(symbol) == "module"
-    kinds = _FOLLOWED | {"imports"} if is_module else _FOLLOWED
+    kinds = _KINDS | {"imports"} if is_module else _KINDS
     for part in _parts(graph, symbol, is_start=is_start):
         edges = graph.edges_from(part) if direction == "upstream" else graph.edges_to(part)
         for edge in sorted(edges, key=lambda edge: (edge.file, edge.line)):
-            if edge.kind not in kinds or edge.confidence not in _FOLLOWED_WHEN:
+            if edge.kind not in kinds or edge.confidence not in _CONFIDENCES:
                 continue
             reached = symbol_id(edge.dst if direction == "upstream" else edge.src)
             if not graph.definitions(reached):
@@ -83,7 +83,7 @@ def _neighbours(
 
 
 def _dispatched(graph: Graph, part: str, direction: Direction) -> Iterator[tuple[str, Edge]]:
-    """What calls through a base class may reach: overrides upstream, such callers downstream."""
+    """Steps by dynamic dispatch: upstream to overrides, downstream to calls through bases."""
     if direction == "downstream":
         for _, edge in graph.dispatched_to(part):
             if edge.kind == "calls":
@@ -96,8 +96,8 @@ def _dispatched(graph: Graph, part: str, direction: Direction) -> Iterator[tuple
 
 
 def _parts(graph: Graph, symbol: str, *, is_start: bool) -> list[str]:
-    """The definitions whose edges count as the symbol's own."""
+    """The symbols whose edges count as those of *symbol*: of a class only its constructors."""
     if is_start or graph.kind(symbol) != "class":
-        return graph.within(symbol)
-    made = [f"{symbol}.{name}" for name in _CONSTRUCTORS]
-    return [symbol, *[name for name in made if graph.definitions(name)]]
+        return graph.with_nested(symbol)
+    constructors = [f"{symbol}.{name}" for name in _CONSTRUCTORS]
+    return [symbol, *filter(graph.definitions, constructors)]

@@ -1,9 +1,9 @@
-"""Which definitions is a question about? Ranked by their words: names first, then what they say.
+"""Ranks definitions by relevance to a query: by the words of their names, then of their lines.
 
-No index is kept: the words of the question are looked for in all files, which takes a few
-milliseconds a megabyte, and what is found is counted by definition and weighed by BM25F (Robertson
-and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.6). The constants were chosen
-by `benchmarks/code_search.py` on one half of the projects that `docs/codegraph.md` names.
+There is no index: each query scans all files for its terms, which takes a few milliseconds per
+megabyte, counts them by definition and scores these with BM25F (Robertson and Zaragoza, "The
+Probabilistic Relevance Framework", 2009, section 3.6). The constants were tuned with
+`benchmarks/code_search.py` on one half of the projects that `docs/codegraph.md` names.
 """
 
 import re
@@ -27,29 +27,29 @@ from judge.text.bm25 import B
 from judge.text.english import STOP_WORDS, stems
 from judge.text.identifiers import identifier_parts
 
-#: What a word counts for in the lines, the name, the names around and the path of a section.
+#: Field weights of a section: its lines, its name, the names of outer definitions, its path.
 _BODY_WEIGHT = 0.25
 _NAME_WEIGHT = 25.0
-_AROUND_WEIGHT = 3.0
+_OUTER_NAME_WEIGHT = 3.0
 _PATH_WEIGHT = 6.0
-#: Names of code repeat more than words of prose before they stop telling: prose has 1.2.
+#: Term frequency saturates later in code, where names are repeated: in prose K1 is 1.2.
 _K1 = 4.0
-#: A section of a file that is about the question as a whole is likelier to be meant.
+#: The score of the whole file, added to each of its sections.
 _FILE_SHARE = 0.13
 _FILE_PATH_WEIGHT = 10.0
 _FILE_K1 = 1.2
-#: A file all of whose name is asked for; one whose sections are more about it than any other's.
+#: Added for the share of the file's name that is in the query, and for the sum of its sections.
 _FILE_NAME_SHARE = 0.2
 _FILE_SECTIONS_SHARE = 0.2
-#: Prose and tests speak of what the code does; the code itself is what is looked for.
+#: Prose and tests describe the code, but the query is for the code itself.
 _PROSE_FACTOR = 0.5
 _TEST_FACTOR = 0.4
-#: What each further section of one file is worth: who reads the first sees the others.
+#: Applied for each better section of the same file: who reads that one sees the others.
 _SAME_FILE_FACTOR = 0.6
 _WORD = re.compile(r"[^\W_]+")
-_SHORTEST = 2
-#: More than any question has; each is looked for at every word of the repository.
-_MOST_TERMS = 24
+_MIN_STEM_LENGTH = 2
+#: More than any query has; each term costs a scan of the repository.
+_MAX_TERMS = 24
 _CAPITALS = frozenset(range(ord("A"), ord("Z") + 1))
 _LETTERS = _CAPITALS | frozenset(range(ord("a"), ord("z") + 1))
 
@@ -57,79 +57,78 @@ Counts = dict[int, int]
 
 
 class _Term(NamedTuple):
-    """The stem of a word of the question, and a whole word that begins with it."""
+    """A term of the query: its stem, and a pattern for a whole word that begins with it."""
 
     stem: bytes
     word: re.Pattern[bytes]
 
 
 class _File(NamedTuple):
-    """How often each term stands in a file, its path and its name, and how long the file is.
+    """The term frequencies of a file in its text, path and name, and its length.
 
-    *named* is the share of the words of its name that are terms.
+    *name_share* is the share of the words of its name that are terms.
     """
 
     path: str
     body: Counts
     in_path: Counts
     in_name: Counts
-    named: float
+    name_share: float
     lines: int
     sections: int
     is_prose: bool
 
 
-class _Found(NamedTuple):
-    """A section, and how often each term stands in its lines, its name and the names around."""
+class _MatchedSection(NamedTuple):
+    """A section, and its term frequencies: in its lines, its name and the outer names."""
 
     file: _File
     section: Section
     body: Counts
-    own: Counts
-    around: Counts
+    in_name: Counts
+    in_outer_names: Counts
     lines: list[int]
 
 
 def ranked_sections(
     graph: Graph, query: str, read: Callable[[str], bytes | None], limit: int
 ) -> tuple[list[SearchItem], bool]:
-    """The *limit* sections that *query* is about most likely, and whether there are more."""
+    """The *limit* sections most relevant to *query*, and whether there are more."""
     terms = _terms(query)
-    found: list[_Found] = []
+    matches: list[_MatchedSection] = []
     for file in graph.artifact.files if terms else ():
         content = read(file.path) if file.status in SEARCHED else None
         if content is not None:
-            found += _found_in(graph, file, content, terms)
-    best = _spread(_scored(found, query.strip(), len(terms)))
-    return [_item(one, read) for one in best[:limit]], len(best) > limit
+            matches += _matches_in(graph, file, content, terms)
+    best = _diversified(_scored(matches, query.strip(), len(terms)))
+    return [_item(match, read) for match in best[:limit]], len(best) > limit
 
 
 def _terms(query: str) -> list[_Term]:
-    """The stems of the words of *query*, identifiers split, without the words of any question."""
+    """The stems of the words of *query*: identifiers split, stop words left out unless alone."""
     words = [word.lower() for word in _words(f"{query} {identifier_parts(query)}")]
-    kept = [word for word in dict.fromkeys(words) if word not in STOP_WORDS]
-    kept = kept or words
-    starts = map(_start, kept, stems(kept))
-    found = dict.fromkeys(start for start in starts if len(start) >= _SHORTEST)
-    # Only what is ASCII is lowered in a file, so that places in it stay what they are.
-    plain = (stem.encode() for stem in islice(found, _MOST_TERMS))
-    return [_Term(s, re.compile(rb"(?i:%s)[a-z]{0,5}(?![a-z])" % re.escape(s))) for s in plain]
+    words = [word for word in dict.fromkeys(words) if word not in STOP_WORDS] or words
+    prefixes = map(_prefix, words, stems(words))
+    unique = dict.fromkeys(prefix for prefix in prefixes if len(prefix) >= _MIN_STEM_LENGTH)
+    # As bytes, since `bytes.lower` changes only ASCII and so keeps all offsets.
+    encoded = (prefix.encode() for prefix in islice(unique, _MAX_TERMS))
+    return [_Term(s, re.compile(rb"(?i:%s)[a-z]{0,5}(?![a-z])" % re.escape(s))) for s in encoded]
 
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.replace("_", " "))
 
 
-def _start(word: str, stem: str) -> str:
-    """What all forms of *word* begin with: "quer", while the stem of "query" is "queri"."""
-    has_other = not word.startswith(stem) or word.endswith(("ies", "ied"))
-    return stem.removesuffix("i") if has_other else stem
+def _prefix(word: str, stem: str) -> str:
+    """The common prefix of all forms of *word*: "quer", while the stem of "query" is "queri"."""
+    is_changed = not word.startswith(stem) or word.endswith(("ies", "ied"))
+    return stem.removesuffix("i") if is_changed else stem
 
 
-def _found_in(
+def _matches_in(
     graph: Graph, file: FileRecord, content: bytes, terms: Sequence[_Term]
-) -> Iterator[_Found]:
-    """The sections of a file that hold a term; its first when only the path does."""
+) -> Iterator[_MatchedSection]:
+    """The sections of a file that contain a term; the first one when only the path does."""
     hits = list(_hits(content, terms))
     in_path = _counts(file.path, terms)
     if not hits and not in_path:
@@ -140,27 +139,27 @@ def _found_in(
         return
     owners, ends = innermost(sections, len(lines)), list(accumulate(map(len, lines)))
     body: dict[int, Counter[int]] = defaultdict(Counter)
-    where: dict[int, list[int]] = defaultdict(list)
-    for term, at in hits:
-        line = bisect_right(ends, at) + 1
+    hit_lines: dict[int, list[int]] = defaultdict(list)
+    for term, offset in hits:
+        line = bisect_right(ends, offset) + 1
         body[owners[line]][term] += 1
-        where[owners[line]].append(line)
+        hit_lines[owners[line]].append(line)
     counts = Counter(term for term, _ in hits)
     is_prose = file.lang in PROSE
     stem = PurePosixPath(file.path).name.partition(".")[0]
     in_name = _counts(stem, terms)
-    named = min(len(in_name) / max(len(_words(stem)), 1), 1)
-    known = _File(file.path, counts, in_path, in_name, named, len(lines), len(sections), is_prose)
-    for place in body or (0,):
-        around, _, name = sections[place].name.rpartition(".")
-        own, others = _counts(name, terms), _counts(around, terms)
-        yield _Found(known, sections[place], body[place], own, others, where[place])
+    share = min(len(in_name) / max(len(_words(stem)), 1), 1)
+    scanned = _File(file.path, counts, in_path, in_name, share, len(lines), len(sections), is_prose)
+    for index in body or (0,):
+        outer_names, _, name = sections[index].name.rpartition(".")
+        own, outer = _counts(name, terms), _counts(outer_names, terms)
+        yield _MatchedSection(scanned, sections[index], body[index], own, outer, hit_lines[index])
 
 
 def _hits(content: bytes, terms: Sequence[_Term]) -> Iterator[tuple[int, int]]:
-    """Which term begins where, as a word of prose or inside an identifier."""
+    """The number and the offset of each term at the start of a word or a part of an identifier."""
     lowered = content.lower()
-    for place, term in enumerate(terms):
+    for number, term in enumerate(terms):
         at = lowered.find(term.stem)
         while at >= 0:
             before = content[at - 1] if at else 0
@@ -168,7 +167,7 @@ def _hits(content: bytes, terms: Sequence[_Term]) -> Iterator[tuple[int, int]]:
                 before not in _CAPITALS and content[at] in _CAPITALS
             )
             if begins and term.word.match(content, at):
-                yield place, at
+                yield number, at
             at = lowered.find(term.stem, at + 1)
 
 
@@ -176,79 +175,81 @@ def _counts(name: str, terms: Sequence[_Term]) -> Counts:
     return Counter(term for term, _ in _hits(name.encode(), terms)) if name else {}
 
 
-def _scored(found: Sequence[_Found], question: str, terms: int) -> Iterator[tuple[float, _Found]]:
-    files = {one.file.path: one.file for one in found}
-    frequencies = Counter(term for one in found for term in one.body)
+def _scored(
+    matches: Sequence[_MatchedSection], query: str, terms: int
+) -> Iterator[tuple[float, _MatchedSection]]:
+    files = {m.file.path: m.file for m in matches}
+    frequencies = Counter(term for m in matches for term in m.body)
     total = max(sum(file.sections for file in files.values()), 1)
     counted = ((term, frequencies[term]) for term in range(terms))
-    rarity = {term: log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in counted}
-    most = sum(rarity[term] for term in frequencies)
-    average = sum(_length(one.section) for one in found) / max(len(found), 1)
+    idf = {term: log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in counted}
+    maximum = sum(idf[term] for term in frequencies)
+    average = sum(_length(m.section) for m in matches) / max(len(matches), 1)
     average_file = sum(file.lines for file in files.values()) / max(len(files), 1)
-    whole = {path: _file_score(file, rarity, average_file) for path, file in files.items()}
-    for one in found:
-        norm = _K1 * (1 - B + B * _length(one.section) / average)
-        score = whole[one.file.path]
-        for term in {*one.body, *one.own, *one.around, *one.file.in_path}:
-            weighed = (
-                _BODY_WEIGHT * one.body.get(term, 0)
-                + _NAME_WEIGHT * (term in one.own)
-                + _AROUND_WEIGHT * (term in one.around)
-                + _PATH_WEIGHT * (term in one.file.in_path)
+    file_scores = {path: _file_score(file, idf, average_file) for path, file in files.items()}
+    for m in matches:
+        norm = _K1 * (1 - B + B * _length(m.section) / average)
+        score = file_scores[m.file.path]
+        for term in {*m.body, *m.in_name, *m.in_outer_names, *m.file.in_path}:
+            weighted = (
+                _BODY_WEIGHT * m.body.get(term, 0)
+                + _NAME_WEIGHT * (term in m.in_name)
+                + _OUTER_NAME_WEIGHT * (term in m.in_outer_names)
+                + _PATH_WEIGHT * (term in m.file.in_path)
             )
-            score += rarity[term] * weighed / (weighed + norm)
-        # The definition of a name that is asked for alone, as if all of its words were found again.
-        score += most * (one.section.name.rpartition(".")[2] == question)
-        score *= _PROSE_FACTOR if one.file.is_prose else 1
-        yield score * (_TEST_FACTOR if is_test(one.file.path) else 1), one
+            score += idf[term] * weighted / (weighted + norm)
+        # A query that is just a name is for its definition.
+        score += maximum * (m.section.name.rpartition(".")[2] == query)
+        score *= _PROSE_FACTOR if m.file.is_prose else 1
+        yield score * (_TEST_FACTOR if is_test(m.file.path) else 1), m
 
 
 def _length(section: Section) -> int:
     return section.end - section.start + 1
 
 
-def _file_score(file: _File, rarity: dict[int, float], average: float) -> float:
+def _file_score(file: _File, idf: dict[int, float], average: float) -> float:
     norm = _FILE_K1 * (1 - B + B * file.lines / max(average, 1))
     score = 0.0
     for term in {*file.body, *file.in_path}:
-        weighed = file.body.get(term, 0) + _FILE_PATH_WEIGHT * (term in file.in_path)
-        score += rarity[term] * weighed / (weighed + norm)
-    name = file.named * sum(rarity[term] for term in file.in_name)
+        weighted = file.body.get(term, 0) + _FILE_PATH_WEIGHT * (term in file.in_path)
+        score += idf[term] * weighted / (weighted + norm)
+    name = file.name_share * sum(idf[term] for term in file.in_name)
     return _FILE_SHARE * score + _FILE_NAME_SHARE * name
 
 
-def _spread(scored: Iterable[tuple[float, _Found]]) -> list[_Found]:
-    """Best first: what stands among others about the question, each further one put back."""
+def _diversified(scored: Iterable[tuple[float, _MatchedSection]]) -> list[_MatchedSection]:
+    """Best first: scores raised in files with many good sections, lowered for each further one."""
     scored = list(scored)
     sums: dict[str, float] = defaultdict(float)
-    for score, one in scored:
-        sums[one.file.path] += score
-    most = _FILE_SECTIONS_SHARE * max((score for score, _ in scored), default=0)
-    share = {path: most * total / max(sums.values()) for path, total in sums.items()}
-    joined = ((score + share[one.file.path], one) for score, one in scored)
+    for score, m in scored:
+        sums[m.file.path] += score
+    maximum = _FILE_SECTIONS_SHARE * max((score for score, _ in scored), default=0)
+    bonus = {path: maximum * total / max(sums.values()) for path, total in sums.items()}
+    raised = ((score + bonus[m.file.path], m) for score, m in scored)
     seen: Counter[str] = Counter()
-    spread = []
-    for score, one in sorted(joined, key=_rank):
-        spread.append((score * _SAME_FILE_FACTOR ** seen[one.file.path], one))
-        seen[one.file.path] += 1
-    return [one for _, one in sorted(spread, key=_rank)]
+    lowered = []
+    for score, m in sorted(raised, key=_sort_key):
+        lowered.append((score * _SAME_FILE_FACTOR ** seen[m.file.path], m))
+        seen[m.file.path] += 1
+    return [m for _, m in sorted(lowered, key=_sort_key)]
 
 
-def _rank(scored: tuple[float, _Found]) -> tuple[float, str, int]:
-    score, one = scored
-    return -score, one.file.path, one.section.start
+def _sort_key(scored: tuple[float, _MatchedSection]) -> tuple[float, str, int]:
+    score, match = scored
+    return -score, match.file.path, match.section.start
 
 
-def _item(found: _Found, read: Callable[[str], bytes | None]) -> SearchItem:
-    path, section = found.file.path, found.section
+def _item(match: _MatchedSection, read: Callable[[str], bytes | None]) -> SearchItem:
+    path, section, hits = match.file.path, match.section, match.lines
     lines = decoded(read(path) or b"").split("\n")
-    if section.name or not found.lines:
+    if section.name or not hits:
         line = section.start
         piece = snippet(path, lines, line, min(section.end, line + 4), around=0)
     else:
-        line = Counter(found.lines).most_common(1)[0][0]
+        line = Counter(hits).most_common(1)[0][0]
         piece = snippet(path, lines, line)
     kind = "definition" if section.name else "match"
     shown = range(piece.location.start_line, piece.location.end_line + 1)
-    places = tuple(sorted({one for one in found.lines if one in shown})) or (line,)
-    return SearchItem(path, line, kind, "text", piece, places)
+    matching = tuple(sorted({hit for hit in hits if hit in shown})) or (line,)
+    return SearchItem(path, line, kind, "text", piece, matching)

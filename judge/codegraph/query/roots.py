@@ -1,6 +1,6 @@
-"""The repositories that HTTP and MCP may ask about: JUDGE_CODE_ROOTS, by name and never by path.
+"""The repositories that HTTP and MCP may query: JUDGE_CODE_ROOTS, by name and never by path.
 
-Questions are answered in threads, a few at a time, since they are work for the processor.
+Queries are CPU-bound, so they run in threads, a few at a time.
 """
 
 import asyncio
@@ -16,31 +16,31 @@ from judge.errors import ConfigurationError
 T = TypeVar("T")
 
 MAX_AT_ONCE = 2
-"""Questions answered at the same time; more threads would only share the same interpreter."""
+"""Queries that run at the same time; more threads would only compete for the interpreter."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class CodeRoots:
-    """The repositories by name; each one's graph stays in memory until it is built again."""
+    """The repositories by name; each graph stays in memory until it is built again."""
 
     def __init__(self, folders: Mapping[str, Path] | None = None) -> None:
         """Raise BadRepository when one of *folders* is not a folder."""
         self._graphs = {name: CodeGraph(folder) for name, folder in (folders or {}).items()}
-        self._turns = asyncio.Semaphore(MAX_AT_ONCE)
+        self._slots = asyncio.Semaphore(MAX_AT_ONCE)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What `repo` can be, in the order of the setting."""
+        """The valid values of `repo`, in the order of the setting."""
         return tuple(self._graphs)
 
     async def ask(self, repo: str | None, question: Callable[[CodeGraph], T]) -> T:
-        """The answer of the graph of *repo*, which need not be named when there is only one.
+        """Run *question* on the graph of *repo*; None means the only repository.
 
         Raises UnknownRepository, GraphMissing, and what *question* raises.
         """
         name, graph = self._find(repo)
-        async with self._turns:
+        async with self._slots:
             try:
                 return await asyncio.to_thread(question, graph)
             except GraphMissing:

@@ -1,13 +1,13 @@
-"""The few lines of source around a place."""
+"""Snippets: a few lines of source around a line."""
 
 from collections.abc import Sequence
 
 from judge.codegraph.models import CodeSnippet, SnippetLocation
 
-#: Lines above and below the one that is meant: five in all.
+#: Lines above and below; with the line itself a snippet has five.
 CONTEXT_LINES = 2
-#: A line of minified code would drown the rest.
-_MAX_LINE = 400
+#: In characters; lines of minified code are much longer.
+_MAX_LINE_LENGTH = 400
 
 
 def snippet(
@@ -18,9 +18,9 @@ def snippet(
     *,
     around: int = CONTEXT_LINES,
 ) -> CodeSnippet:
-    """The lines from *first* to *last* (counted from 1) with those *around* on either side."""
+    """The lines *first* to *last* (counted from 1), and *around* more above and below."""
     end_of_file = len(lines) - 1 if lines and not lines[-1] else len(lines)
     start = max(1, min(first, end_of_file) - around)
     end = max(start, min((last or first) + around, end_of_file))
-    shown = [line[:_MAX_LINE] for line in lines[start - 1 : end]]
+    shown = [line[:_MAX_LINE_LENGTH] for line in lines[start - 1 : end]]
     return CodeSnippet("\n".join(shown), SnippetLocation(path, start, end))

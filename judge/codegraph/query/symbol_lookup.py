@@ -1,4 +1,4 @@
-"""What people call a symbol -> the one symbol that they mean, or the candidates."""
+"""Finds the one symbol for a name as people write it, or the candidates."""
 
 import re
 from collections.abc import Callable
@@ -8,29 +8,29 @@ from judge.codegraph.errors import AmbiguousSymbol, UnknownSymbol
 from judge.codegraph.models import VARIABLE_KINDS, symbol_id
 from judge.codegraph.query.graph import Graph
 
-#: The lines of the file at a path.
-Lines = Callable[[str], list[str]]
+#: Returns the lines of the file at a path.
+LineReader = Callable[[str], list[str]]
 
-_SIMILAR = 3
+_MAX_SIMILAR = 3
 
 
-def find_symbol(graph: Graph, name: str, lines: Lines) -> str:
+def find_symbol(graph: Graph, name: str, lines: LineReader) -> str:
     """The id of the symbol called *name*: a bare name, `Class.method`, a full name or an id.
 
-    A full name may go through a package that re-exports the symbol, under another name too, which
-    stands in the *lines* of the package alone; `Class.method` may name what a base class defines. A
-    variable or field answers only where no definition of the same name does. Raise
+    A full name may go through a package that re-exports the symbol; a new name (`as`) is looked up
+    in the *lines* of the package, since the graph does not have it. `Class.method` may be
+    inherited. A variable or field is found only if no other definition has the name. Raise
     AmbiguousSymbol with the candidates, or UnknownSymbol; nothing is merged or guessed.
     """
     if graph.definitions(name.strip()):
         return name.strip()
-    # As Python reads identifiers; bytes that are no text name nothing.
+    # Normalised as Python does with identifiers; lone surrogates, which match nothing, replaced.
     name = normalize("NFKC", name.strip().encode(errors="replace").decode())
     found = _by_name(graph, name) or _by_export(graph, name, lines) or _inherited(graph, name)
     if not found:
         raise UnknownSymbol(name, _similar(graph, name))
     if len(found) > 1:
-        raise AmbiguousSymbol(name, _distinguished(graph, found, name))
+        raise AmbiguousSymbol(name, _candidate_names(graph, found, name))
     return found[0]
 
 
@@ -44,19 +44,18 @@ def _by_name(graph: Graph, name: str) -> list[str]:
     others = [symbol for symbol, fqn in names.items() if fqn.endswith(ending)]
     # `main` may be the module as well as the function in it.
     found = (full or others) if "." in name else [*full, *others]
-    defined = [symbol for symbol in found if graph.kind(symbol) not in VARIABLE_KINDS]
-    found = defined or found
+    found = [symbol for symbol in found if graph.kind(symbol) not in VARIABLE_KINDS] or found
     return [symbol for symbol in found if not _is_stub_of(symbol, found)]
 
 
 def _is_stub_of(symbol: str, others: list[str]) -> bool:
-    """Whether a definition in a `.pyi` file stands beside the one that it describes."""
+    """Whether *symbol* is in a stub (`.pyi`) and *others* has the definition that it describes."""
     file, separator, rest = symbol.partition(":")
     return file.endswith(".pyi") and f"{file[:-1]}{separator}{rest}" in others
 
 
-def _by_export(graph: Graph, name: str, lines: Lines) -> list[str]:
-    """Symbols that a module re-exports: `package.Name` for what `package` imports."""
+def _by_export(graph: Graph, name: str, lines: LineReader) -> list[str]:
+    """The symbol that `package.Name` re-exports, when `package` imports it."""
     parts = name.split(".")
     for split in range(len(parts) - 1, 0, -1):
         module, exported, rest = ".".join(parts[:split]), parts[split], parts[split + 1 :]
@@ -76,14 +75,14 @@ def _by_export(graph: Graph, name: str, lines: Lines) -> list[str]:
             if target.rpartition(":")[2].rpartition(".")[2] in (exported, *renamed)
         }
         found = found or {f"{target}:{'.'.join([exported, *rest])}" for target in imported}
-        known = sorted(symbol for symbol in found if graph.definitions(symbol))
-        if known:
-            return known
+        defined = sorted(symbol for symbol in found if graph.definitions(symbol))
+        if defined:
+            return defined
     return []
 
 
 def _inherited(graph: Graph, name: str) -> list[str]:
-    """What base classes define: `Base.method` for `Class.method`."""
+    """The inherited member: `Base.method` for `Class.method`."""
     owner, _, member = name.rpartition(".")
     classes = [symbol for symbol in _by_name(graph, owner) if graph.kind(symbol) == "class"]
     found = (_in_a_base(graph, cls, member) for cls in classes)
@@ -91,21 +90,21 @@ def _inherited(graph: Graph, name: str) -> list[str]:
 
 
 def _in_a_base(graph: Graph, cls: str, member: str) -> str:
-    """The *member* of the nearest base class that has it; empty without one."""
+    """The *member* of *cls* or the nearest base class that defines it; empty without one."""
     classes = [cls]
-    for one in classes:
-        if graph.definitions(f"{one}.{member}"):
-            return f"{one}.{member}"
-        bases = (edge.dst for edge in graph.edges_from(one) if edge.kind == "inherits")
+    for owner in classes:
+        if graph.definitions(f"{owner}.{member}"):
+            return f"{owner}.{member}"
+        bases = (edge.dst for edge in graph.edges_from(owner) if edge.kind == "inherits")
         classes += [base for base in dict.fromkeys(bases) if base not in classes]
     return ""
 
 
-def _distinguished(graph: Graph, symbols: list[str], asked: str) -> list[str]:
-    """Full names, or ids where two symbols share a full name or it is what was *asked*."""
+def _candidate_names(graph: Graph, symbols: list[str], query: str) -> list[str]:
+    """Full names; ids for symbols that share a full name or whose full name is the *query*."""
     names = [graph.fqn(symbol) for symbol in symbols]
     return sorted(
-        symbol if names.count(name) > 1 or name == asked else name
+        symbol if names.count(name) > 1 or name == query else name
         for symbol, name in zip(symbols, names, strict=True)
     )
 
@@ -117,7 +116,7 @@ def _similar(graph: Graph, name: str) -> list[str]:
         by_last.setdefault(node.fqn.rpartition(".")[2], node.fqn)
     if last in by_last:
         return [by_last[last]]
-    # To load it takes longer than most names to be found.
+    # Importing it takes longer than most look-ups.
     from difflib import get_close_matches  # noqa: PLC0415
 
-    return [by_last[name] for name in get_close_matches(last, by_last, _SIMILAR, 0.8)]
+    return [by_last[name] for name in get_close_matches(last, by_last, _MAX_SIMILAR, 0.8)]

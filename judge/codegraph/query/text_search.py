@@ -1,4 +1,4 @@
-"""Which lines of the graph's files hold a text? Predictable: file by file, line by line."""
+"""Text search: the matching lines of the graph's files, in order, without ranking."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -9,12 +9,12 @@ from judge.codegraph.source_text import lines_of
 
 #: Seconds that a regular expression may take over all files.
 REGEX_TIMEOUT_S = 2.0
-#: What is made of files whose lines are searched.
+#: The `FileRecord.status` of files that are searched.
 SEARCHED = frozenset({"parsed", "text", "syntax-error"})
 
 
 def literal_matcher(query: str, *, ignore_case: bool) -> Callable[[str], bool]:
-    """Whether a line holds *query*."""
+    """A function that tells whether a line contains *query*."""
     if ignore_case:
         folded = query.casefold()
         return lambda line: folded in line.casefold()
@@ -24,24 +24,24 @@ def literal_matcher(query: str, *, ignore_case: bool) -> Callable[[str], bool]:
 def regex_matcher(
     query: str, *, ignore_case: bool, clock: Callable[[], float]
 ) -> Callable[[str], bool]:
-    """Whether a line matches the expression *query*; all lines share one time limit.
+    """A function that tells whether a line matches *query*; all calls share one time limit.
 
-    Raise BadPattern when it cannot be compiled, and from a match when the time is over.
+    Raise BadPattern when *query* cannot be compiled; the function raises it when time is up.
     """
-    # Loading it takes 60 ms, which a search for plain words need not pay.
+    # Importing it takes 60 ms, which a search for plain text need not pay.
     import regex  # type: ignore[import-untyped] # noqa: PLC0415
 
     try:
         pattern = regex.compile(query, regex.IGNORECASE if ignore_case else 0)
     except (regex.error, RecursionError, OverflowError) as error:
         raise BadPattern(f"The regular expression is wrong: {error}.") from error
-    ends = clock() + REGEX_TIMEOUT_S
+    deadline = clock() + REGEX_TIMEOUT_S
 
     def matches(line: str) -> bool:
-        left = ends - clock()
+        remaining = deadline - clock()
         try:
-            if left > 0:
-                return pattern.search(line, timeout=left) is not None
+            if remaining > 0:
+                return pattern.search(line, timeout=remaining) is not None
         except TimeoutError:
             pass
         raise BadPattern(
@@ -57,17 +57,17 @@ def find_matches(
     matches: Callable[[str], bool],
     needle: bytes = b"",
 ) -> Iterator[SearchItem]:
-    """The matching lines of *files* (path and status), those near one another in one item.
+    """The matching lines of *files* (path and status); lines near each other share an item.
 
-    A file without *needle* cannot match and is not looked at line by line.
+    A file without *needle* cannot match, and is skipped.
     """
     for path, status in files:
         content = read(path) if status in SEARCHED else None
         if content is None or needle not in content:
             continue
         lines = lines_of(content)
-        found = [number for number, line in enumerate(lines, 1) if matches(line)]
-        for group in _groups(found):
+        numbers = [number for number, line in enumerate(lines, 1) if matches(line)]
+        for group in _groups(numbers):
             shown = snippet(path, lines, group[0], group[-1])
             yield SearchItem(path, group[0], "match", "text", shown, tuple(group))
 

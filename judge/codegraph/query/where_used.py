@@ -1,37 +1,30 @@
-"""Where is a symbol used? The edges that end at it, then mentions in files nobody parsed."""
+"""Where is a symbol used? The edges that end at it, then mentions in files without a parser."""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, cast
 
-from judge.codegraph.models import (
-    CodeSnippet,
-    Confidence,
-    Edge,
-    SnippetLocation,
-    WhereUsedItem,
-)
+from judge.codegraph.models import CodeSnippet, Confidence, Edge, SnippetLocation, WhereUsedItem
 from judge.codegraph.query.graph import Graph
 from judge.codegraph.source_text import decoded
 
 #: Files that are searched as text: other languages, and Python that does not parse.
 TEXT_STATUSES = frozenset({"text", "syntax-error"})
+#: The order in which uses are shown.
 _KINDS = "definition calls references inherits imports overrides exports mention"
-_ORDER = {kind: place for place, kind in enumerate(_KINDS.split())}
-_CERTAIN = {"exact": 0, "inferred": 1}
-#: A method of the same name in a subclass is told apart, as `dispatch`.
+_KIND_ORDER = {kind: index for index, kind in enumerate(_KINDS.split())}
+_CONFIDENCE_ORDER = {"exact": 0, "inferred": 1}
+#: Overriding methods are listed separately, as `dispatch`.
 _NOT_A_USE = "overrides"
-#: Words that could stand in any sentence: no capital, digit or underscore inside.
-_ORDINARY = re.compile(r"[A-Za-z]?[a-z]+")
-
-
-#: Snippets are read for those that are shown.
+#: Words that may occur in any sentence: no capital, digit or underscore inside.
+_COMMON_WORD = re.compile(r"[A-Za-z]?[a-z]+")
+#: A placeholder: snippets are read only for the uses that are shown.
 _NO_SNIPPET = CodeSnippet("", SnippetLocation("", 0, 0))
 
 
 class Uses(NamedTuple):
-    """All uses in the order in which they are shown, and how many of each kind there are."""
+    """The uses to show, in order, and how many there are of each kind."""
 
     shown: list[WhereUsedItem]
     counts: dict[str, int]
@@ -47,9 +40,9 @@ def find_uses(
     with_possible: bool = False,
     with_text: bool = False,
 ) -> Uses:
-    """Every use of *symbol*: definitions, certain ones by kind, dispatch, text, possible."""
+    """Every use of *symbol*: definitions, exact and inferred uses, dispatch, text, possible."""
     full = graph.fqn(symbol)
-    # The last part of a module's name is often a common word.
+    # The full name of a module, since its last part is often a common word.
     name = full if graph.kind(symbol) == "module" else full.rpartition(".")[2]
     definitions = _definitions(graph, symbol)
     incoming = [edge for edge in graph.edges_to(symbol) if edge.kind != _NOT_A_USE]
@@ -57,7 +50,7 @@ def find_uses(
     certain = [use for use in uses if use.confidence != "text"]
     text = [use for use in uses if use.confidence == "text"] + list(_mentions(graph, name, read))
     possible = _possible(graph, symbol, name)
-    # Most are only counted, which needs no definition around them.
+    # Counted as edges: most are not shown, so their enclosing definition is not needed.
     possible_count = len({(edge.file, edge.line) for edge in possible})
     dispatch = _dispatch(graph, symbol)
     counted = Counter(use.kind for use in (*certain, *dispatch))
@@ -68,21 +61,23 @@ def find_uses(
 
 
 def _definitions(
-    graph: Graph, symbol: str, kind: str = "definition", sure: Confidence = "exact"
+    graph: Graph, symbol: str, kind: str = "definition", confidence: Confidence = "exact"
 ) -> list[WhereUsedItem]:
     return [
-        WhereUsedItem(node.file, node.line, kind, sure, _NO_SNIPPET, node.fqn)
+        WhereUsedItem(node.file, node.line, kind, confidence, _NO_SNIPPET, node.fqn)
         for node in graph.definitions(symbol)
     ]
 
 
 def _use(graph: Graph, edge: Edge, through: str | None = None) -> WhereUsedItem:
-    sure, enclosing = cast("Confidence", edge.confidence), graph.fqn(edge.src)
-    return WhereUsedItem(edge.file, edge.line, edge.kind, sure, _NO_SNIPPET, enclosing, through)
+    confidence, enclosing = cast("Confidence", edge.confidence), graph.fqn(edge.src)
+    return WhereUsedItem(
+        edge.file, edge.line, edge.kind, confidence, _NO_SNIPPET, enclosing, through
+    )
 
 
 def _dispatch(graph: Graph, symbol: str) -> list[WhereUsedItem]:
-    """The calls through a base class that may end in a method, then what overrides it."""
+    """The calls through a base class that may reach a method, then the methods that override it."""
     overriding = (
         use
         for other in graph.overridden_by(symbol)
@@ -95,7 +90,7 @@ def _dispatch(graph: Graph, symbol: str) -> list[WhereUsedItem]:
 
 
 def _distinct(uses: Iterator[WhereUsedItem]) -> list[WhereUsedItem]:
-    """One use a line, by its most telling kind: a call is not also a reference."""
+    """One use per line, of the first kind in `_KINDS`: a call is not also a reference."""
     ordered = sorted(uses, key=_order)
     seen: set[tuple[str, int]] = set()
     distinct = []
@@ -107,15 +102,16 @@ def _distinct(uses: Iterator[WhereUsedItem]) -> list[WhereUsedItem]:
 
 
 def _order(use: WhereUsedItem) -> tuple[int, int, str, int]:
-    return _CERTAIN.get(use.confidence, 9), _ORDER.get(use.kind, 9), use.file, use.line
+    confidence = _CONFIDENCE_ORDER.get(use.confidence, 9)
+    return confidence, _KIND_ORDER.get(use.kind, 9), use.file, use.line
 
 
 def _possible(graph: Graph, symbol: str, name: str) -> list[Edge]:
-    """The uses of an attribute of this name on something whose type is not known."""
+    """The uses of an attribute of this name on receivers of unknown type."""
     file, _, qualified = symbol.partition(":")
     outer = qualified.rpartition(".")[0]
-    around = graph.definitions(f"{file}:{outer}" if outer else file)
-    if not qualified or not around or around[0].kind == "function":
+    enclosing = graph.definitions(f"{file}:{outer}" if outer else file)
+    if not qualified or not enclosing or enclosing[0].kind == "function":
         return []
     return graph.edges_to(f"*.{name}")
 
@@ -132,26 +128,26 @@ def _mentions(
         if content is None or needle not in content:
             continue
         text = decoded(content)
-        # To look for the bare name first takes a tenth of the time.
-        starts = (at for at in map(re.Match.start, plain.finditer(text)) if word.match(text, at))
-        for number in _line_numbers(text, starts):
+        # Searching for the bare name first takes a tenth of the time.
+        offsets = (at for at in map(re.Match.start, plain.finditer(text)) if word.match(text, at))
+        for number in _line_numbers(text, offsets):
             yield WhereUsedItem(file.path, number, "mention", "text", _NO_SNIPPET, None)
 
 
-def _line_numbers(text: str, starts: Iterable[int]) -> Iterator[int]:
-    """The lines, each once, in which the places *starts* are."""
-    number, counted, shown = 1, 0, 0
-    for at in starts:
-        number += text.count("\n", counted, at)
-        counted = at
-        if number > shown:
-            shown = number
+def _line_numbers(text: str, offsets: Iterable[int]) -> Iterator[int]:
+    """The numbers of the lines with these *offsets* (ascending), each once."""
+    number, counted, last = 1, 0, 0
+    for offset in offsets:
+        number += text.count("\n", counted, offset)
+        counted = offset
+        if number > last:
+            last = number
             yield number
 
 
 def _mention_pattern(name: str) -> re.Pattern[str]:
-    """Where *name* may be meant: anywhere as a word, or written as code if it is a common word."""
+    """Matches *name* as a whole word; a common word only where it is written as code."""
     plain = re.escape(name)
-    if not _ORDINARY.fullmatch(name):
+    if not _COMMON_WORD.fullmatch(name):
         return re.compile(rf"(?<!\w){plain}(?!\w)")
     return re.compile(rf"(?:(?<=`)|(?<=\w[.:])){plain}(?!\w)|(?<!\w){plain}(?=\(|`)")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from judge.codegraph import ir
-from judge.codegraph.module_index import PACKAGE
+from judge.codegraph.module_index import PACKAGE_PREFIX
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -100,7 +100,7 @@ def module_of(source: "Node | None") -> tuple[int, str]:
     """Level and dotted name of `"../lib/x.js"`; level 0 for what is no relative path."""
     text = _SUFFIX.sub("", text_of(source)[1:-1])
     if not text.startswith("."):
-        return 0, f"{PACKAGE}{text}"
+        return 0, f"{PACKAGE_PREFIX}{text}"
     parts = [part for part in text.split("/") if part not in (".", "")]
     ups = sum(part == ".." for part in parts)
     return ups + 1, ".".join(part for part in parts if part != "..")

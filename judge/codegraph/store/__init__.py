@@ -1,1 +1,1 @@
-"""The repository's files, the graph as bytes, and whether the two still agree."""
+"""The repository's files, the graph as bytes, and whether the graph is up to date."""

@@ -1,8 +1,8 @@
-"""The graph as bytes: its shape, its version, encoding and decoding.
+"""The graph as bytes: its format, its version, encoding and decoding.
 
-`rag_graph.json` is for everybody. Nodes and edges are arrays, file by file in the order of the
-files that were parsed, so that a question decodes the parts of the few files that it is about, and
-a build takes those of unchanged files as they are.
+`rag_graph.json` is public. Nodes and edges are arrays, file by file in the order of the parsed
+files, so that a query decodes only the few files that it needs, and a build copies the parts of
+unchanged files as they are.
 """
 
 import gc
@@ -21,22 +21,22 @@ from judge.codegraph.facts import FACTS_VERSION
 from judge.codegraph.models import Edge, Node, symbol_id
 from judge.codegraph.store.repository import MAX_FILE_BYTES
 
-#: Goes up when the same facts give another graph, or the graph another shape.
+#: Raised when the same facts give another graph, and when the graph's format changes.
 LINKER_VERSION = 11
 GRAPH_VERSION = 3
 
-#: What Python can parse depends on its version.
+#: With Python's version, since that decides which syntax can be parsed.
 BUILDER = (
     f"{GRAPH_VERSION}.{FACTS_VERSION}.{LINKER_VERSION}"
     f"+python{sys.version_info.major}.{sys.version_info.minor}"
 )
 SETTINGS: dict[str, int] = {"max_file_bytes": MAX_FILE_BYTES}
 
-#: *name* is that of the module, or the place within it: `Class.method`.
+#: *name* is the module's full name, or the name within the module: `Class.method`.
 NODE_FIELDS = ["name", "kind", "start", "end", "line"]
-#: *src* and *dst* are places among the nodes of the file; a *dst* past their end is a place among
-#: its targets, ids of symbols elsewhere. *kind* is a place among the edge kinds. The edges of a
-#: file are in order of *dst*.
+#: *src* and *dst* are indices into the file's nodes; a *dst* past their end goes on into its
+#: targets, the ids of symbols in other files. *kind* is an index into the edge kinds. The edges of
+#: a file are sorted by *dst*.
 EDGE_FIELDS = ["src", "dst", "kind", "line"]
 EDGE_KINDS = list(
     product(
@@ -45,17 +45,17 @@ EDGE_KINDS = list(
         (False, True),
     )
 )
-_KIND_PLACES = {kind: place for place, kind in enumerate(EDGE_KINDS)}
+_KIND_INDEX = {kind: index for index, kind in enumerate(EDGE_KINDS)}
 
 _VERSION = re.compile(rb'\{"version":(\d{1,9}),')
 BROKEN = "The code graph cannot be read. Make it again with: judge code build-graph"
 
 
 class FileRecord(msgspec.Struct, frozen=True):
-    """A file of the graph; *status* says what was made of it.
+    """A file of the graph; *status* says how it was read.
 
     `parsed`, `text` (another language), `syntax-error`, `binary`, `too-large` or `unreadable`;
-    the first gives exact answers, the next two are searched as text, the rest are only listed.
+    the first has nodes and edges, the next two are searched as text, the rest are only listed.
     """
 
     path: str
@@ -67,7 +67,7 @@ class FileRecord(msgspec.Struct, frozen=True):
 
 
 class GraphPart(NamedTuple):
-    """What the graph holds of one parsed file, each an array as JSON."""
+    """The graph's part for one parsed file: three arrays, as JSON."""
 
     nodes: msgspec.Raw
     targets: msgspec.Raw
@@ -89,7 +89,7 @@ class Artifact(msgspec.Struct):
     edges: list[msgspec.Raw]
 
     def parts(self) -> dict[str, GraphPart]:
-        """The parts of the parsed files, by path; raise GraphMissing when some are not there."""
+        """The parts of the parsed files, by path; raise GraphMissing when some are missing."""
         paths = [file.path for file in self.files if file.status == "parsed"]
         if not len(paths) == len(self.nodes) == len(self.targets) == len(self.edges):
             raise GraphMissing(BROKEN)
@@ -107,15 +107,15 @@ class NodeRow(msgspec.Struct, array_like=True, gc=False):
     line: int
 
 
-_Place: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
-_KindPlace: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=len(EDGE_KINDS))]
+_Index: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+_KindIndex: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=len(EDGE_KINDS))]
 #: A relation in the order of EDGE_FIELDS.
-EdgeRow: TypeAlias = tuple[_Place, _Place, _KindPlace, int]
+EdgeRow: TypeAlias = tuple[_Index, _Index, _KindIndex, int]
 Decoded = TypeVar("Decoded")
 
 _json = msgspec.json.Encoder()
 _artifact_decoder = msgspec.json.Decoder(Artifact)
-#: How to read what a GraphPart holds.
+#: Decoders for the arrays of a GraphPart.
 NODES = msgspec.json.Decoder(list[NodeRow])
 TARGETS = msgspec.json.Decoder(list[str])
 EDGES = msgspec.json.Decoder(list[EdgeRow])
@@ -123,7 +123,7 @@ EDGES = msgspec.json.Decoder(list[EdgeRow])
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Millions of objects are made here and none is garbage; collecting costs a third more."""
+    """Pause garbage collection: of millions of new objects none is garbage, and it adds a third."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -134,35 +134,34 @@ def collection_paused() -> Iterator[None]:
 
 
 def encode_part(nodes: Sequence[Node], edges: Iterable[Edge]) -> GraphPart:
-    """The part of a file with these *nodes*, its module first, and *edges* from them."""
+    """Encode the part of a file: its *nodes*, the module first, and the *edges* from them."""
     module = nodes[0]
     rows = [NodeRow(module.fqn, module.kind, *module.span, module.line)]
     start = len(module.file) + 1
-    rows += [NodeRow(one.id[start:], one.kind, *one.span, one.line) for one in nodes[1:]]
-    places: dict[str, int] = {}
-    for place, node in enumerate(nodes):
-        places.setdefault(symbol_id(node.id), place)
+    rows += [NodeRow(node.id[start:], node.kind, *node.span, node.line) for node in nodes[1:]]
+    indices: dict[str, int] = {}
+    for index, node in enumerate(nodes):
+        indices.setdefault(symbol_id(node.id), index)
     targets: list[str] = []
     encoded: list[EdgeRow] = []
     for edge in edges:
-        dst = places.get(edge.dst)
+        dst = indices.get(edge.dst)
         if dst is None:
-            dst = places[edge.dst] = len(nodes) + len(targets)
+            dst = indices[edge.dst] = len(nodes) + len(targets)
             targets.append(edge.dst)
-        kind = _KIND_PLACES[edge.kind, edge.confidence, edge.is_direct]
-        encoded.append((places[edge.src], dst, kind, edge.line))
+        kind = _KIND_INDEX[edge.kind, edge.confidence, edge.is_direct]
+        encoded.append((indices[edge.src], dst, kind, edge.line))
     encoded.sort(key=itemgetter(1))
-    return GraphPart(*(msgspec.Raw(_json.encode(one)) for one in (rows, targets, encoded)))
+    return GraphPart(*(msgspec.Raw(_json.encode(array)) for array in (rows, targets, encoded)))
 
 
 def quoted(text: str) -> bytes:
-    """A name as the graph holds it."""
+    """A string as it is written in the graph."""
     return _json.encode(text)
 
 
 def encode_artifact(files: list[FileRecord], parts: Sequence[GraphPart]) -> bytes:
-    """The graph as JSON; *parts* are those of the parsed ones of *files*, in their order."""
-    nodes, targets, edges = (list(one) for one in zip(*parts, strict=True)) if parts else ([],) * 3
+    """The graph as JSON; *parts* are those of the parsed *files*, in their order."""
     artifact = Artifact(
         GRAPH_VERSION,
         BUILDER,
@@ -171,15 +170,15 @@ def encode_artifact(files: list[FileRecord], parts: Sequence[GraphPart]) -> byte
         EDGE_FIELDS,
         EDGE_KINDS,
         files,
-        nodes,
-        targets,
-        edges,
+        nodes=[part.nodes for part in parts],
+        targets=[part.targets for part in parts],
+        edges=[part.edges for part in parts],
     )
     return _json.encode(artifact)
 
 
 def decode_artifact(content: bytes) -> Artifact:
-    """The graph; raise GraphMissing when it is damaged or of another version."""
+    """The graph in *content*; raise GraphMissing when it is damaged or of another version."""
     version = _VERSION.match(content)
     if version is not None and int(version[1]) != GRAPH_VERSION:
         raise GraphMissing(
@@ -191,7 +190,7 @@ def decode_artifact(content: bytes) -> Artifact:
 
 
 def decode(content: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Decoded]) -> Decoded:
-    """What *content* holds; raise GraphMissing when it is damaged."""
+    """Decode *content*; raise GraphMissing when it is damaged."""
     try:
         return decoder.decode(content)
     except msgspec.DecodeError as error:

@@ -1,4 +1,4 @@
-"""What a build keeps for the next one, as bytes: `rag_facts.msgpack`, which may be deleted."""
+"""The build cache, for incremental builds: `rag_facts.msgpack`, which may be deleted."""
 
 import zlib
 
@@ -8,28 +8,28 @@ from judge.codegraph.facts import FileFacts
 from judge.codegraph.store.artifact import BUILDER
 from judge.codegraph.store.repository import MAX_FILE_BYTES
 
-#: The facts of a file are one to two times as long as its text; longer ones are not ours.
+#: A file's facts are one to two times as long as its text; longer ones were not written by us.
 MAX_FACTS_BYTES = 16 * MAX_FILE_BYTES
 
 
 class DamagedCache(ValueError):
-    """Kept facts cannot be read; everything has to be read anew."""
+    """Cached facts cannot be read; every file has to be read again."""
 
 
 class CachedFile(msgspec.Struct):
-    """What a build keeps of one source file: its facts, packed, and what its links depend on.
+    """A source file in the cache: its compressed facts, and the names that linking it looked up.
 
-    *counts* are its nodes and edges.
+    *counts* are the numbers of its nodes and edges. *lookups* is stored as `asked`.
     """
 
     hash: str
     facts: bytes
     counts: tuple[int, int] = (0, 0)
-    asked: dict[str, list[str]] = {}
+    lookups: dict[str, list[str]] = msgspec.field(default_factory=dict, name="asked")
 
 
 class BuildCache(msgspec.Struct):
-    """The whole of `rag_facts.msgpack`; *graph_crc32* is that of the graph it goes with."""
+    """The whole of `rag_facts.msgpack`; *graph_crc32* is of the graph from the same build."""
 
     builder: str
     graph_crc32: int
@@ -42,7 +42,7 @@ _cache_decoder = msgspec.msgpack.Decoder(BuildCache)
 
 
 def encode_facts(facts: FileFacts) -> bytes:
-    """The facts of one file as bytes, a third of what they would be unpacked."""
+    """The facts of one file as bytes, compressed to a third."""
     return zlib.compress(_pack.encode(facts), 1)
 
 
@@ -56,12 +56,12 @@ def decode_facts(content: bytes) -> FileFacts:
 
 
 def encode_build_cache(files: dict[str, CachedFile], graph: bytes) -> bytes:
-    """What the build that wrote *graph* leaves to the next, as bytes."""
+    """The cache of the build that wrote *graph*, as bytes."""
     return _pack.encode(BuildCache(BUILDER, zlib.crc32(graph), files))
 
 
 def decode_build_cache(content: bytes | None, graph: bytes) -> dict[str, CachedFile]:
-    """What the last build left; nothing when it is damaged or was not made with *graph*."""
+    """The cache of the last build; empty when it is damaged or does not belong to *graph*."""
     if content is None:
         return {}
     try:

@@ -1,18 +1,13 @@
-"""Is the graph still that of the files? Stat first, hash on mismatch, asked at every query."""
+"""Is the graph up to date? Each query compares sizes and times, and hashes where they differ."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 from judge.codegraph.models import FileStat, Freshness, Staleness
-from judge.codegraph.store.artifact import (
-    BUILDER,
-    SETTINGS,
-    Artifact,
-    FileRecord,
-)
+from judge.codegraph.store.artifact import BUILDER, SETTINGS, Artifact, FileRecord
 
 #: A file written this shortly before the graph may have been written again in the same tick of
-#: the file system's clock; such files are hashed. Two seconds cover every file system in use.
+#: the file system's clock, so it is hashed. Two seconds cover every file system in use.
 RACY_NS = 2_000_000_000
 
 
@@ -24,19 +19,19 @@ class RecordedFiles(NamedTuple):
 
     @classmethod
     def from_artifact(cls, artifact: Artifact, written_ns: int) -> "RecordedFiles":
-        """What *artifact*, written at *written_ns*, records."""
+        """The files that *artifact*, written at *written_ns*, records."""
         return cls({file.path: file for file in artifact.files}, written_ns)
 
-    def unchanged(self, path: str, known: FileStat) -> FileRecord | None:
-        """The record of a file that is plainly the same by size and time; else None."""
+    def unchanged(self, path: str, stat: FileStat) -> FileRecord | None:
+        """The record of a file whose size and time prove that it is the same; else None."""
         record = self.by_path.get(path)
-        if record is None or (record.size, record.mtime_ns) != known:
+        if record is None or (record.size, record.mtime_ns) != stat:
             return None
-        return None if known.mtime_ns > self.written_ns - RACY_NS else record
+        return None if stat.mtime_ns > self.written_ns - RACY_NS else record
 
 
 def is_current(artifact: Artifact) -> bool:
-    """Whether this very builder, with these settings, wrote the graph."""
+    """Whether the builder of this version, with these settings, wrote the graph."""
     return artifact.builder == BUILDER and artifact.settings == SETTINGS
 
 
@@ -47,7 +42,7 @@ def compare(
     *,
     same_builder: bool,
 ) -> tuple[Freshness, Staleness]:
-    """FRESH when files, hashes, builder and settings match; STALE says which do not.
+    """FRESH when files, hashes, builder and settings match; STALE with the differences.
 
     UNKNOWN when *files* could not be listed, or a file that may have changed cannot be read.
     """
@@ -72,11 +67,12 @@ def compare(
 
 
 def _is_same(
-    record: FileRecord, known: FileStat, hash_of: Callable[[str], str | None]
+    record: FileRecord, stat: FileStat, hash_of: Callable[[str], str | None]
 ) -> bool | None:
-    if record.size != known.size:
+    """Whether a file is the same as recorded; None when it cannot be read."""
+    if record.size != stat.size:
         return False
     if record.status in ("too-large", "unreadable"):
-        return record.mtime_ns == known.mtime_ns
-    found = hash_of(record.path)
-    return None if found is None else found == record.hash
+        return record.mtime_ns == stat.mtime_ns
+    current = hash_of(record.path)
+    return None if current is None else current == record.hash

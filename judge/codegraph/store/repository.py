@@ -1,7 +1,7 @@
-"""The only file of the code graph that touches the disk: list, stat, read, write atomically.
+"""The only module of the code graph that touches the disk: list, stat, read, write atomically.
 
-A link is never followed and nothing outside the repository is ever opened: what is listed are
-regular files below the root, and each is checked again when it is read.
+It never follows a link and never opens a file outside the repository: only regular files below the
+root are listed, and each is checked again when it is read.
 """
 
 import os
@@ -18,9 +18,9 @@ from judge.codegraph.models import FileStat
 GRAPH_NAME = ".judge/rag_graph.json"
 FACTS_NAME = ".judge/rag_facts.msgpack"
 
-#: Longer files are data, not text that people write; the longest module of CPython has 0.7 MB.
+#: Larger files are data, not code that people write; the largest module of CPython has 0.7 MB.
 MAX_FILE_BYTES = 2_000_000
-#: More than twenty million lines of code give; longer files of ours were not written by us.
+#: A graph of twenty million lines is smaller; larger files were not written by us.
 MAX_GRAPH_BYTES = 1_000_000_000
 _GIT_TIMEOUT_S = 30
 _SKIPPED_FOLDERS = frozenset(
@@ -42,27 +42,27 @@ class Repository:
             raise BadRepository(f"{root} is not a folder. Name the folder of a repository.")
 
     def files(self) -> dict[str, FileStat]:
-        """Every file that counts, by its path from the root with `/`, in order.
+        """Size and time of every file to read, by its path from the root with `/`, sorted.
 
         Raise BadRepository when the root cannot be listed.
         """
         listed = self._listed_by_git()
         paths = self._walked() if listed is None else listed
-        known = ((path, self._stat(path)) for path in sorted({*filter(_is_utf8, paths)}))
-        return {path: found for path, found in known if found is not None}
+        stats = ((path, self._stat(path)) for path in sorted({*filter(_is_utf8, paths)}))
+        return {path: found for path, found in stats if found is not None}
 
     def _walked(self) -> Iterator[str]:
-        """Every file in and under the root, by its path from there."""
+        """The path from the root of every file in and under it, without skipped folders."""
         root = str(self.root)
         try:
             os.scandir(root).close()
         except OSError as error:
             raise BadRepository(f"{root} cannot be read: {error}") from error
-        # Other folders that nobody may read have no files for us.
+        # Folders inside it that cannot be read are skipped.
         for folder, inside, names in os.walk(root):
             inside[:] = set(inside) - _SKIPPED_FOLDERS
-            below = "" if folder == root else f"{os.path.relpath(folder, root)}/"
-            yield from (f"{below}{name}" for name in names)
+            prefix = "" if folder == root else f"{os.path.relpath(folder, root)}/"
+            yield from (f"{prefix}{name}" for name in names)
 
     def _stat(self, path: str) -> FileStat | None:
         """Size and time of a regular file; None for anything else."""
@@ -72,39 +72,39 @@ class Repository:
             return None
 
     def read(self, path: str) -> bytes | None:
-        """The content of a file below the root; None for a link, and what is too long to read."""
+        """The content of a file below the root; None when it is a link, too large or unreadable."""
         try:
-            content, _ = self._opened(path, MAX_FILE_BYTES + 1)
+            content, _ = self._read_file(path, MAX_FILE_BYTES + 1)
         except (OSError, ValueError, RuntimeError):
             return None
         return content if len(content) <= MAX_FILE_BYTES else None
 
-    def _opened(self, path: str, limit: int) -> tuple[bytes, FileStat]:
+    def _read_file(self, path: str, limit: int) -> tuple[bytes, FileStat]:
         """The first *limit* bytes of a regular file below the root; raise OSError for any other.
 
-        A pipe is not waited for, and no link is followed, not even in the path.
+        It does not wait for a pipe, and follows no link, not even in the path.
         """
         target = f"{self.root}/{path}"
         handle = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
-            known = _regular(os.fstat(handle))
-            if known is None or _opened_path(handle, target) != target:
+            file_stat = _regular(os.fstat(handle))
+            if file_stat is None or _opened_path(handle, target) != target:
                 raise FileNotFoundError(target)
-            # Asked for more than there is, Python takes room for all of it first.
-            return os.read(handle, min(limit, known.size + 1)), known
+            # `os.read` allocates as many bytes as it is asked for.
+            return os.read(handle, min(limit, file_stat.size + 1)), file_stat
         finally:
             os.close(handle)
 
     def graph(self) -> tuple[bytes, int]:
         """The stored graph and when it was written; raise GraphMissing when there is none."""
         try:
-            content, known = self._opened(GRAPH_NAME, MAX_GRAPH_BYTES)
+            content, file_stat = self._read_file(GRAPH_NAME, MAX_GRAPH_BYTES)
         except OSError as error:
             raise GraphMissing(_missing(self.root)) from error
-        return content, known.mtime_ns
+        return content, file_stat.mtime_ns
 
     def graph_stamp(self) -> tuple[int, int, int]:
-        """What changes when the graph is written again; raise GraphMissing without a graph."""
+        """Inode, size and time of the graph, which change with a build; raise GraphMissing."""
         try:
             status = (self.root / GRAPH_NAME).stat()
         except OSError as error:
@@ -112,20 +112,19 @@ class Repository:
         return status.st_ino, status.st_size, status.st_mtime_ns
 
     def facts(self) -> bytes | None:
-        """The facts stored by the last build, if there are any."""
+        """The build cache as the last build wrote it; None without one."""
         try:
-            return self._opened(FACTS_NAME, MAX_GRAPH_BYTES)[0]
+            return self._read_file(FACTS_NAME, MAX_GRAPH_BYTES)[0]
         except OSError:
             return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Replace a file in one step; raise BadRepository when that is not allowed.
+        """Replace a file atomically; raise BadRepository when it cannot be written.
 
-        Whoever reads meanwhile sees the old file or the new one, and of two writers the last
-        one wins with a whole file.
+        Concurrent readers see the old file or the new one; of two writers the last one wins.
         """
         target = self.root / name
-        # `tempfile` takes longer to load than the rest of a small build.
+        # Importing `tempfile` takes longer than the rest of a small build.
         temporary = target.with_name(f".{target.name}.{os.getpid()}.{time.time_ns()}")
         try:
             target.parent.mkdir(exist_ok=True)
@@ -146,7 +145,7 @@ class Repository:
         """Tracked files and untracked ones that are not ignored; None outside a work tree."""
         if not any((folder / ".git").exists() for folder in (self.root, *self.root.parents)):
             return None
-        # A repository's own configuration must not make git start a program.
+        # `core.fsmonitor` in the repository's own configuration could make git start a program.
         command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-co", "--exclude-standard"]
         try:
             done = subprocess.run(  # noqa: S603 - a fixed command
@@ -170,7 +169,7 @@ def _regular(status: os.stat_result) -> FileStat | None:
 
 
 def _opened_path(handle: int, target: str) -> str:
-    """Where the file is that was opened, links in its path resolved."""
+    """The real path of an open file, with links resolved."""
     try:
         return os.readlink(f"/proc/self/fd/{handle}")  # noqa: PTH115 - a tenth of the time
     except OSError:
@@ -178,12 +177,12 @@ def _opened_path(handle: int, target: str) -> str:
 
 
 def _missing(root: Path | str) -> str:
-    """What to say when a repository has no graph."""
+    """The error message for a repository without a graph."""
     return f"{root} has no code graph yet. Make one with: judge code build-graph --repo {root}"
 
 
 def _is_utf8(name: str) -> bool:
-    """A name that is not UTF-8 cannot be told in JSON; such files are left out."""
+    """Whether a file name is UTF-8; JSON cannot hold others, so such files are left out."""
     try:
         name.encode()
     except UnicodeEncodeError:
