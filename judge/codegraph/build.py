@@ -98,8 +98,8 @@ class _Builder:
         self._repository = repository
         self._on_progress = on_progress
         self._last = last
-        self._old = last.cache
-        self._new: dict[str, CachedFile] = {}
+        self._old_cache = last.cache
+        self._new_cache: dict[str, CachedFile] = {}
         self._parts: dict[str, GraphPart] = {}
         self._facts: dict[str, FileFacts] = {}
         self._read = 0
@@ -115,8 +115,8 @@ class _Builder:
         self._write(records)
         return BuildReport(
             files=len(records),
-            nodes=sum(part.counts[0] for part in self._new.values()),
-            edges=sum(part.counts[1] for part in self._new.values()),
+            nodes=sum(part.counts[0] for part in self._new_cache.values()),
+            edges=sum(part.counts[1] for part in self._new_cache.values()),
             read=self._read,
             linked=linked,
             unparsed=tuple(r.path for r in records if r.status == "syntax-error"),
@@ -125,10 +125,10 @@ class _Builder:
 
     def _write(self, records: list[FileRecord]) -> None:
         """Write the graph, then the cache."""
-        parts = [self._parts.get(path) or self._last.parts[path] for path in self._new]
+        parts = [self._parts.get(path) or self._last.parts[path] for path in self._new_cache]
         graph = encode_artifact(records, parts)
         self._repository.write(GRAPH_NAME, graph)
-        self._repository.write(FACTS_NAME, encode_build_cache(self._new, graph))
+        self._repository.write(FACTS_NAME, encode_build_cache(self._new_cache, graph))
 
     # --- reading ----------------------------------------------------------------------------
 
@@ -137,9 +137,9 @@ class _Builder:
         unchanged = self._last.recorded.unchanged(path, stat)
         if unchanged is not None and unchanged.status != "parsed":
             return unchanged
-        old = self._old.get(path)
+        old = self._old_cache.get(path)
         if unchanged is not None and old is not None and old.hash == unchanged.hash:
-            self._new[path] = old
+            self._new_cache[path] = old
             return unchanged
         content = None if stat.size > MAX_FILE_BYTES else self._repository.read(path)
         language = language_of(path)
@@ -155,9 +155,9 @@ class _Builder:
             return "too-large" if stat.size > MAX_FILE_BYTES else "unreadable"
         if is_binary(content):
             return "binary"
-        old = self._old.get(path)
+        old = self._old_cache.get(path)
         if old is not None and old.hash == digest:
-            self._new[path] = old
+            self._new_cache[path] = old
             return "parsed"
         self._read += 1
         try:
@@ -167,24 +167,24 @@ class _Builder:
         if facts is None:
             return "text"
         self._facts[path] = facts
-        self._new[path] = CachedFile(digest, encode_facts(facts))
+        self._new_cache[path] = CachedFile(digest, encode_facts(facts))
         return "parsed"
 
     def _load(self, path: str) -> FileFacts | None:
         facts = self._facts.get(path)
-        if facts is None and path in self._new:
-            facts = self._facts[path] = decode_facts(self._new[path].facts)
+        if facts is None and path in self._new_cache:
+            facts = self._facts[path] = decode_facts(self._new_cache[path].facts)
         return facts
 
     # --- linking ----------------------------------------------------------------------------
 
     def _link(self, records: list[FileRecord]) -> int:
         """Link the files whose edges may have changed; return how many."""
-        old, new, files = self._old, self._new, len(records)
+        old, new, files = self._old_cache, self._new_cache, len(records)
         changed = {path for path in old.keys() | new.keys() if old.get(path) is not new.get(path)}
         configs = {record.path: record.hash for record in records if is_config(record.path)}
         last = self._last.recorded.by_path.values()
-        has_new_aliases = configs != {old.path: old.hash for old in last if is_config(old.path)}
+        has_new_aliases = configs != {r.path: r.hash for r in last if is_config(r.path)}
         if not changed and not has_new_aliases:
             return 0
         modules = ModuleIndex(new, PathAliases({path: self._text(path) for path in configs}))
@@ -224,7 +224,7 @@ class _Builder:
 
         *names* are those of the whole repository, *unchanged* those in files that are the same.
         """
-        old, new = self._old, self._new
+        old, new = self._old_cache, self._new_cache
         before = ModuleIndex(old) if old.keys() != new.keys() else modules
         facts = {path: decode_facts(old[path].facts) for path in old.keys() & changed}
         members = (unchanged | _names_in(facts, before)) ^ names

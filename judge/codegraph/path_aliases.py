@@ -55,8 +55,8 @@ class PathAliases:
         while folder and folder not in self._mappings:
             folder = dirname(folder)
         mappings = self._mappings.get(folder, ())
-        found = [target for mapping in mappings for target in _targets(mapping, name)]
-        return [*found, *([name[2:]] if name.startswith(_ROOT_PREFIXES) else [])]
+        targets = [target for mapping in mappings for target in _targets(mapping, name)]
+        return [*targets, *([name[2:]] if name.startswith(_ROOT_PREFIXES) else [])]
 
     def _effective(self, path: str, depth: int = 0) -> _PathMapping:
         """The path mapping of a configuration, with what it inherits by `extends`."""

@@ -158,14 +158,14 @@ class FileLinker:
         if not is_defined and f".{name}" not in self._known_names:
             return []
         types = self._evaluator.types(self._path, attribute.receiver)
-        found = self._members(self._evaluator, types, name)
-        if not found:
+        targets = self._members(self._evaluator, types, name)
+        if not targets:
             # Names of variables and fields are too common to list possible uses.
             is_possible = is_defined and self._may_have_more_members(types)
             return [(f"*.{name}", "possible")] if is_possible else []
         declared = self._declared_evaluator.types(self._path, attribute.receiver)
         exact = self._members(self._declared_evaluator, declared, name)
-        return [(target, "exact" if target in exact else "inferred") for target in found]
+        return [(target, "exact" if target in exact else "inferred") for target in targets]
 
     def _may_have_more_members(self, types: ty.Types) -> bool:
         """Whether *types* are unknown or may have members that we do not see.
@@ -202,16 +202,16 @@ class FileLinker:
         self._resolver.record_lookup(MEMBERS, use.name)
         if f".{use.name}" not in self._known_names:
             return []
-        found: list[tuple[str, str]] = []
+        fields: list[tuple[str, str]] = []
         for evaluator, confidence in (
             (self._declared_evaluator, "exact"),
             (self._evaluator, "inferred"),
         ):
             owners = evaluator.types(self._path, use.owner)
             types = tuple(owner for owner in owners if self._has_fields(owner, use))
-            found += [(field, confidence) for field in self._members(evaluator, types, use.name)]
+            fields += [(field, confidence) for field in self._members(evaluator, types, use.name)]
         # Reversed, so that exact replaces inferred.
-        return list(dict(reversed(found)).items())
+        return list(dict(reversed(fields)).items())
 
     def _has_fields(self, type_: ty.Type, use: ir.FieldUse) -> bool:
         """Whether *use* is a field: of a class without its own constructor, or of a TypedDict."""
@@ -220,7 +220,7 @@ class FileLinker:
             case ty.ClassObject(), False:
                 names = ("__init__", "__new__", use.name)
                 written = (members.class_members(type_, name) for name in names)
-                return not any(member.function for found in written for member in found)
+                return not any(member.function for group in written for member in group)
             case ty.Instance(cls=cls), True:
                 bases = self._evaluator.classes.external_base_names(cls)
                 return any(name.rpartition(".")[2] == "TypedDict" for name in bases)
@@ -228,8 +228,8 @@ class FileLinker:
 
     def _members(self, evaluator: TypeEvaluator, types: ty.Types, name: str) -> list[str]:
         members = (member for t in types for member in evaluator.members.find(t, name))
-        found = (d for m in members for d in self._resolver.resolve_alias(m.declaration))
-        return list(dict.fromkeys(symbol for d in found for symbol in self._symbols(d)))
+        declarations = (d for m in members for d in self._resolver.resolve_alias(m.declaration))
+        return list(dict.fromkeys(symbol for d in declarations for symbol in self._symbols(d)))
 
     def _symbols(self, declaration: Declaration) -> list[str]:
         path, value, index = declaration

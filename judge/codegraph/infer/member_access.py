@@ -127,8 +127,8 @@ class MemberAccess:
                 return (function,)
             case ir.AnnotatedVariable(annotation=annotation, value=assigned):
                 types = self._evaluator.annotation_types(path, annotation)
-                found = ty.substitute(types, {**mapping, "Self": (ty.instance_of(receiver),)})
-                return found or (self._evaluator.types(path, assigned) if assigned else ())
+                declared = ty.substitute(types, {**mapping, "Self": (ty.instance_of(receiver),)})
+                return declared or (self._evaluator.types(path, assigned) if assigned else ())
             case ir.ClassBinding() | ir.ImportFrom():
                 pass
             case _ if self._evaluator.classes.is_enum(receiver.cls):

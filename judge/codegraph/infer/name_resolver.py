@@ -85,10 +85,10 @@ class NameResolver:
         """The declarations of a name, a dotted name or an import, with imports followed."""
         if hops > _MAX_HOPS:
             return []
-        found = []
+        declarations = []
         for declaration in self._resolve_once(path, expr, hops):
-            found += self.resolve_alias(declaration, hops)
-        return found
+            declarations += self.resolve_alias(declaration, hops)
+        return declarations
 
     def resolve_alias(self, declaration: Declaration, hops: int = 0) -> list[Declaration]:
         """The declarations behind *declaration* if it is an import or alias, else itself."""
@@ -105,7 +105,7 @@ class NameResolver:
                 return self.look_up(path, scope, name)
             case ir.Attribute(receiver=receiver, name=name):
                 owners = self.resolve(path, receiver, hops + 1)
-                return [found for owner in owners for found in self._attribute(owner, name)]
+                return [d for owner in owners for d in self._attribute(owner, name)]
             case ir.ImportFrom():
                 return self._imported_name(path, expr)
             case ir.ImportModule(module=module, bound=bound):
@@ -154,8 +154,8 @@ class NameResolver:
             if bindings:
                 return prefer_declared(self.declarations(path, bindings))
             index = scope.parent
-        found = self.module_declarations(path, name)
-        return found or [Declaration("", ty.External(f"builtins.{name}"))]
+        declarations = self.module_declarations(path, name)
+        return declarations or [Declaration("", ty.External(f"builtins.{name}"))]
 
     def module_declarations(self, path: str, name: str) -> list[Declaration]:
         """The declarations of *name* in the module at *path*, through its star imports too."""
@@ -203,8 +203,8 @@ class NameResolver:
 
     def module_member(self, path: str, name: str) -> list[Declaration]:
         """The declarations of `module.name` for the module at *path*; else its submodule."""
-        found = self.module_declarations(path, name)
-        return found or self._submodule(path, self.modules.qualified_name(path, name))
+        declarations = self.module_declarations(path, name)
+        return declarations or self._submodule(path, self.modules.qualified_name(path, name))
 
     def _submodule(self, path: str, name: str) -> list[Declaration]:
         inner = self.module(path, name)
@@ -223,9 +223,9 @@ class NameResolver:
         """The module that *name* refers to in *importer*: a file, namespace package or external."""
         for full in self.modules.candidate_names(name, importer):
             self.record_lookup(MODULES, full)
-            found = self.modules.find(full, importer)
-            if found is not None and self._load(found) is not None:
-                return Declaration(found, ty.ModuleObject(found))
+            path = self.modules.find(full, importer)
+            if path is not None and self._load(path) is not None:
+                return Declaration(path, ty.ModuleObject(path))
         if self.modules.is_namespace(name):
             return Declaration("", ty.NamespacePackage(name))
         return Declaration("", ty.External(name))

@@ -64,14 +64,14 @@ class TypeEvaluator:
     def _types(self, path: str, expr: ir.Binding) -> ty.Types:  # noqa: C901, PLR0911, PLR0912 - a table
         match expr:
             case ir.Variable(bindings=bindings):
-                found = self.resolver.variable_declarations(path, bindings)
-                return ty.union(map(self.bound_types, found))
+                declarations = self.resolver.variable_declarations(path, bindings)
+                return ty.union(map(self.bound_types, declarations))
             case ir.Attribute(receiver=receiver, name=name):
                 types = self.types(path, receiver)
                 return ty.union(self.members.attribute_types(t, name) for t in types)
             case ir.Name(scope=scope, name=name) | ir.Alias(scope=scope, name=name):
-                found = self.resolver.look_up(path, scope, name)
-                return ty.union(self.bound_types(d, other_scope=True) for d in found)
+                declarations = self.resolver.look_up(path, scope, name)
+                return ty.union(self.bound_types(d, other_scope=True) for d in declarations)
             case ir.Call():
                 return self.calls.call(path, expr)
             case ir.Constant(type_name=name):
@@ -114,8 +114,8 @@ class TypeEvaluator:
             case ty.ModuleObject() | ty.NamespacePackage() | ty.External():
                 return (value,)
             case ir.ImportFrom() | ir.ImportModule():
-                found = self.resolver.resolve(path, value)
-                return ty.union(self.bound_types(d, other_scope=True) for d in found)
+                declarations = self.resolver.resolve(path, value)
+                return ty.union(self.bound_types(d, other_scope=True) for d in declarations)
             case ir.ParameterBinding():
                 return self._parameter(path, value)
             case ir.AnnotatedVariable():

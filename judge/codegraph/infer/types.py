@@ -122,8 +122,8 @@ class RecursionLimit:
 
 def union(groups: Iterable[Types]) -> Types:
     """All types of all *groups*, each once."""
-    found = dict.fromkeys(t for group in groups for t in group)
-    return tuple(found)[:_MAX_TYPES]
+    types = dict.fromkeys(t for group in groups for t in group)
+    return tuple(types)[:_MAX_TYPES]
 
 
 def generic(kind: str, *arguments: Types) -> Types:
@@ -190,10 +190,10 @@ def instances(classes: Types) -> Types:
 
 def flattened(types: Types) -> Types:
     """*types* with tuples and lists, nested ones too, replaced by their elements."""
-    found: list[Type] = []
+    elements: list[Type] = []
     for type_ in types:
         if isinstance(type_, Generic) and type_.kind in ("tuple", "list"):
-            found.extend(inner for argument in type_.arguments for inner in flattened(argument))
+            elements.extend(inner for argument in type_.arguments for inner in flattened(argument))
         else:
-            found.append(type_)
-    return tuple(found)
+            elements.append(type_)
+    return tuple(elements)

@@ -142,21 +142,21 @@ class _FilePart:
 
     @cached_property
     def definitions(self) -> dict[str, list[Node]]:
-        found: dict[str, list[Node]] = {}
+        definitions: dict[str, list[Node]] = {}
         for node in self.nodes:
-            found.setdefault(symbol_id(node.id), []).append(node)
-        return found
+            definitions.setdefault(symbol_id(node.id), []).append(node)
+        return definitions
 
     @cached_property
     def nested(self) -> dict[str, list[str]]:
         """The symbols that are defined directly inside each symbol."""
-        found: dict[str, list[str]] = {}
+        nested: dict[str, list[str]] = {}
         for symbol in self.definitions:
             if symbol != self.path:
                 qualified = symbol[len(self.path) + 1 :].rpartition(".")[0]
                 outer = f"{self.path}:{qualified}" if qualified else self.path
-                found.setdefault(outer, []).append(symbol)
-        return found
+                nested.setdefault(outer, []).append(symbol)
+        return nested
 
     def edges_to(self, target: str) -> list[Edge]:
         index = self._indices.get(target, -1)
@@ -181,10 +181,10 @@ class _FilePart:
 
     @cached_property
     def _outgoing(self) -> dict[str, list[EdgeRow]]:
-        found: dict[str, list[EdgeRow]] = {}
+        outgoing: dict[str, list[EdgeRow]] = {}
         for row in self._edge_rows:
-            found.setdefault(self._symbol(row[0]), []).append(row)
-        return found
+            outgoing.setdefault(self._symbol(row[0]), []).append(row)
+        return outgoing
 
     def _edge(self, row: EdgeRow) -> Edge:
         src, dst, kind_index, line = row

@@ -26,12 +26,12 @@ def find_symbol(graph: Graph, name: str, lines: LineReader) -> str:
         return name.strip()
     # Normalised as Python does with identifiers; lone surrogates, which match nothing, replaced.
     name = normalize("NFKC", name.strip().encode(errors="replace").decode())
-    found = _by_name(graph, name) or _by_export(graph, name, lines) or _inherited(graph, name)
-    if not found:
+    symbols = _by_name(graph, name) or _by_export(graph, name, lines) or _inherited(graph, name)
+    if not symbols:
         raise UnknownSymbol(name, _similar(graph, name))
-    if len(found) > 1:
-        raise AmbiguousSymbol(name, _candidate_names(graph, found, name))
-    return found[0]
+    if len(symbols) > 1:
+        raise AmbiguousSymbol(name, _candidate_names(graph, symbols, name))
+    return symbols[0]
 
 
 def _by_name(graph: Graph, name: str) -> list[str]:
@@ -43,9 +43,9 @@ def _by_name(graph: Graph, name: str) -> list[str]:
     ending = f".{name}"
     others = [symbol for symbol, fqn in names.items() if fqn.endswith(ending)]
     # `main` may be the module as well as the function in it.
-    found = (full or others) if "." in name else [*full, *others]
-    found = [symbol for symbol in found if graph.kind(symbol) not in VARIABLE_KINDS] or found
-    return [symbol for symbol in found if not _is_stub_of(symbol, found)]
+    symbols = (full or others) if "." in name else [*full, *others]
+    symbols = [symbol for symbol in symbols if graph.kind(symbol) not in VARIABLE_KINDS] or symbols
+    return [symbol for symbol in symbols if not _is_stub_of(symbol, symbols)]
 
 
 def _is_stub_of(symbol: str, others: list[str]) -> bool:
@@ -69,13 +69,14 @@ def _by_export(graph: Graph, name: str, lines: LineReader) -> list[str]:
         ]
         source = "\n".join(line for symbol in modules for line in lines(symbol))
         renamed = re.findall(rf"(\w+)\s+as\s+{re.escape(exported)}\b", source)
-        found = {
+        ids = {
             ".".join([target, *rest])
             for target in imported
             if target.rpartition(":")[2].rpartition(".")[2] in (exported, *renamed)
         }
-        found = found or {f"{target}:{'.'.join([exported, *rest])}" for target in imported}
-        defined = sorted(symbol for symbol in found if graph.definitions(symbol))
+        # `import *` has an edge to the module alone.
+        ids = ids or {f"{target}:{'.'.join([exported, *rest])}" for target in imported}
+        defined = sorted(symbol for symbol in ids if graph.definitions(symbol))
         if defined:
             return defined
     return []
@@ -85,8 +86,8 @@ def _inherited(graph: Graph, name: str) -> list[str]:
     """The inherited member: `Base.method` for `Class.method`."""
     owner, _, member = name.rpartition(".")
     classes = [symbol for symbol in _by_name(graph, owner) if graph.kind(symbol) == "class"]
-    found = (_in_a_base(graph, cls, member) for cls in classes)
-    return list(dict.fromkeys(symbol for symbol in found if symbol))
+    members = (_in_a_base(graph, cls, member) for cls in classes)
+    return list(dict.fromkeys(symbol for symbol in members if symbol))
 
 
 def _in_a_base(graph: Graph, cls: str, member: str) -> str:

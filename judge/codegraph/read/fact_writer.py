@@ -56,8 +56,8 @@ class FactWriter:
         """Add the variable or attribute *name* of *scope*, when an assignment is being read."""
         if self._assignment_span is not None:
             # Function bodies are read later, in any order; the first line is the definition.
-            known = self.variables.get((scope, name), self._assignment_span)
-            self.variables[scope, name] = min(known, self._assignment_span)
+            first_span = self.variables.get((scope, name), self._assignment_span)
+            self.variables[scope, name] = min(first_span, self._assignment_span)
 
     def add_occurrence(self, line: int, kind: str, target: ir.Target) -> None:
         """Record that *target* is named on *line*; local variables are filtered out later."""

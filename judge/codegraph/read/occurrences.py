@@ -29,20 +29,20 @@ class OccurrenceFilter:
 
     def of_symbols(self) -> list[Occurrence]:
         """The occurrences that may refer to a symbol, with all bindings that its name may have."""
-        found = []
+        selected = []
         for occurrence in self._facts.occurrences:
             target = self._without_narrowing(occurrence.target)
             match target:
                 case ir.Variable(bindings=bindings):
                     if symbols := self._symbol_bindings(bindings):
-                        found.append(replace(occurrence, target=ir.Variable(symbols)))
+                        selected.append(replace(occurrence, target=ir.Variable(symbols)))
                 case ir.Name() as name if not self._names_a_symbol(name):
                     pass
                 case _ if target is not occurrence.target:
-                    found.append(replace(occurrence, target=target))
+                    selected.append(replace(occurrence, target=target))
                 case _:
-                    found.append(occurrence)
-        return found
+                    selected.append(occurrence)
+        return selected
 
     def _without_narrowing(self, target: ir.Target) -> ir.Target:
         """*target*, or the variable or name that it was before tests narrowed its type."""
@@ -55,14 +55,14 @@ class OccurrenceFilter:
 
     def _find_shared_definitions(self) -> dict[int, list[int]]:
         """For each binding beside a definition of the same name and scope: those definitions."""
-        found: dict[int, list[int]] = {}
+        shared: dict[int, list[int]] = {}
         for scope in self._scopes:
             for indices in scope.names.values():
                 if len(indices) > 1:
                     defining = [i for i in indices if isinstance(self._bindings[i], _DEFINITIONS)]
                     if defining:
-                        found.update(dict.fromkeys(set(indices).difference(defining), defining))
-        return found
+                        shared.update(dict.fromkeys(set(indices).difference(defining), defining))
+        return shared
 
     def _symbol_bindings(self, bindings: tuple[int, ...]) -> tuple[int, ...]:
         """*bindings* and the definitions that share their symbol; empty for a local variable."""

@@ -99,10 +99,10 @@ class StatementReader(BindingReader):
     def _join_bound(self, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
         """Both sets of bindings, or those before one test narrowed them in opposite ways."""
         match self.bindings[left[-1]], self.bindings[right[-1]]:
-            case ir.Narrowed(value=one, holds=here), ir.Narrowed(value=other, holds=there) if (
-                here is not there and one == other
+            case ir.Narrowed(value=subject, holds=holds), ir.Narrowed(value=other, holds=fails) if (
+                holds is not fails and subject == other
             ):
-                return one.bindings if isinstance(one, ir.Variable) else ()
+                return subject.bindings if isinstance(subject, ir.Variable) else ()
         return tuple(dict.fromkeys(left + right))[-_MAX_BINDINGS:]
 
     def visit_If(self, node: ast.If) -> bool:

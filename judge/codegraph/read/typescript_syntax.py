@@ -31,7 +31,7 @@ _ALIKE = {
     ),
     "block": "for_statement switch_body",
 }
-_READ_AS = {kind: one for one, kinds in _ALIKE.items() for kind in kinds.split()}
+_READ_AS = {kind: read_as for read_as, kinds in _ALIKE.items() for kind in kinds.split()}
 
 #: Definitions in expressions: their name, if any, is visible only inside them.
 _EXPRESSIONS = frozenset({"function_expression", "generator_function", "class"})
