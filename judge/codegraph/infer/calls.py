@@ -101,7 +101,7 @@ class CallEvaluator:
 
     def _inferred_result(self, called: ty.FunctionObject) -> ty.Types:
         if called not in self._results:
-            self._results[called] = ()
+            self._results[called] = ()  # A function may call itself.
             self._results[called] = self._infer_result(called)
         return self._results[called]
 

@@ -98,10 +98,10 @@ class ClassHierarchy:
         """Whether a class is *other* or derives from it."""
         return any(ancestor.cls == other for ancestor in self.mro(cls).ancestors)
 
-    def is_instance(self, type_: ty.Type, of: Iterable[ty.ClassObject | ty.Instance]) -> bool:
-        """Whether *type_* is an instance of one of the classes, or of a subclass."""
+    def is_instance(self, type_: ty.Type, classes: Iterable[ty.ClassObject | ty.Instance]) -> bool:
+        """Whether *type_* is an instance of one of *classes* or of a subclass."""
         return isinstance(type_, ty.Instance) and any(
-            self.is_subclass(type_.cls, other.cls) for other in of
+            self.is_subclass(type_.cls, other.cls) for other in classes
         )
 
     def narrowed(self, types: ty.Types, tested: ty.Types, *, holds: bool) -> ty.Types:

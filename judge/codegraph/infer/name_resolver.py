@@ -43,7 +43,7 @@ class NameResolver:
         self._load = load
         #: The names that were looked up, by the file that may bind them.
         self.lookups: dict[str, set[str]] = {}
-        #: A cache: a package with `import *` of a hundred modules is searched for each name anew.
+        #: A cache: a package with `import *` of a hundred modules is searched for each name often.
         self._module_declarations: dict[tuple[str, str], list[Declaration]] = {}
         self._module_variables: dict[str, dict[int, str]] = {}
         self._variables: dict[str, dict[int, VariableSymbol]] = {}

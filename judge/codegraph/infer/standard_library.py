@@ -98,7 +98,7 @@ METHOD_RESULTS: dict[str, Callable[[ty.Generic], ty.Types]] = _by_word(
     }
 )
 
-#: Of the container evaluator, the first argument's types, and those of all: the result's types.
+#: The container evaluator, the types of the first argument, those of each argument -> the result.
 _Rule: TypeAlias = Callable[["ContainerTypes", ty.Types, list[ty.Types]], ty.Types]
 _RULES: dict[str, _Rule] = {
     "copy.copy copy.deepcopy dataclasses.replace weakref.proxy": lambda _, first, __: first,

@@ -37,7 +37,7 @@ class CodeRoots:
     async def ask(self, repo: str | None, question: Callable[[CodeGraph], T]) -> T:
         """Run *question* on the graph of *repo*; None means the only repository.
 
-        Raises UnknownRepository, GraphMissing, and what *question* raises.
+        Raise UnknownRepository, GraphMissing, and what *question* raises.
         """
         name, graph = self._find(repo)
         async with self._slots:

@@ -90,7 +90,7 @@ def _dispatch(graph: Graph, symbol: str) -> list[WhereUsedItem]:
 
 
 def _distinct(uses: Iterator[WhereUsedItem]) -> list[WhereUsedItem]:
-    """One use per line, of the first kind in `_KINDS`: a call is not also a reference."""
+    """One use per line: the surest, of the first kind. A call is not also a reference."""
     ordered = sorted(uses, key=_order)
     seen: set[tuple[str, int]] = set()
     distinct = []
