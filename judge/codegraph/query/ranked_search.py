@@ -66,7 +66,8 @@ class _Term(NamedTuple):
 class _File(NamedTuple):
     """The term frequencies of a file in its text, path and name, and its length.
 
-    *name_share* is the share of the words of its name that are terms.
+    *name_share* is the share of the words of its name that are terms, *factor* applies to the
+    scores of all its sections.
     """
 
     path: str
@@ -76,7 +77,7 @@ class _File(NamedTuple):
     name_share: float
     lines: int
     sections: int
-    is_prose: bool
+    factor: float
 
 
 class _MatchedSection(NamedTuple):
@@ -145,11 +146,12 @@ def _matches_in(
         body[owners[line]][term] += 1
         hit_lines[owners[line]].append(line)
     counts = Counter(term for term, _ in hits)
-    is_prose = file.lang in PROSE
+    factor = _PROSE_FACTOR if file.lang in PROSE else 1.0
+    factor *= _TEST_FACTOR if is_test(file.path) else 1.0
     stem = PurePosixPath(file.path).name.partition(".")[0]
     in_name = _counts(stem, terms)
     share = min(len(in_name) / max(len(_words(stem)), 1), 1)
-    scanned = _File(file.path, counts, in_path, in_name, share, len(lines), len(sections), is_prose)
+    scanned = _File(file.path, counts, in_path, in_name, share, len(lines), len(sections), factor)
     for index in body or (0,):
         outer_names, _, name = sections[index].name.rpartition(".")
         own, outer = _counts(name, terms), _counts(outer_names, terms)
@@ -200,8 +202,7 @@ def _scored(
             score += idf[term] * weighted / (weighted + norm)
         # A query that is just a name is for its definition.
         score += maximum * (m.section.name.rpartition(".")[2] == query)
-        score *= _PROSE_FACTOR if m.file.is_prose else 1
-        yield score * (_TEST_FACTOR if is_test(m.file.path) else 1), m
+        yield score * m.file.factor, m
 
 
 def _length(section: Section) -> int:
@@ -225,7 +226,8 @@ def _diversified(scored: Iterable[tuple[float, _MatchedSection]]) -> list[_Match
     for score, m in scored:
         sums[m.file.path] += score
     maximum = _FILE_SECTIONS_SHARE * max((score for score, _ in scored), default=0)
-    bonus = {path: maximum * total / max(sums.values()) for path, total in sums.items()}
+    largest = max(sums.values(), default=0)
+    bonus = {path: maximum * total / largest for path, total in sums.items()}
     raised = ((score + bonus[m.file.path], m) for score, m in scored)
     seen: Counter[str] = Counter()
     lowered = []
