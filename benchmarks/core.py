@@ -62,8 +62,8 @@ async def judge(
     replied = time.process_time_ns() - times[-1]
     checked = check_reply(reply, prompt, personas=known.personas)
     times.append(time.process_time_ns() - replied)
-    run = RunContext(request, known, collected, safety, deadline, clock.monotonic())
-    build_result("1", detection, run, [Attempt(reply, checked, False)])
+    run = RunContext(request, known, detection, collected, safety, deadline, clock.monotonic())
+    build_result("1", run, [Attempt(reply, checked, False)])
     times.append(time.process_time_ns() - replied)
     return [after - before for before, after in pairwise(times)]
 

@@ -133,9 +133,9 @@ class ContentBlocked(JudgeError):
     def __init__(
         self, reason: str, help_lines: "Sequence[HelpLine]" = (), *, tokens: int = 0
     ) -> None:
+        advice = " If somebody is in danger, please use one of the help lines."
         super().__init__(
-            "The model's safety filter did not accept this dispute. If somebody is in danger, "
-            "please use one of the help lines."
+            f"The model's safety filter did not accept this dispute.{advice if help_lines else ''}"
         )
         self.reason = reason
         self.help_lines = tuple(help_lines)

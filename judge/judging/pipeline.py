@@ -111,10 +111,10 @@ class Pipeline:
         emit(ReferencesReady(collected.references))
         safety = find_safety(knowledge.safety, dispute)
         collected_at = self.clock.monotonic()
-        run = RunContext(request, knowledge, collected, safety, deadline, collected_at)
+        run = RunContext(request, knowledge, detection, collected, safety, deadline, collected_at)
         streamed = StreamedFields(emit, knowledge.personas, is_enabled=stream_fields)
         attempts = await self._ask(run, emit, streamed)
-        result = build_result(request_id, detection, run, attempts)
+        result = build_result(request_id, run, attempts)
         is_judged = result.personas[0].verdict is not None
         if self.support is not None and result.citations and is_judged:
             emit(SupportAsked(len(result.citations)))
@@ -167,8 +167,10 @@ class Pipeline:
                 prompt, run.deadline, has_more_room=was_truncated, listener=streamed.listener
             )
         except ContentBlocked as blocked:
-            lines = merged_help((*run.safety.help, *run.knowledge.catalog.blocked_help))
-            raise ContentBlocked(blocked.reason, lines) from blocked
+            catalog = run.knowledge.catalog
+            lines = catalog.blocked_help or catalog.domain_help(run.detection.domain)
+            help_lines = merged_help((*run.safety.help, *lines))
+            raise ContentBlocked(blocked.reason, help_lines) from blocked
         streamed.finish(prompt, model, reply)
         checked = check_reply(
             reply,

@@ -9,7 +9,6 @@ from judge.judging.run_context import Attempt, RunContext
 from judge.judging.safety import merged_help
 from judge.types.references import Excerpt, Reference
 from judge.types.replies import CheckedReply, Citation, Usage
-from judge.types.requests import Detection
 from judge.types.results import JudgeResult, NextStep, Timings
 
 MAX_STEPS: Final = 3
@@ -28,18 +27,13 @@ def _best(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
     return min(reversed(usable), key=lambda pair: len(pair[0].checked.defects))
 
 
-def build_result(
-    request_id: str,
-    detection: Detection,
-    run: RunContext,
-    attempts: Sequence[Attempt],
-) -> JudgeResult:
+def build_result(request_id: str, run: RunContext, attempts: Sequence[Attempt]) -> JudgeResult:
     """The result of the best of *attempts*; raises InvalidReply when none can be shown.
 
     `timings_ms` is all zeros: the caller sets it after the last step.
     """
     shown, verdict = _best(attempts)
-    catalog = run.knowledge.catalog
+    catalog, detection = run.knowledge.catalog, run.detection
     citations, references = verdict.citations, run.collected.references
     cited = {citation.number for citation in citations}
     return JudgeResult(

@@ -9,7 +9,7 @@ from judge.judging.safety import SafetyFindings
 from judge.judging.verdicts.check import ReplyCheck
 from judge.ports import Journal
 from judge.types.replies import ModelReply
-from judge.types.requests import JudgeRequest
+from judge.types.requests import Detection, JudgeRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,7 @@ class RunContext:
 
     request: JudgeRequest
     knowledge: Knowledge
+    detection: Detection
     collected: CollectedReferences
     safety: SafetyFindings
     deadline: Deadline

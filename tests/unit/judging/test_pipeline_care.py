@@ -68,8 +68,9 @@ async def judge(
     pages: dict[str, str | None] | None = None,
     admit: BudgetSpent | None = None,
     hear_other_side: bool = False,
+    sources: str = SOURCES,
 ) -> JudgeResult:
-    clock, journal, knowledge = FakeClock(), RecordingJournal(), compile_knowledge(SOURCES)
+    clock, journal, knowledge = FakeClock(), RecordingJournal(), compile_knowledge(sources)
 
     async def check() -> None:
         if admit:
@@ -117,6 +118,22 @@ class TestCare:
         with pytest.raises(ContentBlocked) as caught:
             await judge(ScriptedModel(ContentBlocked("SAFETY")), "My landlord is mean to me.")
         assert [line.title for line in caught.value.help_lines] == ["Samaritans again", "Advice"]
+
+    @pytest.mark.parametrize(
+        ("context", "titles"),
+        [
+            ("My boss is so mean to all of us.", ["Conciliators", "The same listeners"]),
+            ("My landlord is mean to me.", []),
+        ],
+    )
+    async def test_without_general_lines_a_refused_dispute_shows_those_of_its_domain(
+        self, context: str, titles: list[str]
+    ) -> None:
+        sources = SOURCES[: SOURCES.index("[blocked]")] + SOURCES[SOURCES.index("[[safety]]") :]
+        with pytest.raises(ContentBlocked) as caught:
+            await judge(ScriptedModel(ContentBlocked("SAFETY")), context, sources=sources)
+        assert [line.title for line in caught.value.help_lines] == titles
+        assert ("help lines" in str(caught.value)) == bool(titles)
 
 
 class TestNations:
