@@ -145,6 +145,7 @@ def _quotes(references: Sequence[Reference]) -> Iterator[Quote]:
 
 
 def _quote(reference: Reference, number: int, sentence: str) -> Quote:
+    sentence = sentence.removesuffix(" …")  # another passage of the page follows
     trimmed = sentence.lstrip(_STRIPPED_START).rstrip(_STRIPPED_END)
     text = _cut(trimmed, MAX_QUOTE_CHARS)
     is_cut = text != trimmed or sentence.endswith(("...", "…"))

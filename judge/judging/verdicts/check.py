@@ -168,7 +168,7 @@ def _citations(
                     field=name,
                     start=claim.mark.start,
                     end=claim.mark.end,
-                    quote=named[held.sentence or 0] if named else None,
+                    quote=named[held.sentence or 0].removesuffix(" …") if named else None,
                     quote_status="verified" if named else "none",
                     support=held.score,
                     contradicts=bool(named) and held.contradicts,

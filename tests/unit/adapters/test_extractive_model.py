@@ -100,6 +100,12 @@ def test_each_persona_quotes_something_that_the_summary_does_not():
     assert not any(words in reply["summary"] for words in quoted)
 
 
+def test_a_whole_sentence_before_another_passage_is_not_quoted_as_if_it_went_on():
+    reply = answer(*references("Your landlord must repair the boiler. … Tell them in writing."))
+
+    assert "“Your landlord must repair the boiler” [1]" in reply["summary"]
+
+
 def test_few_sentences_are_shared_by_all_personas():
     reply = answer(*references("Your landlord must repair the boiler."))
 

@@ -250,6 +250,12 @@ def test_of_several_sentences_each_citation_gets_the_one_it_says() -> None:
     assert [citation.quote for citation in checked.reply.citations] == [RESPONSIBLE, CHECKED_YEARLY]
 
 
+def test_what_joins_two_passages_of_a_page_is_in_no_quote() -> None:
+    checked = judged((reference(1, f"{RESPONSIBLE} … {CHECKED_YEARLY}"),))
+    assert checked.reply is not None
+    assert checked.reply.citations[0].quote == RESPONSIBLE
+
+
 def test_sentences_named_in_two_places_count_together() -> None:
     checked = judged(
         summary="Engineers check gas appliances yearly [1].", quotes=[*pointing(1), *pointing(2)]
