@@ -71,6 +71,14 @@ class BadScope(InvalidRequest):
         self.valid = tuple(valid)
 
 
+class MissingValue(BadScope):
+    """A mention of *kind* has no value; the index knows the valid ones."""
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
 class UnreadableDocument(InvalidRequest):
     """A document cannot be indexed; the text says why: too large, broken, encrypted or empty."""
 

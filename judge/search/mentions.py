@@ -8,7 +8,7 @@ First of three steps in parsing a scope: `scope_groups.py` reads how mentions ar
 import re
 from dataclasses import dataclass, replace
 
-from judge.errors import BadScope
+from judge.errors import BadScope, MissingValue
 
 STAR = "*"
 
@@ -83,7 +83,8 @@ def _read_values(text: str, at: int, mention: Mention) -> tuple[tuple[str, ...],
     while True:
         value, at = _read_value(text, at, mention)
         if not value.strip():
-            raise BadScope(f"{_mention_text(text, mention, at)!r} lacks a value ({mention.place}).")
+            message = f"{_mention_text(text, mention, at)!r} lacks a value ({mention.place})."
+            raise MissingValue(message, mention.kind)
         values.append(value.strip())
         delimiter = _DELIMITER.match(text, at)
         if delimiter is None:

@@ -8,10 +8,12 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from judge.errors import BadScope, InvalidRequest
+from judge.errors import BadScope, InvalidRequest, MissingValue
 from judge.ports import Catalogue, Clock, NameKind, SearchIndex
+from judge.search.periods import VALID
 from judge.search.query import parse_query
 from judge.search.scopes import (
+    KINDS,
     all_of,
     check_size,
     extract_scope,
@@ -44,9 +46,14 @@ NOTHING_INDEXED = "Nothing is indexed yet. `judge index add PATH` does that."
 MAX_HINTED = 5
 """Unknown names listed in a hint, and clauses dropped in turn to find a wider scope."""
 
+MAX_VALID = 50
+"""Documents, folders or tags listed in an error; there may be thousands."""
+
 
 class EmptyQuery(InvalidRequest):
     """There is nothing to look for."""
+
+    field = "query"
 
     def __init__(self) -> None:
         super().__init__("Query cannot be empty")
@@ -105,7 +112,10 @@ class DocumentSearch:
     async def search(self, parameters: SearchParameters) -> SearchOutcome:
         """The relevant passages; raises EmptyQuery, BadScope and IndexUnavailable."""
         started = self._clock.monotonic()
-        text, scope = self._parse(parameters)
+        try:
+            text, scope = self._parse(parameters)
+        except MissingValue as missing:
+            raise BadScope(str(missing), await self._valid_values(missing.kind)) from None
         await self._check_collections(scope, optional=parameters.default_collection)
         query = parse_query(text[:MAX_QUERY])
         results = await self.index.search(
@@ -148,9 +158,21 @@ class DocumentSearch:
         for name in _names(scope, "collection"):
             if await self._exists("collection", name):
                 continue
-            valid = [stats.name for stats in await self.catalogue.collections()]
+            valid = await self._valid_values("collection")
             if valid or name != optional:
                 raise BadScope(_no_such_collection(name, valid), valid)
+
+    async def _valid_values(self, kind: str) -> Sequence[str]:
+        """The values allowed after `@kind:`; the kinds when there is no such kind."""
+        match kind:
+            case "collection":
+                return [stats.name for stats in await self.catalogue.collections()]
+            case "modified":
+                return VALID
+            case "document" | "folder" | "tag":
+                return [name for name in await self.catalogue.names(kind) if name][:MAX_VALID]
+            case _:
+                return KINDS
 
     async def _exists(self, kind: ScopeKind, name: str) -> bool:
         """Whether a *kind* is called *name*, ignoring case; a yes is cached."""

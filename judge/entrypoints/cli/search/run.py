@@ -139,9 +139,8 @@ def _search(
     with_scope = partial(SearchParameters, query, context, limit=limit)
     if collection is None:
         parameters = with_scope(default_collection=settings.collection)
-    elif not (collection := collection.strip()):
-        raise BadScope("--collection: a value is missing.")
     else:
+        collection = collection.strip()
         clauses = () if collection == EVERYTHING else (Clause("collection", (collection,)),)
         parameters = with_scope(Scope(clauses))
     outcome = asyncio.run(_find(settings, parameters, journal))
