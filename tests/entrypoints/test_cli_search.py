@@ -363,6 +363,17 @@ def test_without_any_sources_the_query_is_asked_for(cli, tmp_path):
     assert (told.code, "Give the query as well" in told.err) == (2, True)
 
 
+def test_a_warning_of_the_search_is_told_with_the_marks(cli, tmp_path):
+    told = check(cli, tmp_path, 'So it is <cite i="1"/>.', "wheel", "-c", "code", "-k", "99")
+    assert (told.code, told.out) == (1, "")
+    assert told.err.startswith("Warning: k must be from 3 to 8")
+
+
+def test_a_reply_whose_sources_cannot_be_found_has_the_error_of_the_search(cli, tmp_path):
+    told = check(cli, tmp_path, '<cite i="1"/>', "wheel", "-c", "nowhere", "--json")
+    assert (told.code, json.loads(told.out)["code"], told.err) == (2, "BAD_SCOPE", "")
+
+
 def test_a_reply_may_come_through_a_pipe(cli, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'<cite i="9"/>')))
     assert cli("search", "wheel", "-c", "code", "--check-answer", "-").code == 1

@@ -84,17 +84,16 @@ def run_search(
     """
     if query is not None and words:
         raise click.UsageError("Give the query once: as QUERY or with --query.")
-    search = partial(_search, journal, query or " ".join(words), k, collection, context)
-    if reply is not None:
-        text, has_query = read_file(reply), query is not None or words
-        if len(text) > MAX_CHARACTERS_READ:
-            raise InvalidRequest(
-                f"The reply is over {MAX_CHARACTERS_READ:,} characters. Give it in parts."
-            )
-        return _check_reply(text, len(search().hits) if has_query else count_sources(text))
+    written = None if reply is None else read_file(reply)
+    if written is not None and len(written) > MAX_CHARACTERS_READ:
+        raise InvalidRequest(
+            f"The reply is over {MAX_CHARACTERS_READ:,} characters. Give it in parts."
+        )
+    if written is not None and query is None and not words:
+        return _check_reply(written, count_sources(written))
     is_json = form == "json" and not answer
     try:
-        results = search()
+        results = _search(journal, query or " ".join(words), k, collection, context)
     except Exception as error:  # noqa: BLE001 - programs are promised a code for everything
         failure = _failure(error)
         block = failure_json(failure) if is_json else failure_text(failure)
@@ -104,6 +103,9 @@ def run_search(
         say(f"Warning: {one_line(warning)}")
     if results.hint:
         say(f"Hint: {one_line(results.hint)}")
+    if written is not None:
+        code = _check_reply(written, len(results.hits))
+        return FOUND_SOMETHING if results.warnings else code
     text = plain_lines(format_answer(results.hits)) if answer else results_text(results)
     click.echo(results_json(results) if is_json else text, nl=False)
     return FOUND_SOMETHING if results.warnings else 0
