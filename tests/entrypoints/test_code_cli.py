@@ -211,6 +211,15 @@ def test_bad_input_is_exit_2_with_a_reason(root, arguments):
     assert err.startswith("judge: ")
 
 
+@pytest.mark.parametrize(("command", "option"), [("search", "-q"), ("where-used", "-s")])
+def test_what_is_no_text_is_not_echoed_as_json_that_few_programs_read(root, command, option):
+    ask("build-graph", "-r", root)
+
+    code, out, _ = ask(command, "-r", root, option, "a\udcff")
+
+    assert (code, "no text in UTF-8" in json.loads(out)["detail"]) == (2, True)
+
+
 def test_the_progress_bar_never_writes_on_stdout(root, monkeypatch):
     advanced = []
 

@@ -15,7 +15,12 @@ from judge.codegraph.models import BuildReport, LineageResult, WhereUsedResult
 from judge.codegraph.query.code_graph import CodeGraph
 from judge.codegraph.query.formats import Result, as_json, as_mermaid, as_text
 from judge.codegraph.store.artifact import collection_paused
-from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING, is_terminal
+from judge.entrypoints.cli.options import (
+    COULD_NOT_ANSWER,
+    FOUND_SOMETHING,
+    is_terminal,
+    require_text,
+)
 from judge.entrypoints.cli.plain_text import one_line, plain_lines
 from judge.errors import JudgeError
 
@@ -56,6 +61,7 @@ def _answer(
 ) -> int:
     """Print what *ask* returns for the graph of *repo* and the *question*; the exit code."""
     try:
+        require_text(*(one for one in question.values() if isinstance(one, str)))
         with collection_paused():
             seen = _build(repo).seen if refresh else None
             result = ask(CodeGraph(repo, seen), **question)
