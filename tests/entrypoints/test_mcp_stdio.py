@@ -245,6 +245,23 @@ def test_a_client_that_dies_while_it_is_answered_is_no_fault(world):
     assert process.wait(60) == 0
 
 
+def test_what_was_asked_before_stdin_ended_is_answered(world):
+    """As in `printf '%s\\n' … | judge mcp`; a call that was cancelled is not waited for."""
+    search = {"name": "search_documents", "arguments": {"query": "lidar"}}
+    calls = [
+        {"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": search} for n in range(10, 40)
+    ]
+    process = start(world, "-m", "judge", "mcp")
+    cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 10}}
+    messages = (INITIALIZE, INITIALIZED, *calls, cancelled)
+    out, _ = process.communicate("".join(f"{json.dumps(one)}\n" for one in messages), timeout=60)
+    answered = {
+        answer["id"] for line in out.splitlines() if "result" in (answer := json.loads(line))
+    }
+    assert answered >= {INITIALIZE["id"], *range(11, 40)}
+    assert process.returncode == 0
+
+
 def test_a_setting_that_is_missing_is_told_on_stderr(world):
     environment = {k: v for k, v in world.environment.items() if k != "GEMINI_API_KEY"}
     done = subprocess.run(

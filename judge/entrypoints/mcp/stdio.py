@@ -13,8 +13,19 @@ from typing import TextIO
 import anyio
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.server.stdio import stdio_server
+from mcp.shared.jsonrpc_dispatcher import cancelled_request_id_from_params
 from mcp.shared.message import SessionMessage
-from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp.types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+)
 from pydantic import ValidationError
 
 from judge.adapters.journal import LibraryHandler, LogJournal
@@ -29,6 +40,9 @@ OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
 
 STDOUT, STDERR = 1, 2
 """Descriptors."""
+
+DRAIN_TIMEOUT_S = 60.0
+"""For pending requests once stdin has ended; a question to the client then gets no reply."""
 
 NO_JSON = "This line is no JSON; each message is one line of it, in UTF-8."
 NO_MESSAGE = (
@@ -65,32 +79,78 @@ async def serve_streams(opener: OpenServices, *, is_structured: bool = True) -> 
             opener() as services,
             _warm_up(services),
             stdio_server(stdout=anyio.wrap_file(wire)) as (lines, write),
-            _messages(lines, write) as read,
+            _messages(lines, write) as (read, replies),
         ):
             server = build_server(
                 services, lambda _: OPERATOR, wants_text=lambda _: not is_structured
             )
-            await server.run(read, write, server.create_initialization_options())
+            await server.run(read, replies, server.create_initialization_options())
+
+
+class _PendingRequests:
+    """The ids of the client's requests that have no reply yet."""
+
+    def __init__(self) -> None:
+        self._ids: set[RequestId | None] = set()
+        self._changed = anyio.Event()
+
+    def receive(self, message: JSONRPCMessage) -> None:
+        """Note a request, or that one is cancelled, which gets no reply."""
+        match message:
+            case JSONRPCRequest(id=request_id):
+                self._ids.add(request_id)
+            case JSONRPCNotification(method="notifications/cancelled", params=params):
+                self.remove(cancelled_request_id_from_params(params))
+
+    def remove(self, request_id: RequestId | None) -> None:
+        """Note that a request needs no reply any more."""
+        self._ids.discard(request_id)
+        self._changed.set()
+
+    async def wait_until_empty(self) -> None:
+        """Return once no request is pending."""
+        while self._ids:
+            self._changed = anyio.Event()
+            await self._changed.wait()
 
 
 @asynccontextmanager
 async def _messages(
     lines: ObjectReceiveStream[SessionMessage | Exception], write: ObjectSendStream[SessionMessage]
-) -> AsyncIterator[ObjectReceiveStream[SessionMessage | Exception]]:
-    """The messages among *lines*; other lines are answered with an error."""
+) -> AsyncIterator[
+    tuple[ObjectReceiveStream[SessionMessage | Exception], ObjectSendStream[SessionMessage]]
+]:
+    """The messages among *lines*, and the stream for replies; other lines get an error as reply.
+
+    The messages end only when *lines* have ended and no request is pending: the server cancels
+    its requests at the end of the messages.
+    """
     passed, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    replies, replied = anyio.create_memory_object_stream[SessionMessage]()
+    pending = _PendingRequests()
 
     async def pass_on() -> None:
         async with passed:
             async for line in lines:
                 if not isinstance(line, Exception):
+                    pending.receive(line.message)
                     await passed.send(line)
                 elif refusal := _refusal(line):
                     await write.send(SessionMessage(refusal))
+            with anyio.move_on_after(DRAIN_TIMEOUT_S):
+                await pending.wait_until_empty()
+
+    async def send_replies() -> None:
+        async with write:
+            async for reply in replied:
+                await write.send(reply)
+                if isinstance(reply.message, JSONRPCResponse | JSONRPCError):
+                    pending.remove(reply.message.id)
 
     async with anyio.create_task_group() as group:
         group.start_soon(pass_on)
-        yield messages
+        group.start_soon(send_replies)
+        yield messages, replies
         group.cancel_scope.cancel()
 
 
