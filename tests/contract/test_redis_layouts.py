@@ -215,7 +215,7 @@ async def test_a_user_with_the_rights_that_the_documentation_names_is_enough(
     own_redis_server: RedisServer,
 ):
     page = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
-    [rights] = re.findall(r"few\s+rights needs `([^`]+)`", page)
+    [rights] = re.findall(r"restricted\s+user\s+needs `([^`]+)`", page)
     admin = open_redis(own_redis_server.url)
     await admin.client.execute_command("ACL SETUSER", "judge", "on", ">pw", *rights.split())
     await admin.aclose()
