@@ -17,21 +17,21 @@ _port = click.option(
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="0 takes a free one.",
+    help="0 picks a free port.",
 )
 
 
 @click.command()
-@click.option("--once", is_flag=True, help="Judge one example dispute, print the verdict and end.")
+@click.option("--once", is_flag=True, help="Judge one example dispute, print the verdict and exit.")
 @_host
 @_port
 @click.pass_obj
 def demo(context: CommandContext, *, once: bool, host: str, port: int) -> None:
-    """Try Judge with no key and no network.
+    """Try Judge without a key or network.
 
-    It quotes example pages that come with it, from a small site on this machine. It uses
-    two of your settings: JUDGE_MODEL=openai:NAME with JUDGE_OPENAI_BASE_URL gives verdicts, for
-    instance from a model on this machine, and JUDGE_CORS_ORIGINS lets you build a frontend on it.
+    The demo quotes built-in example pages, which it serves on this machine. It uses two of your
+    settings: with JUDGE_MODEL=openai:NAME and JUDGE_OPENAI_BASE_URL it gives verdicts, for instance
+    of a local model, and JUDGE_CORS_ORIGINS allows a frontend of yours to call it.
     """
     import asyncio
 
@@ -71,15 +71,15 @@ Exit code 1 means that the verdict comes with a warning."""
 
 
 @click.command(epilog=ASK_EPILOG)
-@click.option("--context", required=True, metavar="TEXT", help="What happened; - is stdin.")
+@click.option("--context", required=True, metavar="TEXT", help="What happened; - reads stdin.")
 @click.option("--query", required=True, metavar="TEXT", help="What you ask about it.")
-@click.option("--scope", metavar="SCOPE", help="Cite your own documents too: @collection:name.")
+@click.option("--scope", metavar="SCOPE", help="Also cite your own documents: @collection:name.")
 @click.option("--domain", metavar="NAME", help="Skip detection; `default` cites no page.")
 @click.option(
     "--other-side",
     "hear_other_side",
     is_flag=True,
-    help="Let the other side tell the same facts and judge that too; two more calls of the model.",
+    help="Also judge the dispute as the other side would tell it; two more model calls.",
 )
 @text_or_json
 @runs("ask.run.run_ask")
@@ -92,8 +92,8 @@ Examples:
 judge check answer.md lease.md https://www.gov.uk/private-renting
 your-assistant | judge check - lease.md --format json
 
-Exit code 0 means that what is cited supports every claim long enough to measure, 1 that it does
-not."""
+Exit code 0 means that the sources support every claim that is long enough to measure, 1 that they
+do not."""
 
 
 @click.command(epilog=CHECK_EPILOG)
@@ -102,15 +102,15 @@ not."""
 @click.option(
     "--marks",
     type=click.Choice(["brackets", "cite"]),
-    help='The form that cites, [1] or <cite i="1"/>; by default both do.',
+    help='Which marks are citations, [1] or <cite i="1"/>; both by default.',
 )
 @text_or_json
 @runs("check.check_files")
 def check() -> None:
     """Check an answer's citations against its sources.
 
-    ANSWER is a file; - is stdin. SOURCE is a text file or the address of an approved page; the
-    first one is what [1] cites. No model is asked.
+    ANSWER is a file; - reads stdin. SOURCE is a text file or the address of an approved page; [1]
+    cites the first one. No model is called.
     """
 
 
@@ -126,7 +126,7 @@ Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… 
 
 @click.command(epilog=SEARCH_EPILOG)
 @click.argument("words", nargs=-1, metavar="[QUERY]")
-@click.option("--query", metavar="TEXT", help="What to look for, instead of QUERY.")
+@click.option("--query", metavar="TEXT", help="The query, instead of QUERY.")
 @click.option("--k", "-k", "k", default="5", show_default=True, help="How many results, 3 to 8.")
 @click.option(
     "--collection",
@@ -134,17 +134,17 @@ Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… 
     "--store",
     "-s",
     metavar="NAME",
-    help="Where to look; by default where the scope says, without one JUDGE_COLLECTION.",
+    help="The collection; JUDGE_COLLECTION by default, unless there is a scope.",
 )
-@click.option("--context", metavar="SCOPE", help="Where to look, as @mentions.")
+@click.option("--context", metavar="SCOPE", help="The scope, as @mentions.")
 @text_or_json
-@click.option("--answer", "-a", is_flag=True, help="Numbered sources for an assistant to cite.")
+@click.option("--answer", "-a", is_flag=True, help="Print sources for an assistant to cite.")
 @click.option(
     "--check-answer",
     "reply",
     metavar="FILE",
     type=click.Path(allow_dash=True),
-    help="Say which citation marks in an assistant's reply have no source; - is stdin.",
+    help="List the citation marks in an assistant's reply that have no source; - reads stdin.",
 )
 @runs("search.run.run_search")
 def search() -> None:
@@ -152,10 +152,10 @@ def search() -> None:
 
 
 MCP_EPILOG = """\b
-Clients start it themselves, with a configuration such as
+Clients start this command themselves, with a configuration such as
 {"mcpServers": {"judge": {"command": "judge", "args": ["mcp"]}}}
 
-See docs/mcp.md. With stdio everything but the protocol goes to stderr."""
+See docs/mcp.md. With stdio, everything except the protocol goes to stderr."""
 
 
 @click.command(epilog=MCP_EPILOG)
@@ -164,21 +164,21 @@ See docs/mcp.md. With stdio everything but the protocol goes to stderr."""
     type=click.Choice(["stdio", "http"]),
     default="stdio",
     show_default=True,
-    help="stdio: for the client that starts this; http: as `judge serve`, at /mcp, on --host and "
-    "--port.",
+    help="stdio: for a client that starts this command; http: at /mcp on --host and --port, as by "
+    "`judge serve`.",
 )
 @click.option(
     "--structured/--no-structured",
     default=True,
     show_default=True,
-    help="Whether replies have structured content and a summary, or are JSON in text alone, for "
-    "clients that read nothing else. Over http, the address sets it: /mcp?structured=false.",
+    help="Send structured content with a summary, or only text, for clients that read nothing "
+    "else. Over http, clients choose by the address: /mcp?structured=false.",
 )
 @_host
 @_port
 @click.pass_obj
 def mcp(context: CommandContext, *, transport: str, structured: bool, host: str, port: int) -> None:
-    """Serve agents over the Model Context Protocol."""
+    """Serve assistants over the Model Context Protocol (MCP)."""
     from judge.entrypoints.cli.output import say
     from judge.settings import load_settings
 
@@ -197,7 +197,7 @@ def mcp(context: CommandContext, *, transport: str, structured: bool, host: str,
 def doctor() -> None:
     """Check the set-up and say what to fix.
 
-    The model is not asked, so this costs no tokens.
+    The model is not called, so this costs no tokens.
     """
 
 
@@ -211,7 +211,7 @@ fish: judge completion fish > ~/.config/fish/completions/judge.fish"""
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the script that completes commands in your shell."""
+    """Print the completion script for your shell."""
     kind = get_completion_class(shell)
     assert kind is not None
     click.echo(kind(context.find_root().command, {}, "judge", "_JUDGE_COMPLETE").source())

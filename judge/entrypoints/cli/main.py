@@ -44,10 +44,10 @@ class OrderedGroup(click.Group):
     cls=OrderedGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 answered; 1 answered, with a warning or a negative finding; 2 could "
-    "not answer. Results are on stdout, everything else is on stderr.",
+    "not answer. Results go to stdout, everything else to stderr.",
 )
 @click.version_option(package_name="judge", prog_name="judge")
-@click.option("-v", "--verbose", is_flag=True, help="Show events as they happen, on stderr.")
+@click.option("-v", "--verbose", is_flag=True, help="Show events on stderr as they happen.")
 @click.pass_context
 def judge(context: click.Context, *, verbose: bool) -> None:
     """Ask whether you are being unreasonable, and get a verdict with verified citations."""

@@ -33,9 +33,9 @@ _format = click.option(
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="For people or for programs.",
+    help="The output format.",
 )
-_json = click.option("--json", "form", flag_value="json", help="The same as --format json.")
+_json = click.option("--json", "form", flag_value="json", help="Short for --format json.")
 
 
 def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:

@@ -7,7 +7,7 @@ import click
 
 from judge.entrypoints.cli.options import runs
 
-SYMBOL_EPILOG = "Exit code 1: the name is unknown or has several meanings."
+SYMBOL_EPILOG = "Exit code 1: the name is unknown or ambiguous."
 
 _repository = click.option(
     "--repo",
@@ -15,10 +15,10 @@ _repository = click.option(
     type=click.Path(path_type=Path),
     default=".",
     show_default=True,
-    help="The folder of the repository.",
+    help="The root of the repository.",
 )
 _symbol = click.option("--symbol", "-s", required=True, help="A name, Class.method or a full name.")
-_refresh = click.option("--refresh", is_flag=True, help="Build the graph first.")
+_refresh = click.option("--refresh", is_flag=True, help="Update the graph first.")
 
 
 def _form(*forms: str) -> Callable[[click.decorators.FC], click.decorators.FC]:
@@ -28,7 +28,7 @@ def _form(*forms: str) -> Callable[[click.decorators.FC], click.decorators.FC]:
         type=click.Choice(forms),
         default="json",
         show_default=True,
-        help="For programs, for people or for a picture.",
+        help="The output format.",
     )
 
 
@@ -38,22 +38,22 @@ def _limit(*names: str, default: int) -> Callable[[click.decorators.FC], click.d
         type=click.IntRange(1),
         default=default,
         show_default=True,
-        help="The largest number of items.",
+        help="The most items to show.",
     )
 
 
 @click.group()
 def code() -> None:
-    """Find your way in a repository."""
+    """Search a repository and find where its symbols are used."""
 
 
 @code.command("build-graph")
 @_repository
 @runs("code.run.build_graph")
 def build_graph() -> None:
-    """Write the graph, reading only what has changed.
+    """Build or update the graph; only changed files are read.
 
-    It goes to .judge/rag_graph.json in the repository.
+    It is written to .judge/rag_graph.json in the repository.
     """
 
 
@@ -62,13 +62,13 @@ def build_graph() -> None:
 @click.option("--query", "-q", required=True, help="What to look for.")
 @_limit("--limit", "-l", default=20)
 @click.option("--regex", "is_regex", is_flag=True, help="The query is a regular expression.")
-@click.option("--ignore-case", "-i", is_flag=True, help="Upper and lower case are the same.")
-@click.option("--ranked", is_flag=True, help="Definitions by relevance to a question.")
+@click.option("--ignore-case", "-i", is_flag=True, help="Ignore case.")
+@click.option("--ranked", is_flag=True, help="Rank definitions by relevance to the query.")
 @_refresh
 @_form("json", "text")
 @runs("code.run.search")
 def search() -> None:
-    """Find the lines that hold a text, or what a question is about."""
+    """Find the lines that contain a text, or rank definitions by a question."""
 
 
 @code.command("where-used", epilog=SYMBOL_EPILOG)
@@ -76,10 +76,10 @@ def search() -> None:
 @_symbol
 @_limit("--limit", "-l", default=50)
 @click.option(
-    "--possible", "with_possible", is_flag=True, help="Show uses on receivers of unknown type too."
+    "--possible", "with_possible", is_flag=True, help="Also show uses on receivers of unknown type."
 )
 @click.option(
-    "--text", "with_text", is_flag=True, help="Show lines that only mention the name too."
+    "--text", "with_text", is_flag=True, help="Also show lines that only mention the name."
 )
 @_refresh
 @_form("json", "text", "mermaid")
@@ -87,7 +87,7 @@ def search() -> None:
 def where_used() -> None:
     """Find the definitions and uses of a symbol.
 
-    That is a module, class, function or method, a constant or a field.
+    A symbol is a module, class, function, method, constant or field.
     """
 
 
@@ -102,12 +102,12 @@ def where_used() -> None:
     help="upstream: what it depends on; downstream: what depends on it; or a synonym.",
 )
 @_limit("--max-results", "-m", default=50)
-@click.option("--depth", type=click.IntRange(1), help="The longest way, in steps.")
+@click.option("--depth", type=click.IntRange(1), help="The most steps to follow.")
 @_refresh
 @_form("json", "text", "mermaid")
 @runs("code.run.lineage")
 def lineage() -> None:
-    """Follow what a symbol needs, or what needs it."""
+    """Follow what a symbol depends on, or what depends on it."""
 
 
 @code.command(epilog=SYMBOL_EPILOG)
@@ -119,7 +119,7 @@ def lineage() -> None:
     type=click.IntRange(200),
     default=4000,
     show_default=True,
-    help="The size of the answer, about.",
+    help="The approximate size of the answer.",
 )
 @_refresh
 @_form("json", "text")

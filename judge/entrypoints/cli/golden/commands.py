@@ -26,18 +26,18 @@ def _live(what: str) -> Callable[[click.decorators.FC], click.decorators.FC]:
     )
 
 
-_report = click.option("--report", type=_file, metavar="FILE.html", help="Write a report to read.")
+_report = click.option("--report", type=_file, metavar="FILE.html", help="Write a report as HTML.")
 _junit = click.option(
-    "--junit", type=_file, metavar="FILE.xml", help="Write results for a build server."
+    "--junit", type=_file, metavar="FILE.xml", help="Write JUnit results, for CI."
 )
 _out = click.option(
-    "--out", "results", type=_file, metavar="FILE.jsonl", help="Keep the results there too."
+    "--out", "results", type=_file, metavar="FILE.jsonl", help="Write the results here too."
 )
 _sources = click.option(
     "--sources",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Judge over this sources file, not the cases' own; check only what any good answer meets.",
+    help="Use these sources, not the cases' own; check only what also holds for live runs.",
 )
 
 
@@ -50,7 +50,7 @@ def golden() -> None:
 
 
 @golden.command(
-    epilog="Exit code 1: a case is not as expected, or could not be scored. 2: nothing could be."
+    epilog="Exit code 1: a case is not as expected, or could not be scored; 2: an error."
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @_cases
@@ -60,7 +60,7 @@ def golden() -> None:
     type=click.IntRange(1, MAX_REPEATS),
     default=1,
     show_default=True,
-    help="How often each is judged.",
+    help="How often to judge each case.",
 )
 @_report
 @_junit
@@ -70,14 +70,14 @@ def golden() -> None:
     "--keep-answers",
     "keeps_answers",
     is_flag=True,
-    help="Keep the words of live answers too, for `compare` and `score`.",
+    help="Store the text of live answers too, for `compare` and `score`.",
 )
 @runs("golden.run.run_cases")
 def run() -> None:
-    """Judge the cases and say what is not as expected; all of them, or those named.
+    """Judge all cases, or those named, and show what is not as expected.
 
-    Without --live there is no network: pages and replies come from the case. The results are
-    kept for `compare`; those of live answers without their words, unless --keep-answers is given.
+    Without --live no network is used: pages and replies come from the case. The results are stored
+    for `compare`; those of live answers without their text, unless you pass --keep-answers.
     """
 
 
@@ -90,10 +90,10 @@ def run() -> None:
 @_out
 @runs("golden.run.score_run")
 def score() -> None:
-    """Score kept live answers again, by what the cases expect now.
+    """Score stored live answers again by what the cases expect now.
 
-    RUN is a file of results with answers (--keep-answers); without it the last one kept. No
-    answer is asked anew.
+    RUN is a results file with answers (--keep-answers), by default the last stored one. The model
+    gives no new answers.
     """
 
 
@@ -105,22 +105,22 @@ def list_cases() -> None:
     """List the cases."""
 
 
-@golden.command(epilog="Exit code 1: look at the personal details that were found in it.")
+@golden.command(epilog="Exit code 1: the case may contain personal details; look at each.")
 @click.argument("name")
 @_cases
 @click.option("--context", "story", metavar="TEXT", help="What happened.")
 @click.option("--query", metavar="TEXT", help="What is asked about it.")
 @click.option("--domain", metavar="NAME", help="Skip detection; `default` cites no page.")
 @click.option(
-    "--allow-no-pages", "allows_no_pages", is_flag=True, help="Also when every page was down."
+    "--allow-no-pages", "allows_no_pages", is_flag=True, help="Also if every page was down."
 )
 @runs("golden.new_and_update.record_case")
 def new() -> None:
     """Record a case from a live request: its pages, the model's replies, the versions.
 
-    Without --context and --query the request is read from standard input, as JSON. Keys are made
-    unreadable; what may be personal is pointed out. When every page was down no case is made,
-    unless --allow-no-pages says that this is what it is for.
+    Without --context and --query the request is read from stdin, as JSON. Keys are replaced by xxx,
+    and possible personal details are listed. If every page was down, no case is written, unless
+    you pass --allow-no-pages.
     """
 
 
@@ -129,9 +129,9 @@ def new() -> None:
 @_cases
 @runs("golden.new_and_update.update_named")
 def update() -> None:
-    """Bring the cases named up to what a replay gives now, and show what changed.
+    """Update the named cases to what a replay gives now, and show what changed.
 
-    Pages, replies, patterns, evaluators and floors stay. Give the reason in the commit.
+    Pages, replies, patterns, evaluators and floors stay as they are.
     """
 
 
@@ -140,10 +140,10 @@ def update() -> None:
 @click.argument("after", type=_file, required=False)
 @runs("golden.reports.compare_kept")
 def compare() -> None:
-    """Show what changed between two runs: prompts and answers word by word, rates of live ones.
+    """Compare two runs: prompts and answers word by word, and the rates of live runs.
 
-    Without files: the last run kept, and the newest before it that is not the same. With one:
-    that, and the last run kept.
+    Without files: the last stored run and the newest different one before it. With one file: that
+    run and the last stored one.
     """
 
 
@@ -154,22 +154,22 @@ def compare() -> None:
 @click.option(
     "--repeat",
     type=click.IntRange(1, MAX_REPEATS),
-    help="How often each is asked, with --live.  [default: 5]",
+    help="How often to judge each, with --live.  [default: 5]",
 )
 @click.option(
     "--max-flips",
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="How many variants may change what they must not.",
+    help="How many flips are allowed.",
 )
-@click.option("--out", type=_file, metavar="FILE.jsonl", help="Keep the results, a case a line.")
+@click.option("--out", type=_file, metavar="FILE.jsonl", help="Write results, a line per case.")
 @runs("golden.vary.run_variants")
 def vary() -> None:
-    """Judge variants of the cases, all or those named, and report what changes.
+    """Judge variants of all cases, or of those named, and show which outcomes flip.
 
-    Pages in another order, a poisoned page, other names, other white space, small and capital
-    letters must change nothing. With --live the other side is heard too, as `judge ask
-    --other-side` does: who tells a dispute must not decide who is right. Each case is first asked
-    as it is, so that what the model varies by itself is not counted as a flip.
+    Pages in another order, a page with a prompt injection, other names, white space and case must
+    change nothing. With --live the other side is heard too, as by `judge ask --other-side`: who
+    tells a dispute must not decide who is right. Each unchanged case is judged first, so that the
+    model's random variation does not count as a flip.
     """

@@ -11,36 +11,36 @@ judge index add handbook.pdf https://example.org/terms --collection leases --tag
 judge index add src --glob '*.py' --prune
 
 Files are Markdown, text, HTML, PDF and source code, 10 MiB at most. Exit code 1 means that
-something was skipped; it is named on stderr."""
+something was skipped; stderr says what."""
 
 _collection = click.option(
-    "--collection", "-c", metavar="NAME", help="By default JUDGE_COLLECTION."
+    "--collection", "-c", metavar="NAME", help="The collection; JUDGE_COLLECTION by default."
 )
 
 
 @click.group()
 def index() -> None:
-    """Keep your own documents in the search index."""
+    """Manage the search index of your own documents."""
 
 
 @index.command(epilog=ADD_EPILOG)
 @click.argument("places", nargs=-1, required=True, metavar="PATH|URL...")
 @_collection
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="For every document; repeat it.")
-@click.option("--folder", default="", metavar="PATH", help="Put everything below this folder.")
-@click.option("--document", "document_id", metavar="ID", help="The id; for a single document.")
-@click.option("--title", metavar="TEXT", help="The title; for a single document.")
-@click.option("--glob", "globs", multiple=True, metavar="GLOB", help="Only such files: '*.md'.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag the documents; repeatable.")
+@click.option("--folder", default="", metavar="PATH", help="Prefix the ids with this folder.")
+@click.option("--document", "document_id", metavar="ID", help="The id, for a single document.")
+@click.option("--title", metavar="TEXT", help="The title, for a single document.")
+@click.option("--glob", "globs", multiple=True, metavar="GLOB", help="Only these files: '*.md'.")
 @click.option(
     "--prune", "prunes", is_flag=True, help="Remove documents below PATH whose files are gone."
 )
 @click.option(
-    "--replace", "replaces", is_flag=True, help="Read all anew; remove the rest of the collection."
+    "--replace", "replaces", is_flag=True, help="Read all again; remove the rest of the collection."
 )
 @text_or_json
 @runs("index.run.add_documents")
 def add() -> None:
-    """Add files, folders and web pages; only what changed is read again."""
+    """Add files, folders and web pages; only changed files are read again."""
 
 
 @index.command()
@@ -65,4 +65,4 @@ def list_documents() -> None:
 @text_or_json
 @runs("index.run.show_stats")
 def stats() -> None:
-    """Tell how much every collection holds."""
+    """Show the size of each collection."""
