@@ -3,8 +3,8 @@ RUN pip install --no-cache-dir uv
 ENV VIRTUAL_ENV=/opt/judge UV_LINK_MODE=copy UV_COMPILE_BYTECODE=1 UV_NO_CACHE=1
 WORKDIR /src
 RUN uv venv "$VIRTUAL_ENV"
-# The dependencies are a layer of their own, so that a change of ours does not fetch them again.
-# All optional engines; requirements.lock is the same without them, 110 MB.
+# The dependencies have their own layer, so that a change of the code does not install them again.
+# They include all optional engines; requirements.lock has none of them, 110 MB.
 COPY requirements-extras.lock ./
 RUN uv pip sync --require-hashes requirements-extras.lock
 COPY pyproject.toml README.md LICENSE ./

@@ -4,7 +4,7 @@
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest -n 2
 COVERAGE := --cov --cov-report=term --cov-fail-under=95
-# Looked for when it is used.
+# Evaluated on use: scripts/setup.sh may install uv.
 UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo .tools/uv/bin/uv)
 COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url
 
@@ -14,10 +14,10 @@ COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --generate-hashes
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-setup: ## make .venv from the lock file
+setup: ## create .venv from the lock file
 	@sh scripts/setup.sh
 
-demo: setup ## judge with example pages: no key, no network
+demo: setup ## serve Judge with example pages; needs no key and no network
 	@exec $(BIN)/judge demo
 
 serve: setup ## serve the HTTP API; needs GEMINI_API_KEY
@@ -26,7 +26,7 @@ serve: setup ## serve the HTTP API; needs GEMINI_API_KEY
 test: setup ## run the tests
 	$(PYTEST) -q $(TEST_FLAGS)
 
-lint: setup ## format, lint, imports, types, spelling, lock files
+lint: setup ## check format, lint, imports, types, spelling and lock files
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
@@ -34,7 +34,7 @@ lint: setup ## format, lint, imports, types, spelling, lock files
 	$(BIN)/codespell
 	$(BIN)/python scripts/check_locks.py
 
-check: lint ## everything that CI checks, the coverage floor included
+check: lint ## all that CI checks: lint, tests and the coverage floor
 	@$(MAKE) --no-print-directory test TEST_FLAGS="$(COVERAGE)"
 
 golden: setup ## replay the golden cases
@@ -45,31 +45,31 @@ bench: setup ## run the benchmarks, one after another
 	  echo "== $$name"; $(BIN)/python -m "benchmarks.$$name" || status=1; \
 	done; exit $$status
 
-torture: setup ## hold silent connections and cold domains against a server (3 minutes)
+torture: setup ## load a server with silent connections and cold domains (3 minutes)
 	@$(BIN)/python scripts/torture.py
 
-live: setup ## judge with a real small model, or with that at JUDGE_TEST_OPENAI_BASE_URL
+live: setup ## judge with a real small model, or the one at JUDGE_TEST_OPENAI_BASE_URL
 	@if [ -n "$$JUDGE_TEST_OPENAI_BASE_URL" ]; then \
 	  $(BIN)/pytest -q -s tests/entrypoints/test_any_model.py -k real; \
 	else $(BIN)/python scripts/live_model.py; fi
 
-mutate: setup ## break the core in small ways and tell what no test notices (20 minutes)
+mutate: setup ## mutation tests: break the core and list what no test notices (20 minutes)
 	@$(BIN)/python scripts/mutate.py
 
-image: setup ## build the container image; without a Docker engine, do its steps in a folder
+image: setup ## build the container image; without Docker, run its steps in a folder
 	@if docker info >/dev/null 2>&1; then docker build -t judge . && docker run --rm judge --version; \
 	else JUDGE_TEST_IMAGE=1 $(BIN)/pytest -q tests/entrypoints/test_image.py; fi
 
-quality: setup ## measure detection, extraction, choice of pages and support into docs/quality.md
+quality: setup ## measure detection, extraction, page choice and support for docs/quality.md
 	@$(BIN)/python -m benchmarks.quality --write
 
-docs: setup ## write what is generated: docs/help.md, docs/api.md, rooms of docs/architecture.md, the client
+docs: setup ## generate docs/help.md, docs/api.md, the rooms in docs/architecture.md and the client
 	$(BIN)/python scripts/generate_help.py
 	$(BIN)/python scripts/generate_api_docs.py
 	$(BIN)/python scripts/generate_client.py
 	$(BIN)/python scripts/generate_architecture.py
 
-lock: setup ## resolve the lock files anew
+lock: setup ## resolve the dependencies again and write the lock files
 	$(COMPILE) -o requirements.lock
 	$(COMPILE) --all-extras -c requirements.lock -o requirements-extras.lock
 	$(COMPILE) --all-extras --group dev -c requirements-extras.lock -o requirements-dev.lock
