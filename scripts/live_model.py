@@ -1,10 +1,10 @@
-"""Installs a small model and its server, and runs the test of real models with them.
+"""Install a small model and its server, and run the live-model test with them.
 
     python scripts/live_model.py
 
-It is SmolLM2 135M (Apache 2.0) in llama.cpp's own server (MIT), both from packages:
-130 MB in a virtual environment of their own, `.tools/live`. It breaks most rules that a schema
-cannot hold it to, which is what a test of the way there wants. About ten minutes.
+The model is SmolLM2 135M (Apache 2.0) in llama.cpp's own server (MIT), both from PyPI packages:
+130 MB in their own virtual environment, `.tools/live`. It breaks most rules that a schema cannot
+enforce, which is enough to test the connection. Takes about ten minutes.
 """
 
 import re
@@ -30,7 +30,7 @@ time.sleep(3600)
 
 
 def main() -> int:
-    """Run it; the exit code is that of the test."""
+    """Run the test; returns its exit code."""
     with subprocess.Popen(
         [_python(), "-c", SERVE], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as server:
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def _python() -> Path:
-    """The interpreter that has the packages; they bring what they need, so nothing else comes."""
+    """The interpreter with the packages, which need no others: hence `--no-deps`."""
     python = HOME / "bin" / "python"
     if not python.exists():
         venv.create(HOME, with_pip=True)

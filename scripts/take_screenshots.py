@@ -27,10 +27,10 @@ TARGET = Path(__file__).parent.parent / "docs" / "screenshots"
 TOKENS_PER_S = 60
 CHARACTERS_PER_TOKEN = 4
 FIRST_TOKEN_S = 0.4
-"""What a model in the middle of the field writes in English, and how long it thinks before."""
+"""The pace of an average model writing English, and its delay before the first token."""
 
 COLOURS = 64
-"""Enough for text on plain ground, and a quarter of the bytes."""
+"""Enough for text on a plain background, at a quarter of the bytes."""
 
 RENT = (
     "You should go on paying the rent while you wait for the repair to be done, because you "
@@ -124,12 +124,12 @@ async ([picture, colours]) => {
   return [image.width, image.height, rgb.flat(), btoa(text)];
 }
 """
-"""The picture as numbers of its most frequent colours; the browser has a decoder, we have none."""
+"""Reduces a picture to its most frequent colours; in the browser, which can decode PNG."""
 
 
 @dataclass(frozen=True)
 class View:
-    """One picture: its name, and how the page is looked at."""
+    """One picture: its name, the browser's settings, and the moment that it shows."""
 
     name: str
     scheme: str
@@ -196,7 +196,7 @@ def take(browser: Browser, view: View, world: World, url: str) -> bytes:
 
 
 def answer(page: Page, world: World) -> None:
-    """Ask, and light the first citation."""
+    """Ask, and highlight the first citation."""
     world.gemini.script(REPLY)
     page.get_by_role("button", name="Ask", exact=True).click()
     heading = page.get_by_role("heading", name="What we make of it")
@@ -211,8 +211,8 @@ def follow(page: Page, world: World, url: str, after_s: float) -> None:
     page.get_by_role("button", name="Ask", exact=True).click()
     world.gemini.script(REPLY)
     reply = httpx.post(f"{url}/api/judge/stream", json=page.evaluate("window.asked"), timeout=60)
-    told = [block.split("\n") for block in reply.text.split("\n\n") if block.startswith("event")]
-    steps = {name.removeprefix("event: "): json.loads(data[6:]) for name, data in told}
+    events = [block.split("\n") for block in reply.text.split("\n\n") if block.startswith("event")]
+    steps = {name.removeprefix("event: "): json.loads(data[6:]) for name, data in events}
     shown_s = 0.0
     for at_s, name, data in paced(steps):
         if at_s > after_s:
@@ -222,14 +222,14 @@ def follow(page: Page, world: World, url: str, after_s: float) -> None:
         page.evaluate(
             "text => window.line.enqueue(new TextEncoder().encode(text))", event(name, data)
         )
-        # The page reads the line when it has a moment.
+        # Let the page read the stream.
         page.wait_for_timeout(50)
-    # And the moment that the page's own clock needs to show it.
+    # 250 ms more, so that the page's own timer shows the time.
     page.clock.run_for(round((after_s - shown_s) * 1000) + 250)
 
 
 def paced(steps: dict[str, Any]) -> Iterator[tuple[float, str, Any]]:
-    """When each step is told, in seconds: those before the model at once, fields as written."""
+    """When each step is sent, in seconds: steps before the model at once, fields as written."""
     for name in ("domain", "references", "attempt"):
         yield 0.1, name, steps[name]
     verdict = steps["verdict"]
@@ -248,7 +248,7 @@ def paced(steps: dict[str, Any]) -> Iterator[tuple[float, str, Any]]:
 
 
 def smaller(page: Page, picture: bytes) -> bytes:
-    """*picture* with only its most frequent colours."""
+    """*picture* reduced to its most frequent colours."""
     text = base64.b64encode(picture).decode()
     width, height, palette, indices = page.evaluate(REDUCE, [text, COLOURS])
     page.close()

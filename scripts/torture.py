@@ -1,12 +1,11 @@
-"""Holds against a server what the suite has no time for, and asks it meanwhile.
+"""Load a server in ways that the test suite has no time for, and measure its replies.
 
     python scripts/torture.py [--sockets 5000] [--seconds 60] [--workers 1] [--domains 500]
 
-First thousands of connections that say nothing: what is cut off comes back at once, and every
-request has to be answered. Then a dispute for each of hundreds of domains at once, whose pages
-nobody has read, from a site that is quick and one that is slow: nobody may be answered half a
-second after the deadline. Ends with 1 if that fails, and prints how long they took. `make torture`
-runs it.
+First, thousands of silent connections that reconnect when they are closed, while every request has
+to be answered. Then a dispute for each of hundreds of domains at once, whose pages are not in
+the cache, with a fast and a slow site: no answer may come more than half a second after the
+deadline. Prints the times; the exit code is 1 on failure. `make torture` runs it.
 """
 
 import argparse
@@ -30,11 +29,11 @@ from tests.entrypoints.running_server import RunningServer, opened_world
 from tests.fakes.redis_server import running_redis
 
 ALLOWED_S = 0.5
-"""After the deadline, for a crowd whose time is up at once."""
+"""How late the last answer may be when many requests reach the deadline together."""
 
 
 def main() -> int:
-    """Run it; the exit code."""
+    """Run both loads; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sockets", type=int, default=5000)
     parser.add_argument("--seconds", type=float, default=60)
@@ -54,7 +53,7 @@ def main() -> int:
 def _server(
     workers: int, domains: int = 0, *, delay_s: float = 0.0, **settings: str
 ) -> Iterator[tuple[RunningServer, list[dict[str, str]]]]:
-    """A server with Redis and hardly any limit, and a dispute for each of its cold *domains*."""
+    """A server with Redis and a very high rate limit, and a dispute for each cold domain."""
     with (
         tempfile.TemporaryDirectory() as folder,
         opened_world(Path(folder)) as world,
@@ -67,7 +66,7 @@ def _server(
 
 
 def _silent_sockets(workers: int, sockets: int, seconds: float) -> bool:
-    """Whether a request failed beside connections that say nothing."""
+    """Whether a request failed beside silent connections."""
     with _server(workers) as (server, _):
         times, failures = asyncio.run(_torture(server.url, sockets, seconds))
     asked = sum(len(taken) for taken in times.values())
@@ -79,19 +78,19 @@ def _silent_sockets(workers: int, sockets: int, seconds: float) -> bool:
 
 
 def _cold_domains(workers: int, domains: int, deadline_s: float, delay_s: float) -> bool:
-    """Whether anybody was answered too late, or otherwise than a crowd may be."""
+    """Whether an answer came too late, or was none of 200, 503 with Retry-After, and 504."""
     settings = {"JUDGE_DEADLINE_S": str(deadline_s)}
     with _server(workers, domains, delay_s=delay_s, **settings) as (server, disputes):
         replies = asyncio.run(ask_all(server.url, disputes))
-        told = server.lines_of("/api/judge")
+        lines = server.lines_of("/api/judge")
     print(f"{domains} cold domains, pages after {delay_s:g} s:", dict(Counter(replies)))
-    late_s = max(line["ms"] / 1000 for line in told) - deadline_s
+    late_s = max(line["ms"] / 1000 for line in lines) - deadline_s
     print(f"the last answer came {late_s:+.2f} s after the deadline")
     return late_s > ALLOWED_S or not set(replies) <= {"200", "503, try again", "504"}
 
 
 async def ask_all(url: str, disputes: Sequence[Mapping[str, str]]) -> list[str]:
-    """How each of *disputes* is answered when all are sent at once."""
+    """The status of each of *disputes* when all are sent at once."""
 
     async def ask(session: aiohttp.ClientSession, dispute: Mapping[str, str]) -> str:
         async with session.post("/api/judge", json=dispute) as reply:
@@ -108,7 +107,7 @@ async def ask_all(url: str, disputes: Sequence[Mapping[str, str]]) -> list[str]:
 async def _torture(
     url: str, sockets: int, seconds: float
 ) -> tuple[dict[str, list[float]], list[str]]:
-    """The seconds that requests took by their path, and why some failed."""
+    """The seconds that requests took, by path, and the reasons of failures."""
     times: dict[str, list[float]] = {"/health/live": [], "/api/judge": []}
     failures: list[str] = []
     host, _, port = url.removeprefix("http://").partition(":")
@@ -134,7 +133,7 @@ async def _torture(
 
 
 async def _stay(host: str, port: int) -> None:
-    """Connect, say nothing, and come back when it ends."""
+    """Connect, send nothing, and reconnect when the connection is closed."""
     while True:
         with contextlib.suppress(OSError):
             reader, writer = await asyncio.open_connection(host, port)
