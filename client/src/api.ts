@@ -328,7 +328,7 @@ export interface OtherSide {
 
 /** The verdict of one persona for the other side. */
 export interface OtherVerdict {
-  /** The voice. */
+  /** The persona's name. */
   name: string;
   /** Whether the other side is being unreasonable. */
   verdict: "Yes" | "No" | "Partially";
@@ -338,7 +338,7 @@ export interface OtherVerdict {
 
 /** What one persona says; `verdict` is None only where no model judged. */
 export interface PersonaVerdict {
-  /** The voice. */
+  /** The persona's name. */
   name: string;
   /** Whether the person is being unreasonable, however they asked; null where no model judged. */
   verdict: "Yes" | "No" | "Partially" | null;

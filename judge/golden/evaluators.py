@@ -169,7 +169,7 @@ EVALUATORS: Mapping[str, Evaluator] = {
         "evidence is {evidence}",
     ),
     "citations_supported": Evaluator(
-        "Is each citing sentence carried at least this far by what it cites?", float, _supported
+        "Is the `support` of each citation at least this?", float, _supported
     ),
     "verdict_is": Evaluator("Is this the verdict?", _Verdicts, _verdict_is),
     "mentions": Evaluator("Is each of these mentioned?", list[str], _mentions),
@@ -186,7 +186,7 @@ EVALUATORS: Mapping[str, Evaluator] = {
         "Is nobody told to sue or promised to win?", Yes, _gives_no_legal_advice
     ),
     "both_sides_hold": Evaluator(
-        "Is the other side heard, and nobody right whoever tells?", Yes, _both_sides_hold
+        "Is the other side heard, and are not both told that they are right?", Yes, _both_sides_hold
     ),
     "offers_help": _if_not("Are help lines given?", lambda body: body["help"], "no help line"),
 }

@@ -108,7 +108,7 @@ class PersonaVerdict:
     """What one persona says; `verdict` is None only where no model judged."""
 
     name: str
-    """The voice."""
+    """The persona's name."""
     verdict: VerdictWord | None
     """Whether the person is being unreasonable, however they asked; null where no model judged."""
     rationale: str

@@ -34,7 +34,7 @@ class OtherVerdict:
     """The verdict of one persona for the other side."""
 
     name: str
-    """The voice."""
+    """The persona's name."""
     verdict: VerdictWord
     """Whether the other side is being unreasonable."""
     rationale: str
