@@ -18,7 +18,7 @@ export interface CheckRequest {
   answer: string;
   /** What it cites, in the order of the numbers; each has exactly one of `text`, `url` (an approved page) and `passage` (the `id` of a search result). */
   sources: Array<SourceToCheck>;
-  /** The form that cites; left out, both do. The other is prose. */
+  /** Which marks are citations; both by default. The other form is prose. */
   marks?: "brackets" | "cite" | null;
 }
 

@@ -62,7 +62,7 @@ class CheckRequest(StrictModel):
     ]
     marks: Annotated[
         MarkForm | None,
-        Field(description="The form that cites; left out, both do. The other is prose."),
+        Field(description="Which marks are citations; both by default. The other form is prose."),
     ] = None
 
     @property

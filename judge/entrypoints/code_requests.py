@@ -23,7 +23,7 @@ Repo = Annotated[
 Symbol = Annotated[
     str, Field(min_length=1, max_length=500, description="A name, Class.method or a full name.")
 ]
-Limit = Annotated[int, Field(ge=1, le=MAX_ITEMS, description="The largest number of items.")]
+Limit = Annotated[int, Field(ge=1, le=MAX_ITEMS, description="The most items to return.")]
 
 
 class _CodeRequest(StrictModel):
@@ -31,12 +31,12 @@ class _CodeRequest(StrictModel):
 
 
 class CodeSearch(_CodeRequest):
-    """Find the lines that hold a text, or with `ranked` what a question is about."""
+    """Find the lines that contain a text, or with `ranked` what a question is about."""
 
     query: Annotated[str, Field(min_length=1, max_length=500, description="What to look for.")]
     limit: Limit = 20
     regex: Annotated[bool, Field(description="The query is a regular expression.")] = False
-    ignore_case: Annotated[bool, Field(description="Upper and lower case are the same.")] = False
+    ignore_case: Annotated[bool, Field(description="Ignore case.")] = False
     ranked: Annotated[
         bool, Field(description="The query is a question: definitions by relevance, best first.")
     ] = False
@@ -57,10 +57,10 @@ class WhereUsed(_CodeRequest):
 
     symbol: Symbol
     limit: Limit = 50
-    possible: Annotated[bool, Field(description="Show uses on receivers of unknown type too.")] = (
+    possible: Annotated[bool, Field(description="Also show uses on receivers of unknown type.")] = (
         False
     )
-    text: Annotated[bool, Field(description="Show lines that only mention the name too.")] = False
+    text: Annotated[bool, Field(description="Also show lines that only mention the name.")] = False
 
     def answer(self, graph: CodeGraph) -> Result:
         """See CodeGraph.where_used."""
@@ -81,7 +81,7 @@ class LineageRequest(_CodeRequest):
         ),
     ] = "downstream"
     max_results: Limit = 50
-    depth: Annotated[int | None, Field(ge=1, description="The longest way, in steps.")] = None
+    depth: Annotated[int | None, Field(ge=1, description="The most steps to follow.")] = None
 
     def answer(self, graph: CodeGraph) -> Result:
         """See CodeGraph.lineage."""
@@ -97,7 +97,7 @@ class CodeContext(_CodeRequest):
 
     symbol: Symbol
     tokens: Annotated[
-        int, Field(ge=200, le=MAX_CONTEXT_TOKENS, description="The size of the answer, about.")
+        int, Field(ge=200, le=MAX_CONTEXT_TOKENS, description="The approximate size of the answer.")
     ] = 4000
 
     def answer(self, graph: CodeGraph) -> Result:

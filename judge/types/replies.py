@@ -97,7 +97,7 @@ class Defect:
 
 @dataclass(frozen=True, slots=True)
 class Persona:
-    """One of the voices that judge: its name, and a brief that says what it looks at."""
+    """A role in which the model judges: its name, and a brief that says what it looks at."""
 
     name: str
     brief: str
