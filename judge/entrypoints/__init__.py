@@ -1,1 +1,1 @@
-"""The ways in: HTTP, command line and MCP."""
+"""The entrypoints: HTTP, command line and MCP."""

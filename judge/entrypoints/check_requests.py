@@ -82,26 +82,29 @@ class CheckRequest(StrictModel):
         return self
 
 
-async def check(asked: CheckRequest, services: Services | Library | None = None) -> CheckedAnswer:
+async def check(request: CheckRequest, services: Services | Library | None = None) -> CheckedAnswer:
     """The checked answer; pages need *services*, and passages need a server's Services.
 
     Raises BadFields for a page that is not approved or cannot be read and for an unknown passage,
     IndexUnavailable, and InvalidRequest for too many citations.
     """
-    pages = await _pages(asked, services) if services and asked.names_pages else {}
+    pages = await _pages(request, services) if services and request.names_pages else {}
     sources = [
         await _passage(place, source, services)
         if isinstance(services, Services) and source.passage is not None
         else pages.get(place) or AnswerSource(source.text or "", source.title or "")
-        for place, source in enumerate(asked.sources)
+        for place, source in enumerate(request.sources)
     ]
-    return await asyncio.to_thread(check_answer, asked.answer, sources, asked.marks)
+    return await asyncio.to_thread(check_answer, request.answer, sources, request.marks)
 
 
-async def _pages(asked: CheckRequest, services: Services | Library) -> dict[int, AnswerSource]:
+async def _pages(request: CheckRequest, services: Services | Library) -> dict[int, AnswerSource]:
     """The texts of the pages, by their places among the sources."""
-    approved = {one.source.url: one for one in requests_of(services.sources.current().catalog)}
-    named = {place: source for place, source in enumerate(asked.sources) if source.url is not None}
+    catalog = services.sources.current().catalog
+    approved = {snippet.source.url: snippet for snippet in requests_of(catalog)}
+    named = {
+        place: source for place, source in enumerate(request.sources) if source.url is not None
+    }
     if unknown := [place for place, source in named.items() if source.url not in approved]:
         raise _refused(
             unknown,
@@ -109,25 +112,25 @@ async def _pages(asked: CheckRequest, services: Services | Library) -> dict[int,
             "is not an approved page; /api/domains and `judge sources list` name them. Give its "
             "words as text",
         )
-    requests = [approved[source.url or ""] for source in named.values()]
-    texts = await services.retriever.full_texts(requests)
+    snippets = [approved[source.url or ""] for source in named.values()]
+    texts = await services.retriever.full_texts(snippets)
     if lost := [place for place, text in zip(named, texts, strict=True) if text is None]:
         raise _refused(
             lost, "url", "cannot be read now; try again later, or give its words as text"
         )
     return {
-        place: AnswerSource(text or "", named[place].title or request.source.title)
-        for place, text, request in zip(named, texts, requests, strict=True)
+        place: AnswerSource(text or "", named[place].title or snippet.source.title)
+        for place, text, snippet in zip(named, texts, snippets, strict=True)
     }
 
 
 async def _passage(place: int, source: SourceToCheck, services: Services) -> AnswerSource:
-    found = await services.corpus.search.catalogue.around(source.passage or "")
-    if not found:
+    passages = await services.corpus.search.catalogue.around(source.passage or "")
+    if not passages:
         raise _refused(
             [place], "passage", "is no passage of the index; use the `id` of a search result"
         )
-    return AnswerSource(found[0].text, source.title or found[0].title)
+    return AnswerSource(passages[0].text, source.title or passages[0].title)
 
 
 def _refused(places: list[int], field: str, message: str) -> BadFields:

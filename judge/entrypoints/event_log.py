@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 MAX_PLACES = 8
-"""The most places of a traceback in one line of the log."""
+"""Places of a traceback in one line of the log."""
 
 
 def log_judgement(journal: Journal, result: JudgeResult) -> None:
@@ -38,7 +38,7 @@ def log_error(journal: Journal, error: Exception, *, event: str = "http.error") 
     """
     journal.note(
         event,
-        error=" <- ".join(type(one).__name__ for one in _chain(error)),
+        error=" <- ".join(type(cause).__name__ for cause in _chain(error)),
         place=" < ".join(_places(error.__traceback__)),
     )
 

@@ -113,7 +113,7 @@ async def test_a_reply_that_ends_as_the_server_stops_arrives_whole(parts: int):
 
 
 async def test_who_says_nothing_is_cut_off():
-    async with serving(head_s=SHORT_S) as served:
+    async with serving(head_timeout_s=SHORT_S) as served:
         reader, writer = await served.connect()
         assert await ended(reader) == b""
         assert not served.state.connections
@@ -121,7 +121,7 @@ async def test_who_says_nothing_is_cut_off():
 
 
 async def test_who_says_a_head_by_and_by_is_cut_off_all_the_same():
-    async with serving(head_s=SHORT_S) as served:
+    async with serving(head_timeout_s=SHORT_S) as served:
         reader, writer = await served.connect()
         end = asyncio.create_task(ended(reader))
         while not end.done():
@@ -132,7 +132,7 @@ async def test_who_says_a_head_by_and_by_is_cut_off_all_the_same():
 
 
 async def test_a_further_request_has_as_long_as_the_first_and_no_longer():
-    async with serving(head_s=SHORT_S) as served:
+    async with serving(head_timeout_s=SHORT_S) as served:
         reader, writer = await served.connect()
         writer.write(GET)
         assert (await reader.readuntil(b"xx")).startswith(b"HTTP/1.1 200")
@@ -205,7 +205,7 @@ async def test_who_leaves_is_cut_off_soon():
 
 
 async def test_a_request_that_takes_long_is_not_cut_off():
-    async with serving(head_s=SHORT_S) as served:
+    async with serving(head_timeout_s=SHORT_S) as served:
         served.go.clear()
         reader, writer = await served.connect()
         writer.write(GET)
@@ -217,7 +217,7 @@ async def test_a_request_that_takes_long_is_not_cut_off():
 
 
 async def test_who_takes_none_of_a_reply_is_cut_off():
-    async with serving(write_s=SHORT_S) as served:
+    async with serving(write_timeout_s=SHORT_S) as served:
         served.reply_bytes = 30_000_000
         reader, writer = await served.connect()
         writer.write(GET)

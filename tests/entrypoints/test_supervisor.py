@@ -22,7 +22,7 @@ def interrupt():
     signal.pthread_kill(threading.get_ident(), signal.SIGINT)
 
 timer = threading.Timer(0.3, interrupt)
-supervisor = Supervisor(work, 1, finish_s=5, journal=Journals(), on_first_ready=timer.start)
+supervisor = Supervisor(work, 1, finish_timeout_s=5, journal=Journals(), on_first_ready=timer.start)
 print("ended", supervisor.run())
 """
 
@@ -47,7 +47,7 @@ def work(is_replacement, report_ready):
     print(os.getpid(), flush=True)
     signal.pause()
 
-supervisor = Supervisor(work, 1, finish_s=5, journal=Journals(), on_first_ready=print)
+supervisor = Supervisor(work, 1, finish_timeout_s=5, journal=Journals(), on_first_ready=print)
 print("ended", supervisor.run())
 """
 

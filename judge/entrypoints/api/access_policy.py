@@ -70,7 +70,7 @@ class Principal:
     policy: "AccessPolicy"
 
     def require(self, access: Access) -> None:
-        """Return if the principal has *access*; raises Refused."""
+        """Raise Refused unless the principal has *access*."""
         policy = self.policy
         is_known = self.role is not Role.ANONYMOUS
         if access is Access.OPEN or self.role is Role.ADMIN:

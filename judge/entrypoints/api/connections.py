@@ -51,13 +51,13 @@ class BoundedState(ServerState):
         self,
         max_connections: int,
         *,
-        head_s: float = HEAD_TIMEOUT_S,
-        write_s: float = WRITE_TIMEOUT_S,
+        head_timeout_s: float = HEAD_TIMEOUT_S,
+        write_timeout_s: float = WRITE_TIMEOUT_S,
     ) -> None:
         super().__init__()
         self.max_connections = max_connections
-        self.head_s = head_s
-        self.write_s = write_s
+        self.head_timeout_s = head_timeout_s
+        self.write_timeout_s = write_timeout_s
         self.is_stopping = False
         """Each connection is answered once more, then closed."""
         self.waiting: dict[BoundedConnection, None] = {}
@@ -92,10 +92,10 @@ class BoundedConnection(HttpToolsProtocol):
         self._batching: _BatchingTransport | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Wait for the first request; close another connection if there are too many."""
+        """Wait for the first request; abort another connection if there are too many."""
         super().connection_made(transport)
         state = self.server_state
-        self._wait(LAST_REQUEST_TIMEOUT_S if state.is_stopping else state.head_s)
+        self._wait(LAST_REQUEST_TIMEOUT_S if state.is_stopping else state.head_timeout_s)
         state.make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -115,7 +115,7 @@ class BoundedConnection(HttpToolsProtocol):
         except httptools.HttpParserError:
             self.send_400_response(_MALFORMED)
         if was_idle and self.cycle is before:  # most heads come in one piece
-            self._wait(self.server_state.head_s)
+            self._wait(self.server_state.head_timeout_s)
         if self._timer and self._raw_head_bytes > MAX_HEAD_BYTES:
             self.abort()
 
@@ -150,7 +150,7 @@ class BoundedConnection(HttpToolsProtocol):
         return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Count a header or a trailer: uvicorn would take any number of them."""
+        """Count the bytes of a header or trailer: uvicorn would take any number of them."""
         self._head_bytes += len(name) + len(value)
         if self._head_bytes > MAX_HEAD_BYTES:
             self.abort()
@@ -204,7 +204,7 @@ class BoundedConnection(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """Wait for the client to read what was sent."""
         super().pause_writing()
-        self._wait(self.server_state.write_s)
+        self._wait(self.server_state.write_timeout_s)
 
     def resume_writing(self) -> None:
         """Go on sending."""
@@ -247,7 +247,7 @@ class BoundedConnection(HttpToolsProtocol):
         self.server_state.waiting[self] = None
 
     def _stop_waiting(self) -> None:
-        """End the wait."""
+        """Cancel the timer: the connection waits for its client no more."""
         if self._timer:
             self._timer.cancel()
             self._timer = None
@@ -255,7 +255,7 @@ class BoundedConnection(HttpToolsProtocol):
 
 
 class _BatchingTransport:
-    """Writes at once what comes in one turn of the event loop: usually a reply's head and body.
+    """Joins the writes of one event loop iteration: usually a reply's head and body.
 
     Each separate write is a system call that wakes the client, a tenth of a millisecond.
     """
@@ -265,7 +265,7 @@ class _BatchingTransport:
         self._buffer = b""
 
     def write(self, data: bytes) -> None:
-        """Buffer *data* until more comes, or the loop's next turn."""
+        """Buffer *data* until more comes, or the loop's next iteration."""
         if self._buffer:
             data, self._buffer = self._buffer + data, b""
             self._transport.write(data)
@@ -274,7 +274,7 @@ class _BatchingTransport:
             asyncio.get_running_loop().call_soon(self.flush)
 
     def close(self) -> None:
-        """Close the connection once all is sent."""
+        """Send what is buffered, then close the connection."""
         self.flush()
         self._transport.close()
 

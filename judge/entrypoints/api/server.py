@@ -33,7 +33,7 @@ def serve(
     ConfigurationError, before anything is started, when the settings cannot work or the port is
     taken; SystemExit when the workers keep ending.
     """
-    _check(settings, workers)
+    _check_settings(settings, workers)
     is_public = not is_loopback(host)
     with _listening(host, port) as listener, _metrics_directory(workers) as directory:
 
@@ -58,11 +58,11 @@ def serve(
         has_worked = Supervisor(
             work=work,
             count=workers,
-            finish_s=settings.deadline_s + 2 * SHUTDOWN_MARGIN_S,
+            finish_timeout_s=settings.deadline_s + 2 * SHUTDOWN_MARGIN_S,
             journal=LogJournal(sys.stderr),
             on_stop=listener.close,  # late clients are refused, not left waiting
             on_first_ready=partial(_announce, settings, host, listener, is_public=is_public),
-            on_end=_forget_counts if directory else lambda _: None,
+            on_end=_drop_gauges if directory else lambda _: None,
         ).run()
         if not has_worked:
             _say("Judge stops: its worker processes keep ending. The lines above may say why.")
@@ -82,7 +82,7 @@ def _announce(settings: Settings, host: str, listener: socket.socket, *, is_publ
     _say(f"Judge is listening on http://{shown}:{listener.getsockname()[1]}")
 
 
-def _check(settings: Settings, workers: int) -> None:
+def _check_settings(settings: Settings, workers: int) -> None:
     """Raise for what is wrong without opening anything; the workers report the rest."""
     if workers < 1:
         raise ConfigurationError("--workers must be at least 1.")
@@ -136,7 +136,7 @@ def _metrics_directory(workers: int) -> Iterator[str]:
         yield directory
 
 
-def _forget_counts(pid: int) -> None:
+def _drop_gauges(pid: int) -> None:
     """Drop the gauges of the ended process *pid* from the shared metrics."""
     from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415
 

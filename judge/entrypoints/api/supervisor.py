@@ -23,21 +23,21 @@ BACKLOG: Final = 2048
 """Connections that may wait to be accepted; the kernel may allow fewer."""
 
 SHUTDOWN_MARGIN_S: Final = 5
-"""Time that a worker gets to finish beyond that of the slowest request."""
+"""Time to finish for a worker, beyond that of the slowest request."""
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
-SHORT_LIFE_S: Final = 5.0
-"""A worker that ends sooner after it was ready counts as failed."""
+MIN_UPTIME_S: Final = 5.0
+"""A worker that ends sooner than this after it was ready counts as failed."""
 
 MAX_BACKOFF_S: Final = 30.0
 MAX_FAILURES: Final = 4
 """Failures in a row of every worker, with none at work, before the supervisor gives up."""
 
-STARTING_KILL_S: Final = 5.0
-"""Time that a worker that is not ready yet gets to end: it has nothing to finish."""
+START_KILL_TIMEOUT_S: Final = 5.0
+"""Time to end for a worker that is not ready yet: it has nothing to finish."""
 
 READY: Final = b"ready"
-"""A worker's message that it is; any other message is why it cannot start."""
+"""The message of a worker that is ready; any other message says why it cannot start."""
 
 
 Work = Callable[[bool, Callable[[], None]], None]
@@ -48,7 +48,7 @@ to call when it is ready. It may raise ConfigurationError before that.
 
 @dataclass(slots=True)
 class _Worker:
-    """One process, and the pipe with its *messages* until it is ready."""
+    """One process, and the pipe on which it sends *messages* until it is ready."""
 
     process: multiprocessing.process.BaseProcess
     messages: Connection
@@ -70,7 +70,7 @@ class Supervisor:
 
     work: Work
     count: int
-    finish_s: float
+    finish_timeout_s: float
     """How long a worker may take to finish what is in flight."""
     journal: Journal
     on_first_ready: Callable[[], None]
@@ -89,17 +89,17 @@ class Supervisor:
         Raises ConfigurationError when none could start and one said why.
         """
         self._slots = [_Slot() for _ in range(self.count)]
-        with _signals() as signals:
+        with _signal_pipe() as signals:
             while not self._has_failed():
                 for slot in self._slots:
                     if slot.worker is None and time.monotonic() >= slot.start_at:
-                        slot.worker = _start(self.work, is_replacement=self._was_ready)
-                if _wait(signals, self._waitables(), self._timeout_s()):
+                        slot.worker = _start_worker(self.work, is_replacement=self._was_ready)
+                if _wait_for_signal(signals, self._waitables(), self._timeout_s()):
                     self._stop(signals)
                     return True
                 for slot in self._slots:
                     if slot.worker:
-                        self._check(slot, slot.worker)
+                        self._update(slot, slot.worker)
             self._stop(signals)
         if self._start_error and not self._was_ready:
             raise ConfigurationError(self._start_error)
@@ -118,14 +118,14 @@ class Supervisor:
         waiting = [slot.start_at for slot in self._slots if slot.worker is None]
         return max(0.0, min(waiting) - time.monotonic()) if waiting else None
 
-    def _check(self, slot: _Slot, worker: _Worker) -> None:
+    def _update(self, slot: _Slot, worker: _Worker) -> None:
         """Update *slot* if its *worker* is ready or has ended."""
         if worker.ready_at is None and not worker.messages.closed and worker.messages.poll():
             self._read_message(worker)
         if worker.process.exitcode is None:
             return
         worked_s = 0.0 if worker.ready_at is None else time.monotonic() - worker.ready_at
-        slot.failures = slot.failures + 1 if worked_s < SHORT_LIFE_S else 0
+        slot.failures = slot.failures + 1 if worked_s < MIN_UPTIME_S else 0
         pause_s = backoff_after(slot.failures)
         slot.start_at = time.monotonic() + pause_s
         self._reap(slot, worker)
@@ -167,12 +167,14 @@ class Supervisor:
             if slot.worker:
                 slot.worker.process.terminate()
         while living := [slot.worker for slot in self._slots if slot.worker]:
-            is_forced = _wait(signals, [worker.process.sentinel for worker in living], 0.1)
+            is_forced = _wait_for_signal(
+                signals, [worker.process.sentinel for worker in living], 0.1
+            )
             waited_s = time.monotonic() - began
             for slot in self._slots:
                 if (worker := slot.worker) is None:
                     continue
-                limit_s = STARTING_KILL_S if worker.ready_at is None else self.finish_s
+                limit_s = START_KILL_TIMEOUT_S if worker.ready_at is None else self.finish_timeout_s
                 if worker.process.exitcode is not None:
                     self._reap(slot, worker)
                 elif is_forced or waited_s > limit_s:
@@ -185,7 +187,9 @@ def backoff_after(failures: int) -> float:
     return min(MAX_BACKOFF_S, 0.5 * 2 ** min(failures, 10)) if failures else 0.0
 
 
-def _wait(signals: Connection, others: Iterable[Connection | int], timeout_s: float | None) -> bool:
+def _wait_for_signal(
+    signals: Connection, others: Iterable[Connection | int], timeout_s: float | None
+) -> bool:
     """Wait for a signal, one of *others* or the timeout; whether a signal came."""
     wait([signals, *others], timeout_s)
     # Polled again: a signal to all processes may end a worker before it is noticed here.
@@ -194,23 +198,28 @@ def _wait(signals: Connection, others: Iterable[Connection | int], timeout_s: fl
     return has_signal
 
 
-def _start(work: Work, *, is_replacement: bool) -> _Worker:
+def _start_worker(work: Work, *, is_replacement: bool) -> _Worker:
     """A new process that does *work*; signals are blocked until it can handle them."""
-    ours, theirs = multiprocessing.Pipe(duplex=False)
+    receiver, sender = multiprocessing.Pipe(duplex=False)
     context = multiprocessing.get_context("fork")
-    process = context.Process(target=_run, args=(work, is_replacement, theirs, ours))
+    process = context.Process(target=_run_worker, args=(work, is_replacement, sender, receiver))
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         process.start()
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-    theirs.close()
-    return _Worker(process, ours)
+    sender.close()
+    return _Worker(process, receiver)
 
 
-def _run(work: Work, is_replacement: bool, messages: Connection, parents: Connection) -> None:  # noqa: FBT001
+def _run_worker(
+    work: Work,
+    is_replacement: bool,  # noqa: FBT001
+    messages: Connection,
+    parents_end: Connection,
+) -> None:
     """Do *work* in the new process, and report how its start went."""
-    parents.close()
+    parents_end.close()
     signal.set_wakeup_fd(-1)  # or our signals would reach the parent's pipe
     for number in SIGNALS:
         signal.signal(number, _exit)
@@ -227,7 +236,7 @@ def _exit(*_: object) -> None:
 
 
 @contextmanager
-def _signals() -> Iterator[Connection]:
+def _signal_pipe() -> Iterator[Connection]:
     """A pipe that is readable once a signal to stop came; the signal does not end the process."""
     reader, writer = multiprocessing.Pipe(duplex=False)
     os.set_blocking(writer.fileno(), False)

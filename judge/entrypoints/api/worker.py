@@ -60,7 +60,7 @@ class WorkerServer(uvicorn.Server):
             listener.listen(BACKLOG)  # asyncio has set it to ACCEPTED_AT_ONCE
         parent = multiprocessing.parent_process()
         if parent:
-            asyncio.get_running_loop().add_reader(parent.sentinel, self._leave)
+            asyncio.get_running_loop().add_reader(parent.sentinel, self._exit_with_parent)
         self._report_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -77,7 +77,7 @@ class WorkerServer(uvicorn.Server):
             await asyncio.sleep(0)  # and needs a few to call their protocols.
         await super().shutdown(sockets)
 
-    def _leave(self) -> None:
+    def _exit_with_parent(self) -> None:
         self.should_exit = True
 
 

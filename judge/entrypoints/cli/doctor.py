@@ -45,8 +45,8 @@ async def show_checks(journal: Journal, *, form: str) -> int:
     checks = await _run_checks(journal)
     is_ok = all(check.is_ok for check in checks)
     listed = [asdict(check) | {"ok": check.is_ok} for check in checks]
-    rows = [(one.name, "ok" if one.is_ok else "FIX", one.message) for one in checks]
-    todo = [f"{one.name}: {one.fix or one.advice}" for one in checks if one.fix or one.advice]
+    rows = [(check.name, "ok" if check.is_ok else "FIX", check.message) for check in checks]
+    todo = [f"{c.name}: {c.fix or c.advice}" for c in checks if c.fix or c.advice]
     table = format_table(("What", "State", "Found"), rows)
     show(form, {"checks": listed}, ["\n".join([table, *todo])])
     if is_ok and form == "text":
@@ -55,7 +55,7 @@ async def show_checks(journal: Journal, *, form: str) -> int:
 
 
 async def _run_checks(journal: Journal) -> list[CheckResult]:
-    """The results of all checks, in the order in which problems are best fixed."""
+    """The results of all checks, in the order in which to fix problems."""
     try:
         settings = load_settings()
     except ConfigurationError as error:
@@ -197,7 +197,7 @@ async def _check_index(settings: Settings, journal: Journal) -> list[CheckResult
         if settings.qdrant_url is not None:
             fix = "Start Qdrant, correct QDRANT_URL, or unset it."
         return [CheckResult("index", str(error), fix)]
-    passages = counted(sum(one.passages for one in collections), "passage")
+    passages = counted(sum(stats.passages for stats in collections), "passage")
     found = CheckResult("index", f"it holds {passages}" if collections else "nothing is indexed")
     if not name:
         return [found]

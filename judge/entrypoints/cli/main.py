@@ -27,7 +27,7 @@ COMMANDS = (demo, serve, ask, check, sources, index, search, code, golden, mcp, 
 """In the order in which people meet them."""
 
 
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """A full disk, a quota, and a size limit of the shell: OSErrors that do not name the file."""
 
 
@@ -63,7 +63,7 @@ def run(arguments: Sequence[str], context: CommandContext) -> int:
 
     A command returns its own code, or None for 0.
     """
-    _replace_what_the_terminal_cannot_show()
+    _replace_unencodable_characters()
     try:
         code = judge.main(list(arguments), prog_name="judge", standalone_mode=False, obj=context)
     except click.ClickException as error:
@@ -76,7 +76,7 @@ def run(arguments: Sequence[str], context: CommandContext) -> int:
         _print_error(format_problem(error))
         return COULD_NOT_ANSWER
     except Exception as error:  # noqa: BLE001 - people are shown a sentence, not a traceback
-        if isinstance(error, OSError) and error.errno in NO_ROOM:
+        if isinstance(error, OSError) and error.errno in OUT_OF_SPACE:
             _print_error(f"The output cannot be written: {error.strerror}.")
             _drop_output()
             return COULD_NOT_ANSWER
@@ -98,7 +98,7 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _replace_what_the_terminal_cannot_show() -> None:
+def _replace_unencodable_characters() -> None:
     """Print `?` for characters that the terminal's encoding does not have, instead of crashing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

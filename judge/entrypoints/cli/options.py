@@ -69,12 +69,12 @@ def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:
     return _format(_json(command))
 
 
-def require_text(*typed: str | None) -> None:
-    """Return if the arguments are all valid UTF-8; raises InvalidRequest.
+def require_text(*arguments: str | None) -> None:
+    """Raise InvalidRequest unless all *arguments* are valid UTF-8.
 
-    Python hands us bytes that are not as lone surrogates.
+    Python passes invalid bytes to us as lone surrogates.
     """
-    if any(text.encode(errors="replace").decode() != text for text in typed if text):
+    if any(text.encode(errors="replace").decode() != text for text in arguments if text):
         raise InvalidRequest("An argument is no text in UTF-8. Write it in other letters.")
 
 

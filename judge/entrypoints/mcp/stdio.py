@@ -39,13 +39,13 @@ from judge.types.search import OPERATOR
 OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
 
 STDOUT, STDERR = 1, 2
-"""Descriptors."""
+"""File descriptors."""
 
 DRAIN_TIMEOUT_S = 60.0
-"""For pending requests once stdin has ended; a question to the client then gets no reply."""
+"""For pending requests once stdin has ended; requests to the client then get no reply."""
 
-NO_JSON = "This line is no JSON; each message is one line of it, in UTF-8."
-NO_MESSAGE = (
+NOT_JSON = "This line is no JSON; each message is one line of it, in UTF-8."
+NOT_A_MESSAGE = (
     "This line is no message of JSON-RPC 2.0: an object with `jsonrpc`, `method` and, where it is "
     "a request, an `id` of text or a whole number. There are no batches."
 )
@@ -65,26 +65,26 @@ def serve_stdio(settings: Settings, *, is_structured: bool = True) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     journal = LogJournal(sys.stderr)
     logging.getLogger().addHandler(LibraryHandler(journal))
-    opened = partial(open_services, settings, journal)
+    opener = partial(open_services, settings, journal)
     try:
-        asyncio.run(serve_streams(opened, is_structured=is_structured))
+        asyncio.run(serve_streams(opener, is_structured=is_structured))
     except* BrokenPipeError:
         pass  # The client died during a reply; there is nobody left to serve.
 
 
 async def serve_streams(opener: OpenServices, *, is_structured: bool = True) -> None:
     """Serve the client on stdin and stdout; whatever else is printed goes to stderr."""
-    with _exclusive_stdout() as wire:
+    with _exclusive_stdout() as stdout:
         async with (
             opener() as services,
             _warm_up(services),
-            stdio_server(stdout=anyio.wrap_file(wire)) as (lines, write),
-            _messages(lines, write) as (read, replies),
+            stdio_server(stdout=anyio.wrap_file(stdout)) as (lines, output),
+            _server_streams(lines, output) as (read_stream, write_stream),
         ):
             server = build_server(
                 services, lambda _: OPERATOR, wants_text=lambda _: not is_structured
             )
-            await server.run(read, replies, server.create_initialization_options())
+            await server.run(read_stream, write_stream, server.create_initialization_options())
 
 
 class _PendingRequests:
@@ -95,7 +95,7 @@ class _PendingRequests:
         self._changed = anyio.Event()
 
     def receive(self, message: JSONRPCMessage) -> None:
-        """Note a request, or that one is cancelled, which gets no reply."""
+        """Add a request; remove one that is cancelled, which gets no reply."""
         match message:
             case JSONRPCRequest(id=request_id):
                 self._ids.add(request_id)
@@ -103,7 +103,7 @@ class _PendingRequests:
                 self.remove(cancelled_request_id_from_params(params))
 
     def remove(self, request_id: RequestId | None) -> None:
-        """Note that a request needs no reply any more."""
+        """Remove a request that was answered or cancelled."""
         self._ids.discard(request_id)
         self._changed.set()
 
@@ -115,52 +115,54 @@ class _PendingRequests:
 
 
 @asynccontextmanager
-async def _messages(
-    lines: ObjectReceiveStream[SessionMessage | Exception], write: ObjectSendStream[SessionMessage]
+async def _server_streams(
+    lines: ObjectReceiveStream[SessionMessage | Exception], output: ObjectSendStream[SessionMessage]
 ) -> AsyncIterator[
     tuple[ObjectReceiveStream[SessionMessage | Exception], ObjectSendStream[SessionMessage]]
 ]:
-    """The messages among *lines*, and the stream for replies; other lines get an error as reply.
+    """The server's read stream, with the messages among *lines*, and its write stream to *output*.
 
-    The messages end only when *lines* have ended and no request is pending: the server cancels
-    its requests at the end of the messages.
+    Other lines are answered with an error. The read stream ends only when *lines* have ended and no
+    request is pending: at its end the server cancels its requests.
     """
-    passed, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
-    replies, replied = anyio.create_memory_object_stream[SessionMessage]()
+    read_stream_writer, read_stream = anyio.create_memory_object_stream[
+        SessionMessage | Exception
+    ]()
+    write_stream, write_stream_reader = anyio.create_memory_object_stream[SessionMessage]()
     pending = _PendingRequests()
 
-    async def pass_on() -> None:
-        async with passed:
+    async def forward_messages() -> None:
+        async with read_stream_writer:
             async for line in lines:
                 if not isinstance(line, Exception):
                     pending.receive(line.message)
-                    await passed.send(line)
-                elif refusal := _refusal(line):
-                    await write.send(SessionMessage(refusal))
+                    await read_stream_writer.send(line)
+                elif error := _error_reply(line):
+                    await output.send(SessionMessage(error))
             with anyio.move_on_after(DRAIN_TIMEOUT_S):
                 await pending.wait_until_empty()
 
-    async def send_replies() -> None:
-        async with write:
-            async for reply in replied:
-                await write.send(reply)
+    async def forward_replies() -> None:
+        async with output:
+            async for reply in write_stream_reader:
+                await output.send(reply)
                 if isinstance(reply.message, JSONRPCResponse | JSONRPCError):
                     pending.remove(reply.message.id)
 
     async with anyio.create_task_group() as group:
-        group.start_soon(pass_on)
-        group.start_soon(send_replies)
-        yield messages, replies
+        group.start_soon(forward_messages)
+        group.start_soon(forward_replies)
+        yield read_stream, write_stream
         group.cancel_scope.cancel()
 
 
-def _refusal(error: Exception) -> JSONRPCError | None:
+def _error_reply(error: Exception) -> JSONRPCError | None:
     """The reply to a line that raised *error*; none to an empty line."""
     first = error.errors()[0] if isinstance(error, ValidationError) else {"type": "", "input": ""}
     if first["type"] != "json_invalid":
-        data = ErrorData(code=INVALID_REQUEST, message=NO_MESSAGE)
+        data = ErrorData(code=INVALID_REQUEST, message=NOT_A_MESSAGE)
     elif str(first["input"]).strip():
-        data = ErrorData(code=PARSE_ERROR, message=NO_JSON)
+        data = ErrorData(code=PARSE_ERROR, message=NOT_JSON)
     else:
         return None
     return JSONRPCError(jsonrpc="2.0", id=None, error=data)
@@ -168,19 +170,19 @@ def _refusal(error: Exception) -> JSONRPCError | None:
 
 @contextmanager
 def _exclusive_stdout() -> Iterator[TextIO]:
-    """The real stdout; during the block, descriptor 1 is redirected to stderr.
+    """The real stdout; in the block, file descriptor 1 is redirected to stderr.
 
     Else output of a library, an extension or a child process would corrupt the protocol.
     """
     sys.stdout.flush()
-    with os.fdopen(os.dup(STDOUT), "w", encoding="utf-8", newline="\n") as wire:
+    with os.fdopen(os.dup(STDOUT), "w", encoding="utf-8", newline="\n") as stdout:
         os.dup2(STDERR, STDOUT)
         try:
-            yield wire
+            yield stdout
         finally:
             sys.stdout.flush()
-            wire.flush()
-            os.dup2(wire.fileno(), STDOUT)
+            stdout.flush()
+            os.dup2(stdout.fileno(), STDOUT)
 
 
 @asynccontextmanager

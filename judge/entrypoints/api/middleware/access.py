@@ -18,7 +18,7 @@ from judge.entrypoints.api.middleware.client_address import (
     host_of,
     is_loopback,
 )
-from judge.entrypoints.api.middleware.requests import HEADERS
+from judge.entrypoints.api.middleware.requests import EXTRA_HEADERS
 from judge.entrypoints.api.problem_responses import Refused, rate_limited, send_problem
 from judge.ports import RateLimiter
 from judge.types.limits import Allowance, RateLimit
@@ -59,7 +59,7 @@ class AccessMiddleware:
         scope.setdefault("state", {})["principal"] = principal
         allowance = await self._take(scope["path"], principal)
         if allowance and self.limit:
-            headers = scope["state"].setdefault(HEADERS, [])
+            headers = scope["state"].setdefault(EXTRA_HEADERS, [])
             headers += _rate_limit_headers(allowance, self.limit)
         try:
             if allowance and not allowance.is_allowed:

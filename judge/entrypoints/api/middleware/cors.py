@@ -10,7 +10,7 @@ from typing import Final
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from judge.entrypoints.api.access_policy import ANY_ORIGIN
-from judge.entrypoints.api.middleware.requests import HEADERS
+from judge.entrypoints.api.middleware.requests import EXTRA_HEADERS
 from judge.entrypoints.api.problem_responses import send_problem
 from judge.types.request_fields import BadFields, FieldError
 
@@ -49,7 +49,7 @@ class CorsMiddleware:
         headers = dict(scope["headers"])
         allowed = self._allowed(headers.get(b"origin"))
         exposed = (_EXPOSED,) if allowed else ()
-        scope.setdefault("state", {})[HEADERS] = [*allowed, *exposed, *self._vary]
+        scope.setdefault("state", {})[EXTRA_HEADERS] = [*allowed, *exposed, *self._vary]
         if scope.get("method") != "OPTIONS" or b"access-control-request-method" not in headers:
             await self._app(scope, receive, send)
         elif allowed:

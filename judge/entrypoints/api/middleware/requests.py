@@ -22,8 +22,8 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 UNMATCHED = "unmatched"
 """Logged as the route when none matches; the path would be an unbounded label of metrics."""
 
-HEADERS: Final = "headers"
-"""The key in a request's state for headers that its reply gets, unless it sets them itself."""
+EXTRA_HEADERS: Final = "headers"
+"""The key in a request's state for headers to add to its reply, unless that sets them itself."""
 
 SECURITY_HEADERS: Final = (
     # Nothing in a reply may be run, loaded or framed, unless it sets another policy.
@@ -96,7 +96,7 @@ class _LoggedResponse:
             headers = [_complete_allow(header, self.scope) for header in message.get("headers", ())]
             headers.append((b"x-request-id", request_id_of(self.scope).encode()))
             own = {name.lower() for name, _ in headers}
-            added = (*self.scope["state"].get(HEADERS, ()), *SECURITY_HEADERS)
+            added = (*self.scope["state"].get(EXTRA_HEADERS, ()), *SECURITY_HEADERS)
             headers += [header for header in added if header[0] not in own]
             message["headers"] = headers
         elif self.is_head and message["type"] == "http.response.body":

@@ -98,7 +98,7 @@ class VerdictLayout:
 
     def _other_side(self, other: OtherSide) -> str:
         """The other side's story, and what each persona says to them."""
-        verdicts = [f"{one.name}: {one.verdict}. {one.rationale}" for one in other.personas]
+        verdicts = [f"{p.name}: {p.verdict}. {p.rationale}" for p in other.personas]
         texts = [text for text in (other.note, other.retelling) if text]
         body = "\n".join(wrapped(text, self.width, "  ") for text in texts)
         return self._section(

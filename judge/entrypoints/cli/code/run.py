@@ -61,7 +61,7 @@ def _answer(
 ) -> int:
     """Print what *ask* returns for the graph of *repo* and the *question*; the exit code."""
     try:
-        require_text(*(one for one in question.values() if isinstance(one, str)))
+        require_text(*(value for value in question.values() if isinstance(value, str)))
         with collection_paused():
             seen = _build(repo).seen if refresh else None
             result = ask(CodeGraph(repo, seen), **question)

@@ -82,7 +82,7 @@ def run() -> None:
 
 
 @golden.command(epilog="Exit codes as for `run`.")
-@click.argument("kept", type=_file, required=False, metavar="[RUN]")
+@click.argument("run_file", type=_file, required=False, metavar="[RUN]")
 @_cases
 @_live("the questions of `graded` about each answer")
 @_report
@@ -138,7 +138,7 @@ def update() -> None:
 @golden.command(epilog="Exit code 1: something got worse.")
 @click.argument("before", type=_file, required=False)
 @click.argument("after", type=_file, required=False)
-@runs("golden.reports.compare_kept")
+@runs("golden.reports.show_comparison")
 def compare() -> None:
     """Compare two runs: prompts and answers word by word, and the rates of live runs.
 

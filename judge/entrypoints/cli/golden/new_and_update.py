@@ -32,7 +32,7 @@ def record_case(
     name: str,
     allows_no_pages: bool,
 ) -> Awaitable[int]:
-    """Judge a request live and keep it as a case; the exit code.
+    """Judge a request live and store it as a case; the exit code.
 
     The request comes from the options, or without any as JSON from standard input. Raises
     InvalidRequest naming what is wrong.
@@ -57,8 +57,8 @@ async def _record(
         pipeline = services.pipeline
         known = pipeline.knowledge().versions
         is_own = has_own_sources(folder) and replay_config(folder).knowledge.versions == known
-        kept = () if is_own else read_sources(Path(settings.sources))
-        draft = await record(name, request, pipeline, scrub, sources=kept)
+        stored_sources = () if is_own else read_sources(Path(settings.sources))
+        draft = await record(name, request, pipeline, scrub, sources=stored_sources)
     pages = draft.document["pages"]
     if pages and not any(pages.values()) and not allows_no_pages:
         raise CannotRecord(

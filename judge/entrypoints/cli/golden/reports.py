@@ -52,7 +52,7 @@ def show_cases(_: Journal, *, folder: Path, form: str) -> None:
 
 def show_run(judged: Sequence[ScoredCase], prices: Prices | None = None) -> None:
     """Print a table of the cases, then each difference; with *prices*, what a live run cost."""
-    samples = [one.sample for one in judged]
+    samples = [scored.sample for scored in judged]
     scores = by_case(samples)
     if prices is None:
         rows = [(score.name, score.state, ", ".join(_failed(score))) for score in scores]
@@ -60,10 +60,10 @@ def show_run(judged: Sequence[ScoredCase], prices: Prices | None = None) -> None
     else:
         headings = ("Case", "State", "Passed", "Rate", "95 %", "Floor", "Not as expected")
         show_table(headings, [_live_row(score) for score in scores])
-    for one in judged:
-        if not one.sample.has_passed:
-            click.echo(f"\n{one.sample.case}, answer {one.sample.number}")
-            _show_lines(failure_lines(one))
+    for scored in judged:
+        if not scored.sample.has_passed:
+            click.echo(f"\n{scored.sample.case}, answer {scored.sample.number}")
+            _show_lines(failure_lines(scored))
     if prices is not None:
         _show_rules(samples)
         _show_cost(samples, prices)
@@ -106,7 +106,7 @@ def _show_rules(samples: Sequence[Sample]) -> None:
     if not counts:
         click.echo(f"\nNo rule was broken in {firsts} first replies.")
         return
-    rows = [(one.rule, f"{one.first} of {firsts}", f"{one.second} of {seconds}") for one in counts]
+    rows = [(c.rule, f"{c.first} of {firsts}", f"{c.second} of {seconds}") for c in counts]
     show_another(("Rule broken", "First replies", "Second replies"), rows)
 
 
@@ -124,21 +124,21 @@ def _show_cost(samples: Sequence[Sample], prices: Prices) -> None:
 
 def _show_total(scores: Sequence[CaseScore]) -> None:
     states = [score.state for score in scores]
-    counts = [f"{states.count(one)} {one}" for one in get_args(State) if one in states]
+    counts = [f"{states.count(state)} {state}" for state in get_args(State) if state in states]
     click.echo(f"\n{counted(len(scores), 'case')}: {', '.join(counts)}.")
 
 
 MAX_NAMED = 3
-"""The most cases that are named; of more, only the number is shown."""
+"""Cases that are listed by name; of more, only the number is shown."""
 
 
 def runs_folder() -> Path:
-    """Where runs are kept."""
+    """The folder in which runs are stored."""
     return Path(load_settings().data_dir) / "golden"
 
 
-def compare_kept(_: Journal, *, before: Path | None, after: Path | None) -> int:
-    """Print what changed between two runs, by default the last two kept; the exit code.
+def show_comparison(_: Journal, *, before: Path | None, after: Path | None) -> int:
+    """Print what changed between two runs, by default the last two stored; the exit code.
 
     Raises NotFound if there are none.
     """
@@ -155,11 +155,11 @@ def compare_kept(_: Journal, *, before: Path | None, after: Path | None) -> int:
 def changes_in_words(before: Run, changes: Sequence[AnswerChange]) -> str:
     """What changed since the run *before*, in one line."""
     since = f"Since the run of {_date(before)}"
-    if not any(one.is_change for one in changes):
+    if not any(change.is_change for change in changes):
         return f"{since} nothing changed."
-    prompts = counted(sum(bool(one.prompts) for one in changes), "prompt")
-    answers = counted(sum(bool(one.body) for one in changes), "answer")
-    outcomes = counted(sum(one.before.failed != one.after.failed for one in changes), "outcome")
+    prompts = counted(sum(bool(change.prompts) for change in changes), "prompt")
+    answers = counted(sum(bool(change.body) for change in changes), "answer")
+    outcomes = counted(sum(c.before.failed != c.after.failed for c in changes), "outcome")
     return (
         f"{since} {prompts}, {answers} and {outcomes} changed; `judge golden compare` shows them."
     )
@@ -168,56 +168,56 @@ def changes_in_words(before: Run, changes: Sequence[AnswerChange]) -> str:
 def _show_replays(old: Run, new: Run) -> int:
     """Print the changes between two replays, whose results do not vary by chance."""
     changes = answer_changes(old, new)
-    moved = [one for one in changes if one.is_change]
-    if moved:
-        show_table(("Case", "Outcome", "Prompt", "Answer"), [_row(one) for one in moved])
+    changed = [change for change in changes if change.is_change]
+    if changed:
+        show_table(("Case", "Outcome", "Prompt", "Answer"), map(_replay_row, changed))
         click.echo()
-    click.echo(f"{counted(len(moved), 'case')} changed, {len(changes) - len(moved)} unchanged.")
+    click.echo(f"{counted(len(changed), 'case')} changed, {len(changes) - len(changed)} unchanged.")
     _show_prompts(changes)
     for body, cases in body_changes(changes):
-        click.echo(f"\nThe answer of {_named(cases)}")
+        click.echo(f"\nThe answer of {_case_names(cases)}")
         show_differences(body)
     _show_versions(old, new)
-    gone = sorted({one.case for one in old} - {one.case for one in new})
+    gone = sorted({sample.case for sample in old} - {sample.case for sample in new})
     for name in gone:
         click.echo(f"{name} is gone.")
-    is_worse = any(one.before.has_passed and not one.after.has_passed for one in changes)
+    is_worse = any(c.before.has_passed and not c.after.has_passed for c in changes)
     return FOUND_SOMETHING if is_worse or gone else 0
 
 
-def _row(one: AnswerChange) -> tuple[str, ...]:
-    states = ["passed" if s.has_passed else "failed" for s in (one.before, one.after)]
+def _replay_row(change: AnswerChange) -> tuple[str, ...]:
+    states = ["passed" if s.has_passed else "failed" for s in (change.before, change.after)]
     outcome = states[0] if states[0] == states[1] else f"{states[0]}, now {states[1]}"
-    parts = ["changed" if part else "unchanged" for part in (one.prompts, one.body)]
-    return one.after.case, outcome, *parts
+    parts = ["changed" if part else "unchanged" for part in (change.prompts, change.body)]
+    return change.after.case, outcome, *parts
 
 
 def _show_prompts(changes: Sequence[AnswerChange]) -> None:
     for parts, cases in prompt_changes(changes):
-        click.echo(f"\nThe prompt of {_named(cases)}")
+        click.echo(f"\nThe prompt of {_case_names(cases)}")
         click.echo(f"  {one_line(marked(parts))}")
 
 
-def _named(cases: Sequence[str]) -> str:
+def _case_names(cases: Sequence[str]) -> str:
     return ", ".join(cases) if len(cases) <= MAX_NAMED else f"{len(cases)} cases"
 
 
 def _show_rates(old: Run, new: Run) -> int:
     cases = compare_runs(old, new)
     headings = ("Change", "Before", "After", "95 % of the change")
-    show_table(("Case", *headings), [_change_row(one) for one in cases])
-    rules = [_change_row(one) for one in compare_rules(old, new)]
+    show_table(("Case", *headings), map(_rate_row, cases))
+    rules = map(_rate_row, compare_rules(old, new))
     show_another(("Rule broken by first replies", *headings), rules)
     moves = [(*key, *map(counts_in_words, pair)) for key, pair in verdict_moves(old, new).items()]
     show_another(("Case", "Verdict of", "Before", "After"), moves)
     _show_prompts(answer_changes(old, new))
-    if not all(one.answer for one in (*old, *new)):
+    if not all(sample.answer for sample in (*old, *new)):
         click.echo("\nThe words of the answers were not kept; `--keep-answers` keeps them.")
     _show_versions(old, new)
     return FOUND_SOMETHING if any(change.direction in {"worse", "gone"} for change in cases) else 0
 
 
-def _change_row(change: Change) -> tuple[str, ...]:
+def _rate_row(change: Change) -> tuple[str, ...]:
     certainty = "" if change.direction not in {"better", "worse"} else (
         ", clearly" if change.is_clear else ", perhaps by chance"
     )  # fmt: skip
@@ -234,14 +234,14 @@ def _change_row(change: Change) -> tuple[str, ...]:
 def _show_versions(old: Run, new: Run) -> None:
     click.echo(f"\nBefore: {_date(old)}. After: {_date(new)}.")
     for name in ("model", "prompt_version", "sources_version", "sources_file"):
-        was, now = _seen(old, name), _seen(new, name)
+        was, now = _values(old, name), _values(new, name)
         if was != now:
             kind = name.removesuffix("_version").replace("_", " ")
             click.echo(f"The {kind} changed from {one_line(was)} to {one_line(now)}.")
 
 
-def _seen(samples: Sequence[Sample], name: str) -> str:
-    return ", ".join(sorted({str(getattr(sample, name)) for sample in samples} - {""}))
+def _values(samples: Sequence[Sample], field: str) -> str:
+    return ", ".join(sorted({str(getattr(sample, field)) for sample in samples} - {""}))
 
 
 def _date(run: Run) -> str:

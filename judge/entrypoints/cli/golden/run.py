@@ -1,4 +1,4 @@
-"""The work of `judge golden run` and `score`: replay or ask, then show and keep the results."""
+"""The work of `judge golden run` and `score`: replay or ask, then show and store the results."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -42,7 +42,7 @@ def replay_config(folder: Path, sources: Path | None = None) -> RunConfig:
     """The configuration for replaying the cases of *folder* that were recorded without sources.
 
     They use the folder's own sources file, else the configured one, and nothing else of this
-    machine. Other *sources* hold for all cases, of which only what any good answer meets is then
+    machine. With *sources*, all cases use that file, and only what any good answer meets is
     checked. Raises ConfigurationError for a bad sources file.
     """
     own = folder / OWN_SOURCES if has_own_sources(folder) else Path(load_settings().sources)
@@ -78,10 +78,10 @@ async def run_cases(
         else:
             judged = await replay_all(cases, config, repeat=repeat)
     has_words = keeps_answers or not is_live
-    samples = [with_answer(one) if has_words else one.sample for one in judged]
-    before = _before(samples)
-    path = _keep(samples) or files.get("results")
-    _write(cases, judged, samples, before, **files)
+    samples = [with_answer(scored) if has_words else scored.sample for scored in judged]
+    before = _find_earlier_run(samples)
+    path = _keep_run(samples) or files.get("results")
+    _write_files(cases, judged, samples, before, **files)
     if is_live:
         words = "with the words of the answers" if has_words else "without a word of the answers"
         say(f"The results are kept in {path}, {words}.")
@@ -96,7 +96,7 @@ async def run_cases(
 async def _ask_all(
     cases: Sequence[StoredCase], config: RunConfig, *, repeat: int, keeps_answers: bool
 ) -> list[ScoredCase]:
-    """All answers; after Ctrl-C or an error, those given so far are kept as a run."""
+    """All answers; after Ctrl-C or an error, those received so far are stored as a run."""
     answered: list[Sample] = []
     with progress_bar("Asking", len(cases) * repeat) as advance:
 
@@ -107,28 +107,28 @@ async def _ask_all(
         try:
             return await ask_all(cases, config, repeat=repeat, note=note)
         except (asyncio.CancelledError, JudgeError):
-            if path := answered and _keep(answered):
+            if path := answered and _keep_run(answered):
                 say(f"What was answered so far is kept in {path}.")
             raise
 
 
 async def score_run(
-    journal: Journal, *, folder: Path, kept: Path | None, is_live: bool, **files: Path | None
+    journal: Journal, *, folder: Path, run_file: Path | None, is_live: bool, **files: Path | None
 ) -> int:
-    """Score the kept answers of a live run by what the cases expect now; the exit code."""
-    samples = read_results(kept) if kept else last_run(runs_folder(), with_answers=True)
+    """Score the stored answers of a live run by what the cases expect now; the exit code."""
+    samples = read_results(run_file) if run_file else last_run(runs_folder(), with_answers=True)
     if not any(sample.answer and sample.is_live for sample in samples):
         raise NotFound(
             "These results hold no answers of a live run. "
             "`judge golden run --live --keep-answers` keeps them."
         )
     cases = {stored.name: stored for stored in load_cases(folder)}
-    known = [one for one in samples if one.answer and one.case in cases]
+    scorable = [sample for sample in samples if sample.answer and sample.case in cases]
     opened = open_config(folder, journal, is_live=True) if is_live else nullcontext()
     async with opened as config:
-        judged = [await score_again(cases[one.case], one, config) for one in known]
-    used = [cases[name] for name in cases if name in {one.case for one in known}]
-    _write(used, judged, [with_answer(one) for one in judged], (), **files)
+        judged = [await score_again(cases[sample.case], sample, config) for sample in scorable]
+    used = [cases[name] for name in cases if name in {sample.case for sample in scorable}]
+    _write_files(used, judged, [with_answer(scored) for scored in judged], (), **files)
     show_run(judged, read_prices(PRICES))
     return _exit_code(judged)
 
@@ -171,8 +171,8 @@ async def open_config(
         )
 
 
-def _before(samples: Sequence[Sample]) -> list[Sample]:
-    """The run to compare *samples* with; a kept run that cannot be read is only reported."""
+def _find_earlier_run(samples: Sequence[Sample]) -> list[Sample]:
+    """The run to compare *samples* with; a stored run that cannot be read is only reported."""
     try:
         return run_before(runs_folder(), samples)
     except ConfigurationError as error:
@@ -180,8 +180,8 @@ def _before(samples: Sequence[Sample]) -> list[Sample]:
     return []
 
 
-def _keep(samples: Sequence[Sample]) -> Path | None:
-    """The file that keeps *samples* for the next comparison; a failure is only reported."""
+def _keep_run(samples: Sequence[Sample]) -> Path | None:
+    """Store *samples* for the next comparison; the file, or None after reporting a failure."""
     try:
         return keep_run(runs_folder(), samples)
     except ConfigurationError as error:
@@ -189,7 +189,7 @@ def _keep(samples: Sequence[Sample]) -> Path | None:
     return None
 
 
-def _write(
+def _write_files(
     cases: Sequence[StoredCase],
     judged: Sequence[ScoredCase],
     samples: Sequence[Sample],
@@ -199,7 +199,7 @@ def _write(
     junit: Path | None = None,
     results: Path | None = None,
 ) -> None:
-    """Write the files that were asked for."""
+    """Write the files whose paths are given."""
     scores = by_case(samples)
     if results:
         write_output(results, as_lines(samples))
@@ -211,7 +211,7 @@ def _write(
 
 def _exit_code(judged: Sequence[ScoredCase]) -> int:
     """0 when every case passed; 2 when not one sample could be scored; else 1."""
-    if not any(one.sample.is_scored for one in judged):
+    if not any(scored.sample.is_scored for scored in judged):
         return COULD_NOT_ANSWER
-    has_passed = all(score.state == "passed" for score in by_case(one.sample for one in judged))
-    return 0 if has_passed else FOUND_SOMETHING
+    scores = by_case(scored.sample for scored in judged)
+    return 0 if all(score.state == "passed" for score in scores) else FOUND_SOMETHING

@@ -21,7 +21,7 @@ from judge.ports import Journal
 LIVE_REPEAT = 5
 """How often each variant is judged live by default, to tell a habit of the model from a slip."""
 
-_OUTCOMES = ("held", "FLIPPED", "not tried")
+HELD, FLIPPED, NOT_TRIED = "held", "FLIPPED", "not tried"
 _VARIED = TypeAdapter(VariedCase)
 
 
@@ -43,12 +43,12 @@ async def run_variants(
     try:
         async with open_config(folder, journal, is_live=is_live) as config:
             await _vary_all(cases, config, repeat or LIVE_REPEAT if is_live else 1, varied)
-    finally:  # Results that were paid for are kept and shown even after Ctrl-C.
-        found = [varied[stored.name] for stored in cases if stored.name in varied]
-        flips = sum(one.has_flipped for case in found for one in case.results)
-        if found:
-            _report(found, out, f"{flips} flipped; at most {max_flips} may.")
-    if not found:
+    finally:  # Results that were paid for are written and shown even after Ctrl-C.
+        done = [varied[stored.name] for stored in cases if stored.name in varied]
+        flips = sum(result.has_flipped for case in done for result in case.results)
+        if done:
+            _report(done, out, f"{flips} flipped; at most {max_flips} may.")
+    if not done:
         raise ModelUnavailable("No case got an answer as it stands.")
     return FOUND_SOMETHING if flips > max_flips else 0
 
@@ -73,19 +73,19 @@ def _report(varied: Sequence[VariedCase], out: Path | None, total: str) -> None:
     """Write the results to *out*, if it is given, and show them even if that fails."""
     try:
         if out:
-            write_output(out, b"".join(_VARIED.dump_json(one) + b"\n" for one in varied))
+            write_output(out, b"".join(_VARIED.dump_json(case) + b"\n" for case in varied))
     finally:
         if len(varied) == 1:
             _show_case(varied[0])
         else:
             _show_totals(varied)
-        _show_tellers(varied)
+        _show_sides(varied)
         click.echo(f"\n{total}")
 
 
 def _show_case(case: VariedCase) -> None:
     """Every variant of one case."""
-    rows = [(one.name, _outcome(one), _changed(one)) for one in case.results]
+    rows = [(result.name, _outcome(result), _flips_text(result)) for result in case.results]
     show_table(("Variant", "Outcome", "Changed"), rows)
     _show_spread([case])
 
@@ -94,19 +94,25 @@ def _show_totals(varied: Sequence[VariedCase]) -> None:
     """For each variant, in how many cases the outcome held; then each flip."""
     by_name: dict[str, list[str]] = {}
     for case in varied:
-        for one in case.results:
-            by_name.setdefault(one.name, []).append(_outcome(one))
-    rows = [(name, *map(found.count, _OUTCOMES)) for name, found in by_name.items()]
+        for result in case.results:
+            by_name.setdefault(result.name, []).append(_outcome(result))
+    rows = [
+        (name, *map(outcomes.count, (HELD, FLIPPED, NOT_TRIED)))
+        for name, outcomes in by_name.items()
+    ]
     show_table(("Variant", "Held", "Flipped", "Not tried"), rows)
     flipped = [
-        (case.case, one.name, _changed(one)) for case in varied for one in case.results if one.flips
+        (case.case, result.name, _flips_text(result))
+        for case in varied
+        for result in case.results
+        if result.flips
     ]
     show_another(("Case", "Variant", "Changed"), flipped)
     _show_spread(varied)
 
 
 def _show_spread(varied: Sequence[VariedCase]) -> None:
-    """How much the unchanged cases vary when they are asked again."""
+    """How much the answers to the unchanged cases vary when the model is asked again."""
     if all(case.asked == 1 for case in varied):
         return
     rows = [
@@ -124,31 +130,31 @@ def _show_spread(varied: Sequence[VariedCase]) -> None:
         show_table(("Case", "Varied by itself", "Values"), rows)
 
 
-def _show_tellers(varied: Sequence[VariedCase]) -> None:
-    """The verdicts for both tellers of each dispute, and how often both are told they are right."""
-    found = [
+def _show_sides(varied: Sequence[VariedCase]) -> None:
+    """The verdicts for either side of each dispute, and how often both are said to be right."""
+    pairs = [
         (case.case, pair)
         for case in varied
-        for one in case.results
-        if one.name == OTHER_SIDE
-        for pair in one.pairs
+        for result in case.results
+        if result.name == OTHER_SIDE
+        for pair in result.pairs
     ]
-    if not found:
+    if not pairs:
         return
     rows = [
         (
             name,
-            one.persona,
-            counts_in_words(one.asker),
-            counts_in_words(one.other_side),
-            f"{one.both_right} of {one.heard}",
+            pair.persona,
+            counts_in_words(pair.asker),
+            counts_in_words(pair.other_side),
+            f"{pair.both_right} of {pair.heard}",
         )
-        for name, one in found
+        for name, pair in pairs
     ]
     click.echo("\nIs the teller unreasonable? Told by either side:\n")
     show_table(("Case", "Verdict of", "Asker", "Other side", "Both told that they are right"), rows)
-    followed = sum(pair.both_right for _, pair in found)
-    heard = sum(pair.heard for _, pair in found)
+    followed = sum(pair.both_right for _, pair in pairs)
+    heard = sum(pair.heard for _, pair in pairs)
     interval = wilson(followed, heard)
     click.echo(
         f"\nThe verdict follows the teller in {followed} of {heard} "
@@ -156,10 +162,13 @@ def _show_tellers(varied: Sequence[VariedCase]) -> None:
     )
 
 
-def _outcome(one: VariantResult) -> str:
-    return _OUTCOMES[2 if one.skipped else one.has_flipped]
+def _outcome(result: VariantResult) -> str:
+    if result.skipped:
+        return NOT_TRIED
+    return FLIPPED if result.has_flipped else HELD
 
 
-def _changed(one: VariantResult) -> str:
-    changes = "; ".join(f"{flip.field}: {flip.before} became {flip.after}" for flip in one.flips)
-    return changes or one.skipped
+def _flips_text(result: VariantResult) -> str:
+    """What flipped, or why the variant was skipped."""
+    flips = "; ".join(f"{flip.field}: {flip.before} became {flip.after}" for flip in result.flips)
+    return flips or result.skipped

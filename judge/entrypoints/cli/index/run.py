@@ -32,27 +32,29 @@ async def add_documents(
     collection: str | None,
     tags: Sequence[str],
     form: str,
-    **options: Any,
+    **other_options: Any,
 ) -> int:
     """Add the documents at *places* and print a report; the exit code.
 
-    *options* are the other fields of IndexingOptions. Raises InvalidRequest, IndexLocked and
+    *other_options* are further fields of IndexingOptions. Raises InvalidRequest, IndexLocked and
     IndexUnavailable.
     """
     settings = load_settings()
-    wanted = IndexingOptions(
+    options = IndexingOptions(
         collection=collection or settings.collection,
         tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
-        **options,
+        **other_options,
     )
-    require_text(wanted.collection, *wanted.tags, wanted.folder, wanted.document_id, wanted.title)
+    require_text(
+        options.collection, *options.tags, options.folder, options.document_id, options.title
+    )
     # Else a tenth of the time goes into collecting cycles, of which there are hardly any.
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, 20, 20)
     async with open_search(settings, journal) as corpus:
         with stop_on_interrupt() as should_stop:
             progress = IndexingProgress(progress_bar, should_stop)
-            report = await corpus.indexer.add(places, wanted, progress)
+            report = await corpus.indexer.add(places, options, progress)
     for problem in report.problems:
         say(one_line(f"{problem.path}: {problem.reason}"))
     show(form, report, [_summary(report)])

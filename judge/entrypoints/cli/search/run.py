@@ -37,14 +37,14 @@ from judge.errors import (
 )
 from judge.ports import Journal
 from judge.search.answer_format import bad_marks, count_sources, format_answer, without_sources
+from judge.search.mentions import STAR
 from judge.search.service import MAX_QUERY, EmptyQuery, SearchOutcome, SearchParameters
 from judge.settings import Settings, load_settings
 from judge.types.search import AnyOf, Clause, Scope
 
-MIN_RESULTS, MAX_RESULTS = 3, 8
+MIN_K, MAX_K = 3, 8
 """The bounds of --k."""
 
-EVERYTHING = "*"
 _INTEGER = re.compile(r"\s*[+-]?\d{1,4300}\s*", re.ASCII)
 """`int` reads no more digits."""
 
@@ -84,31 +84,47 @@ def run_search(
     """
     if query is not None and words:
         raise click.UsageError("Give the query once: as QUERY or with --query.")
-    written = None if reply is None else read_file(reply)
-    if written is not None and len(written) > MAX_CHARACTERS_READ:
-        raise InvalidRequest(
-            f"The reply is over {MAX_CHARACTERS_READ:,} characters. Give it in parts."
-        )
-    if written is not None and query is None and not words:
-        return _check_reply(written, count_sources(written))
+    reply_text = None if reply is None else _read_reply(reply)
+    if reply_text is not None and query is None and not words:
+        return _check_reply(reply_text, count_sources(reply_text))
     is_json = form == "json" and not answer
     try:
         results = _search(journal, query or " ".join(words), k, collection, context)
     except Exception as error:  # noqa: BLE001 - programs are promised a code for everything
-        failure = _failure(error)
-        block = failure_json(failure) if is_json else failure_text(failure)
-        click.echo(block, nl=False, err=not is_json)
+        _print_failure(_failure(error), is_json=is_json)
         return COULD_NOT_ANSWER
+    _say_warnings(results)
+    code = 0
+    if reply_text is not None:
+        code = _check_reply(reply_text, len(results.hits))
+    elif is_json:
+        click.echo(results_json(results), nl=False)
+    elif answer:
+        click.echo(plain_lines(format_answer(results.hits)), nl=False)
+    else:
+        click.echo(results_text(results), nl=False)
+    return FOUND_SOMETHING if results.warnings else code
+
+
+def _read_reply(path: str) -> str:
+    reply = read_file(path)
+    if len(reply) > MAX_CHARACTERS_READ:
+        raise InvalidRequest(
+            f"The reply is over {MAX_CHARACTERS_READ:,} characters. Give it in parts."
+        )
+    return reply
+
+
+def _print_failure(failure: SearchFailure, *, is_json: bool) -> None:
+    text = failure_json(failure) if is_json else failure_text(failure)
+    click.echo(text, nl=False, err=not is_json)
+
+
+def _say_warnings(results: Results) -> None:
     for warning in results.warnings:
         say(f"Warning: {one_line(warning)}")
     if results.hint:
         say(f"Hint: {one_line(results.hint)}")
-    if written is not None:
-        code = _check_reply(written, len(results.hits))
-        return FOUND_SOMETHING if results.warnings else code
-    text = plain_lines(format_answer(results.hits)) if answer else results_text(results)
-    click.echo(results_json(results) if is_json else text, nl=False)
-    return FOUND_SOMETHING if results.warnings else 0
 
 
 def _check_reply(reply: str, sources: int | None) -> int:
@@ -118,11 +134,11 @@ def _check_reply(reply: str, sources: int | None) -> int:
             "The number of sources is unknown, since the reply has no numbered blocks. "
             "Give the query as well, and --k if you gave it."
         )
-    written = without_sources(reply)
-    bad = bad_marks(written, sources)
+    own_text = without_sources(reply)
+    bad = bad_marks(own_text, sources)
     for mark in bad:
         click.echo(f"line {mark.line}: {one_line(mark.text)} has no source; there are {sources}.")
-    say(f"{len(find_cite_marks(written))} citation marks, {len(bad)} without a source.")
+    say(f"{len(find_cite_marks(own_text))} citation marks, {len(bad)} without a source.")
     return FOUND_SOMETHING if bad else 0
 
 
@@ -143,20 +159,20 @@ def _search(
         parameters = with_scope(default_collection=settings.collection)
     else:
         collection = collection.strip()
-        clauses = () if collection == EVERYTHING else (Clause("collection", (collection,)),)
+        clauses = () if collection == STAR else (Clause("collection", (collection,)),)
         parameters = with_scope(Scope(clauses))
-    outcome = asyncio.run(_find(settings, parameters, journal))
-    named = dict.fromkeys(_collections_of(outcome.scope))
+    outcome = asyncio.run(_run_query(settings, parameters, journal))
+    searched = dict.fromkeys(_collections_of(outcome.scope))
     return Results(
         query=query[:MAX_QUERY],
-        collection=collection or ", ".join(named) or EVERYTHING,
+        collection=collection or ", ".join(searched) or STAR,
         hits=outcome.results.hits,
         warnings=(*warnings, *outcome.results.warnings),
         hint=outcome.hint,
     )
 
 
-async def _find(
+async def _run_query(
     settings: Settings, parameters: SearchParameters, journal: Journal
 ) -> SearchOutcome:
     try:
@@ -178,11 +194,9 @@ def _limit(k: str, warnings: list[str]) -> int:
     if not _INTEGER.fullmatch(k):
         raise BadNumber("K must be an integer")
     number = int(k)
-    limit = min(max(number, MIN_RESULTS), MAX_RESULTS)
+    limit = min(max(number, MIN_K), MAX_K)
     if limit != number:
-        warnings.append(
-            f"k must be from {MIN_RESULTS} to {MAX_RESULTS}; {limit} is used instead of {number}."
-        )
+        warnings.append(f"k must be from {MIN_K} to {MAX_K}; {limit} is used instead of {number}.")
     return limit
 
 
@@ -194,7 +208,8 @@ def _collections_of(scope: Scope) -> list[str]:
             continue
         if isinstance(clause, AnyOf):
             alternatives = [_collections_of(alternative) for alternative in clause.scopes]
-            names += [name for each in alternatives for name in each] if all(alternatives) else []
+            if all(alternatives):
+                names += [name for alternative in alternatives for name in alternative]
         elif clause.kind == "collection":
             names += clause.values
     return names
@@ -207,7 +222,7 @@ def _failure(error: Exception) -> SearchFailure:
         case EmptyQuery():
             code, details = "EMPTY_QUERY", "Give a query: judge search TEXT"
         case BadNumber():
-            code, details = "INVALID_K", f"Give a number from {MIN_RESULTS} to {MAX_RESULTS}"
+            code, details = "INVALID_K", f"Give a number from {MIN_K} to {MAX_K}"
         case BadScope():
             valid = f"Valid are: {', '.join(error.valid)}" if error.valid else ""
             code, details = "BAD_SCOPE", valid or "Scopes are explained in docs/scopes.md"

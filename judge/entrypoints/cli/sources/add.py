@@ -50,7 +50,7 @@ async def add_source(journal: Journal, *, url: str, domain: str | None, is_sure:
         )
     source = propose_source(url, record, content, known.catalog, load_thesaurus())
     name = domain or _detected(known, record, content)
-    spec = next(one for one in known.catalog.domains if one.name == name)
+    spec = next(spec for spec in known.catalog.domains if spec.name == name)
     _show(source, record, name, spec.file)
     if not (is_sure or click.confirm("Write it?", err=True)):
         say("Nothing was written.")

@@ -22,7 +22,7 @@ from judge.types.request_fields import bad_fields_of
 from judge.types.requests import DEFAULT_DOMAIN
 
 MAX_LINES = 8
-"""Shown of each confusion; JSON has them all."""
+"""Line numbers shown of each confusion; JSON has them all."""
 
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -49,7 +49,7 @@ async def show_evaluation(journal: Journal, *, file: str, is_offline: bool, form
     async with open_library(load_settings(), journal) as library:
         known = library.sources.current()
         labelled = read_labelled(Path(file), known.detector.domains)
-        if any(one.pages for one in labelled) and not is_offline:
+        if any(dispute.pages for dispute in labelled) and not is_offline:
             # So that all are ranked by their text.
             pages = await check_pages(library, "Reading")
             if failed := sum(not page.is_ok for page in pages):
@@ -58,13 +58,13 @@ async def show_evaluation(journal: Journal, *, file: str, is_offline: bool, form
         indexed = await library.retriever.indexed(known.catalog)
         with progress_bar("Trying", len(labelled)) as advance:
             evaluated = []
-            for one in labelled:
-                evaluated.append(evaluate_dispute(known, indexed, one))
+            for dispute in labelled:
+                evaluated.append(evaluate_dispute(known, indexed, dispute))
                 advance()
     report = score_evaluation(evaluated, known.catalog.retrieval.references)
     show(form, report, _parts(report))
-    known_pages = {source.url for one in known.catalog.domains for source in one.sources}
-    if unknown := {url for one in labelled for url in one.pages} - known_pages:
+    known_pages = {source.url for domain in known.catalog.domains for source in domain.sources}
+    if unknown := {url for dispute in labelled for url in dispute.pages} - known_pages:
         say(f"{len(unknown)} of the labelled pages are not in the sources, and count as missed.")
 
 
@@ -79,17 +79,18 @@ def read_labelled(path: Path, domains: Sequence[str]) -> list[LabelledDispute]:
         raise ConfigurationError(f"{path} is longer than {MAX_BYTES} bytes. Give it in parts.")
     # As bytes: `str.splitlines` would split at characters that JSON strings may hold.
     lines = data.removeprefix(BOM_UTF8).splitlines()
-    found = [_labelled(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    numbered = enumerate(lines, start=1)
+    disputes = [_labelled(path, number, line) for number, line in numbered if line.strip()]
     valid = [*domains, DEFAULT_DOMAIN]
-    for one in found:
-        if one.domain not in valid:
+    for dispute in disputes:
+        if dispute.domain not in valid:
             raise ConfigurationError(
-                f"{path}, line {one.line}: domain: there is no domain {one.domain!r}. Valid are "
-                f"{', '.join(valid)}."
+                f"{path}, line {dispute.line}: domain: there is no domain {dispute.domain!r}. "
+                f"Valid are {', '.join(valid)}."
             )
-    if not found:
+    if not disputes:
         raise ConfigurationError(f"{path} holds no dispute; write one JSON object a line.")
-    return found
+    return disputes
 
 
 def _labelled(path: Path, number: int, line: bytes) -> LabelledDispute:
@@ -106,8 +107,8 @@ def _labelled(path: Path, number: int, line: bytes) -> LabelledDispute:
 
 def _parts(report: EvaluationReport) -> Iterator[str]:
     rows = [
-        (one.domain, one.disputes, *map(_shown, (one.precision, one.recall, one.f1)))
-        for one in report.domains
+        (score.domain, score.disputes, *map(_share, (score.precision, score.recall, score.f1)))
+        for score in report.domains
     ]
     yield format_table(("Domain", "Disputes", "Precision", "Recall", "F1"), rows)
     yield (
@@ -116,8 +117,8 @@ def _parts(report: EvaluationReport) -> Iterator[str]:
     )
     if report.confusions:
         confused = [
-            (one.labelled, one.detected, len(one.lines), _lines(one.lines))
-            for one in report.confusions
+            (pair.labelled, pair.detected, len(pair.lines), _lines(pair.lines))
+            for pair in report.confusions
         ]
         yield format_table(("Labelled", "Got", "Times", "Lines"), confused)
     if report.pages:
@@ -132,5 +133,5 @@ def _lines(lines: Sequence[int]) -> str:
     return ", ".join(map(str, lines[:MAX_LINES])) + (", …" if len(lines) > MAX_LINES else "")
 
 
-def _shown(share: float | None) -> str:
+def _share(share: float | None) -> str:
     return "-" if share is None else f"{share:.3f}"

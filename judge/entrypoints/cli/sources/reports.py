@@ -28,7 +28,7 @@ from judge.ports import Journal
 from judge.settings import load_settings
 
 QUOTED_WORDS = 14
-"""Shown of each snippet in the table; JSON has them all."""
+"""Words shown of each snippet in the table; JSON has them all."""
 
 
 async def show_sources(journal: Journal, *, form: str) -> None:
@@ -98,7 +98,7 @@ async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool,
 
 
 def require_domain(known: Knowledge, name: str | None) -> None:
-    """Return if there is a domain of this *name*, or it is None; raises UnknownDomain."""
+    """Raise UnknownDomain unless *name* is None or the name of a domain."""
     if name not in {None, *known.detector.domains}:
         raise UnknownDomain(str(name), known.detector.domains)
 

@@ -24,41 +24,41 @@ def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -
     settings = load_settings()
     known = open_sources(settings, journal).current()
     files = (*read_sources(Path(settings.sources)), *subject_files().values(), safety_file())
-    found = effective_sources(known, files)
+    effective = effective_sources(known, files)
     if domain is None:
-        show(form, found, _all(found))
+        show(form, effective, _all_domains(effective))
         return
     require_domain(known, domain)
-    one = next(one for one in found.domains if one.name == domain)
-    show(form, one, _whole(one))
+    chosen = next(spec for spec in effective.domains if spec.name == domain)
+    show(form, chosen, _one_domain(chosen))
 
 
-def _all(found: EffectiveSources) -> Iterator[str]:
+def _all_domains(effective: EffectiveSources) -> Iterator[str]:
     domains = [
         (
-            one.name,
-            one.title,
-            *map(len, (one.terms, one.patterns, one.pages, one.help)),
-            _files(str(one.place), one.vocabulary),
+            domain.name,
+            domain.title,
+            *map(len, (domain.terms, domain.patterns, domain.pages, domain.help)),
+            _files(str(domain.place), domain.vocabulary),
         )
-        for one in found.domains
+        for domain in effective.domains
     ]
     headings = ("Domain", "Title", "Terms", "Patterns", "Pages", "Help", "Stands in")
     yield format_table(headings, domains)
     rules = [
-        (r.name, _counted(r), "; ".join(line.title for line in r.help), _files(*r.files))
-        for r in found.safety
+        (r.name, _rule_size(r), "; ".join(line.title for line in r.help), _files(*r.files))
+        for r in effective.safety
     ]
     yield format_table(("Care", "Looks for", "Help that is shown", "Stands in"), rules)
-    blocked = [(format_help_line(item.line), item.place) for item in found.blocked_help]
+    blocked = [(format_help_line(item.line), item.place) for item in effective.blocked_help]
     yield format_table(("Help when the model refuses", "Stands in"), blocked)
-    personas = [(p.persona.name, _opening(p.persona.brief), p.place) for p in found.personas]
+    personas = [(p.persona.name, _opening(p.persona.brief), p.place) for p in effective.personas]
     yield format_table(("Persona", "Brief", "Stands in"), personas)
-    retrieval = [(item.key, item.value, item.place) for item in found.retrieval]
+    retrieval = [(item.key, item.value, item.place) for item in effective.retrieval]
     yield format_table(("Retrieval", "Value", "Stands in"), retrieval)
 
 
-def _whole(domain: EffectiveDomain) -> Iterator[str]:
+def _one_domain(domain: EffectiveDomain) -> Iterator[str]:
     yield f"{domain.name}: {domain.title} ({_files(str(domain.place), domain.vocabulary)})"
     for heading, terms in (("Term", domain.terms), ("Pattern", domain.patterns)):
         if terms:
@@ -89,7 +89,7 @@ def _files(*files: str) -> str:
     return " and ".join(file for file in files if file)
 
 
-def _counted(rule: SafetyRule) -> str:
+def _rule_size(rule: SafetyRule) -> str:
     parts = ((len(rule.terms), "terms"), (len(rule.patterns), "patterns"))
     return ", ".join(f"{count} {what}" for count, what in parts if count)
 
