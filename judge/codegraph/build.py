@@ -22,11 +22,11 @@ from judge.codegraph.store.artifact import (
     NODES,
     FileRecord,
     GraphPart,
-    collection_paused,
     decode,
     decode_artifact,
     encode_artifact,
     encode_part,
+    gc_paused,
 )
 from judge.codegraph.store.build_cache import (
     CachedFile,
@@ -37,12 +37,7 @@ from judge.codegraph.store.build_cache import (
     encode_facts,
 )
 from judge.codegraph.store.freshness import RecordedFiles, is_current
-from judge.codegraph.store.repository import (
-    FACTS_NAME,
-    GRAPH_NAME,
-    MAX_FILE_BYTES,
-    Repository,
-)
+from judge.codegraph.store.repository import FACTS_NAME, GRAPH_NAME, MAX_FILE_BYTES, Repository
 
 #: Called with the number of steps done and the number of all steps.
 Progress = Callable[[int, int], None]
@@ -57,11 +52,11 @@ def build_graph_for_repo(
     """
     repository = Repository(repo_root)
     progress = on_progress or (lambda _done, _total: None)
-    with collection_paused():
+    with gc_paused():
         try:
             return _Builder(repository, progress, _last_build(repository)).run()
         except (DamagedCache, GraphMissing):
-            return _Builder(repository, progress, _NOTHING).run()
+            return _Builder(repository, progress, _NO_BUILD).run()
 
 
 class _LastBuild(NamedTuple):
@@ -72,7 +67,7 @@ class _LastBuild(NamedTuple):
     cache: dict[str, CachedFile]
 
 
-_NOTHING = _LastBuild(RecordedFiles({}, 0), {}, {})
+_NO_BUILD = _LastBuild(RecordedFiles({}, 0), {}, {})
 
 
 def _last_build(repository: Repository) -> _LastBuild:
@@ -82,9 +77,9 @@ def _last_build(repository: Repository) -> _LastBuild:
         artifact = decode_artifact(content)
         parts = artifact.parts()
     except GraphMissing:
-        return _NOTHING
+        return _NO_BUILD
     if not is_current(artifact):
-        return _NOTHING
+        return _NO_BUILD
     cache = decode_build_cache(repository.facts(), content)
     if cache.keys() != parts.keys():
         cache = {}
@@ -120,7 +115,7 @@ class _Builder:
             read=self._read,
             linked=linked,
             unparsed=tuple(r.path for r in records if r.status == "syntax-error"),
-            seen=files,
+            file_stats=files,
         )
 
     def _write(self, records: list[FileRecord]) -> None:

@@ -62,7 +62,7 @@ class UnknownSymbol(NotFound):
 
 
 class GraphMissing(FileNotFoundError, NotFound):
-    """There is no graph yet, or it cannot be read; the text names the command that makes one."""
+    """There is no graph yet, or it cannot be read; the text names the command to build one."""
 
 
 class UnknownRepository(NotFound):

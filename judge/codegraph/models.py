@@ -215,7 +215,7 @@ class FileStat(NamedTuple):
 class BuildReport:
     """What a build did: the size of the graph, and how many files were read and linked again.
 
-    *seen* holds the size and time of every file when the build began.
+    *file_stats* holds the size and time of every file when the build began.
     """
 
     files: int
@@ -224,4 +224,4 @@ class BuildReport:
     read: int
     linked: int
     unparsed: tuple[str, ...]
-    seen: dict[str, FileStat]
+    file_stats: dict[str, FileStat]

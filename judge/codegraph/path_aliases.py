@@ -13,7 +13,7 @@ _CONFIG = re.compile(r"(?:^|/)[tj]sconfig[^/]*\.json$")
 _STRING = r'("(?:\\[\s\S]?|[^"\\])*"?)'
 _COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _TRAILING_COMMA = re.compile(rf"{_STRING}|,(?=\s*[\]}}])")
-#: No configuration that somebody wrote extends more levels than this.
+#: No configuration written by hand extends more levels than this.
 _MAX_EXTENDS = 100
 #: Prefixes that most bundlers map to the source root when no configuration does.
 _ROOT_PREFIXES = ("@/", "~/")
@@ -55,7 +55,7 @@ class PathAliases:
         while folder and folder not in self._mappings:
             folder = dirname(folder)
         mappings = self._mappings.get(folder, ())
-        targets = [target for mapping in mappings for target in _targets(mapping, name)]
+        targets = [target for mapping in mappings for target in _mapped_targets(mapping, name)]
         return [*targets, *([name[2:]] if name.startswith(_ROOT_PREFIXES) else [])]
 
     def _effective(self, path: str, depth: int = 0) -> _PathMapping:
@@ -102,7 +102,7 @@ def _parsed(text: str) -> _Config:
         return _Config()
 
 
-def _targets(mapping: _PathMapping, name: str) -> Iterator[str]:
+def _mapped_targets(mapping: _PathMapping, name: str) -> Iterator[str]:
     """The targets of *name*: by the pattern with the longest matching prefix, then by the base."""
     for pattern in sorted(mapping.paths, key=lambda pattern: -len(pattern.partition("*")[0])):
         start, star, end = pattern.partition("*")

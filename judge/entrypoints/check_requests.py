@@ -100,8 +100,7 @@ async def check(request: CheckRequest, services: Services | Library | None = Non
 
 async def _pages(request: CheckRequest, services: Services | Library) -> dict[int, AnswerSource]:
     """The texts of the pages, by their places among the sources."""
-    catalog = services.sources.current().catalog
-    approved = {snippet.source.url: snippet for snippet in requests_of(catalog)}
+    approved = {r.source.url: r for r in requests_of(services.sources.current().catalog)}
     named = {
         place: source for place, source in enumerate(request.sources) if source.url is not None
     }

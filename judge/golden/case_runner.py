@@ -60,7 +60,7 @@ class Outcome:
     versions: Versions = field(default_factory=lambda: Versions("", ""))
     attempts: tuple[ReplayedReply, ...] = ()
     missing: tuple[str, ...] = ()
-    """The pages and replies that were asked for and that the case does not have, in words."""
+    """The pages and replies that were requested and that the case does not have, in words."""
 
     error: JudgeError | None = None
 
@@ -71,7 +71,7 @@ class Outcome:
 
     @property
     def lacks_reply(self) -> bool:
-        """Whether the model was asked more often than the case has replies."""
+        """Whether the model was called more often than the case has replies."""
         return any(name.startswith("reply") for name in self.missing)
 
 
@@ -106,11 +106,12 @@ def _knowledge_of(sources: tuple[TextFile, ...]) -> Knowledge:
 
 
 async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
-    """Judge *stored*, its pages being the web; errors become the problem a client would get."""
+    """Judge *stored* over its own pages; errors become the problem that a client would get."""
     fetcher, replies = ReplayFetcher(stored.pages), ReplayModel(stored.case.replies)
     journal, steps = RuleJournal(), list[Step]()
     knowledge = config.knowledge_for(stored)
-    clock, model = config.clock, RecordingModel(config.model or _model(stored, knowledge, replies))
+    clock = config.clock
+    model = RecordingModel(config.model or _model_of(stored, knowledge, replies))
     retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
     try:
         async with _open_documents(stored, clock) as passages:
@@ -127,9 +128,9 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
         await retriever.aclose()
     first = tuple(d for step in steps if isinstance(step, Restarted) for d in step.defects)
     missing = [f"the page {url}" for url in fetcher.unknown]
-    if replies.asked > len(stored.case.replies):
+    if replies.calls > len(stored.case.replies):
         why = ", which is asked for because the one before broke a rule" if first else ""
-        missing.append(f"reply {replies.asked}{why}")
+        missing.append(f"reply {replies.calls}{why}")
     # No step reports the soft defects of a second reply.
     both = outcome.error.defects if isinstance(outcome.error, InvalidReply) else first
     defects_by_reply = (first, tuple(both[len(first) :]))
@@ -158,14 +159,14 @@ async def _open_documents(stored: StoredCase, clock: Clock) -> AsyncIterator[Pas
         async with open_search(settings, RuleJournal(), clock=clock) as corpus:
             try:
                 await corpus.indexer.add_documents(
-                    [(text.encode(), _meta(name, clock)) for name, text in documents.items()]
+                    [(text.encode(), _metadata(name, clock)) for name, text in documents.items()]
                 )
             except JudgeError as error:
                 raise ConfigurationError(f"{stored.path}: documents: {error}") from error
             yield CitablePassageFinder(corpus.search, clock)
 
 
-def _meta(name: str, clock: Clock) -> DocumentMetadata:
+def _metadata(name: str, clock: Clock) -> DocumentMetadata:
     collection, _, document_id = name.partition("/")
     return DocumentMetadata(
         collection=collection,
@@ -207,7 +208,7 @@ def digest_of(prompts: tuple[Prompt, ...]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _model(stored: StoredCase, knowledge: Knowledge, replies: ReplayModel) -> LanguageModel:
+def _model_of(stored: StoredCase, knowledge: Knowledge, replies: ReplayModel) -> LanguageModel:
     if stored.case.model == "extractive":
         return ExtractiveModel(lambda: [persona.name for persona in knowledge.personas])
     return replies

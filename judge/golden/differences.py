@@ -29,12 +29,12 @@ class Difference:
 
 def differences(expected: Expected, outcome: Outcome) -> tuple[Difference, ...]:
     """Everything in *outcome* that is not as *expected*, each once; empty when it passes."""
-    found = list(_differences(expected, outcome))  # Not hashable: values may be lists.
-    return tuple(each for at, each in enumerate(found) if each not in found[:at])
+    found = list(_find_differences(expected, outcome))  # Not hashable: values may be lists.
+    return tuple(item for at, item in enumerate(found) if item not in found[:at])
 
 
 def live_expectations(expected: Expected) -> Expected:
-    """What of *expected* holds for any good answer, and not only for the recorded one."""
+    """The part of *expected* that any good answer must meet, not only the recorded one."""
     good = {"grounded", "not_applicable", "none"}
     evidence = expected.evidence if expected.evidence in good else None
     dropped = ("attempts", "degraded", "defects", "prompt_digest", "body", "exact_body")
@@ -48,7 +48,7 @@ def masked(body: Mapping[str, Any]) -> dict[str, Any]:
         key: MASK if key in _VOLATILE else value for key, value in body.items()
     }
     if "references" in result:
-        result["references"] = [{**each, "fetched_at": MASK} for each in body["references"]]
+        result["references"] = [{**item, "fetched_at": MASK} for item in body["references"]]
     return result
 
 
@@ -60,13 +60,13 @@ def body_differences(
         more = [key for key in found if key not in expected] if is_exact else []
         for key in [*expected, *more]:
             below = f"{path}.{key}".lstrip(".")
-            one, other = expected.get(key, _ABSENT), found.get(key, _ABSENT)
-            yield from body_differences(one, other, is_exact=is_exact, path=below)
+            wanted, actual = expected.get(key, _ABSENT), found.get(key, _ABSENT)
+            yield from body_differences(wanted, actual, is_exact=is_exact, path=below)
     elif isinstance(expected, list) and isinstance(found, list):
         if len(expected) != len(found):
             yield Difference(f"{path}.length", len(expected), len(found))
-        for index, (one, other) in enumerate(zip(expected, found, strict=False)):
-            yield from body_differences(one, other, is_exact=is_exact, path=f"{path}.{index}")
+        for index, (wanted, actual) in enumerate(zip(expected, found, strict=False)):
+            yield from body_differences(wanted, actual, is_exact=is_exact, path=f"{path}.{index}")
     elif expected != found or type(expected) is not type(found):
         yield Difference(path, expected, found)
 
@@ -78,8 +78,8 @@ def found_value(key: str, outcome: Outcome) -> object:
     return list(found) if isinstance(found, tuple) else found
 
 
-def _differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
-    yield from _endings(expected, outcome)
+def _find_differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
+    yield from _status_differences(expected, outcome)
     if outcome.status != expected.status:
         return
     for field, find in _GETTERS.items():
@@ -116,8 +116,8 @@ def _summary_difference(pattern: str, summary: str) -> Iterator[Difference]:
         yield Difference("summary_matches", pattern, late)
 
 
-def _endings(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
-    """Differences of the status; the broken rule, where the case just has no reply after it."""
+def _status_differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
+    """The status, if it differs; or the broken rule, where the case has no reply after it."""
     is_other = outcome.status != expected.status
     if is_other and not (outcome.lacks_reply and outcome.defects):
         reply = f"{outcome.status} {outcome.body.get('detail', '')}".strip()
@@ -130,22 +130,22 @@ def _endings(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
 
 def _verdict(name: str) -> Callable[[Outcome], object]:
     return lambda outcome: next(
-        (one["verdict"] for one in outcome.body.get("personas", ()) if one["name"] == name), None
+        (p["verdict"] for p in outcome.body.get("personas", ()) if p["name"] == name), None
     )
 
 
-def _body(key: str) -> Callable[[Outcome], object]:
+def _body_field(key: str) -> Callable[[Outcome], object]:
     return lambda outcome: outcome.body.get(key)
 
 
 _GETTERS: Mapping[str, Callable[[Outcome], object]] = {
     "type": lambda outcome: str(outcome.body.get("type", "")).rpartition("/")[2],
-    **{key: _body(key) for key in ("domain", "attempts", "evidence", "degraded")},
+    **{key: _body_field(key) for key in ("domain", "attempts", "evidence", "degraded")},
     "references": lambda outcome: len(outcome.body.get("references", ())),
     "therapist_verdict": _verdict("Therapist"),
     "analyst_verdict": _verdict("Analyst"),
     "coach_verdict": _verdict("Coach"),
     "expect_citation": lambda outcome: bool(outcome.body.get("citations")),
-    "defects": lambda outcome: tuple(one["rule"] for one in outcome.body.get("defects", ())),
+    "defects": lambda outcome: tuple(d["rule"] for d in outcome.body.get("defects", ())),
     "prompt_digest": lambda outcome: digest_of(outcome.prompts),
 }

@@ -92,8 +92,8 @@ def _in_summary(body: Body) -> list[Body]:
 
 
 def _every_citation_verified(body: Body, _: object) -> Complaints:
-    poor = [c for c in body["citations"] if c["quote_status"] != "verified"]
-    return [f"[{c['number']}] in {c['field']} is {c['quote_status']}" for c in poor]
+    unverified = [c for c in body["citations"] if c["quote_status"] != "verified"]
+    return [f"[{c['number']}] in {c['field']} is {c['quote_status']}" for c in unverified]
 
 
 def _no_contradiction(body: Body, _: object) -> Complaints:
@@ -101,18 +101,18 @@ def _no_contradiction(body: Body, _: object) -> Complaints:
 
 
 def _verdict_is(body: Body, wanted: Mapping[str, Sequence[str] | str]) -> Complaints:
-    given = {persona["name"]: persona["verdict"] for persona in body["personas"]}
+    verdicts = {persona["name"]: persona["verdict"] for persona in body["personas"]}
     wrong = [
-        f"{name}: {given.get(name)}"
+        f"{name}: {verdicts.get(name)}"
         for name, right in wanted.items()
-        if given.get(name) not in ([right] if isinstance(right, str) else right)
+        if verdicts.get(name) not in ([right] if isinstance(right, str) else right)
     ]
     return [", ".join(wrong)] if wrong else []
 
 
 def _mentions(body: Body, wanted: Sequence[str]) -> Complaints:
-    said = " ".join(text for _, text in _prose(body)).casefold()
-    missing = [phrase for phrase in wanted if phrase.casefold() not in said]
+    prose = " ".join(text for _, text in _prose(body)).casefold()
+    missing = [phrase for phrase in wanted if phrase.casefold() not in prose]
     return [f"nothing of {', '.join(missing)}"] if missing else []
 
 

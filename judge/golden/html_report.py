@@ -30,7 +30,7 @@ TITLES: Mapping[State, str] = {
     "unscored": "No answer to score",
 }
 
-_FIRST: Sequence[State] = ("failed", "unscored", "passed")
+_STATE_ORDER: Sequence[State] = ("failed", "unscored", "passed")
 
 FIELDS: Mapping[str, str] = {
     "status": "How the request ended (200 is a verdict)",
@@ -76,7 +76,7 @@ def as_html(
     All text of cases, pages and models in it is escaped.
     """
     changes = answer_changes(before, [with_answer(scored) for scored in judged])
-    moved = {change.after.case for change in changes if change.body}
+    changed = {change.after.case for change in changes if change.body}
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -87,7 +87,7 @@ def as_html(
     return environment.get_template("report.html.jinja").render(
         runs=[("This run", [scored.sample for scored in judged]), ("The run before", before)],
         scores=sorted(
-            scores, key=lambda score: (_FIRST.index(score.state), score.name not in moved)
+            scores, key=lambda score: (_STATE_ORDER.index(score.state), score.name not in changed)
         ),
         cases={stored.name: stored for stored in cases},
         changes=changes,
@@ -95,7 +95,7 @@ def as_html(
         prompt_changes=prompt_changes(changes),
         counts=Counter(score.state for score in scores),
         titles=TITLES,
-        shown_of=partial(_shown, judged),
+        shown_of=partial(_samples_to_show, judged),
         answer_parts=answer_parts,
         as_words=as_words,
         broken_rules=_broken_rules,
@@ -104,7 +104,7 @@ def as_html(
     )
 
 
-def _shown(judged: Sequence[ScoredCase], score: CaseScore) -> list[ScoredCase]:
+def _samples_to_show(judged: Sequence[ScoredCase], score: CaseScore) -> list[ScoredCase]:
     own = [scored for scored in judged if scored.sample.case == score.name]
     return sorted(own, key=lambda scored: scored.sample.has_passed)[:SAMPLES_SHOWN]
 
@@ -179,8 +179,8 @@ def _other_side(other: Body) -> Iterator[tuple[str, str]]:
     """Name and text of the retelling (or why there is none), and of what each persona says."""
     if other:
         yield "other side", f"The other side: {other['retelling'] or other['note']}"
-    for index, one in enumerate(other.get("personas", ())):
-        words = f"{one['name']} to the other side: {one['verdict']}. {one['rationale']}"
+    for index, p in enumerate(other.get("personas", ())):
+        words = f"{p['name']} to the other side: {p['verdict']}. {p['rationale']}"
         yield f"other side {index}", words
 
 

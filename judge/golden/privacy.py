@@ -11,8 +11,8 @@ from typing import Any
 
 from judge.text.names import find_names
 
-SHORTEST_SECRET = 8
-"""Characters; masking shorter settings would spoil ordinary words."""
+MIN_SECRET_LENGTH = 8
+"""Characters; masking shorter settings would mask ordinary words too."""
 
 _KEYS = re.compile(
     r"AIza[0-9A-Za-z_-]{30,}"  # Google
@@ -26,7 +26,7 @@ _KEYS = re.compile(
 
 def scrubber(secrets: Iterable[str]) -> Callable[[str], str]:
     """A function that masks *secrets*, and what looks like a key, by as many x: offsets stay."""
-    known = sorted({s for s in secrets if len(s) >= SHORTEST_SECRET}, key=len, reverse=True)
+    known = sorted({s for s in secrets if len(s) >= MIN_SECRET_LENGTH}, key=len, reverse=True)
     pattern = re.compile("|".join([*map(re.escape, known), _KEYS.pattern]))
     return lambda text: pattern.sub(lambda match: "x" * len(match.group()), text)
 

@@ -13,13 +13,7 @@ from typing import Any
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.errors import ContentBlocked, InvalidReply, JudgeError
 from judge.golden.case_reader import PAGES, load_case
-from judge.golden.case_runner import (
-    Outcome,
-    RunConfig,
-    digest_of,
-    judge_recorded,
-    run_case,
-)
+from judge.golden.case_runner import Outcome, RunConfig, digest_of, judge_recorded, run_case
 from judge.golden.case_writer import cases_lock, serialize_case, write_output
 from judge.golden.difference_text import difference_lines
 from judge.golden.differences import Difference, body_differences, masked

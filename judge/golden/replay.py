@@ -1,4 +1,4 @@
-"""The ports of a replay, whose pages and replies come from the case and whose date is fixed.
+"""The ports of a replay, with pages and replies from the case and a fixed date.
 
 And those of a recording, which store what passes through them.
 """
@@ -62,14 +62,14 @@ class ReplayModel:
 
     def __init__(self, replies: Sequence[GoldenReply]) -> None:
         self._replies = replies
-        self.asked = 0
+        self.calls = 0
 
     async def complete(self, prompt: Prompt, **_: Any) -> ModelReply:
         """The next reply; raises what the case says, or ModelUnavailable past its last one."""
-        self.asked += 1
-        if self.asked > len(self._replies):
-            raise ModelUnavailable(f"The case does not have reply {self.asked}.")
-        reply = self._replies[self.asked - 1]
+        self.calls += 1
+        if self.calls > len(self._replies):
+            raise ModelUnavailable(f"The case does not have reply {self.calls}.")
+        reply = self._replies[self.calls - 1]
         if reply.blocked is not None:
             raise ContentBlocked(reply.blocked)
         if reply.unavailable is not None:
@@ -110,11 +110,11 @@ class RecordingFetcher:
         self._fetcher = fetcher
         self.pages: dict[str, Page | None] = {}
 
-    async def fetch(self, url: str, *, media: Media = "html", **how: Any) -> Page | NotModified:
-        """As *fetcher* does, FetchError included."""
+    async def fetch(self, url: str, *, media: Media = "html", **options: Any) -> Page | NotModified:
+        """See `PageFetcher.fetch`."""
         if media == "html":
             self.pages[url] = None  # Stays None on a timeout too.
-        page = await self._fetcher.fetch(url, media=media, **how)
+        page = await self._fetcher.fetch(url, media=media, **options)
         if isinstance(page, Page):
             self.pages[url] = page
         return page
@@ -131,11 +131,11 @@ class RecordingModel:
         self.model_replies: list[ModelReply] = []
         self.prompts: list[Prompt] = []
 
-    async def complete(self, prompt: Prompt, **how: Any) -> ModelReply:
-        """As *model* does."""
+    async def complete(self, prompt: Prompt, **options: Any) -> ModelReply:
+        """See `LanguageModel.complete`."""
         self.prompts.append(prompt)
         try:
-            reply = await self._model.complete(prompt, **how)
+            reply = await self._model.complete(prompt, **options)
         except ContentBlocked as error:
             self.replies.append({"blocked": error.reason})
             raise

@@ -1,4 +1,4 @@
-"""Measures how robust a case is: judged in other wordings, and as the other side tells it.
+"""Measures how robust a case is: in other wordings, and as told by the other side.
 
 The unchanged case is judged first, as often as each variant, so that the random variation of a
 model is not taken for an effect. Live, these first answers also hear the other side.
@@ -44,7 +44,7 @@ class Flip:
 class VerdictPair:
     """The verdicts of one persona for both sides of a dispute, with their counts.
 
-    `heard` counts the answers, `both_right` those that told both sides that they are right.
+    `heard` counts the answers, `both_right` those that say to both sides that they are right.
     """
 
     persona: str
@@ -55,7 +55,7 @@ class VerdictPair:
 
     @property
     def follows_teller(self) -> bool:
-        """Whether most answers told both sides that they are right."""
+        """Whether most answers say to both sides that they are right."""
         return 2 * self.both_right > self.heard
 
 
@@ -73,7 +73,7 @@ class VariantResult:
 
     @property
     def has_flipped(self) -> bool:
-        """Whether the way of telling changed the outcome."""
+        """Whether the variant changed the outcome."""
         return bool(self.flips) or any(pair.follows_teller for pair in self.pairs)
 
 
@@ -89,7 +89,7 @@ class VariedCase:
     """The fields that varied in answers to the unchanged case: each value with its count."""
 
     unusual: int
-    """How many of its verdicts differ from the commonest one of their persona, by chance."""
+    """How many of its verdicts differ from the commonest verdict of their persona, by chance."""
 
     verdicts: int
     results: tuple[VariantResult, ...]
@@ -101,20 +101,20 @@ async def vary(stored: StoredCase, config: RunConfig, *, repeat: int = 1) -> Var
     Raises ModelUnavailable and DeadlineExceeded when the unchanged case gets no answer.
     """
     is_live = config.model is not None
-    base = with_request(stored, hear_other_side=True) if is_live else stored
-    bases = await _outcomes(base, config, repeat)
-    before = _value_counts(bases)
+    unchanged = with_request(stored, hear_other_side=True) if is_live else stored
+    answers = await _outcomes(unchanged, config, repeat)
+    before = _value_counts(answers)
     one_sided = with_request(stored, hear_other_side=False) if is_live else stored
-    variants = variants_of(one_sided, config, bases[0])
+    variants = variants_of(one_sided, config, answers[0])
     results = [await _judge_variant(variant, before, config, repeat) for variant in variants]
     can_tell = is_live or stored.case.recorded
-    results.append(_both_sides(bases) if can_tell else VariantResult(OTHER_SIDE, skipped=BY_HAND))
+    results.append(_both_sides(answers) if can_tell else VariantResult(OTHER_SIDE, skipped=BY_HAND))
     varied = {field: counts for field, counts in before.items() if len(counts) > 1}
     spread = {field: dict(counts.most_common()) for field, counts in varied.items()}
     verdicts = [counts for field, counts in before.items() if field.startswith(VERDICT_PREFIX)]
     total = sum(counts.total() for counts in verdicts)
     unusual = total - sum(max(counts.values()) for counts in verdicts)
-    return VariedCase(stored.name, len(bases), spread, unusual, total, tuple(results))
+    return VariedCase(stored.name, len(answers), spread, unusual, total, tuple(results))
 
 
 async def _judge_variant(
@@ -163,8 +163,8 @@ async def _outcomes(stored: StoredCase, config: RunConfig, repeat: int) -> list[
 def _value_counts(outcomes: Sequence[Outcome]) -> Counts:
     """The counts of each field's values; ABSENT where an outcome lacks the field."""
     signatures = [signature(outcome) for outcome in outcomes]
-    fields = dict.fromkeys(field for each in signatures for field in each)
-    return {field: Counter(each.get(field, ABSENT) for each in signatures) for field in fields}
+    fields = dict.fromkeys(field for item in signatures for field in item)
+    return {field: Counter(item.get(field, ABSENT) for item in signatures) for field in fields}
 
 
 def _flips(before: Counts, after: Counts, *, is_live: bool) -> Iterator[Flip]:

@@ -60,7 +60,7 @@ def body_changes(
     changes: Sequence[AnswerChange],
 ) -> list[tuple[tuple[Difference, ...], tuple[str, ...]]]:
     """Each distinct change of answers with the cases that have it, the commonest first."""
-    return _grouped((each.body, each.body, each.after.case) for each in changes if each.body)
+    return _grouped((c.body, c.body, c.after.case) for c in changes if c.body)
 
 
 def _grouped(changes: Iterable[tuple[object, T, str]]) -> list[tuple[T, tuple[str, ...]]]:

@@ -18,8 +18,8 @@ from judge.types.replies import Citation, Evidence, PersonaVerdict
 from judge.types.request_fields import bad_fields_of
 from judge.types.results import HelpLine, OtherSide
 
-KEPT_REPLAYS = 20
-"""Older ones are removed; live runs, which cost money, never are."""
+MAX_STORED_REPLAYS = 20
+"""Older replays are removed; live runs, which cost money, never are."""
 
 MAX_LINE = 64 * 1024 * 1024
 """Bytes of a line that are read, far more than an answer has: a device may never end a line."""
@@ -61,13 +61,13 @@ _PROBLEM_BODY = TypeAdapter(_ProblemBody)
 _VERDICT_BODY = TypeAdapter(_VerdictBody)
 
 
-def keep_run(folder: Path, run: Run) -> Path:
+def store_run(folder: Path, run: Run) -> Path:
     """Store *run* in *folder*; raises ConfigurationError when it cannot be written."""
     kind = "live" if run[0].is_live else "replay"
     at = run[0].at.astimezone(UTC) if run[0].at else None
     path = folder / f"{at:%Y%m%dT%H%M%S.%fZ}-{kind}.jsonl"
     write_output(path, as_lines(run))
-    for old in sorted(folder.glob("*-replay.jsonl"))[:-KEPT_REPLAYS]:
+    for old in sorted(folder.glob("*-replay.jsonl"))[:-MAX_STORED_REPLAYS]:
         old.unlink(missing_ok=True)
     return path
 
@@ -81,7 +81,7 @@ def last_run(folder: Path, *, with_answers: bool = False) -> list[Sample]:
     raise NotFound(f"No such run is kept in {folder}. `judge golden run{how}` keeps one.")
 
 
-def run_before(folder: Path, run: Run) -> list[Sample]:
+def find_baseline(folder: Path, run: Run) -> list[Sample]:
     """The baseline for *run*: the newest earlier run of its kind that differs in its cases.
 
     If all are equal, the newest; empty if there is none. Samples of other cases are left out.

@@ -48,16 +48,16 @@ async def ask_all(
     config: RunConfig,
     *,
     repeat: int,
-    note: Callable[[ScoredCase], None],
+    on_scored: Callable[[ScoredCase], None],
 ) -> list[ScoredCase]:
-    """Each case judged *repeat* times by the model of *config*; *note* is called with each."""
+    """Each case judged *repeat* times by the model of *config*; *on_scored* is called with each."""
 
     async def ask(item: tuple[StoredCase, int]) -> ScoredCase:
         stored, number = item
         outcome = await run_case(stored, config)
-        graded = await _graded(stored, outcome, config)
+        graded = await _grade_answer(stored, outcome, config)
         scored = score(stored, number, outcome, config, graded)
-        note(scored)
+        on_scored(scored)
         return scored
 
     return await gather_limited(ask, product(cases, range(1, repeat + 1)))
@@ -134,8 +134,8 @@ async def score_again(
     stored_answer = sample.answer
     outcome = Outcome(stored_answer.status, stored_answer.body, (), attempts=stored_answer.replies)
     if sample.is_scored and config:
-        grades, used = await _graded(stored, outcome, config)
-        sample = replace(sample, grades=grades, usage=sample.usage + used)
+        grades, usage = await _grade_answer(stored, outcome, config)
+        sample = replace(sample, grades=grades, usage=sample.usage + usage)
     elif sample.is_scored:
         known = {grade.question: grade for grade in sample.grades}
         questions = [rubric.question for rubric in stored.case.expected.graded]
@@ -144,18 +144,19 @@ async def score_again(
     return replace(_scored(stored, sample, outcome, is_exact=False), answer=stored_answer)
 
 
-async def _graded(stored: StoredCase, outcome: Outcome, config: RunConfig) -> Graded:
+async def _grade_answer(stored: StoredCase, outcome: Outcome, config: RunConfig) -> Graded:
     """The grades of the real model, if there is a verdict to grade."""
     if config.model is None or outcome.status != 200:
         return (), NO_TOKENS
-    grades, used = [], NO_TOKENS
+    grades, usage = [], NO_TOKENS
     for rubric in stored.case.expected.graded:
         prompt = _grading_prompt(stored.case, rubric, outcome.body)
-        replies = [await _ask(prompt, config.model, config.deadline_s) for _ in range(rubric.times)]
+        model, limit_s = config.model, config.deadline_s
+        replies = [await _grade(prompt, model, limit_s) for _ in range(rubric.times)]
         answers = [answer for answer, _ in replies]
-        used = sum((usage for _, usage in replies), used)
+        usage = sum((cost for _, cost in replies), usage)
         grades.append(Grade(rubric.question, answers.count("yes"), answers.count("no")))
-    return tuple(grades), used
+    return tuple(grades), usage
 
 
 def _scored(stored: StoredCase, sample: Sample, outcome: Outcome, *, is_exact: bool) -> ScoredCase:
@@ -218,7 +219,7 @@ def _grading_prompt(case: GoldenCase, rubric: Rubric, body: Mapping[str, Any]) -
     return Prompt(instructions, f"{text}\n", case.input, schema=_SCHEMA)
 
 
-async def _ask(prompt: Prompt, model: LanguageModel, timeout_s: float) -> tuple[str, Usage]:
+async def _grade(prompt: Prompt, model: LanguageModel, timeout_s: float) -> tuple[str, Usage]:
     """`yes` or `no`, empty without a valid reply; and the tokens that it cost."""
     try:
         async with asyncio.timeout(timeout_s):

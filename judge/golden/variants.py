@@ -49,17 +49,17 @@ def signature(outcome: Outcome) -> dict[str, str]:
     body = outcome.body
     if outcome.status != 200:
         return {"status": str(outcome.status), "type": str(body["type"])}
-    cites = body["citations"]
+    citations = body["citations"]
     return {
         "status": "200",
         "domain": body["domain"],
         "number of references": str(len(body["references"])),
         "evidence": body["evidence"],
-        "something is cited": str(bool(cites)),
-        "quotes": ", ".join(sorted({cite["quote_status"] for cite in cites})),
-        "something is contradicted": str(any(cite["contradicts"] for cite in cites)),
+        "something is cited": str(bool(citations)),
+        "quotes": ", ".join(sorted({citation["quote_status"] for citation in citations})),
+        "something is contradicted": str(any(citation["contradicts"] for citation in citations)),
         "help is offered": str(bool(body["help"])),
-        **{f"{VERDICT_PREFIX}{voice['name']}": str(voice["verdict"]) for voice in body["personas"]},
+        **{f"{VERDICT_PREFIX}{p['name']}": str(p["verdict"]) for p in body["personas"]},
     }
 
 

@@ -10,10 +10,10 @@ from judge.text.identifiers import identifier_parts
 from judge.text.unspaced import UNSPACED, searchable
 from judge.types.search import SearchQuery
 
-AROUND = 50
+CONTEXT_CHARS = 50
 """Characters of context on either side of the matches, less a word that would be cut."""
 
-CLUSTER = 150
+CLUSTER_CHARS = 150
 """Characters within which matches are shown together."""
 
 MARK = "**"
@@ -121,14 +121,15 @@ def _stems_of(word: str) -> frozenset[str]:
 
 
 def _densest_cluster(matches: list[_TermMatch]) -> list[_TermMatch]:
-    """The first group of matches within CLUSTER characters that has the most distinct stems."""
+    """The first group of matches within CLUSTER_CHARS that has the most distinct stems."""
     best: list[_TermMatch] = []
     count, most = 0, len(_stems_in(matches))
     for number, first in enumerate(matches):
         if count == most:
             break
-        near = matches[number + 1 : number + CLUSTER]
-        cluster = [first, *(match for match in near if match.end <= first.start + CLUSTER)]
+        near = matches[number + 1 : number + CLUSTER_CHARS]
+        end = first.start + CLUSTER_CHARS
+        cluster = [first, *(match for match in near if match.end <= end)]
         if (stem_count := len(_stems_in(cluster))) > count:
             best, count = cluster, stem_count
     return best
@@ -139,15 +140,15 @@ def _stems_in(matches: list[_TermMatch]) -> frozenset[str]:
 
 
 def _left_edge(text: str, first: int) -> int:
-    """The offset about AROUND characters before *first*, after white space; else *first*."""
-    edge = max(0, first - AROUND)
+    """The offset about CONTEXT_CHARS before *first*, after white space; else *first*."""
+    edge = max(0, first - CONTEXT_CHARS)
     while 0 < edge < first and not _may_be_cut(text[edge - 1]):
         edge += 1
     return edge
 
 
 def _right_edge(text: str, last: int) -> int:
-    edge = min(len(text), last + AROUND)
+    edge = min(len(text), last + CONTEXT_CHARS)
     while last < edge < len(text) and not _may_be_cut(text[edge]):
         edge -= 1
     return edge

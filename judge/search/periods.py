@@ -9,7 +9,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from judge.errors import BadScope
 
-VALID = (
+PERIOD_FORMS = (
     "today",
     "yesterday",
     "last-week",
@@ -121,4 +121,4 @@ def _iso(moment: datetime) -> str:
 
 
 def _bad(value: str, reason: str) -> BadScope:
-    return BadScope(f"@modified:{value}: {reason}.", VALID)
+    return BadScope(f"@modified:{value}: {reason}.", PERIOD_FORMS)

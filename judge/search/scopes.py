@@ -24,13 +24,13 @@ KINDS_WITH_STAR = frozenset({"collection", "document", "folder"})
 """Kinds that every passage has, so that their `*` matches everything."""
 
 _MIN_SIMILARITY = 0.6
-"""Least similarity, 0 to 1, of a name that is suggested for another; difflib's own default."""
+"""Of a name that is suggested for another, 0 to 1; difflib's own default."""
 
 MAX_NAMES = 1000
 """Values in one scope, filters included; an engine looks each one up."""
 
 NON_RECURSIVE_SUFFIX = "/."
-"""Ends a folder whose subfolders are not meant."""
+"""Ends a folder whose subfolders are excluded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def extract_scope(text: str, now: datetime) -> ParsedScope:
     if not mentions:
         return ParsedScope(text, EVERYWHERE)
     rest, group = read_groups(text, mentions)
-    return ParsedScope(rest, _scope(group, now), has_mentions=True)
+    return ParsedScope(rest, _scope_of(group, now), has_mentions=True)
 
 
 def all_of(*scopes: Scope) -> Scope:
@@ -126,7 +126,7 @@ def format_scope(scope: Scope) -> dict[str, Any]:
 
 def scope_text(scope: Scope) -> str:
     """*scope* in the syntax of mentions, which parse_scope reads."""
-    return " ".join(_text(clause) for clause in scope.clauses) or "@*"
+    return " ".join(_clause_text(clause) for clause in scope.clauses) or "@*"
 
 
 def nearest_name(name: str, valid: Sequence[str]) -> str | None:
@@ -143,12 +143,12 @@ def folder_path(value: str) -> str:
     return "/".join(part for part in parts if part not in {"", "."})
 
 
-def _scope(node: Mention | Group, now: datetime) -> Scope:
+def _scope_of(node: Mention | Group, now: datetime) -> Scope:
     """The scope of a mention or a group; MAX_DEPTH of groups limits the recursion."""
     if isinstance(node, Mention):
         clause = _clause(node, now)
         return Scope((clause,)) if clause else EVERYWHERE
-    parts = [_scope(part, now) for part in node.parts]
+    parts = [_scope_of(part, now) for part in node.parts]
     scope = any_of(parts) if node.is_any else all_of(*parts)
     if not node.is_excluded:
         return scope
@@ -178,7 +178,7 @@ def _clause(mention: Mention, now: datetime) -> Clause | None:
 
 
 def _is_non_recursive(kind: ScopeKind, mention: Mention) -> bool:
-    """Whether folders are meant without their subfolders: `"2024/."`."""
+    """Whether subfolders are excluded: `"2024/."`."""
     ending = NON_RECURSIVE_SUFFIX
     has_ending = [kind == "folder" and value.endswith(ending) for value in mention.values]
     if any(has_ending) and not all(has_ending):
@@ -218,7 +218,7 @@ def _period(mention: Mention, now: datetime) -> Period:
         raise BadScope(f"{error} ({mention.place})", error.valid) from None
 
 
-def _text(clause: Clause | AnyOf) -> str:
+def _clause_text(clause: Clause | AnyOf) -> str:
     sign = "-" if clause.is_excluded else ""
     if isinstance(clause, AnyOf):
         return f"{sign}({' OR '.join(_alternatives(clause))})"

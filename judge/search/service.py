@@ -10,7 +10,7 @@ from typing import get_args
 
 from judge.errors import BadScope, InvalidRequest, MissingValue
 from judge.ports import Catalogue, Clock, NameKind, SearchIndex
-from judge.search.periods import VALID
+from judge.search.periods import PERIOD_FORMS
 from judge.search.query import parse_query
 from judge.search.scopes import (
     KINDS,
@@ -168,7 +168,7 @@ class DocumentSearch:
             case "collection":
                 return [stats.name for stats in await self.catalogue.collections()]
             case "modified":
-                return VALID
+                return PERIOD_FORMS
             case "document" | "folder" | "tag":
                 return [name for name in await self.catalogue.names(kind) if name][:MAX_VALID]
             case _:
@@ -202,8 +202,8 @@ class DocumentSearch:
                     # A thread, since finding the nearest of 57,000 names takes 0.4 s.
                     names = await self.catalogue.names(kind)
                     guess = await asyncio.to_thread(nearest_name, name, names)
-                    meant = f" Did you mean {guess!r}?" if guess else ""
-                    yield f"No {kind} is called {name!r}.{meant}"
+                    suggestion = f" Did you mean {guess!r}?" if guess else ""
+                    yield f"No {kind} is called {name!r}.{suggestion}"
 
     async def _wider_scope(self, query: SearchQuery, scope: Scope) -> str:
         """A sentence that names a wider scope with results; empty if there is none."""

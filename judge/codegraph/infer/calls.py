@@ -55,24 +55,24 @@ class CallEvaluator:
         return ty.union(self.result(function) for function in functions)
 
     def result(  # noqa: PLR0911 - a table
-        self, called: ty.Type, arguments: list[Argument] | None = None
+        self, callee: ty.Type, arguments: list[Argument] | None = None
     ) -> ty.Types:
-        """The types of a call of *called* with these positional *arguments*."""
-        match called:
+        """The types of a call of *callee* with these positional *arguments*."""
+        match callee:
             case ty.ClassObject():
-                return self._instance(called, arguments or [])
+                return self._instance(callee, arguments or [])
             case ty.FunctionObject():
-                return self._function_result(called, arguments or [])
+                return self._function_result(callee, arguments or [])
             case ty.Instance():
-                return self.method_result(called, "__call__")
+                return self.method_result(callee, "__call__")
             case ty.Generic(kind="callable"):
-                returned = called.argument(0)
+                returned = callee.argument(0)
                 return tuple(t for t in returned if not isinstance(t, ty.TypeVariable))
             case ty.ExternalMethod(receiver=ty.Generic() as receiver, name=name):
                 rule = METHOD_RESULTS.get(f"{receiver.kind}.{name}")
                 return rule(receiver) if rule is not None else ()
             case ty.External(arguments=type_arguments) if type_arguments:
-                return external_instance(called)
+                return external_instance(callee)
             case ty.External(name=name):
                 return self._external_result(name, arguments or [])
         return ()
@@ -87,34 +87,34 @@ class CallEvaluator:
                 self._match_arguments(function, 1, arguments, mapping)
         return (ty.Instance(cls.cls, tuple(mapping.get(name, ()) for name in parameters)),)
 
-    def _function_result(self, called: ty.FunctionObject, arguments: list[Argument]) -> ty.Types:
-        function = called.function
+    def _function_result(self, callee: ty.FunctionObject, arguments: list[Argument]) -> ty.Types:
+        function = callee.function
         scope = self._evaluator.resolver.scope(function)
         if scope.returns is None:
-            return () if self._evaluator.declared_only else self._inferred_result(called)
+            return () if self._evaluator.declared_only else self._inferred_result(callee)
         types = self._evaluator.annotation_types(function.path, scope.returns)
         if any(ty.type_variables(types)):
-            types = ty.substitute(types, self._type_variables_of(called, arguments))
+            types = ty.substitute(types, self._type_variables_of(callee, arguments))
         if scope.is_async and not scope.yielded:
             types = ty.generic("awaitable", types)
         return self._as_context_manager(function, types)
 
-    def _inferred_result(self, called: ty.FunctionObject) -> ty.Types:
-        if called not in self._results:
-            self._results[called] = ()  # A function may call itself.
-            self._results[called] = self._infer_result(called)
-        return self._results[called]
+    def _inferred_result(self, callee: ty.FunctionObject) -> ty.Types:
+        if callee not in self._results:
+            self._results[callee] = ()  # A function may call itself.
+            self._results[callee] = self._infer_from_body(callee)
+        return self._results[callee]
 
-    def _infer_result(self, called: ty.FunctionObject) -> ty.Types:
-        function = called.function
+    def _infer_from_body(self, callee: ty.FunctionObject) -> ty.Types:
+        function = callee.function
         scope = self._evaluator.resolver.scope(function)
         if scope.yielded:
             kind = "aiterator" if scope.is_async else "iterator"
             yielded = ty.union(self._evaluator.types(function.path, part) for part in scope.yielded)
             return self._as_context_manager(function, ty.generic(kind, yielded))
         types = ty.union(self._evaluator.types(function.path, part) for part in scope.returned)
-        own = self._evaluator.first_parameter_type(function)
-        types = self._with_receiver_class(types, own, called.receiver)
+        self_type = self._evaluator.first_parameter_type(function)
+        types = self._with_receiver_class(types, self_type, callee.receiver)
         return ty.generic("awaitable", types) if scope.is_async else types
 
     def _with_receiver_class(
@@ -147,10 +147,10 @@ class CallEvaluator:
     # --- type variables ---------------------------------------------------------------------
 
     def _type_variables_of(
-        self, called: ty.FunctionObject, arguments: list[Argument]
+        self, callee: ty.FunctionObject, arguments: list[Argument]
     ) -> ty.Substitution:
         """The types of a function's type variables in this call."""
-        function, receiver = called.function, called.receiver
+        function, receiver = callee.function, callee.receiver
         mapping: ty.Substitution = {}
         skip = 0
         if receiver is not None:
@@ -169,9 +169,9 @@ class CallEvaluator:
         mapping: ty.Substitution = {"Self": (ty.instance_of(receiver),)}
         for ancestor in classes.mro(receiver.cls).ancestors:
             if ancestor.cls == owner:
-                own = classes.type_arguments(receiver)
-                mapping |= {k: ty.substitute(v, own) for k, v in ancestor.mapping.items()}
-                mapping |= own
+                arguments = classes.type_arguments(receiver)
+                mapping |= {k: ty.substitute(v, arguments) for k, v in ancestor.mapping.items()}
+                mapping |= arguments
         return mapping
 
     def _match_arguments(
@@ -181,7 +181,7 @@ class CallEvaluator:
         arguments: list[Argument],
         mapping: ty.Substitution,
     ) -> None:
-        """Add to *mapping* what *arguments* say of type variables; skip *skip* bound parameters."""
+        """Solve type variables by *arguments* into *mapping*; *skip* counts bound parameters."""
         params = self._evaluator.resolver.scope(function).params[skip:]
         for parameter, argument in zip(params, arguments, strict=False):
             if parameter.annotation is not None:

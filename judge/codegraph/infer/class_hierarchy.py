@@ -105,14 +105,14 @@ class ClassHierarchy:
         )
 
     def narrowed(self, types: ty.Types, tested: ty.Types, *, holds: bool) -> ty.Types:
-        """*types*, narrowed to where `isinstance` with the classes *tested* holds, or fails."""
-        ours = [t for t in ty.flattened(tested) if isinstance(t, ty.ClassObject)]
+        """*types*, narrowed to where `isinstance` with the classes *tested* *holds*, or fails."""
+        classes = [t for t in ty.flattened(tested) if isinstance(t, ty.ClassObject)]
         if not holds:
-            return tuple(t for t in types if not self.is_instance(t, ours))
-        if not ours:
+            return tuple(t for t in types if not self.is_instance(t, classes))
+        if not classes:
             return types
-        narrowed = tuple(t for t in types if self.is_instance(t, ours))
-        return narrowed or tuple(ty.instance_of(cls) for cls in ours)
+        narrowed = tuple(t for t in types if self.is_instance(t, classes))
+        return narrowed or tuple(ty.instance_of(cls) for cls in classes)
 
     def is_enum(self, cls: ty.Definition) -> bool:
         """Whether a class is an enumeration, so that its attributes are its instances."""

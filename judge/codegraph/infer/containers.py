@@ -13,23 +13,23 @@ _ASYNC_ITERABLE = ("aiterator", "generator")
 
 
 class ContainerTypes:
-    """Infer the types inside containers; *evaluator* answers for the repository's own classes."""
+    """Infer the types inside containers; *evaluator* infers those of the repository's classes."""
 
     def __init__(self, evaluator: "TypeEvaluator") -> None:
         self._evaluator = evaluator
 
     def unwrapped(self, types: ty.Types, how: str) -> ty.Types:
-        """What `for`, `async for`, `with`, `async with` or `await` (*how*) gets out of *types*."""
+        """What `for`, `async for`, `with`, `async with` or `await` (*how*) yields from *types*."""
         if how == "await":
             return self.awaited(types)
-        unwrap = self._entered if how.endswith("with") else self._elements
+        unwrap = self._entered if how.endswith("with") else self._elements_of
         return ty.union(unwrap(t, is_async=how.startswith("async")) for t in types)
 
     def elements(self, types: ty.Types, *, is_async: bool = False) -> ty.Types:
         """The elements over which a `for` or `async for` iterates."""
-        return ty.union(self._elements(t, is_async=is_async) for t in types)
+        return ty.union(self._elements_of(t, is_async=is_async) for t in types)
 
-    def _elements(self, type_: ty.Type, *, is_async: bool = False) -> ty.Types:
+    def _elements_of(self, type_: ty.Type, *, is_async: bool = False) -> ty.Types:
         match type_:
             case ty.Generic(kind="tuple"):
                 return ty.union(type_.arguments)
@@ -47,29 +47,29 @@ class ContainerTypes:
         elements = ty.union(
             method_result(iterator, "__next__")
             if isinstance(iterator, ty.Instance)
-            else self._elements(iterator)
+            else self._elements_of(iterator)
             for iterator in method_result(type_, "__iter__")
         )
         return elements or method_result(type_, "__getitem__")
 
     def item(self, types: ty.Types, index: int | None) -> ty.Types:
         """The types of `types[index]`; *index* is None when it is no literal integer."""
-        return ty.union(self._item(t, index) for t in types)
+        return ty.union(self._item_of(t, index) for t in types)
 
-    def _item(self, type_: ty.Type, index: int | None) -> ty.Types:
+    def _item_of(self, type_: ty.Type, index: int | None) -> ty.Types:
         match type_:
             case ty.Generic(kind="dict"):
                 return type_.argument(1)
             case ty.Generic(kind=kind, arguments=parts):
                 if kind == "tuple" and index is not None and -len(parts) <= index < len(parts):
                     return parts[index]
-                return self._elements(type_)
+                return self._elements_of(type_)
             case ty.Instance():
                 if index is not None and (field := self._field_name(type_, index)):
                     return self._evaluator.members.attribute_types(type_, field)
                 result = self._evaluator.calls.method_result(type_, "__getitem__")
                 bases = self._evaluator.members.generic_bases(type_) if not result else ()
-                return result or ty.union(self._item(base, index) for base in bases)
+                return result or ty.union(self._item_of(base, index) for base in bases)
         return ()
 
     def _field_name(self, type_: ty.Instance, index: int) -> str:
@@ -94,8 +94,8 @@ class ContainerTypes:
                 results.append(type_.argument(0))
             elif isinstance(type_, ty.Instance):
                 # `await` returns the third argument of `Generator[…, …, Result]`.
-                made = self._evaluator.calls.method_result(type_, "__await__")
-                results += [m.argument(2) for m in made if isinstance(m, ty.Generic)]
+                generators = self._evaluator.calls.method_result(type_, "__await__")
+                results += [g.argument(2) for g in generators if isinstance(g, ty.Generic)]
         return ty.union(results)
 
     def _entered(self, type_: ty.Type, *, is_async: bool) -> ty.Types:
@@ -104,8 +104,8 @@ class ContainerTypes:
                 return type_.argument(0)
             case ty.Instance():
                 method = "__aenter__" if is_async else "__enter__"
-                made = self._evaluator.calls.method_result(type_, method)
-                return self.awaited(made) if is_async else made
+                entered = self._evaluator.calls.method_result(type_, method)
+                return self.awaited(entered) if is_async else entered
         return ()
 
     def results(self, functions: ty.Types) -> ty.Types:

@@ -18,7 +18,7 @@ from judge.codegraph.module_index import ModuleIndex
 
 
 class LinkedFile(NamedTuple):
-    """A file's part of the graph, and the names that it looked up in each file."""
+    """A file's part of the graph, and the names that linking it looked up in each file."""
 
     nodes: list[Node]
     edges: list[Edge]
@@ -76,9 +76,9 @@ class FileLinker:
                 if (dst, line) not in self._defined_at:
                     edges[Edge(src, dst, kind, self._path, line, confidence, is_direct)] = None
         edges.update(dict.fromkeys(self._overrides()))
-        return LinkedFile(self._definitions(), list(edges), self._resolver.lookups)
+        return LinkedFile(self._nodes(), list(edges), self._resolver.lookups)
 
-    def _definitions(self) -> list[Node]:
+    def _nodes(self) -> list[Node]:
         nodes: list[Node] = []
         seen: dict[str, int] = {}
 
@@ -168,7 +168,7 @@ class FileLinker:
         return [(target, "exact" if target in exact else "inferred") for target in targets]
 
     def _may_have_more_members(self, types: ty.Types) -> bool:
-        """Whether *types* are unknown or may have members that we do not see.
+        """Whether *types* are unknown or may have members that the repository does not show.
 
         A mixin uses members of other classes, and a decorator may add some to a function.
         """
@@ -193,8 +193,8 @@ class FileLinker:
         """Whether *declaration* is a class or a call of one."""
         path, value, _ = declaration
         if isinstance(value, ir.Call):
-            called = self._resolver.resolve(path, value.function)
-            return bool(called) and all(isinstance(d.value, ir.ClassBinding) for d in called)
+            callees = self._resolver.resolve(path, value.function)
+            return bool(callees) and all(isinstance(d.value, ir.ClassBinding) for d in callees)
         return isinstance(value, ir.ClassBinding)
 
     def _field_targets(self, use: ir.FieldUse) -> list[tuple[str, str]]:
@@ -219,8 +219,8 @@ class FileLinker:
         match type_, use.is_key:
             case ty.ClassObject(), False:
                 names = ("__init__", "__new__", use.name)
-                written = (members.class_members(type_, name) for name in names)
-                return not any(member.function for group in written for member in group)
+                found = (member for name in names for member in members.class_members(type_, name))
+                return not any(member.function for member in found)
             case ty.Instance(cls=cls), True:
                 bases = self._evaluator.classes.external_base_names(cls)
                 return any(name.rpartition(".")[2] == "TypedDict" for name in bases)

@@ -49,19 +49,19 @@ class MemberAccess:
         """The declarations of *name* in the class of *type_* or the nearest ancestor with one.
 
         An assignment to `self.name` does not hide a method, property or declared type of an
-        ancestor. With *after*, the look-up starts behind that class, as for `super()`.
+        ancestor. With *after*, the look-up starts after that class, as for `super()`.
         """
         classes = self._evaluator.classes
         ancestors = classes.mro(type_.cls).ancestors
         if after is not None:
             indices = [index for index, a in enumerate(ancestors) if a.cls == after]
             ancestors = ancestors[(indices[0] if indices else 0) + 1 :]
-        own = classes.type_arguments(type_)
+        arguments = classes.type_arguments(type_)
         assigned: list[Member] = []
         for cls, mapping in ancestors:
             declarations, is_in_body = self._declarations(cls, name)
-            inner = {k: ty.substitute(v, own) for k, v in mapping.items()} if mapping else own
-            members = [Member(declaration, type_, inner) for declaration in declarations]
+            solved = {k: ty.substitute(v, arguments) for k, v in mapping.items()} or arguments
+            members = [Member(declaration, type_, solved) for declaration in declarations]
             if any(isinstance(member.declaration.value, DECLARING_BINDINGS) for member in members):
                 return members
             assigned = assigned or members

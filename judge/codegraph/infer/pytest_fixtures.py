@@ -48,9 +48,9 @@ def _candidates(resolver: NameResolver, path: str, owner: int, name: str) -> Ite
 
 def _is_fixture(resolver: NameResolver, function: ty.Definition) -> bool:
     for decorator in resolver.scope(function).decorators:
-        called = decorator.function if isinstance(decorator, ir.Call) else decorator
-        if isinstance(called, (ir.Attribute, ir.Name, ir.Variable)):
-            values = (d.value for d in resolver.resolve(function.path, called))
+        callee = decorator.function if isinstance(decorator, ir.Call) else decorator
+        if isinstance(callee, (ir.Attribute, ir.Name, ir.Variable)):
+            values = (d.value for d in resolver.resolve(function.path, callee))
             if any(isinstance(v, ty.External) and v.name in _FIXTURE_DECORATORS for v in values):
                 return True
     return False

@@ -57,11 +57,11 @@ class TypeEvaluator:
             return ()
         self._type_cache[key] = ()  # Types may depend on one another in a circle.
         self._limit.level += 1
-        types = self._type_cache[key] = self._types(path, expr)
+        types = self._type_cache[key] = self._evaluate(path, expr)
         self._limit.level -= 1
         return types
 
-    def _types(self, path: str, expr: ir.Binding) -> ty.Types:  # noqa: C901, PLR0911, PLR0912 - a table
+    def _evaluate(self, path: str, expr: ir.Binding) -> ty.Types:  # noqa: C901, PLR0911, PLR0912 - a table
         match expr:
             case ir.Variable(bindings=bindings):
                 declarations = self.resolver.variable_declarations(path, bindings)
@@ -131,19 +131,19 @@ class TypeEvaluator:
         assigned = self.types(path, variable.value)
         if not allowed:
             return assigned
-        ours = [t for t in allowed if isinstance(t, ty.Instance)]
-        return tuple(t for t in assigned if self.classes.is_instance(t, ours)) or allowed
+        classes = [t for t in allowed if isinstance(t, ty.Instance)]
+        return tuple(t for t in assigned if self.classes.is_instance(t, classes)) or allowed
 
     def _parameter(self, path: str, binding: ir.ParameterBinding) -> ty.Types:
         function = ty.Definition(path, binding.scope)
         parameter = self.resolver.scope(function).params[binding.index]
-        own = self.first_parameter_type(function)
-        own_types = (own,) if own is not None else ()
+        self_type = self.first_parameter_type(function)
+        self_types = (self_type,) if self_type is not None else ()
         is_first = binding.index == 0 and parameter.kind == "p"
-        receiver = own_types if is_first else ()
+        receiver = self_types if is_first else ()
         if parameter.annotation is not None:
             types = self.annotation_types(path, parameter.annotation)
-            types = ty.substitute(types, {"Self": own_types}) or receiver
+            types = ty.substitute(types, {"Self": self_types}) or receiver
             if parameter.kind == "*":
                 return ty.generic("list", types)
             if parameter.kind == "**":

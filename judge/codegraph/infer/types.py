@@ -151,10 +151,10 @@ def substitute(types: Types, mapping: Substitution, *, keep: bool = False) -> Ty
 
     A variable that *mapping* lacks stays if *keep*, else it is replaced by its bound.
     """
-    return union(_substitute(t, mapping, keep=keep) for t in types)
+    return union(_substitute_in(t, mapping, keep=keep) for t in types)
 
 
-def _substitute(type_: Type, mapping: Substitution, *, keep: bool) -> Types:
+def _substitute_in(type_: Type, mapping: Substitution, *, keep: bool) -> Types:
     match type_:
         case TypeVariable(name=name, bound=bound):
             return mapping.get(name, (type_,) if keep else bound)

@@ -38,13 +38,13 @@ Item = TypeVar("Item")
 class CodeGraph:
     """The graph of one repository, loaded at the first query and again after each build."""
 
-    def __init__(self, repo_root: Path | str, seen: dict[str, FileStat] | None = None) -> None:
+    def __init__(self, repo_root: Path | str, stats: dict[str, FileStat] | None = None) -> None:
         """Raise BadRepository when *repo_root* is not a folder.
 
-        *seen* are its files as a build just saw them; the first query does not look at them again.
+        *stats* are its files as a build just found them; the first query does not stat them again.
         """
         self._repository = Repository(repo_root)
-        self._seen = seen
+        self._stats = stats
         self._loaded: tuple[tuple[int, int, int], Graph] | None = None
 
     def search(
@@ -153,9 +153,9 @@ class CodeGraph:
         return self._loaded[1]
 
     def _freshness(self, graph: Graph) -> tuple[Freshness, Staleness]:
-        seen, self._seen = self._seen, None
+        stats, self._stats = self._stats, None
         try:
-            files = seen or self._repository.files()
+            files = stats or self._repository.files()
         except BadRepository:
             files = None
         return compare(

@@ -67,7 +67,7 @@ class Graph:
     def edges_to(self, target: str) -> list[Edge]:
         """The edges whose `dst` is *target*, by file."""
         own = self._parts.get(target.partition(":")[0])
-        parts = [*([own] if own is not None else []), *self._users.get(target, ())]
+        parts = [*([own] if own is not None else []), *self._referring_parts.get(target, ())]
         ordered = sorted(parts, key=attrgetter("path"))
         return [edge for part in ordered for edge in part.edges_to(target)]
 
@@ -77,13 +77,13 @@ class Graph:
         return part.edges_from(source) if part is not None else []
 
     @cached_property
-    def _users(self) -> dict[str, list["_FilePart"]]:
+    def _referring_parts(self) -> dict[str, list["_FilePart"]]:
         """The files with edges to a symbol in another file, by the symbol's id."""
-        users: dict[str, list[_FilePart]] = {}
+        referring: dict[str, list[_FilePart]] = {}
         for part in self._parts.values():
             for target in part.targets:
-                users.setdefault(target, []).append(part)
-        return users
+                referring.setdefault(target, []).append(part)
+        return referring
 
     def overridden_by(self, method: str) -> list[str]:
         """The methods that override *method*, in direct and indirect subclasses."""

@@ -127,8 +127,8 @@ class BindingReader(ExpressionReader):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         declared = self.read_annotation(node.annotation)
-        written = node.annotation
-        is_alias = "TypeAlias" in (getattr(written, "id", None), getattr(written, "attr", None))
+        form = node.annotation
+        is_alias = "TypeAlias" in (getattr(form, "id", None), getattr(form, "attr", None))
         read = self.read_annotation if is_alias else self.visit
         value = read(node.value) if node.value is not None else None
         if isinstance(node.target, ast.Name):

@@ -113,17 +113,17 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> ir.Expr:
         function = node.func
         if isinstance(function, ast.Name):
-            called = self.visit_Name(function, "calls")
+            callee = self.visit_Name(function, "calls")
         elif isinstance(function, ast.Attribute):
-            called = self.visit_Attribute(function, "calls")
+            callee = self.visit_Attribute(function, "calls")
         else:
-            called = self.visit(function)
+            callee = self.visit(function)
         if is_named_like_a_class(function):
             for keyword in node.keywords:
                 if keyword.arg is not None:
-                    use = ir.FieldUse(called, keyword.arg)
+                    use = ir.FieldUse(callee, keyword.arg)
                     self.add_occurrence(keyword.lineno, "references", use)
-        return ir.Call(called, tuple(self._arguments(node)))
+        return ir.Call(callee, tuple(self._arguments(node)))
 
     def _arguments(self, node: ast.Call) -> list[ir.Expr]:
         name = getattr(node.func, "id", None) or getattr(node.func, "attr", None)

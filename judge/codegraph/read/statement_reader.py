@@ -250,8 +250,8 @@ class StatementReader(BindingReader):
     def _parameters(self, arguments: ast.arguments) -> list[Parameter]:
         parameters = []
         for kind, parameter, default in each_parameter(arguments):
-            written = parameter.annotation
-            annotation = self.read_annotation(written) if written is not None else None
+            node = parameter.annotation
+            annotation = self.read_annotation(node) if node is not None else None
             value = self.visit(default) if default is not None else None
             parameters.append(Parameter(parameter.arg, kind, annotation, value))
         return parameters

@@ -67,7 +67,7 @@ class TypescriptExpressionReader(FactWriter):
         child = node.child_by_field_name(field)
         return self.visit(child) if child is not None else None
 
-    def note(self, node: "Node", target: ir.Target, kind: str = "references") -> None:
+    def add_occurrence_at(self, node: "Node", target: ir.Target, kind: str = "references") -> None:
         """Add an occurrence of *target* on the first line of *node*."""
         self.add_occurrence(span_of(node)[0], kind, target)
 
@@ -137,14 +137,14 @@ class TypescriptExpressionReader(FactWriter):
         if key is None or value is ir.UNKNOWN:
             return ir.UNKNOWN
         attribute = ir.Attribute(value, text_of(key))
-        self.note(key, attribute)
+        self.add_occurrence_at(key, attribute)
         return attribute
 
     # --- names and values -------------------------------------------------------------------
 
     def visit_identifier(self, node: "Node") -> ir.Expr:
         name = ir.Name(self.scope, text_of(node))
-        self.note(node, name)
+        self.add_occurrence_at(node, name)
         return name
 
     def visit_this(self, node: "Node") -> ir.Expr:
@@ -156,20 +156,20 @@ class TypescriptExpressionReader(FactWriter):
     def visit_member_expression(self, node: "Node") -> ir.Expr:
         owner, name = node.named_children[0], node.named_children[-1]
         attribute = ir.Attribute(self.visit(owner), text_of(name))
-        self.note(name, attribute)
+        self.add_occurrence_at(name, attribute)
         return attribute
 
     def visit_call_expression(self, node: "Node") -> ir.Expr:
         function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
         first = len(self.occurrences)
-        called = self.visit(function)
-        self.set_occurrence_kind("calls", called, first)
+        callee = self.visit(function)
+        self.set_occurrence_kind("calls", callee, first)
         source = required_module(node)
         if source is not None:
-            self.note(node, import_of(source), "imports")
+            self.add_occurrence_at(node, import_of(source), "imports")
         arguments = node.child_by_field_name("arguments")
         self.visit_each(c for c in node.named_children if c not in (function, arguments))
-        return ir.Call(called, self.visit_each(children_of(arguments)))
+        return ir.Call(callee, self.visit_each(children_of(arguments)))
 
     def visit_inner(self, node: "Node") -> ir.Expr:
         return self.visit(next(iter(node.named_children), None))

@@ -259,7 +259,7 @@ class _TypescriptReader(TypescriptExpressionReader):
 
     def _import_name(self, node: "Node", alias: "Node", value: ir.ImportFrom) -> None:
         self.bind(text_of(alias), value)
-        self.note(node, value, "imports")
+        self.add_occurrence_at(node, value, "imports")
 
     def visit_export_statement(self, node: "Node") -> None:
         self.visit_each(node.children_by_field_name("decorator"))
@@ -278,7 +278,7 @@ class _TypescriptReader(TypescriptExpressionReader):
         elif source is not None:
             level, module = module_of(source)
             self.facts.star_imports.append((level, module))
-            self.note(node, ir.ImportFrom(level, module, "*"), "imports")
+            self.add_occurrence_at(node, ir.ImportFrom(level, module, "*"), "imports")
 
     def _export_default(self, node: "Node") -> None:
         name = node.child_by_field_name("name") or node

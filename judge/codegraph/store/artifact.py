@@ -122,7 +122,7 @@ EDGES = msgspec.json.Decoder(list[EdgeRow])
 
 
 @contextmanager
-def collection_paused() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Pause garbage collection: of millions of new objects none is garbage, and it adds a third."""
     was_on = gc.isenabled()
     gc.disable()
@@ -185,7 +185,7 @@ def decode_artifact(content: bytes) -> Artifact:
             f"The code graph has version {int(version[1])}, this is {GRAPH_VERSION}. "
             "Make it again with: judge code build-graph"
         )
-    with collection_paused():
+    with gc_paused():
         return decode(content, _artifact_decoder)
 
 

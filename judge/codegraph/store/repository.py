@@ -46,12 +46,12 @@ class Repository:
 
         Raise BadRepository when the root cannot be listed.
         """
-        listed = self._listed_by_git()
-        paths = self._walked() if listed is None else listed
+        listed = self._list_with_git()
+        paths = self._walk() if listed is None else listed
         stats = ((path, self._stat(path)) for path in sorted({*filter(_is_utf8, paths)}))
-        return {path: found for path, found in stats if found is not None}
+        return {path: file_stat for path, file_stat in stats if file_stat is not None}
 
-    def _walked(self) -> Iterator[str]:
+    def _walk(self) -> Iterator[str]:
         """The path from the root of every file in and under it, without skipped folders."""
         root = str(self.root)
         try:
@@ -59,8 +59,8 @@ class Repository:
         except OSError as error:
             raise BadRepository(f"{root} cannot be read: {error}") from error
         # Folders inside it that cannot be read are skipped.
-        for folder, inside, names in os.walk(root):
-            inside[:] = set(inside) - _SKIPPED_FOLDERS
+        for folder, subfolders, names in os.walk(root):
+            subfolders[:] = set(subfolders) - _SKIPPED_FOLDERS
             prefix = "" if folder == root else f"{os.path.relpath(folder, root)}/"
             yield from (f"{prefix}{name}" for name in names)
 
@@ -90,7 +90,7 @@ class Repository:
             file_stat = _regular(os.fstat(handle))
             if file_stat is None or _opened_path(handle, target) != target:
                 raise FileNotFoundError(target)
-            # `os.read` allocates as many bytes as it is asked for.
+            # `os.read` allocates as many bytes as it may return.
             return os.read(handle, min(limit, file_stat.size + 1)), file_stat
         finally:
             os.close(handle)
@@ -141,14 +141,14 @@ class Repository:
                 temporary.unlink()
             raise BadRepository(f"The graph cannot be written to {target}: {error}") from error
 
-    def _listed_by_git(self) -> list[str] | None:
+    def _list_with_git(self) -> list[str] | None:
         """Tracked files and untracked ones that are not ignored; None outside a work tree."""
         if not any((folder / ".git").exists() for folder in (self.root, *self.root.parents)):
             return None
         # `core.fsmonitor` in the repository's own configuration could make git start a program.
         command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-co", "--exclude-standard"]
         try:
-            done = subprocess.run(  # noqa: S603 - a fixed command
+            completed = subprocess.run(  # noqa: S603 - a fixed command
                 [*command, "-z"],
                 cwd=self.root,
                 stdout=subprocess.PIPE,
@@ -158,9 +158,9 @@ class Repository:
             )
         except (OSError, subprocess.SubprocessError):
             return None
-        if done.returncode != 0 or not done.stdout:
+        if completed.returncode != 0 or not completed.stdout:
             return None
-        names = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+        names = completed.stdout.decode("utf-8", "surrogateescape").split("\0")
         return [name for name in names if name and "/.judge/" not in f"/{name}"]
 
 

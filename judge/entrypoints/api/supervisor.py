@@ -39,7 +39,6 @@ START_KILL_TIMEOUT_S: Final = 5.0
 READY: Final = b"ready"
 """The message of a worker that is ready; any other message says why it cannot start."""
 
-
 Work = Callable[[bool, Callable[[], None]], None]
 """What a worker does until SIGTERM. Its arguments: whether a worker was ready before it, and what
 to call when it is ready. It may raise ConfigurationError before that.
@@ -94,7 +93,7 @@ class Supervisor:
                 for slot in self._slots:
                     if slot.worker is None and time.monotonic() >= slot.start_at:
                         slot.worker = _start_worker(self.work, is_replacement=self._was_ready)
-                if _wait_for_signal(signals, self._waitables(), self._timeout_s()):
+                if _poll(signals, self._waitables(), self._timeout_s()):
                     self._stop(signals)
                     return True
                 for slot in self._slots:
@@ -167,9 +166,7 @@ class Supervisor:
             if slot.worker:
                 slot.worker.process.terminate()
         while living := [slot.worker for slot in self._slots if slot.worker]:
-            is_forced = _wait_for_signal(
-                signals, [worker.process.sentinel for worker in living], 0.1
-            )
+            is_forced = _poll(signals, [worker.process.sentinel for worker in living], 0.1)
             waited_s = time.monotonic() - began
             for slot in self._slots:
                 if (worker := slot.worker) is None:
@@ -187,9 +184,7 @@ def backoff_after(failures: int) -> float:
     return min(MAX_BACKOFF_S, 0.5 * 2 ** min(failures, 10)) if failures else 0.0
 
 
-def _wait_for_signal(
-    signals: Connection, others: Iterable[Connection | int], timeout_s: float | None
-) -> bool:
+def _poll(signals: Connection, others: Iterable[Connection | int], timeout_s: float | None) -> bool:
     """Wait for a signal, one of *others* or the timeout; whether a signal came."""
     wait([signals, *others], timeout_s)
     # Polled again: a signal to all processes may end a worker before it is noticed here.
@@ -202,7 +197,7 @@ def _start_worker(work: Work, *, is_replacement: bool) -> _Worker:
     """A new process that does *work*; signals are blocked until it can handle them."""
     receiver, sender = multiprocessing.Pipe(duplex=False)
     context = multiprocessing.get_context("fork")
-    process = context.Process(target=_run_worker, args=(work, is_replacement, sender, receiver))
+    process = context.Process(target=_do_work, args=(work, is_replacement, sender, receiver))
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         process.start()
@@ -212,14 +207,9 @@ def _start_worker(work: Work, *, is_replacement: bool) -> _Worker:
     return _Worker(process, receiver)
 
 
-def _run_worker(
-    work: Work,
-    is_replacement: bool,  # noqa: FBT001
-    messages: Connection,
-    parents_end: Connection,
-) -> None:
+def _do_work(work: Work, is_replacement: bool, messages: Connection, receiver: Connection) -> None:  # noqa: FBT001
     """Do *work* in the new process, and report how its start went."""
-    parents_end.close()
+    receiver.close()  # the parent has its own
     signal.set_wakeup_fd(-1)  # or our signals would reach the parent's pipe
     for number in SIGNALS:
         signal.signal(number, _exit)

@@ -26,7 +26,6 @@ from judge.errors import JudgeError
 COMMANDS = (demo, serve, ask, check, sources, index, search, code, golden, mcp, doctor, completion)
 """In the order in which people meet them."""
 
-
 OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """A full disk, a quota, and a size limit of the shell: OSErrors that do not name the file."""
 

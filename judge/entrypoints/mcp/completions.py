@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from judge.bootstrap import Services
 from judge.search.mentions import quoted
-from judge.search.periods import VALID as PERIODS
+from judge.search.periods import PERIOD_FORMS
 from judge.search.scopes import KINDS
 from judge.types.search import ScopeKind, fold_name, id_prefix, passage_id
 
@@ -46,7 +46,7 @@ async def complete_passage(services: Services, typed: str) -> Sequence[str]:
     if "/" not in typed or not named:
         return _beginning_with(typed, collections)
     documents = await services.corpus.search.catalogue.documents(collections[named[0]])
-    return _beginning_with(typed, [passage_id(each.collection, each.id, 0) for each in documents])
+    return _beginning_with(typed, [passage_id(d.collection, d.id, 0) for d in documents])
 
 
 def _beginning_with(typed: str, names: Iterable[str]) -> list[str]:
@@ -56,7 +56,7 @@ def _beginning_with(typed: str, names: Iterable[str]) -> list[str]:
 async def _names(services: Services, kind: ScopeKind) -> Sequence[str]:
     """What a mention of *kind* can name; empty if nothing is indexed."""
     if kind == "modified":
-        return PERIODS
+        return PERIOD_FORMS
     catalogue = services.corpus.search.catalogue
     if kind == "collection":
         return [stats.name for stats in await catalogue.collections()]

@@ -161,11 +161,11 @@ def _in_blocks(answer: FoundPassages, hits: Sequence[Hit], shown: int) -> FoundP
     """
     results = [replace(chunk, text="") for chunk in answer.results]
     frame = size_of(replace(answer, results=[])) + size_of(format_answer([]))
-    for_blocks = longest = MAX_FRAME - frame
+    for_blocks = max_text = MAX_FRAME - frame
     for_all = MAX_STRUCTURED - frame
     blocks = list[Hit]()
     for hit, place in zip(hits[shown:], results[shown:], strict=True):
-        text = bounded(hit.passage.text, longest)
+        text = bounded(hit.passage.text, max_text)
         size = size_of(text) + size_of(hit.passage.path) + BLOCK_BYTES
         for_blocks -= size
         for_all -= size + size_of(place)
@@ -187,7 +187,7 @@ async def fetch(
         request.id, before=request.neighbours, after=request.neighbours
     )
     wanted = fold_name(request.id)
-    passage = next((each for each in passages if fold_name(each.id) == wanted), None)
+    passage = next((near for near in passages if fold_name(near.id) == wanted), None)
     if passage is None or not await search.is_inside(passage, scope):
         where = f" in {scope_text(scope)}" if scope.clauses else ""
         raise NotFound(
@@ -202,8 +202,8 @@ async def fetch(
         document_id=passage.document_id,
         collection_name=passage.collection,
         passages=[
-            NearbyPassage(each.id, each.position, each.text, each.start_line, each.end_line)
-            for each in passages
+            NearbyPassage(near.id, near.position, near.text, near.start_line, near.end_line)
+            for near in passages
         ],
         metadata=metadata(passage),
     )

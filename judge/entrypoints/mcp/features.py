@@ -102,11 +102,11 @@ class Features:
     @property
     def templates(self) -> Sequence[ResourceSpec]:
         """The resources with a URI template."""
-        return [one for one in self.resources if isinstance(one.definition, types.ResourceTemplate)]
+        return [s for s in self.resources if isinstance(s.definition, types.ResourceTemplate)]
 
 
 def get_spec(kind: str, specs: Sequence[Spec], name: str) -> Spec:
-    """The one of *specs* with this *name*; raises MCPError."""
+    """The spec called *name*; raises MCPError if *specs* has none."""
     spec = next((spec for spec in specs if spec.name == name), None)
     if spec is None:
         raise unknown_name(kind, specs)

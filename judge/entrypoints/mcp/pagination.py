@@ -99,7 +99,7 @@ def page_of(
     frame: Json = bounded({**answer, **{name: [] for name in lists}}, MAX_FRAME)
     fitting = _fitting(rest, MAX_STRUCTURED - size_of(frame))
     for name in lists:
-        frame[name] = [item for its_name, item in fitting if its_name == name]
+        frame[name] = [item for owner, item in fitting if owner == name]
     shown = cursor.shown + len(fitting)
     is_last = len(fitting) == len(rest)
     frame["truncated"] = answer["truncated"] or not is_last
@@ -110,10 +110,10 @@ def page_of(
 
 def bounded(value: Any, room: int) -> Any:
     """*value* with its texts and lists of texts cut, if needed, to take at most *room* bytes."""
-    for longest in TEXT_LIMITS:
+    for max_length in TEXT_LIMITS:
         if size_of(value) <= room:
             break
-        value = _shortened(value, longest)
+        value = _shortened(value, max_length)
     return value
 
 
@@ -135,23 +135,23 @@ def as_json_text(value: Any) -> str:
 def _fitting(items: Sequence[tuple[str, Any]], room: int) -> list[tuple[str, Any]]:
     fitting: list[tuple[str, Any]] = []
     for name, item in items:
-        whole = item if fitting else bounded(item, room)
-        room -= size_of(whole) + 1
+        entry = item if fitting else bounded(item, room)
+        room -= size_of(entry) + 1
         if room < 0 and fitting:
             break
-        fitting.append((name, whole))
+        fitting.append((name, entry))
     return fitting
 
 
-def _shortened(value: Any, longest: int) -> Any:
+def _shortened(value: Any, max_length: int) -> Any:
     if isinstance(value, str):
-        return value if len(value) <= longest else f"{value[: longest - 1]}…"
+        return value if len(value) <= max_length else f"{value[: max_length - 1]}…"
     if isinstance(value, Mapping):
-        return {name: _shortened(below, longest) for name, below in value.items()}
+        return {name: _shortened(below, max_length) for name, below in value.items()}
     if isinstance(value, list):
         if len(value) > MAX_ENTRIES and all(isinstance(item, str) for item in value):
             value = [*value[:MAX_ENTRIES], f"… and {len(value) - MAX_ENTRIES} more"]
-        return [_shortened(item, longest) for item in value]
+        return [_shortened(item, max_length) for item in value]
     return value
 
 

@@ -40,11 +40,11 @@ async def _collection(services: Services, parts: Mapping[str, str]) -> Any:
     if not documents:
         names = [stats.name for stats in await catalogue.collections()]
         guess = nearest_name(name, names)
-        meant = f" Did you mean {guess!r}?" if guess else ""
-        raise NotFound(f"There is no collection {name[:200]!r}.{meant}")
+        suggestion = f" Did you mean {guess!r}?" if guess else ""
+        raise NotFound(f"There is no collection {name[:200]!r}.{suggestion}")
     listed = [
-        {"id": each.id, "path": each.path, "passages": each.passages, "modified": each.modified}
-        for each in documents
+        {"id": d.id, "path": d.path, "passages": d.passages, "modified": d.modified}
+        for d in documents
     ]
     name = documents[0].collection
     return {"name": name, "documents": listed, "total": len(listed), "truncated": False}

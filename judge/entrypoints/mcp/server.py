@@ -121,13 +121,13 @@ class _Handlers:
     async def list_resources(self, _: CallContext, __: Page) -> types.ListResourcesResult:
         """The resources with a fixed URI."""
         specs = (spec.definition for spec in self.features.resources)
-        resources = [each for each in specs if isinstance(each, types.Resource)]
+        resources = [item for item in specs if isinstance(item, types.Resource)]
         return types.ListResourcesResult(resources=resources)
 
     async def list_templates(self, _: CallContext, __: Page) -> types.ListResourceTemplatesResult:
         """The resources with a URI template."""
         specs = (spec.definition for spec in self.features.resources)
-        templates = [each for each in specs if isinstance(each, types.ResourceTemplate)]
+        templates = [item for item in specs if isinstance(item, types.ResourceTemplate)]
         return types.ListResourceTemplatesResult(resource_templates=templates)
 
     def input_schema(self, name: str) -> dict[str, Any] | None:

@@ -16,9 +16,9 @@ MAX_LINE = 240
 
 def verdict(answer: Json) -> str:
     """The verdicts, the summary, warnings and help lines."""
-    voices = "; ".join(f"{voice['name']}: {voice['verdict']}" for voice in answer["personas"])
-    helped = (f"{line['title']}: {line['phone'] or line['url']}" for line in answer["help"])
-    return _lines([voices, answer["summary"], *answer["warnings"], *helped], answer)
+    verdicts = "; ".join(f"{p['name']}: {p['verdict']}" for p in answer["personas"])
+    help_lines = (f"{line['title']}: {line['phone'] or line['url']}" for line in answer["help"])
+    return _lines([verdicts, answer["summary"], *answer["warnings"], *help_lines], answer)
 
 
 def passages(answer: Json) -> str:
@@ -109,5 +109,5 @@ def _is_doubtful(mark: Json) -> bool:
 def _mark(mark: dict[str, Any]) -> str:
     if not mark["in_range"]:
         return f"- {mark['number']} at {mark['start']}: there is no such source"
-    said = "its source says the opposite: " if mark["contradicts"] else ""
-    return f"- {mark['number']} at {mark['start']}: {said}support {mark['support']}"
+    finding = "its source says the opposite: " if mark["contradicts"] else ""
+    return f"- {mark['number']} at {mark['start']}: {finding}support {mark['support']}"

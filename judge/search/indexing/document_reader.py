@@ -22,7 +22,7 @@ MAX_NAME = 100
 """Characters of a collection's name."""
 
 READERS_VERSION = "5"
-"""Increment it when documents are split differently: then unchanged ones are read again too."""
+"""Increment it when documents are split differently: then unchanged files are read again too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class DocumentMetadata:
     charset: str = ""
     """From the HTTP header, if any."""
     kind: DocumentKind | None = None
-    """Overrides the kind that `name` tells."""
+    """Overrides the kind that follows from `name`."""
 
     @property
     def effective_kind(self) -> DocumentKind:

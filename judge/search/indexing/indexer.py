@@ -346,7 +346,7 @@ def _missing(
     return tuple(
         record.id
         for record in indexed
-        if fold_name(record.id) not in plan.seen | pages
+        if fold_name(record.id) not in plan.document_ids | pages
         and (options.replaces or scan.covers(record.path))
     )
 

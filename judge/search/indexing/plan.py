@@ -42,7 +42,7 @@ class IndexingTask:
 
 @dataclass(frozen=True, slots=True)
 class IndexingProblem:
-    """What could not be done as asked, mostly a document that was skipped, and why."""
+    """What was skipped, mostly a document, and why."""
 
     path: str
     reason: str
@@ -54,7 +54,7 @@ class IndexingPlan:
 
     tasks: tuple[IndexingTask, ...]
     unchanged: int
-    seen: frozenset[str]
+    document_ids: frozenset[str]
     """The ids of all files, as `fold_name` gives them."""
     problems: tuple[IndexingProblem, ...]
 

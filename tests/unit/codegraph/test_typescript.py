@@ -15,7 +15,7 @@ from judge.codegraph import ir
 from judge.codegraph.path_aliases import PathAliases
 from judge.codegraph.python_api import CodeGraph, build_graph_for_repo, tool_rag_where_used
 from judge.codegraph.read.languages import read_facts
-from judge.codegraph.store.artifact import collection_paused
+from judge.codegraph.store.artifact import gc_paused
 from tests.cpu_time import cpu_seconds
 from tests.unit.codegraph.marked_lines import cases, marked, sure_uses
 
@@ -576,7 +576,7 @@ def test_the_time_to_read_grows_with_the_length_of_a_file(name):
             REPEATED[name].format(n=n, separator="," if n else "let") for n in range(count)
         )
         start = time.process_time()
-        with collection_paused():
+        with gc_paused():
             assert read_facts("typescript", source) is not None
         return time.process_time() - start
 

@@ -17,7 +17,7 @@ from judge.golden.run_comparison import (
     prompt_changes,
     verdict_moves,
 )
-from judge.golden.run_history import keep_run, last_run, run_before
+from judge.golden.run_history import find_baseline, last_run, store_run
 from judge.golden.samples import Answer, Sample, by_case, with_answer
 from judge.golden.scoring import replay_all
 from tests.unit.golden.material import reply, run_config, sample, write_case
@@ -94,18 +94,18 @@ def days(count: int, one: Sample) -> list[Sample]:
 
 def test_a_run_is_compared_with_the_newest_that_differs(tmp_path: Path) -> None:
     for day, prompt in enumerate(("first", "second", "third", "third"), 1):
-        keep_run(tmp_path, days(day, kept(prompt)))
-    found = run_before(tmp_path, last_run(tmp_path))
+        store_run(tmp_path, days(day, kept(prompt)))
+    found = find_baseline(tmp_path, last_run(tmp_path))
     assert [one.answer.prompts for one in found if one.answer] == [("second",)]
 
 
 def test_a_run_of_another_kind_or_without_its_cases_is_no_comparison(tmp_path: Path) -> None:
-    keep_run(tmp_path, days(1, kept(is_live=True)))
-    keep_run(tmp_path, days(2, kept(sources_file="other.toml")))
-    keep_run(tmp_path, days(3, kept(case="another")))
-    assert run_before(tmp_path, days(4, kept("new"))) == []
-    keep_run(tmp_path, [*days(3, kept("old")), *days(3, kept(case="more"))])
-    assert [one.case for one in run_before(tmp_path, days(4, kept("new")))] == ["boiler"]
+    store_run(tmp_path, days(1, kept(is_live=True)))
+    store_run(tmp_path, days(2, kept(sources_file="other.toml")))
+    store_run(tmp_path, days(3, kept(case="another")))
+    assert find_baseline(tmp_path, days(4, kept("new"))) == []
+    store_run(tmp_path, [*days(3, kept("old")), *days(3, kept(case="more"))])
+    assert [one.case for one in find_baseline(tmp_path, days(4, kept("new")))] == ["boiler"]
 
 
 def test_without_a_kept_run_what_keeps_one_is_named(tmp_path: Path) -> None:

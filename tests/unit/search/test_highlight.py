@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from judge.search.highlight import AROUND, CLUSTER, highlighter
+from judge.search.highlight import CLUSTER_CHARS, CONTEXT_CHARS, highlighter
 from judge.search.query import parse_query
 from judge.text.unspaced import UNSPACED
 from judge.types.search import SearchQuery
@@ -32,8 +32,8 @@ def test_about_fifty_characters_stand_on_either_side():
     assert marked == "**boiler**"
     assert before.startswith("...")
     assert after.endswith("...")
-    assert AROUND - 15 < len(before) - 3 <= AROUND
-    assert AROUND - 15 < len(after) - 3 <= AROUND
+    assert CONTEXT_CHARS - 15 < len(before) - 3 <= CONTEXT_CHARS
+    assert CONTEXT_CHARS - 15 < len(after) - 3 <= CONTEXT_CHARS
 
 
 def test_place_where_most_words_meet_is_shown():
@@ -112,8 +112,8 @@ def test_words_of_plain_text_are_marked_as_beside_other_letters(text, asked):
 def test_text_without_spaces_is_cut_between_letters():
     shown = marked_in(f"{'中华人民' * 50}锅炉{'共和国是' * 50}", parse_query("锅炉"))
 
-    assert shown == f"...{'中华人民' * 13}"[:3] + f"{'中华人民' * 13}"[-AROUND:] + (
-        f"**锅炉**{'共和国是' * 13}"[: AROUND + 6] + "..."
+    assert shown == f"...{'中华人民' * 13}"[:3] + f"{'中华人民' * 13}"[-CONTEXT_CHARS:] + (
+        f"**锅炉**{'共和国是' * 13}"[: CONTEXT_CHARS + 6] + "..."
     )
 
 
@@ -186,4 +186,4 @@ def test_highlight_is_short_however_long_the_text(text):
 
     shown = marked_in(text, parse_query("boiler repair"))
 
-    assert len(shown.replace("**", "")) <= CLUSTER + longest + 2 * AROUND + 6
+    assert len(shown.replace("**", "")) <= CLUSTER_CHARS + longest + 2 * CONTEXT_CHARS + 6

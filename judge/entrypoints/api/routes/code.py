@@ -45,8 +45,8 @@ def _route(
     async def ask(
         request: Request[Any, Any, Any], services: NamedDependency[Services]
     ) -> Response[Any]:
-        asked: CodeQuestion = parse_fields(question, query_fields(request))
-        return Response(await ask_graph(asked, services.code), headers=NO_STORE)
+        parsed: CodeQuestion = parse_fields(question, query_fields(request))
+        return Response(await ask_graph(parsed, services.code), headers=NO_STORE)
 
     return ask
 

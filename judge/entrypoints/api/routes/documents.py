@@ -24,13 +24,7 @@ from judge.search.indexing.plan import IndexingOptions
 from judge.search.indexing.readers.file_kinds import DocumentKind, kind_of
 from judge.search.periods import parse_moment
 from judge.search.scopes import folder_path
-from judge.types.request_fields import (
-    BadFields,
-    FieldError,
-    StrictModel,
-    parse_fields,
-    parse_json,
-)
+from judge.types.request_fields import BadFields, FieldError, StrictModel, parse_fields, parse_json
 from judge.types.search import IndexedDocument
 
 OVERHEAD_BYTES = 64 * 1024

@@ -166,10 +166,10 @@ async def judge_stream(
 
 @dataclass(frozen=True, slots=True)
 class JudgementStream:
-    """An ASGI app that judges *asked* and sends what happens, as it happens."""
+    """An ASGI app that judges *request* and sends what happens, as it happens."""
 
     services: Services
-    asked: JudgeRequest
+    request: JudgeRequest
     heartbeat_s: float
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -219,7 +219,7 @@ class JudgementStream:
         request_id = scope["state"]["request_id"]
         try:
             result = await self.services.pipeline.judge(
-                self.asked, request_id=request_id, emit=queue_step, stream_fields=True
+                self.request, request_id=request_id, emit=queue_step, stream_fields=True
             )
             log_judgement(self.services.journal, result)
             events.put_nowait(as_event("verdict", result))

@@ -22,7 +22,6 @@ OpenMcp = Callable[
 ]
 """Opens the app mounted at `/mcp`, for as long as the services are open."""
 
-
 FOREIGN_ORIGIN = (
     "Pages of this origin may not call /mcp. Whoever runs the service can name it in "
     "JUDGE_CORS_ORIGINS."

@@ -25,7 +25,6 @@ from judge.types.search import EVERYWHERE
 MAX_OFFSET = 10_000
 """A caller that pages further is copying the index, not searching it."""
 
-
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY)]
 
 
@@ -87,30 +86,30 @@ async def search_by_address(
     return await _answer(parse_fields(SearchRequest, fields), services.corpus)
 
 
-async def _answer(asked: SearchRequest, corpus: Corpus) -> Response[Any]:
+async def _answer(request: SearchRequest, corpus: Corpus) -> Response[Any]:
     """What was found, as JSON or as text."""
-    found = await corpus.search.search(
+    outcome = await corpus.search.search(
         SearchParameters(
-            asked.query,
-            context=asked.context,
-            filters=scope_of(asked.filters) if asked.filters else EVERYWHERE,
-            limit=asked.limit,
-            offset=asked.offset,
+            request.query,
+            context=request.context,
+            filters=scope_of(request.filters) if request.filters else EVERYWHERE,
+            limit=request.limit,
+            offset=request.offset,
         )
     )
-    hits = found.results.hits
-    if asked.format == "answer":
+    hits = outcome.results.hits
+    if request.format == "answer":
         return Response(format_answer(hits), media_type=MediaType.TEXT, headers=NO_STORE)
     body: SearchResponse = {
-        "query": asked.query,
-        "context": asked.context,
-        "chunks": list(chunks(hits, found.query, with_metadata=asked.include_metadata)),
-        "total_found": found.results.total,
-        "search_time_ms": found.elapsed_ms,
-        "filters_applied": format_scope(found.scope),
+        "query": request.query,
+        "context": request.context,
+        "chunks": list(chunks(hits, outcome.query, with_metadata=request.include_metadata)),
+        "total_found": outcome.results.total,
+        "search_time_ms": outcome.elapsed_ms,
+        "filters_applied": format_scope(outcome.scope),
     }
-    if found.hint:
-        body["hint"] = found.hint
-    if found.results.warnings:
-        body["warnings"] = found.results.warnings
+    if outcome.hint:
+        body["hint"] = outcome.hint
+    if outcome.results.warnings:
+        body["warnings"] = outcome.results.warnings
     return Response(body, headers=NO_STORE)

@@ -45,7 +45,6 @@ WIDGET_HEADERS: Final = {
     "Cache-Control": "public, max-age=3600, stale-while-revalidate=86400",
 }
 
-
 PLAYGROUND: Final = "playground"
 SCHEMA: Final = "api/openapi/static"
 PAGES: Final[Mapping[str, tuple[str, str]]] = {

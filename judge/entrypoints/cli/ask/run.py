@@ -69,7 +69,7 @@ class WrittenVerdict:
     @property
     def paragraphs(self) -> frozenset[str]:
         """The paragraphs that are shown and still valid."""
-        return frozenset(map(self._paragraphs_of, self._shown.values()))
+        return frozenset(map(self._text_of, self._shown.values()))
 
     def show(self, step: Step) -> None:
         """Show *step*, if it is of interest to a reader."""
@@ -82,7 +82,7 @@ class WrittenVerdict:
             case FieldChecked():
                 self._shown[step.name] = step
                 self._say(_label(step))
-                click.echo(f"{self._paragraphs_of(step)}\n")
+                click.echo(f"{self._text_of(step)}\n")
             case Restarted():
                 dropped = [self._shown[name] for name in self._shown if name not in step.keeps]
                 self._say(_restart(step, dropped))
@@ -95,7 +95,7 @@ class WrittenVerdict:
         if self._shown:
             self._say(f"no verdict follows; complete parts: {_labels(self._shown.values())}")
 
-    def _paragraphs_of(self, field: FieldChecked) -> str:
+    def _text_of(self, field: FieldChecked) -> str:
         return self._layout.field(field.name, field.value)
 
     def _say(self, message: str) -> None:

@@ -14,7 +14,7 @@ from judge.codegraph.errors import AmbiguousSymbol, UnknownSymbol
 from judge.codegraph.models import BuildReport, LineageResult, WhereUsedResult
 from judge.codegraph.query.code_graph import CodeGraph
 from judge.codegraph.query.formats import Result, as_json, as_mermaid, as_text
-from judge.codegraph.store.artifact import collection_paused
+from judge.codegraph.store.artifact import gc_paused
 from judge.entrypoints.cli.options import (
     COULD_NOT_ANSWER,
     FOUND_SOMETHING,
@@ -62,9 +62,9 @@ def _answer(
     """Print what *ask* returns for the graph of *repo* and the *question*; the exit code."""
     try:
         require_text(*(value for value in question.values() if isinstance(value, str)))
-        with collection_paused():
-            seen = _build(repo).seen if refresh else None
-            result = ask(CodeGraph(repo, seen), **question)
+        with gc_paused():
+            file_stats = _build(repo).file_stats if refresh else None
+            result = ask(CodeGraph(repo, file_stats), **question)
             # All of it is in use until the process ends; collecting garbage would take a while.
             gc.freeze()
     except JudgeError as error:

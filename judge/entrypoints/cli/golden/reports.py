@@ -24,7 +24,7 @@ from judge.golden.run_comparison import (
     prompt_changes,
     verdict_moves,
 )
-from judge.golden.run_history import Run, last_run, read_results, run_before
+from judge.golden.run_history import Run, find_baseline, last_run, read_results
 from judge.golden.samples import (
     CaseScore,
     Sample,
@@ -145,7 +145,7 @@ def show_comparison(_: Journal, *, before: Path | None, after: Path | None) -> i
     folder = runs_folder()
     old = read_results(before) if before else []
     new = read_results(after) if after else last_run(folder)
-    old = old if before else run_before(folder, new)
+    old = old if before else find_baseline(folder, new)
     if not old or not new:
         raise NotFound("There is no earlier run of these cases to compare with.")
     is_live = old[0].is_live or new[0].is_live

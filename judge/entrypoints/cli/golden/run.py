@@ -22,7 +22,7 @@ from judge.golden.junit_report import as_junit
 from judge.golden.prices import read_prices
 from judge.golden.replay import FixedClock
 from judge.golden.run_comparison import answer_changes
-from judge.golden.run_history import as_lines, keep_run, last_run, read_results, run_before
+from judge.golden.run_history import as_lines, find_baseline, last_run, read_results, store_run
 from judge.golden.samples import Sample, ScoredCase, by_case, with_answer
 from judge.golden.scoring import ask_all, replay_all, score_again
 from judge.ports import Journal
@@ -79,8 +79,8 @@ async def run_cases(
             judged = await replay_all(cases, config, repeat=repeat)
     has_words = keeps_answers or not is_live
     samples = [with_answer(scored) if has_words else scored.sample for scored in judged]
-    before = _find_earlier_run(samples)
-    path = _keep_run(samples) or files.get("results")
+    before = _find_baseline(samples)
+    path = _store_run(samples) or files.get("results")
     _write_files(cases, judged, samples, before, **files)
     if is_live:
         words = "with the words of the answers" if has_words else "without a word of the answers"
@@ -100,14 +100,14 @@ async def _ask_all(
     answered: list[Sample] = []
     with progress_bar("Asking", len(cases) * repeat) as advance:
 
-        def note(scored: ScoredCase) -> None:
+        def keep(scored: ScoredCase) -> None:
             answered.append(with_answer(scored) if keeps_answers else scored.sample)
             advance()
 
         try:
-            return await ask_all(cases, config, repeat=repeat, note=note)
+            return await ask_all(cases, config, repeat=repeat, on_scored=keep)
         except (asyncio.CancelledError, JudgeError):
-            if path := answered and _keep_run(answered):
+            if path := answered and _store_run(answered):
                 say(f"What was answered so far is kept in {path}.")
             raise
 
@@ -171,19 +171,19 @@ async def open_config(
         )
 
 
-def _find_earlier_run(samples: Sequence[Sample]) -> list[Sample]:
+def _find_baseline(samples: Sequence[Sample]) -> list[Sample]:
     """The run to compare *samples* with; a stored run that cannot be read is only reported."""
     try:
-        return run_before(runs_folder(), samples)
+        return find_baseline(runs_folder(), samples)
     except ConfigurationError as error:
         say(f"Not compared with earlier runs: {error} Remove that file.")
     return []
 
 
-def _keep_run(samples: Sequence[Sample]) -> Path | None:
+def _store_run(samples: Sequence[Sample]) -> Path | None:
     """Store *samples* for the next comparison; the file, or None after reporting a failure."""
     try:
-        return keep_run(runs_folder(), samples)
+        return store_run(runs_folder(), samples)
     except ConfigurationError as error:
         say(f"The results are not kept for `judge golden compare`: {error}")
     return None

@@ -96,10 +96,8 @@ def _show_totals(varied: Sequence[VariedCase]) -> None:
     for case in varied:
         for result in case.results:
             by_name.setdefault(result.name, []).append(_outcome(result))
-    rows = [
-        (name, *map(outcomes.count, (HELD, FLIPPED, NOT_TRIED)))
-        for name, outcomes in by_name.items()
-    ]
+    states = (HELD, FLIPPED, NOT_TRIED)
+    rows = [(name, *map(outcomes.count, states)) for name, outcomes in by_name.items()]
     show_table(("Variant", "Held", "Flipped", "Not tried"), rows)
     flipped = [
         (case.case, result.name, _flips_text(result))
@@ -169,6 +167,5 @@ def _outcome(result: VariantResult) -> str:
 
 
 def _flips_text(result: VariantResult) -> str:
-    """What flipped, or why the variant was skipped."""
     flips = "; ".join(f"{flip.field}: {flip.before} became {flip.after}" for flip in result.flips)
     return flips or result.skipped

@@ -91,7 +91,9 @@ def run_search(
     try:
         results = _search(journal, query or " ".join(words), k, collection, context)
     except Exception as error:  # noqa: BLE001 - programs are promised a code for everything
-        _print_failure(_failure(error), is_json=is_json)
+        failure = _failure(error)
+        text = failure_json(failure) if is_json else failure_text(failure)
+        click.echo(text, nl=False, err=not is_json)
         return COULD_NOT_ANSWER
     _say_warnings(results)
     code = 0
@@ -113,11 +115,6 @@ def _read_reply(path: str) -> str:
             f"The reply is over {MAX_CHARACTERS_READ:,} characters. Give it in parts."
         )
     return reply
-
-
-def _print_failure(failure: SearchFailure, *, is_json: bool) -> None:
-    text = failure_json(failure) if is_json else failure_text(failure)
-    click.echo(text, nl=False, err=not is_json)
 
 
 def _say_warnings(results: Results) -> None:

@@ -24,7 +24,6 @@ from judge.types.requests import DEFAULT_DOMAIN
 MAX_LINES = 8
 """Line numbers shown of each confusion; JSON has them all."""
 
-
 MAX_BYTES = 64 * 1024 * 1024
 """Of a file, which may be an endless pipe; some 50,000 disputes."""
 

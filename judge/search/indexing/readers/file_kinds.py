@@ -62,7 +62,7 @@ class DocumentKind:
 
 
 def kind_of(name: str) -> DocumentKind:
-    """The kind of a file by its *name*; text if that does not tell."""
+    """The kind of a file by its *name*; text if the ending is unknown."""
     # As PurePosixPath's suffix, at a fifth of the time.
     base = name.lower().rpartition("/")[2]
     stem, _, ending = base.rpartition(".")

@@ -64,7 +64,7 @@ def test_a_folder_that_was_asked_for_stands_before_id_and_folder():
 
 def test_an_unchanged_file_is_not_even_opened():
     found = plan(file("a.md"), indexed=records_of(file("a.md")))
-    assert (found.tasks, found.unchanged, found.seen) == ((), 1, {"a.md"})
+    assert (found.tasks, found.unchanged, found.document_ids) == ((), 1, {"a.md"})
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_file_is_read_again_when_it_or_the_options_changed(changed, options):
 
 def test_a_file_keeps_the_id_under_which_it_was_indexed():
     found = plan(file("a.md", root="/home/docs/sub"), indexed=records_of(file("sub/a.md")))
-    assert (found.unchanged, found.seen) == (0, {"sub/a.md"})
+    assert (found.unchanged, found.document_ids) == (0, {"sub/a.md"})
     assert found.tasks[0].meta.document_id == "sub/a.md"
 
 
@@ -106,7 +106,7 @@ def test_a_document_from_elsewhere_is_not_overwritten_while_its_file_is_there():
 def test_a_file_over_the_limit_is_a_problem_and_stays_what_it_was():
     found = plan(file("a.md", size=MAX_BYTES + 1), indexed=records_of(file("a.md")))
     assert found.problems[0].reason == "is over 10 MiB"
-    assert found.seen == {"a.md"}
+    assert found.document_ids == {"a.md"}
 
 
 class Bench:
