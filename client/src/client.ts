@@ -14,17 +14,17 @@ import type {
 } from "./api.ts";
 export type * from "./api.ts";
 
-/** Where the service is, and who asks. Aborting `signal` also ends the call of the model. */
+/** The address of the service, and the API key. Aborting `signal` also ends the call of the model. */
 export interface Options {
   baseUrl?: string | undefined;
   key?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
-type Told = Required<Omit<StreamEvents, "error">>;
+type Events = Required<Omit<StreamEvents, "error">>;
 
-/** What happens on the way to a verdict, and the verdict. */
-export type Step = { [Name in keyof Told]: { name: Name; data: Told[Name] } }[keyof Told];
+/** A step of a judgement; the last one is the verdict. */
+export type Step = { [Name in keyof Events]: { name: Name; data: Events[Name] } }[keyof Events];
 
 /** How long a stream may be silent: the service promises something every 10 seconds. */
 const SILENCE_MS = 30_000;

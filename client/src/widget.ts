@@ -36,10 +36,10 @@ blockquote { margin: 0 0 .6rem; padding-left: .8rem; border-left: 3px solid var(
 `;
 
 function h(name: string, attributes: Record<string, string>, ...children: Child[]): HTMLElement {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...present(children));
-  return made;
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...present(children));
+  return element;
 }
 
 const present = (children: Child[]) => children.filter((child) => child !== null && child !== undefined);
@@ -83,24 +83,24 @@ function helpLine({ title, url, phone }: HelpLine): HTMLElement {
 
 /** The answer so far, in reading order. */
 function fieldNodes(fields: Fields): Child[] {
-  const texts = [fields.get("paraphrase"), fields.get("summary")].filter((one) => typeof one === "string");
-  const voices = [...fields].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one).filter((one) => typeof one !== "string");
-  return [...texts.map((text) => h("p", {}, text)), ...voices.map(persona)];
+  const texts = [fields.get("paraphrase"), fields.get("summary")].filter((text) => typeof text === "string");
+  const verdicts = [...fields].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value).filter((value) => typeof value !== "string");
+  return [...texts.map((text) => h("p", {}, text)), ...verdicts.map(persona)];
 }
 
 function fieldsOf({ paraphrase, summary, personas }: JudgeResult): Fields {
-  const voices = personas.map((one, index): [string, PersonaVerdict] => [`personas.${index}`, one]);
-  return new Map<string, FieldChecked["value"]>([["paraphrase", paraphrase], ["summary", summary], ...voices]);
+  const verdicts = personas.map((persona, index): [string, PersonaVerdict] => [`personas.${index}`, persona]);
+  return new Map<string, FieldChecked["value"]>([["paraphrase", paraphrase], ["summary", summary], ...verdicts]);
 }
 
 /** The final verdict: what to know first, then the answer, then its references. */
 function answer(verdict: JudgeResult): Child[] {
   return [
     list("Who can help", verdict.help.map(helpLine), { class: "care" }),
-    list("Worth knowing", verdict.warnings.filter((one) => one !== verdict.other_side?.note).map((warning) => h("span", {}, warning)), { class: "care" }),
+    list("Worth knowing", verdict.warnings.filter((warning) => warning !== verdict.other_side?.note).map((warning) => h("span", {}, warning)), { class: "care" }),
     ...fieldNodes(fieldsOf(verdict)),
     otherSide(verdict.other_side),
-    list("What it rests on", verdict.references.filter((one) => one.cited).map(reference)),
+    list("What it rests on", verdict.references.filter(({ cited }) => cited).map(reference)),
     list("What you can do next", (verdict.next_steps ?? []).map(({ title, url }) => h("span", {}, "Read: ", link(url, title)))),
     h("p", { class: "soft" }, "Food for thought, not legal or medical advice."),
   ];
@@ -154,17 +154,17 @@ class JudgeForm extends HTMLElement {
     this.#current?.abort();
     const current = (this.#current = new AbortController());
     const domain = this.getAttribute("domain");
-    const hears = this.#other.checked;
-    const asked: JudgeRequest = { context: this.#context.value, query: this.#query.value, hear_other_side: hears, ...(domain ? { domain } : {}) };
+    const hearsOtherSide = this.#other.checked;
+    const request: JudgeRequest = { context: this.#context.value, query: this.#query.value, hear_other_side: hearsOtherSide, ...(domain ? { domain } : {}) };
     const options = { baseUrl: this.#server?.href.replace(/\/+$/, "") ?? "https://[", key: this.getAttribute("key") ?? "", signal: current.signal };
     const fields: Fields = new Map();
     this.#result.replaceChildren();
     this.#status.textContent = "Looking into it…";
     try {
-      for await (const step of judgeInSteps(asked, options)) {
+      for await (const step of judgeInSteps(request, options)) {
         if (step.name === "references") this.#status.textContent = `Thinking it over, with ${step.data.references.length} pages at hand…`;
         if (step.name === "field") fields.set(step.data.name, step.data.value);
-        if (step.name === "field" && step.data.name === "summary" && hears) this.#status.textContent = "Hearing the other side…";
+        if (step.name === "field" && step.data.name === "summary" && hearsOtherSide) this.#status.textContent = "Hearing the other side…";
         if (step.name === "restart") for (const name of fields.keys()) if (!step.data.keeps.includes(name)) fields.delete(name);
         if (step.name === "field" || step.name === "restart") this.#result.replaceChildren(...present(fieldNodes(fields)));
         if (step.name === "verdict") this.#show("What we make of it", answer(step.data));

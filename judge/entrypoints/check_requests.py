@@ -101,9 +101,7 @@ async def check(request: CheckRequest, services: Services | Library | None = Non
 async def _pages(request: CheckRequest, services: Services | Library) -> dict[int, AnswerSource]:
     """The texts of the pages, by their places among the sources."""
     approved = {r.source.url: r for r in requests_of(services.sources.current().catalog)}
-    named = {
-        place: source for place, source in enumerate(request.sources) if source.url is not None
-    }
+    named = {n: source for n, source in enumerate(request.sources) if source.url is not None}
     if unknown := [place for place, source in named.items() if source.url not in approved]:
         raise _refused(
             unknown,

@@ -79,7 +79,7 @@ export class Answer {
     return removed;
   }
 
-  /** Keep what is shown, under *title*; nothing more will come. @param {string} title */
+  /** Keep what is shown, under *title*, when the answer breaks off. @param {string} title */
   breakOff(title) {
     byId("outcome").querySelector(".waiting")?.remove();
     this.#title(title);
@@ -120,8 +120,8 @@ export class Answer {
 
 const present = (nodes) => nodes.filter(Boolean);
 
-/** @type {(one: PersonaVerdict, index: number) => [string, PersonaVerdict]} */
-const personaField = (one, index) => [`personas.${index}`, one];
+/** @type {(persona: PersonaVerdict, index: number) => [string, PersonaVerdict]} */
+const personaField = (persona, index) => [`personas.${index}`, persona];
 
 /** @type {(verdict: JudgeResult) => [string, FieldChecked["value"]][]} */
 const fieldsOf = ({ paraphrase, personas, summary }) =>
@@ -133,7 +133,7 @@ function elementOf(name, value, citations) {
   return name === "summary" ? h("p", {}, withChips(value, name, citations)) : h("p", { class: "retold" }, value);
 }
 
-/** @param {string} field @param {PersonaVerdict} said @param {Citation[]} citations */
+/** @param {string} field @param {PersonaVerdict} verdict @param {Citation[]} citations */
 function persona(field, { name, verdict, rationale, key_points: points }, citations) {
   return h("li", { class: `persona ${(verdict && VERDICT_CLASSES[verdict]) ?? "none"}`, "data-field": field },
     h("div", { class: "says" },
@@ -157,12 +157,12 @@ const warnsOfBoth = ({ other_side: other, warnings }) => other?.agrees === false
 
 /** @param {JudgeResult} verdict @param {Map<string, string>} titles */
 function last(verdict, titles) {
-  const names = verdict.personas.map((one) => one.name);
-  const evidence = verdict.citations.some((one) => one.contradicts) ? "contradicted" : verdict.evidence;
+  const names = verdict.personas.map(({ name }) => name);
+  const evidence = verdict.citations.some(({ contradicts }) => contradicts) ? "contradicted" : verdict.evidence;
   return [
     otherSide(verdict.other_side),
     nextSteps(verdict.next_steps ?? []),
-    warnings(verdict.warnings.slice(warnsOfBoth(verdict) ? 1 : 0).filter((one) => one !== verdict.other_side?.note), names),
+    warnings(verdict.warnings.slice(warnsOfBoth(verdict) ? 1 : 0).filter((warning) => warning !== verdict.other_side?.note), names),
     h("p", { class: `evidence ${evidence}` }, EVIDENCE[evidence]),
     shareButtons(verdict),
     particulars(verdict, titles),
@@ -172,9 +172,9 @@ function last(verdict, titles) {
 const banner = (words) => h("p", { class: "banner", role: "note" }, words);
 
 /** @param {JudgeResult} verdict */
-function degraded({ degraded: is, personas, model }) {
-  if (!is) return null;
-  return banner(personas.some((one) => one.verdict)
+function degraded({ degraded: isDegraded, personas, model }) {
+  if (!isDegraded) return null;
+  return banner(personas.some(({ verdict }) => verdict)
     ? `The usual model could not be reached; ${model} stood in for it.`
     : "No language model has judged this. Below, the references are only quoted.");
 }

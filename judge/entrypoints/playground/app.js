@@ -18,15 +18,16 @@ const titles = new Map();
 /** @type {AbortController | null} */
 let current = null;
 
-function dispute() {
+/** The request that the form describes. */
+function readForm() {
   /** @type {JudgeRequest} */
-  const asked = { context: byId("context").value.trim(), query: byId("query").value.trim() };
+  const request = { context: byId("context").value.trim(), query: byId("query").value.trim() };
   for (const name of /** @type {const} */ (["domain", "scope"])) {
     const value = byId(name).value.trim();
-    if (value) asked[name] = value;
+    if (value) request[name] = value;
   }
-  if (byId("other-side").checked) asked.hear_other_side = true;
-  return asked;
+  if (byId("other-side").checked) request.hear_other_side = true;
+  return request;
 }
 
 function showError(name, words) {
@@ -36,13 +37,13 @@ function showError(name, words) {
   else field.removeAttribute("aria-invalid");
 }
 
-/** What is wrong with the form, by field; the first such field gets the focus. @param {JudgeRequest} asked */
-function findErrors(asked) {
+/** What is wrong with the form, by field; the first such field gets the focus. @param {JudgeRequest} request */
+function findErrors(request) {
   const errors = [];
-  for (const [name, [least, most]] of Object.entries(LIMITS)) {
-    const length = Array.from(asked[name]).length;
-    if (length < least) errors.push([name, length ? `Please write a little more: at least ${least} characters.` : "Please fill this in."]);
-    if (length > most) errors.push([name, `This is ${length} characters long; ${most} can be read. Please shorten it.`]);
+  for (const [name, [min, max]] of Object.entries(LIMITS)) {
+    const length = Array.from(request[name]).length;
+    if (length < min) errors.push([name, length ? `Please write a little more: at least ${min} characters.` : "Please fill this in."]);
+    if (length > max) errors.push([name, `This is ${length} characters long; ${max} can be read. Please shorten it.`]);
   }
   return errors;
 }
@@ -62,16 +63,16 @@ function setBusy(isBusy) {
 }
 
 async function ask() {
-  const asked = dispute();
-  const errors = findErrors(asked);
+  const request = readForm();
+  const errors = findErrors(request);
   showErrors(errors);
   if (errors.length || current) return;
   current = new AbortController();
   setBusy(true);
   const answer = new Answer(titles);
-  const progress = new Progress(titles, asked.hear_other_side);
+  const progress = new Progress(titles, request.hear_other_side);
   try {
-    for await (const step of judgeInSteps(asked, current.signal)) follow(step, progress, answer);
+    for await (const step of judgeInSteps(request, current.signal)) follow(step, progress, answer);
   } catch (error) {
     progress.finish();
     fail(error, answer);
@@ -145,7 +146,7 @@ async function keyChanged() {
 }
 
 async function copyCurl() {
-  const command = curlFor(dispute());
+  const command = curlFor(readForm());
   const shown = byId("curl");
   shown.textContent = command;
   shown.hidden = false;
@@ -163,8 +164,8 @@ function showTab() {
   const isSearch = location.hash === "#search";
   byId("ask").hidden = isSearch;
   byId("search").hidden = !isSearch;
-  for (const [id, is] of Object.entries({ "tab-ask": !isSearch, "tab-search": isSearch })) {
-    if (is) byId(id).setAttribute("aria-current", "page");
+  for (const [id, isCurrent] of Object.entries({ "tab-ask": !isSearch, "tab-search": isSearch })) {
+    if (isCurrent) byId(id).setAttribute("aria-current", "page");
     else byId(id).removeAttribute("aria-current");
   }
 }

@@ -19,7 +19,7 @@ export function withChips(text, field, citations) {
   const points = Array.from(text);
   /** @type {Map<string, [Citation, ...Citation[]]>} */
   const spans = new Map();
-  for (const citation of citations.filter((one) => one.field === field)) {
+  for (const citation of citations.filter((c) => c.field === field)) {
     const key = `${citation.start}-${citation.end}`;
     spans.set(key, [...(spans.get(key) ?? []), citation]);
   }
@@ -43,23 +43,23 @@ const CLOSING = /^([.,;:!?)\]’”"']*)/;
 /** @param {Citation} citation */
 function chip(citation) {
   const status = statusOf(citation);
-  const made = h("button", {
+  const button = h("button", {
     type: "button",
     class: `cite ${status}`,
     "data-number": citation.number,
     "aria-label": `Reference ${citation.number}, ${STATUSES[status]}`,
     title: citation.quote ? `“${citation.quote}”` : STATUSES[status],
-    onclick: () => highlight(citation, made),
+    onclick: () => highlight(citation, button),
   }, String(citation.number));
-  return made;
+  return button;
 }
 
 /** The highlighted reference, and the chip that led to it. @type {{number: number, from: HTMLElement} | null} */
-let lit = null;
+let highlighted = null;
 
 /** Highlight the reference of *citation* and all chips that cite it, and scroll to it. @param {Citation} citation @param {HTMLElement} from */
 function highlight(citation, from) {
-  lit = { number: citation.number, from };
+  highlighted = { number: citation.number, from };
   showHighlight();
   goTo(byId(`reference-${citation.number}`), "nearest");
   announce(`Reference ${citation.number}. ${citation.quote ? `Quoted: ${citation.quote}` : ""}`);
@@ -67,14 +67,14 @@ function highlight(citation, from) {
 
 function showHighlight() {
   for (const old of document.querySelectorAll(".lit")) old.classList.remove("lit");
-  if (!lit) return;
-  const reference = byId(`reference-${lit.number}`);
-  const chips = document.querySelectorAll(`.cite[data-number="${lit.number}"]`);
-  for (const one of [...chips, reference]) one?.classList.add("lit");
+  if (!highlighted) return;
+  const reference = byId(`reference-${highlighted.number}`);
+  const chips = document.querySelectorAll(`.cite[data-number="${highlighted.number}"]`);
+  for (const element of [...chips, reference]) element?.classList.add("lit");
   const back = reference?.querySelector(".back");
   if (!back) return;
   back.hidden = false;
-  const { from } = lit;
+  const { from } = highlighted;
   back.onclick = () => goTo(from, "center");
 }
 
@@ -83,19 +83,19 @@ function showHighlight() {
  * references that are cited come first and the others are folded away.
  */
 export function showReferences(/** @type {Reference[]} */ references, /** @type {Citation[]} */ citations = [], isWhole = false) {
-  const shown = references.filter((one) => !isWhole || one.cited);
-  const others = references.filter((one) => !shown.includes(one));
+  const shown = references.filter(({ cited }) => !isWhole || cited);
+  const others = references.filter((reference) => !shown.includes(reference));
   const focused = document.activeElement?.closest(".reference")?.id;
-  if (!references.length) lit = null;
+  if (!references.length) highlighted = null;
   byId("sources").hidden = !references.length;
   byId("references").hidden = !shown.length;
   byId("references").replaceChildren(
-    ...shown.map((one) => entry(one, citations.filter((c) => c.number === one.number))),
+    ...shown.map((reference) => entry(reference, citations.filter((c) => c.number === reference.number))),
   );
   byId("unused").hidden = !others.length;
   byId("unused").open = false;
   byId("unused-count").textContent = others.length;
-  byId("unused-references").replaceChildren(...others.map((one) => entry(one, [])));
+  byId("unused-references").replaceChildren(...others.map((reference) => entry(reference, [])));
   showHighlight();
   if (focused) byId(focused)?.focus({ preventScroll: true });
 }

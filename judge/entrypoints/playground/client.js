@@ -1,9 +1,9 @@
 // @ts-nocheck Written by `make docs` from client/src/client.ts, where its types are checked.
 // A client for browsers, Node, Deno and Bun, with nothing but fetch.
 
-/** Where the service is, and who asks. Aborting `signal` also ends the call of the model. */
+/** The address of the service, and the API key. Aborting `signal` also ends the call of the model. */
 
-/** What happens on the way to a verdict, and the verdict. */
+/** A step of a judgement; the last one is the verdict. */
 
 /** How long a stream may be silent: the service promises something every 10 seconds. */
 const SILENCE_MS = 30_000;

@@ -33,12 +33,12 @@ function reference({ number, url, title, text, updated, stale }) {
 /** *verdict* as a document, from warnings to references. @param {JudgeResult} verdict */
 export function asMarkdown(verdict) {
   const { help, warnings, paraphrase, summary, personas, other_side: other, references, next_steps: steps = [] } = verdict;
-  /** @type {(said: {name: string, verdict: string | null, rationale: string, key_points?: string[]}) => string[]} */
+  /** @type {(persona: {name: string, verdict: string | null, rationale: string, key_points?: string[]}) => string[]} */
   const voice = ({ name, verdict: word, rationale, key_points: points = [] }) =>
     [`### ${plain(name)}: ${word ?? "no verdict"}`, plain(rationale), list(points.map(plain))].filter(Boolean);
   const blocks = [
     "# Am I being unreasonable?",
-    ...section("Worth knowing", warnings.filter((one) => one !== other?.note).map(plain)),
+    ...section("Worth knowing", warnings.filter((warning) => warning !== other?.note).map(plain)),
     ...section("Who can help", help.map(helpLine)),
     "## What we make of it",
     plain(paraphrase),
@@ -46,7 +46,7 @@ export function asMarkdown(verdict) {
     ...personas.flatMap(voice),
     ...(other ? ["## The other side", plain(other.retelling), ...other.personas.flatMap(voice), plain(other.note)] : []),
     ...section("What you can do next", steps.map(({ title, url }) => `Read: ${link(url, title)}`)),
-    ...section("References", references.filter((one) => one.cited).map(reference)),
+    ...section("References", references.filter(({ cited }) => cited).map(reference)),
     "An answer here is food for thought, not legal or medical advice.",
   ];
   return `${blocks.filter(Boolean).join("\n\n")}\n`;

@@ -95,5 +95,5 @@ export class Progress {
 /** Each broken rule once, in plain words. @param {DefectDetails[]} defects */
 export function listOf(defects) {
   const words = new Set(defects.map((defect) => defectInWords(defect)));
-  return h("ul", { class: "defects" }, [...words].map((one) => h("li", {}, one)));
+  return h("ul", { class: "defects" }, [...words].map((defect) => h("li", {}, defect)));
 }

@@ -21,7 +21,7 @@ async function saveHtml() {
 
 /** The answer as it is shown, as one self-contained page: style inline, links instead of buttons. */
 async function asHtml() {
-  const made = document.implementation.createHTMLDocument(TITLE);
+  const page = document.implementation.createHTMLDocument(TITLE);
   const style = await fetch("/playground/style.css").then((reply) => reply.text(), () => "");
   const result = byId("result").cloneNode(true);
   for (const chip of result.querySelectorAll(".cite")) {
@@ -29,11 +29,11 @@ async function asHtml() {
     chip.replaceWith(h("a", { href: `#reference-${number}`, class: chip.className }, number));
   }
   for (const control of result.querySelectorAll("[hidden], button, .share, #progress, #trouble")) control.remove();
-  made.head.prepend(h("meta", { charset: "utf-8" }), h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }));
-  made.body.append(h("main", {}, h("h1", {}, "Am I being unreasonable?"), result),
+  page.head.prepend(h("meta", { charset: "utf-8" }), h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }));
+  page.body.append(h("main", {}, h("h1", {}, "Am I being unreasonable?"), result),
     h("footer", { class: "foot" }, h("p", {}, "An answer here is food for thought, not legal or medical advice.")));
-  const head = `${made.head.getHTML()}<style>${style}</style>`;
-  return `<!doctype html>\n<html lang="en-GB"><head>${head}</head><body>${made.body.getHTML()}</body></html>\n`;
+  const head = `${page.head.getHTML()}<style>${style}</style>`;
+  return `<!doctype html>\n<html lang="en-GB"><head>${head}</head><body>${page.body.getHTML()}</body></html>\n`;
 }
 
 function save(ending, type, text) {

@@ -44,10 +44,8 @@ async def judge_and_show(
         layout = VerdictLayout(services.clock.now(), terminal.width, terminal.is_styled)
         written = WrittenVerdict(layout, services.clock)
         try:
-            is_streamed = form == "text" and is_terminal()
-            result = await (
-                judge(emit=written.show, stream_fields=True) if is_streamed else judge()
-            )
+            streams = form == "text" and is_terminal()
+            result = await (judge(emit=written.show, stream_fields=True) if streams else judge())
         except JudgeError:
             written.give_up()
             raise
