@@ -150,4 +150,4 @@ async def open_bench(
 
 
 async def _warm() -> None:
-    """Fakes need no warming; the door opens at once."""
+    """Fakes need no warming; the server opens at once."""

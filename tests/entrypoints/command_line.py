@@ -20,7 +20,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Served:
-    """One call of the HTTP door."""
+    """One call of the HTTP entrypoint."""
 
     settings: Settings
     host: str
@@ -28,7 +28,7 @@ class Served:
     workers: int
 
 
-class FakeDoor:
+class FakeHttpServer:
     """Stands in for the HTTP server: it notes how it was opened, and closes at once."""
 
     def __init__(self, failure: BaseException | None = None) -> None:
@@ -46,13 +46,13 @@ class CommandLine:
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
-        self.door = FakeDoor()
+        self.http_server = FakeHttpServer()
         self.spoken: list[tuple[Settings, bool]] = []
 
     def _speak(self, settings: Settings, *, is_structured: bool) -> None:
         self.spoken.append((settings, is_structured))
 
     def __call__(self, *arguments: str) -> Told:
-        code = run(arguments, CommandContext(serve_http=self.door, serve_stdio=self._speak))
+        code = run(arguments, CommandContext(serve_http=self.http_server, serve_stdio=self._speak))
         captured = self._capsys.readouterr()
         return Told(code, captured.out, captured.err)

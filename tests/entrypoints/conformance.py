@@ -1,4 +1,4 @@
-"""Holds every reply that a test gets from the HTTP door against the OpenAPI document."""
+"""Holds every reply that a test gets from the HTTP entrypoint against the OpenAPI document."""
 
 import re
 from functools import cache

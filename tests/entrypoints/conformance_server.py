@@ -331,7 +331,7 @@ async def accept(context, params):
 
 @asynccontextmanager
 async def open_conformance(services, *, has_sessions: bool):
-    """The suite's features behind our door.
+    """The suite's features behind our entrypoint.
 
     With sessions, which Judge itself has none of, the server can also ask the client and resume.
     """

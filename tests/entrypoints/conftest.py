@@ -1,4 +1,4 @@
-"""What the tests of the doors share."""
+"""What the tests of the entrypoints share."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager

@@ -1,4 +1,4 @@
-"""The MCP door over fakes, a real index and a real code graph; its client is the official one."""
+"""The MCP server over fakes, a real index and a real code graph; its client is the official one."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -45,8 +45,8 @@ def write_repository(root: Path, files: dict[str, str] | None = None) -> Path:
 
 
 @dataclass
-class Door:
-    """The door's surroundings; `client()` is a way in."""
+class McpServer:
+    """The server and what it runs on; `client()` connects to it."""
 
     services: Services
     recorded: RecordingJournal
@@ -56,11 +56,11 @@ class Door:
         return Client(server, mode=mode, read_timeout_seconds=60)
 
 
-OpenDoor = Callable[..., AbstractAsyncContextManager[Door]]
+OpenMcpServer = Callable[..., AbstractAsyncContextManager[McpServer]]
 
 
 @asynccontextmanager
-async def open_door(
+async def open_mcp_server(
     folder: Path,
     model: LanguageModel | None = None,
     *,
@@ -68,8 +68,8 @@ async def open_door(
     roots: CodeRoots | None = None,
     has_index: bool = True,
     sources: str = SOURCES,
-) -> AsyncIterator[Door]:
-    """The door with a book on robots and a small shop to ask about."""
+) -> AsyncIterator[McpServer]:
+    """The server with a book on robots and a small shop to ask about."""
     settings = Settings(_env_file=None, JUDGE_DATA_DIR=str(folder / "data"))
     if roots is None:
         shop = await asyncio.to_thread(write_repository, folder / "shop")
@@ -95,7 +95,7 @@ async def open_door(
             code=roots,
             pipeline=pipeline,
         )
-        yield Door(services, bench.recorded)
+        yield McpServer(services, bench.recorded)
 
 
 def text_of(result: Any) -> str:

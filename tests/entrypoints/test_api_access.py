@@ -1,4 +1,4 @@
-"""Who may do what at the HTTP door: keys, limits, origins, and the headers of every reply."""
+"""Who may do what at the HTTP entrypoint: keys, limits, origins, and the headers of every reply."""
 
 import json
 from collections.abc import Iterator

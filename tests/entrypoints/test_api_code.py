@@ -11,7 +11,7 @@ from judge.codegraph.query.roots import open_roots
 from judge.entrypoints.api.app import create_app
 from judge.settings import Settings
 from tests.entrypoints.conformance import check_reply
-from tests.entrypoints.mcp_bench import open_door
+from tests.entrypoints.mcp_bench import open_mcp_server
 
 
 @pytest.fixture
@@ -20,11 +20,11 @@ def opened(tmp_path):
     async def opened(
         *, is_public: bool = False, roots=None, **environment: str
     ) -> AsyncIterator[httpx.AsyncClient]:
-        async with open_door(tmp_path, roots=roots, has_index=False) as door:
+        async with open_mcp_server(tmp_path, roots=roots, has_index=False) as mcp_server:
             app = create_app(
                 Settings(_env_file=None, **environment),
-                open_services=lambda *_: nullcontext(door.services),
-                journal=door.recorded,
+                open_services=lambda *_: nullcontext(mcp_server.services),
+                journal=mcp_server.recorded,
                 counts=Metrics(),
                 is_public=is_public,
             )

@@ -73,7 +73,7 @@ class SearchBench:
 
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory):
-    """A folder with the documents, indexed by the door itself."""
+    """A folder with the documents, indexed by the entrypoint itself."""
     folder = tmp_path_factory.mktemp("indexed")
 
     async def index():

@@ -22,7 +22,7 @@ from judge.errors import (
 )
 from judge.types.replies import Defect
 from judge.types.results import HelpLine
-from tests.entrypoints.command_line import CommandLine, FakeDoor
+from tests.entrypoints.command_line import CommandLine, FakeHttpServer
 
 ROOT = Path(__file__).parent.parent.parent
 HEAVY = ("aiohttp", "google", "httpx", "litestar", "pydantic", "redis", "rich", "uvicorn")
@@ -43,7 +43,7 @@ def python(code: str, **options) -> subprocess.CompletedProcess[str]:
 
 def failing(cli: CommandLine, error: BaseException) -> tuple[int, str]:
     """The exit code and stderr of a command that ends with *error*."""
-    cli.door = FakeDoor(error)
+    cli.http_server = FakeHttpServer(error)
     told = cli("serve")
     assert told.out == ""
     return told.code, told.err
@@ -54,9 +54,9 @@ def failing(cli: CommandLine, error: BaseException) -> tuple[int, str]:
 )
 def test_help_loads_nothing_slow(arguments):
     done = python(
-        "import sys, judge.__main__ as door\n"
+        "import sys, judge.__main__ as judge_main\n"
         f"sys.argv = ['judge', *{arguments!r}]\n"
-        "code = door.main()\n"
+        "code = judge_main.main()\n"
         f"print(code, sorted({set(HEAVY)!r} & set(sys.modules)), file=sys.stderr)"
     )
     assert done.stderr == "0 []\n"
@@ -97,13 +97,13 @@ def test_completion_script_gets_our_commands():
         "COMP_WORDS": "judge so",
         "COMP_CWORD": "1",
     }
-    done = python("import judge.__main__ as door; door.main()", env=environment)
+    done = python("import judge.__main__ as judge_main; judge_main.main()", env=environment)
     assert done.stdout == "plain,sources\n"
 
 
 def test_serve_opens_the_http_door_with_what_was_typed(cli):
     told = cli("serve", "--host", "::1", "--port", "8123", "--workers", "3")
-    [served] = cli.door.served
+    [served] = cli.http_server.served
     assert told.code == 0
     assert (served.host, served.port, served.workers) == ("::1", 8123, 3)
     assert served.settings.model == "extractive"
@@ -114,7 +114,7 @@ def test_wrong_settings_stop_the_start_and_are_named(cli, monkeypatch):
     told = cli("serve")
     assert told.code == 2
     assert "JUDGE_DEADLINE_S" in told.err
-    assert cli.door.served == []
+    assert cli.http_server.served == []
 
 
 def test_our_errors_are_sentences_on_stderr_and_exit_2(cli):
@@ -165,7 +165,7 @@ def test_a_reader_who_leaves_is_not_told_about_it():
         [
             sys.executable,
             "-c",
-            "import judge.__main__ as door, sys; sys.exit(door.main())",
+            "import judge.__main__ as judge_main, sys; sys.exit(judge_main.main())",
             "--help",
         ],
         stdout=(pipe := os.pipe())[1],
@@ -193,7 +193,7 @@ def test_what_the_terminal_cannot_show_is_replaced(monkeypatch):
 
 def test_a_stream_without_an_encoding_is_left_alone(monkeypatch):
     monkeypatch.setattr(sys, "stdout", out := io.StringIO())
-    assert run(["--version"], CommandContext(FakeDoor(), print)) == 0
+    assert run(["--version"], CommandContext(FakeHttpServer(), print)) == 0
     assert out.getvalue().startswith("judge, version")
 
 
@@ -258,8 +258,8 @@ class CtrlC:
         if name == "judge.entrypoints.cli.main":
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, CtrlC())
-import judge.__main__ as door
-sys.exit(door.main())
+import judge.__main__ as judge_main
+sys.exit(judge_main.main())
 """)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
@@ -276,9 +276,9 @@ def silent(*_, **__):
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(600)
 socket.getaddrinfo = silent
-import judge.__main__ as door
+import judge.__main__ as judge_main
 sys.argv = ["judge", "sources", "check"]
-sys.exit(door.main())
+sys.exit(judge_main.main())
 """,
         cwd=tmp_path,
         env={**os.environ, "JUDGE_SOURCES": "sources.toml"},
@@ -304,7 +304,7 @@ class FullDisk(io.StringIO):
 
 def test_output_for_which_there_is_no_room_is_said_to_have_none(cli, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdout", FullDisk())
-    assert run(["completion", "bash"], CommandContext(FakeDoor(), print)) == 2
+    assert run(["completion", "bash"], CommandContext(FakeHttpServer(), print)) == 2
     told = capsys.readouterr().err
     assert told == "judge: The output cannot be written: No space left on device.\n"
 
@@ -320,4 +320,4 @@ def test_a_full_disk_is_exit_2_and_one_sentence():
 
 def test_without_a_stdout_a_command_does_its_work(cli, monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
-    assert run(["index", "stats"], CommandContext(FakeDoor(), print)) == 0
+    assert run(["index", "stats"], CommandContext(FakeHttpServer(), print)) == 0

@@ -247,9 +247,9 @@ def test_a_query_loads_neither_the_builder_nor_what_only_other_commands_need(roo
         judge, ["code", "build-graph", "--repo", str(root)], obj=CommandContext(print, print)
     )
     query = (
-        "import sys, judge.__main__ as door\n"
+        "import sys, judge.__main__ as judge_main\n"
         f"sys.argv = ['judge', 'code', 'search', '--repo', {str(root)!r}, '-q', 'target']\n"
-        "door.main()\n"
+        "judge_main.main()\n"
         "slow = {'judge.codegraph.build', 'pydantic', 'rich', 'httpx'}\n"
         "print(sorted(slow & set(sys.modules)), file=sys.stderr)"
     )

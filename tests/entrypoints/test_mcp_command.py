@@ -1,4 +1,4 @@
-"""`judge mcp`: which door it opens, and what its page in the documents says."""
+"""`judge mcp`: which entrypoint it opens, and what its page in the documents says."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def test_stdio_is_the_default(cli):
     told = cli("mcp")
     assert (told.code, told.out, told.err) == (0, "", "")
     assert [is_structured for _, is_structured in cli.spoken] == [True]
-    assert cli.door.served == []
+    assert cli.http_server.served == []
 
 
 def test_clients_that_read_only_text_are_served_too(cli):
@@ -44,7 +44,7 @@ def test_http_opens_the_server_and_says_where_to_connect(cli):
     told = cli("mcp", "--transport", "http", "--port", "0", "--host", "::1")
     assert (told.code, told.out) == (0, "")
     assert "/mcp" in told.err
-    [served] = cli.door.served
+    [served] = cli.http_server.served
     assert (served.host, served.port, served.workers) == ("::1", 0, 1)
     assert cli.spoken == []
 

@@ -1,4 +1,4 @@
-"""What the MCP door completes: scopes in the prompt, names in the addresses of resources."""
+"""What the MCP entrypoint completes: scopes in the prompt, names in the addresses of resources."""
 
 import json
 from functools import partial
@@ -9,7 +9,7 @@ from mcp.types import PromptReference, ResourceTemplateReference
 
 from judge.entrypoints.mcp.pagination import MAX_ITEMS, MAX_REPLY
 from judge.search.scopes import parse_scope
-from tests.entrypoints.mcp_bench import OpenDoor, open_door
+from tests.entrypoints.mcp_bench import OpenMcpServer, open_mcp_server
 from tests.fakes.passages import book, document
 
 PROMPT = PromptReference(name="contextual_search")
@@ -20,8 +20,8 @@ PLAN = document("The plan.", id="plan.md", collection="board minutes", tags=("fi
 
 
 @pytest.fixture
-def opened(tmp_path) -> OpenDoor:
-    return partial(open_door, tmp_path, documents=(*book(), PLAN))
+def opened(tmp_path) -> OpenMcpServer:
+    return partial(open_mcp_server, tmp_path, documents=(*book(), PLAN))
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def opened(tmp_path) -> OpenDoor:
     ],
 )
 async def test_a_scope_is_completed_from_what_there_is(opened, typed, completed):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         argument = {"name": "context", "value": typed}
         found = (await client.complete(PROMPT, argument)).completion
         for value in found.values:
             if not value.endswith(":"):
-                assert parse_scope(value, door.services.clock.now()).clauses
+                assert parse_scope(value, mcp_server.services.clock.now()).clauses
     assert found.values == completed
     assert (found.total, found.has_more) == (len(completed), False)
 
@@ -66,7 +66,7 @@ async def test_a_scope_is_completed_from_what_there_is(opened, typed, completed)
     ],
 )
 async def test_a_question_is_completed_where_it_ends_in_a_mention(opened, typed, completed):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         found = await client.complete(PROMPT, {"name": "question", "value": typed})
     assert found.completion.values == completed
 
@@ -83,7 +83,7 @@ async def test_a_question_is_completed_where_it_ends_in_a_mention(opened, typed,
     ],
 )
 async def test_addresses_are_completed(opened, reference, name, typed, completed):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         found = await client.complete(reference, {"name": name, "value": typed})
     assert found.completion.values == completed
 
@@ -91,7 +91,7 @@ async def test_addresses_are_completed(opened, reference, name, typed, completed
 @pytest.mark.parametrize("collection", ["a/b", "50%", "50%2F"])
 async def test_ids_are_completed_step_by_step_whatever_the_collection_is_called(opened, collection):
     held = document("word", id="one.md", collection=collection)
-    async with opened(documents=(held,)) as door, door.client() as client:
+    async with opened(documents=(held,)) as mcp_server, mcp_server.client() as client:
         first = await client.complete(PASSAGE, {"name": "id", "value": collection[:1]})
         [begun] = first.completion.values
         second = await client.complete(PASSAGE, {"name": "id", "value": begun})
@@ -102,7 +102,7 @@ async def test_ids_are_completed_step_by_step_whatever_the_collection_is_called(
 
 async def test_only_a_hundred_completions_are_sent_and_the_rest_counted(opened):
     documents = tuple(document("word", collection=f"c{number:03}") for number in range(130))
-    async with opened(documents=documents) as door, door.client() as client:
+    async with opened(documents=documents) as mcp_server, mcp_server.client() as client:
         found = await client.complete(COLLECTION, {"name": "name", "value": "c"})
     completion = found.completion
     assert (len(completion.values), completion.total, completion.has_more) == (100, 130, True)
@@ -112,13 +112,13 @@ async def test_only_a_hundred_completions_are_sent_and_the_rest_counted(opened):
     "reference", [PromptReference(name="x"), ResourceTemplateReference(uri="judge://x/{y}")]
 )
 async def test_what_is_not_offered_is_not_completed(opened, reference):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         with pytest.raises(MCPError, match="There is no such"):
             await client.complete(reference, {"name": "x", "value": ""})
 
 
 async def test_while_nothing_is_indexed_only_kinds_are_completed(opened):
-    async with opened(has_index=False) as door, door.client() as client:
+    async with opened(has_index=False) as mcp_server, mcp_server.client() as client:
         kinds = await client.complete(PROMPT, {"name": "context", "value": "@"})
         names = await client.complete(PROMPT, {"name": "context", "value": "@tag:"})
         passages = await client.complete(PASSAGE, {"name": "id", "value": "a/"})
@@ -127,7 +127,7 @@ async def test_while_nothing_is_indexed_only_kinds_are_completed(opened):
 
 
 async def test_templates_of_resources_are_listed_and_read(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         templates = (await client.list_resource_templates()).resource_templates
         passage = await client.read_resource("judge://passages/robots/perception/sensors:1")
         collection = await client.read_resource("judge://collections/Board%20minutes")
@@ -144,7 +144,7 @@ async def test_a_large_collection_is_read_in_parts(opened, count, is_shown_whole
     names = (f"{'d' * 200}{number:03}" for number in range(count))
     documents = tuple(document("word", id=name, collection="c") for name in names)
     found, address = [], "judge://collections/c"
-    async with opened(documents=documents) as door, door.client() as client:
+    async with opened(documents=documents) as mcp_server, mcp_server.client() as client:
         while address:
             text = (await client.read_resource(address)).contents[0].text
             assert len(text) <= 24_000
@@ -168,7 +168,10 @@ MANY_DOMAINS = "\n".join(
 async def test_a_long_list_is_read_in_parts(opened, name):
     documents = tuple(document("word", collection=f"{'c' * 300}{number}") for number in range(90))
     found, address = [], f"judge://{name}"
-    async with opened(documents=documents, sources=MANY_DOMAINS) as door, door.client() as client:
+    async with (
+        opened(documents=documents, sources=MANY_DOMAINS) as mcp_server,
+        mcp_server.client() as client,
+    ):
         while address:
             text = (await client.read_resource(address)).contents[0].text
             assert len(text.encode()) <= MAX_REPLY
@@ -182,7 +185,7 @@ async def test_a_long_list_is_read_in_parts(opened, name):
 
 async def test_a_passage_that_fills_more_than_a_reply_is_cut(opened):
     long = document("word " * 9_000, id="long", collection="c")
-    async with opened(documents=(long,)) as door, door.client() as client:
+    async with opened(documents=(long,)) as mcp_server, mcp_server.client() as client:
         text = (await client.read_resource("judge://passages/c/long:0")).contents[0].text
     assert len(text.encode()) <= MAX_REPLY
     assert json.loads(text)["text"].endswith("…")
@@ -198,14 +201,14 @@ async def test_a_passage_that_fills_more_than_a_reply_is_cut(opened):
     ],
 )
 async def test_addresses_that_lead_nowhere_say_so(opened, uri, told):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         with pytest.raises(MCPError) as raised:
             await client.read_resource(uri)
     assert told in str(raised.value)
 
 
 async def test_the_prompt_passes_a_scope_on(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         arguments = {"question": "What did we earn?", "context": "@tag:final"}
         prompt = await client.get_prompt("contextual_search", arguments)
     text = prompt.messages[0].content.text

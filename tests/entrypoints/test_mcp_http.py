@@ -1,4 +1,4 @@
-"""`/mcp` behind the HTTP door: the official client, keys, origins, limits, clients that leave."""
+"""`/mcp` in the HTTP server: the official client, keys, origins, limits, clients that leave."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from judge.entrypoints.mcp.lazy_app import open_lazily
 from judge.entrypoints.mcp.tools import TOOLS
 from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
-from tests.entrypoints.mcp_bench import MODES, Door, open_door
+from tests.entrypoints.mcp_bench import MODES, McpServer, open_mcp_server
 from tests.entrypoints.running_server import MCP, RunningServer, World, opened_world
 from tests.fakes.gemini import slow
 from tests.fakes.model import ScriptedModel
@@ -39,29 +39,29 @@ CALL = {
 def opened(tmp_path):
     @asynccontextmanager
     async def opened(*, is_public: bool = False, **environment: str) -> AsyncIterator["Mounted"]:
-        async with open_door(tmp_path, ScriptedModel(GOOD_REPLY)) as door:
+        async with open_mcp_server(tmp_path, ScriptedModel(GOOD_REPLY)) as mcp_server:
             settings = Settings(_env_file=None, **environment)
-            services = replace(door.services, settings=settings)
+            services = replace(mcp_server.services, settings=settings)
             app = create_app(
                 settings,
                 open_services=lambda *_: nullcontext(services),
-                journal=door.recorded,
+                journal=mcp_server.recorded,
                 counts=Metrics(),
                 is_public=is_public,
                 open_mcp=open_lazily,
             )
             async with app.lifespan():
-                yield Mounted(app, door)
+                yield Mounted(app, mcp_server)
 
     return opened
 
 
 class Mounted:
-    """The app with the door mounted in it, and two ways in."""
+    """The app with the server mounted in it, and two clients."""
 
-    def __init__(self, app, door: Door) -> None:
+    def __init__(self, app, mcp_server: McpServer) -> None:
         self.app = app
-        self.door = door
+        self.mcp_server = mcp_server
 
     @asynccontextmanager
     async def client(self, mode: str = "auto", **headers: str) -> AsyncIterator[Client]:
@@ -120,7 +120,7 @@ async def test_calls_at_the_same_time_are_answered_each_with_its_own(opened):
 async def test_one_request_alone_is_answered(opened):
     async with opened() as mounted:
         reply = await mounted.post()
-        requests = mounted.door.recorded.fields_of("http.request")
+        requests = mounted.mcp_server.recorded.fields_of("http.request")
     assert reply.status_code == 200
     result = json.loads(reply.text.partition("data: ")[2])["result"]
     assert result["structuredContent"]["collections"][1]["name"] == "robots"
@@ -133,7 +133,7 @@ async def test_a_key_is_needed_when_keys_are_set(opened, key):
     headers = {"authorization": f"Bearer {key}"} if key else {}
     async with opened(JUDGE_API_KEYS="secret") as mounted:
         reply = await mounted.post(**headers)
-        assert "mcp.call" not in mounted.door.recorded.events
+        assert "mcp.call" not in mounted.mcp_server.recorded.events
     assert reply.status_code == 401
     assert reply.json()["type"].endswith("unauthorized")
 
@@ -150,7 +150,7 @@ async def test_the_right_key_is_let_in(opened):
 async def test_without_keys_a_public_server_answers_nobody(opened):
     async with opened(is_public=True) as mounted:
         reply = await mounted.post()
-        assert "mcp.call" not in mounted.door.recorded.events
+        assert "mcp.call" not in mounted.mcp_server.recorded.events
     assert reply.status_code == 403
     assert reply.json()["type"].endswith("forbidden")
 
@@ -162,7 +162,7 @@ async def test_without_keys_a_public_server_answers_nobody(opened):
 async def test_pages_of_other_origins_are_refused(opened, origin):
     async with opened(JUDGE_API_KEYS="secret") as mounted:
         reply = await mounted.post(origin=origin, authorization="Bearer secret")
-        assert "mcp.call" not in mounted.door.recorded.events
+        assert "mcp.call" not in mounted.mcp_server.recorded.events
     assert reply.status_code == 403
     assert "JUDGE_CORS_ORIGINS" in reply.json()["detail"]
 
@@ -227,15 +227,15 @@ async def test_a_body_that_is_no_message_is_refused(opened):
 
 
 async def test_without_a_door_to_mount_there_is_nothing_there(tmp_path):
-    async with open_door(tmp_path) as door:
+    async with open_mcp_server(tmp_path) as mcp_server:
         app = create_app(
             Settings(_env_file=None),
-            open_services=lambda *_: nullcontext(door.services),
-            journal=door.recorded,
+            open_services=lambda *_: nullcontext(mcp_server.services),
+            journal=mcp_server.recorded,
             counts=Metrics(),
         )
         async with app.lifespan():
-            assert (await Mounted(app, door).post()).status_code == 404
+            assert (await Mounted(app, mcp_server).post()).status_code == 404
 
 
 @pytest.fixture(scope="module")

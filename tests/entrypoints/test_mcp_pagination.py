@@ -1,4 +1,4 @@
-"""Replies of the MCP door in parts: never too long, never twice, never a part left out."""
+"""Replies of the MCP entrypoint in parts: never too long, never twice, never a part left out."""
 
 import base64
 import json
@@ -32,7 +32,7 @@ from judge.search.service import SearchParameters
 from judge.types.references import Excerpt
 from judge.types.requests import JudgeRequest
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
-from tests.entrypoints.mcp_bench import OpenDoor, open_door, text_of, write_repository
+from tests.entrypoints.mcp_bench import OpenMcpServer, open_mcp_server, text_of, write_repository
 from tests.fakes.model import ScriptedModel
 from tests.fakes.passages import document
 
@@ -49,8 +49,8 @@ CALLS = {
 
 
 @pytest.fixture
-def opened(tmp_path) -> OpenDoor:
-    return partial(open_door, tmp_path)
+def opened(tmp_path) -> OpenMcpServer:
+    return partial(open_mcp_server, tmp_path)
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ async def parts_of(client: Client, tool: str, arguments: dict[str, Any]) -> Asyn
 async def test_cursors_lead_through_the_whole_answer_once(  # noqa: PLR0917 - a row of the table
     opened, roots, tool, arguments, items, total
 ):
-    async with opened(documents=(LONG,), roots=roots) as door, door.client() as client:
+    async with opened(documents=(LONG,), roots=roots) as mcp_server, mcp_server.client() as client:
         parts = [one.structured_content async for one in parts_of(client, tool, arguments)]
     found = [json.dumps(item) for part in parts for item in part[items]]
     assert len(set(found)) == len(found)
@@ -108,7 +108,7 @@ async def test_cursors_lead_through_the_whole_answer_once(  # noqa: PLR0917 - a 
 
 async def test_very_many_collections_are_listed_in_parts(opened):
     documents = tuple(document("word", collection=f"{'c' * 700}{n}") for n in range(100))
-    async with opened(documents=documents) as door, door.client() as client:
+    async with opened(documents=documents) as mcp_server, mcp_server.client() as client:
         parts = [one.structured_content async for one in parts_of(client, "list_collections", {})]
     names = [one["name"] for part in parts for one in part["collections"]]
     assert len(set(names)) == len(names) == parts[0]["total"] == 100
@@ -117,7 +117,7 @@ async def test_very_many_collections_are_listed_in_parts(opened):
 
 @pytest.mark.parametrize("long", [HUGE, WIDE])
 async def test_a_passage_that_fills_more_than_a_reply_is_cut_and_says_so(opened, long):
-    async with opened(documents=(long,)) as door, door.client() as client:
+    async with opened(documents=(long,)) as mcp_server, mcp_server.client() as client:
         asked = {"query": "lidar", "limit": 10}
         parts = [one async for one in parts_of(client, "search_documents", asked)]
         fetched = [one async for one in parts_of(client, "fetch", {"id": long.passages[1].id})]
@@ -131,7 +131,7 @@ async def test_a_passage_that_fills_more_than_a_reply_is_cut_and_says_so(opened,
 
 async def test_the_widest_context_of_a_symbol_fits(opened, roots):
     asked = {"symbol": "load", "tokens": 20_000}
-    async with opened(roots=roots) as door, door.client() as client:
+    async with opened(roots=roots) as mcp_server, mcp_server.client() as client:
         first = await client.call_tool("code_context", asked)
     assert len(sent_by(first)) <= MAX_TOKENS * CHARACTERS_A_TOKEN
     assert first.structured_content["items"][0]["kind"] == "definition"
@@ -142,8 +142,8 @@ async def test_the_widest_context_of_a_symbol_fits(opened, roots):
 async def test_a_verdict_with_many_long_references_fits_and_keeps_what_is_cited(
     opened, references, is_left_out
 ):
-    async with opened(ScriptedModel(GOOD_REPLY)) as door:
-        verdict = await door.services.pipeline.judge(JudgeRequest(**DISPUTE), request_id="1")
+    async with opened(ScriptedModel(GOOD_REPLY)) as mcp_server:
+        verdict = await mcp_server.services.pipeline.judge(JudgeRequest(**DISPUTE), request_id="1")
     [one] = verdict.references
     many = tuple(
         replace(one, number=n, cited=n == 1, text="The landlord repairs the boiler. " * 34)
@@ -162,7 +162,7 @@ async def test_a_verdict_with_many_long_references_fits_and_keeps_what_is_cited(
 async def test_files_that_changed_by_the_hundred_do_not_fill_the_reply(opened, tmp_path, roots):
     for number in range(900):
         (tmp_path / "long" / f"new_module_number_{number}.py").write_text("x = 1\n")
-    async with opened(roots=roots) as door, door.client() as client:
+    async with opened(roots=roots) as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("where_used", {"symbol": "load", "limit": 5})
     added = result.structured_content["staleness"]["added"]
     assert len(sent_by(result)) <= MAX_TOKENS * CHARACTERS_A_TOKEN
@@ -180,7 +180,7 @@ async def test_files_that_changed_by_the_hundred_do_not_fill_the_reply(opened, t
     ],
 )
 async def test_no_reply_is_sent_twice(opened, roots, tool, arguments):
-    async with opened(documents=(LONG,), roots=roots) as door, door.client() as client:
+    async with opened(documents=(LONG,), roots=roots) as mcp_server, mcp_server.client() as client:
         result = await client.call_tool(tool, arguments)
     structured = json.dumps(result.structured_content, ensure_ascii=False)
     assert len(text_of(result)) < len(structured) / 2
@@ -190,7 +190,7 @@ async def test_no_reply_is_sent_twice(opened, roots, tool, arguments):
 
 
 async def test_the_list_of_tools_says_no_more_than_it_must(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         listed = await client.list_tools()
     assert len(sent_by(listed)) <= 27_000
     for tool in listed.tools:
@@ -199,7 +199,7 @@ async def test_the_list_of_tools_says_no_more_than_it_must(opened):
 
 
 async def test_clients_that_read_only_text_get_all_of_it_there_once(opened):
-    async with opened() as door, door.client(wants_text=True) as client:
+    async with opened() as mcp_server, mcp_server.client(wants_text=True) as client:
         tools = (await client.list_tools()).tools
         result = await client.call_tool("search_documents", {"query": "lidar", "limit": 1})
         told = json.loads(text_of(result))
@@ -214,7 +214,7 @@ async def test_clients_that_read_only_text_get_all_of_it_there_once(opened):
 
 async def test_the_answer_format_comes_as_it_is_to_clients_that_read_only_text(opened):
     asked = {"query": "lidar", "format": "answer"}
-    async with opened() as door, door.client(wants_text=True) as client:
+    async with opened() as mcp_server, mcp_server.client(wants_text=True) as client:
         told, rest = (await client.call_tool("search_documents", asked)).content
     assert told.text.startswith("Based on the indexed files, here are the relevant sections:")
     assert told.text.endswith('<cite i="3"/>\n')
@@ -223,7 +223,7 @@ async def test_the_answer_format_comes_as_it_is_to_clients_that_read_only_text(o
 
 async def test_the_answer_format_is_offered_and_its_parts_fit(opened):
     asked = {"query": "lidar", "format": "answer", "limit": 50}
-    async with opened(documents=(LONG,)) as door, door.client() as client:
+    async with opened(documents=(LONG,)) as mcp_server, mcp_server.client() as client:
         parts = [one async for one in parts_of(client, "search_documents", asked)]
     assert len(parts) > 1
     ids = [chunk["id"] for part in parts for chunk in part.structured_content["results"]]
@@ -241,7 +241,7 @@ async def test_the_answer_format_is_offered_and_its_parts_fit(opened):
 async def test_each_block_of_the_answer_format_has_its_place_in_the_list(more, opened):
     deep = replace(LONG, passages=[replace(one, path="deep/" * 50) for one in LONG.passages])
     asked = {"query": "lidar", "format": "answer", **more}
-    async with opened(documents=(deep,)) as door, door.client() as client:
+    async with opened(documents=(deep,)) as mcp_server, mcp_server.client() as client:
         found = (await client.call_tool("search_documents", asked)).structured_content
     last = len(found["results"])
     assert last > 1
@@ -251,12 +251,12 @@ async def test_each_block_of_the_answer_format_has_its_place_in_the_list(more, o
 
 async def test_the_answer_format_is_that_of_the_other_doors(opened):
     asked = {"query": "lidar distance", "context": "@collection:robots", "format": "answer"}
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         found = (await client.call_tool("search_documents", asked)).structured_content
         nothing = await client.call_tool(
             "search_documents", {"query": "quantum cooking", "format": "answer"}
         )
-        same = await door.services.corpus.search.search(
+        same = await mcp_server.services.corpus.search.search(
             SearchParameters("lidar distance", context="@collection:robots")
         )
     assert found["answer"] == format_answer(same.results.hits)
@@ -286,7 +286,7 @@ def tampered(cursor: str) -> str:
 )
 async def test_a_cursor_that_cannot_be_followed_is_refused_in_words(opened, change, told):
     asked = {"query": "lidar", "limit": 1}
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         found = (await client.call_tool("search_documents", asked)).structured_content
         result = await client.call_tool(
             "search_documents", change({**asked, "cursor": found["next_cursor"]})
@@ -298,9 +298,9 @@ async def test_a_cursor_that_cannot_be_followed_is_refused_in_words(opened, chan
 
 async def test_a_cursor_into_an_answer_that_changed_since_is_refused(opened):
     asked = {"query": "lidar", "limit": 1}
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         found = (await client.call_tool("search_documents", asked)).structured_content
-        async with door.services.corpus.indexer.store.writing() as writer:
+        async with mcp_server.services.corpus.indexer.store.writing() as writer:
             [best] = found["results"]
             await writer.remove(best["collection_name"], [best["document_id"]])
             await writer.commit()
@@ -312,7 +312,7 @@ async def test_a_cursor_into_an_answer_that_changed_since_is_refused(opened):
 
 
 async def test_tools_without_lists_take_no_cursor(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         result = await client.call_tool(
             "judge_dispute", {"context": "He never pays.", "query": "Is it fair?", "cursor": "x"}
@@ -370,7 +370,7 @@ async def test_an_error_that_repeats_what_was_sent_is_cut(opened):
         "query": "Am I wrong?",
         "domain": "n" * 50_000,
     }
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("judge_dispute", asked)
     assert result.is_error
     assert text_of(result).startswith("There is no domain 'nnn")

@@ -1,4 +1,4 @@
-"""Progress that the MCP door tells while a call lasts."""
+"""Progress that the MCP entrypoint reports while a call lasts."""
 
 import asyncio
 from functools import partial
@@ -7,13 +7,13 @@ import pytest
 
 from judge.entrypoints.mcp.calls import reporting
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY
-from tests.entrypoints.mcp_bench import MODES, OpenDoor, open_door
+from tests.entrypoints.mcp_bench import MODES, OpenMcpServer, open_mcp_server
 from tests.fakes.model import ScriptedModel
 
 
 @pytest.fixture
-def opened(tmp_path) -> OpenDoor:
-    return partial(open_door, tmp_path)
+def opened(tmp_path) -> OpenMcpServer:
+    return partial(open_mcp_server, tmp_path)
 
 
 class Heard:
@@ -32,7 +32,7 @@ class Heard:
 async def test_a_judgement_tells_its_steps_and_no_word_of_the_dispute(opened, mode):
     heard = Heard()
     model = ScriptedModel(BAD_REPLY, GOOD_REPLY)
-    async with opened(model) as door, door.client(mode) as client:
+    async with opened(model) as mcp_server, mcp_server.client(mode) as client:
         await client.call_tool("judge_dispute", DISPUTE, progress_callback=heard)
     assert heard.steps == [
         "judge_dispute has begun.",
@@ -53,7 +53,7 @@ async def test_every_tool_gives_a_sign_of_life(opened):
     }
     for tool, arguments in calls.items():
         heard = Heard()
-        async with opened() as door, door.client() as client:
+        async with opened() as mcp_server, mcp_server.client() as client:
             await client.call_tool(tool, arguments, progress_callback=heard)
         assert heard.steps[0] == f"{tool} has begun."
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from judge.codegraph.query.roots import open_roots
-from tests.entrypoints.mcp_bench import OpenDoor, open_door, text_of, write_repository
+from tests.entrypoints.mcp_bench import OpenMcpServer, open_mcp_server, text_of, write_repository
 from tests.fakes.passages import document
 
 PROJECT = {
@@ -52,10 +52,10 @@ HANDBOOK = document(
 
 
 @pytest.fixture
-def opened(tmp_path) -> OpenDoor:
+def opened(tmp_path) -> OpenMcpServer:
     root = write_repository(tmp_path / "project", PROJECT)
     roots = open_roots([f"project={root}"])
-    return partial(open_door, tmp_path, documents=(HANDBOOK,), roots=roots)
+    return partial(open_mcp_server, tmp_path, documents=(HANDBOOK,), roots=roots)
 
 
 class Assistant:
@@ -176,7 +176,7 @@ async def is_what_i_say_in_the_handbook(ask: Assistant) -> Any:
 async def test_a_question_about_an_unknown_project_takes_two_calls_at_most(
     opened, question, answer
 ):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         ask = Assistant(client)
         assert await question(ask) == answer
     assert 1 <= ask.calls <= 2

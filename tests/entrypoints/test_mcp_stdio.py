@@ -25,7 +25,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from judge.entrypoints.mcp.stdio import serve_streams
-from tests.entrypoints.mcp_bench import open_door
+from tests.entrypoints.mcp_bench import open_mcp_server
 from tests.fakes.model import ScriptedModel
 
 class NoisyModel(ScriptedModel):
@@ -41,9 +41,9 @@ async def fail():
 @asynccontextmanager
 async def open_services():
     print("a line printed on the way in")
-    async with open_door(Path(sys.argv[1]), NoisyModel()) as door:
-        yield replace(door.services, warm=fail)
-        print(door.recorded.fields_of("mcp.error"))
+    async with open_mcp_server(Path(sys.argv[1]), NoisyModel()) as mcp_server:
+        yield replace(mcp_server.services, warm=fail)
+        print(mcp_server.recorded.fields_of("mcp.error"))
     print("a line printed on the way out")
     os.write(1, b"a line written on the way out\\n")
 

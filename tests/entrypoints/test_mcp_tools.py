@@ -1,4 +1,4 @@
-"""The MCP door through the official client, in this process: tools, errors, caps, prompt.
+"""The MCP entrypoint through the official client, in this process: tools, errors, caps, prompt.
 
 Every test of an answer holds for both generations of the protocol.
 """
@@ -20,9 +20,9 @@ from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, PARAGRAP
 from tests.entrypoints.mcp_bench import (
     CODE,
     MODES,
-    Door,
-    OpenDoor,
-    open_door,
+    McpServer,
+    OpenMcpServer,
+    open_mcp_server,
     text_of,
     write_repository,
 )
@@ -45,8 +45,8 @@ NAMES = [
 
 
 @pytest.fixture
-def opened(tmp_path) -> OpenDoor:
-    return partial(open_door, tmp_path)
+def opened(tmp_path) -> OpenMcpServer:
+    return partial(open_mcp_server, tmp_path)
 
 
 @pytest.fixture(params=MODES)
@@ -77,7 +77,7 @@ def members_of(result):
 
 
 async def test_the_tools_are_those_of_the_contract(opened, mode):
-    async with opened() as door, door.client(mode) as client:
+    async with opened() as mcp_server, mcp_server.client(mode) as client:
         tools = (await client.list_tools()).tools
     assert [tool.name for tool in tools] == NAMES
     for tool in tools:
@@ -92,7 +92,7 @@ async def test_the_tools_are_those_of_the_contract(opened, mode):
 
 
 async def test_search_takes_what_the_contract_says(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         [tool] = [t for t in (await client.list_tools()).tools if t.name == "search_documents"]
     fields = tool.input_schema["properties"]
     assert list(fields) == ["query", "context", "limit", "include_sources", "format", "cursor"]
@@ -101,7 +101,7 @@ async def test_search_takes_what_the_contract_says(opened):
 
 
 async def test_a_dispute_is_judged(opened, mode):
-    async with opened(ScriptedModel(GOOD_REPLY)) as door, door.client(mode) as client:
+    async with opened(ScriptedModel(GOOD_REPLY)) as mcp_server, mcp_server.client(mode) as client:
         result = await client.call_tool("judge_dispute", DISPUTE)
     verdict = result.structured_content
     assert not result.is_error
@@ -113,7 +113,7 @@ async def test_a_dispute_is_judged(opened, mode):
     assert verdict["references"][0]["text"] == PARAGRAPH
     assert verdict["references"][0]["fetched_at"].endswith("Z")
     assert verdict["evidence"] == "grounded"
-    [judged] = door.recorded.fields_of("judgement.finished")
+    [judged] = mcp_server.recorded.fields_of("judgement.finished")
     assert judged["domain"] == "tenancy"
 
 
@@ -121,7 +121,7 @@ async def test_a_dispute_may_cite_indexed_documents(opened):
     lease = document("The landlord repairs the boiler within a week.", id="lease", collection="own")
     dispute = {**DISPUTE, "scope": "@collection:own", "domain": "default"}
     model = ScriptedModel(GOOD_REPLY, GOOD_REPLY)
-    async with opened(model, documents=(lease,)) as door, door.client() as client:
+    async with opened(model, documents=(lease,)) as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("judge_dispute", dispute)
     references = result.structured_content["references"]
     assert [reference["kind"] for reference in references] == ["page", "passage"]
@@ -129,7 +129,7 @@ async def test_a_dispute_may_cite_indexed_documents(opened):
 
 async def test_passages_are_found_in_the_shape_of_the_contract(opened, mode):
     arguments = {"query": "lidar distance", "context": "@collection:robots", "limit": 1}
-    async with opened() as door, door.client(mode) as client:
+    async with opened() as mcp_server, mcp_server.client(mode) as client:
         result = await client.call_tool("search_documents", arguments)
     found = result.structured_content
     assert text_of(result).startswith("1 of 2 passages:\n[1] robots/perception/sensors:")
@@ -143,7 +143,7 @@ async def test_passages_are_found_in_the_shape_of_the_contract(opened, mode):
 
 
 async def test_mentions_in_the_query_are_understood(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         mentioned = await client.call_tool(
             "search_documents", {"query": "lidar @collection:minutes"}
         )
@@ -154,13 +154,13 @@ async def test_mentions_in_the_query_are_understood(opened):
 
 async def test_sources_are_left_out_on_request(opened):
     arguments = {"query": "lidar", "include_sources": False}
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("search_documents", arguments)
     assert [chunk["metadata"] for chunk in result.structured_content["results"]] == [{}, {}, {}]
 
 
 async def test_a_scope_that_empties_the_answer_is_told(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         result = await client.call_tool(
             "search_documents", {"query": "acceleration", "context": "@collection:minutes"}
         )
@@ -170,7 +170,7 @@ async def test_a_scope_that_empties_the_answer_is_told(opened):
 
 
 async def test_a_passage_is_fetched_with_its_neighbours(opened, mode):
-    async with opened() as door, door.client(mode) as client:
+    async with opened() as mcp_server, mcp_server.client(mode) as client:
         result = await client.call_tool("fetch", {"id": "robots/perception/sensors:1"})
     passage = result.structured_content
     assert passage["text"].startswith("An inertial sensor")
@@ -180,7 +180,7 @@ async def test_a_passage_is_fetched_with_its_neighbours(opened, mode):
 
 
 async def test_a_found_id_can_be_fetched_alone(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         found = await client.call_tool("search_documents", {"query": "costmap"})
         [hit] = found.structured_content["results"]
         result = await client.call_tool("fetch", {"id": hit["id"], "neighbours": 0})
@@ -204,7 +204,7 @@ async def test_a_found_id_can_be_fetched_alone(opened):
     ],
 )
 async def test_nothing_outside_of_the_scope_is_fetched(opened, arguments, told):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("fetch", arguments)
     assert result.is_error
     assert text_of(result).startswith(told)
@@ -212,7 +212,7 @@ async def test_nothing_outside_of_the_scope_is_fetched(opened, arguments, told):
 
 
 async def test_collections_are_listed(opened, mode):
-    async with opened() as door, door.client(mode) as client:
+    async with opened() as mcp_server, mcp_server.client(mode) as client:
         result = await client.call_tool("list_collections", {})
     listed = result.structured_content
     assert listed["collections"] == [
@@ -223,7 +223,7 @@ async def test_collections_are_listed(opened, mode):
 
 
 async def test_code_is_searched(opened, mode):
-    async with opened() as door, door.client(mode) as client:
+    async with opened() as mcp_server, mcp_server.client(mode) as client:
         result = await client.call_tool("search_code", {"repo": "shop", "query": "price"})
     found = result.structured_content
     assert {item["file"] for item in found["items"]} == {"shop.py"}
@@ -231,7 +231,7 @@ async def test_code_is_searched(opened, mode):
 
 
 async def test_uses_are_found_and_followed(opened, mode):
-    async with opened() as door, door.client(mode) as client:
+    async with opened() as mcp_server, mcp_server.client(mode) as client:
         uses = await client.call_tool("where_used", {"symbol": "total"})
         feeds = await client.call_tool("lineage", {"symbol": "pay", "direction": "upstream"})
     assert {item["file"] for item in uses.structured_content["items"]} == {"shop.py", "till.py"}
@@ -269,30 +269,36 @@ async def test_uses_are_found_and_followed(opened, mode):
     ],
 )
 async def test_what_cannot_be_answered_is_an_error_of_the_tool(opened, tool, arguments, slug, told):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         result = await client.call_tool(tool, arguments)
     assert result.is_error
     assert told in text_of(result)
     assert result.structured_content is None  # The schema is that of answers.
-    [call] = door.recorded.fields_of("mcp.call")
+    [call] = mcp_server.recorded.fields_of("mcp.call")
     assert (call["tool"], call["outcome"]) == (tool, slug)
 
 
 async def test_an_ambiguous_name_brings_its_candidates(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("lineage", {"symbol": "add"})
     assert members_of(result) == {"candidates": ["shop.Bill.add", "shop.Cart.add"]}
 
 
 async def test_a_refusal_of_the_model_brings_help_lines(opened):
-    async with opened(ScriptedModel(ContentBlocked("SAFETY"))) as door, door.client() as client:
+    async with (
+        opened(ScriptedModel(ContentBlocked("SAFETY"))) as mcp_server,
+        mcp_server.client() as client,
+    ):
         result = await client.call_tool("judge_dispute", DISPUTE)
     assert result.is_error
     assert members_of(result)["help"][0]["phone"] == "116 000"
 
 
 async def test_two_defective_replies_bring_their_defects(opened):
-    async with opened(ScriptedModel(BAD_REPLY, BAD_REPLY)) as door, door.client() as client:
+    async with (
+        opened(ScriptedModel(BAD_REPLY, BAD_REPLY)) as mcp_server,
+        mcp_server.client() as client,
+    ):
         result = await client.call_tool("judge_dispute", DISPUTE)
     assert members_of(result)["attempts"] == 2
     assert members_of(result)["defects"][0]["rule"] == "citation"
@@ -301,23 +307,26 @@ async def test_two_defective_replies_bring_their_defects(opened):
 
 async def test_a_fault_of_ours_shows_nothing_of_itself(opened):
     model = ScriptedModel(ZeroDivisionError("my boiler"))
-    async with opened(model) as door, door.client() as client:
+    async with opened(model) as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("judge_dispute", DISPUTE)
     assert result.is_error
     assert "boiler" not in result.model_dump_json()
-    [noted] = door.recorded.fields_of("mcp.error")
+    [noted] = mcp_server.recorded.fields_of("mcp.error")
     assert "ZeroDivisionError" in noted["error"]
-    assert "boiler" not in str(door.recorded.entries)
+    assert "boiler" not in str(mcp_server.recorded.entries)
 
 
 async def test_a_deadline_is_told(opened):
-    async with opened(ScriptedModel(DeadlineExceeded(30))) as door, door.client() as client:
+    async with (
+        opened(ScriptedModel(DeadlineExceeded(30))) as mcp_server,
+        mcp_server.client() as client,
+    ):
         result = await client.call_tool("judge_dispute", DISPUTE)
     assert text_of(result) == "No verdict was ready within 30 seconds. Please try again."
 
 
 async def test_while_nothing_is_indexed_the_tools_say_so(opened):
-    async with opened(has_index=False) as door, door.client() as client:
+    async with opened(has_index=False) as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("search_documents", {"query": "x"})
         collections = await client.read_resource("judge://collections")
         prompt = await client.get_prompt("contextual_search")
@@ -333,10 +342,10 @@ async def test_while_nothing_is_indexed_the_tools_say_so(opened):
 async def test_an_index_that_is_down_is_told(opened):
     index = FakeIndex()
     index.is_down = True
-    async with opened() as door:
-        search = DocumentSearch(index, index, door.services.clock)
-        corpus = replace(door.services.corpus, search=search)
-        down = Door(replace(door.services, corpus=corpus), door.recorded)
+    async with opened() as mcp_server:
+        search = DocumentSearch(index, index, mcp_server.services.clock)
+        corpus = replace(mcp_server.services.corpus, search=search)
+        down = McpServer(replace(mcp_server.services, corpus=corpus), mcp_server.recorded)
         async with down.client() as client:
             result = await client.call_tool("search_documents", {"query": "x"})
             with pytest.raises(MCPError, match="The index is down"):
@@ -346,7 +355,7 @@ async def test_an_index_that_is_down_is_told(opened):
 
 
 async def test_without_repositories_the_tools_say_what_to_set(opened):
-    async with opened(roots=CodeRoots()) as door, door.client() as client:
+    async with opened(roots=CodeRoots()) as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("search_code", {"query": "x"})
     assert "JUDGE_CODE_ROOTS" in text_of(result)
 
@@ -355,7 +364,7 @@ async def test_several_repositories_must_be_told_apart(opened, tmp_path):
     shed = await asyncio.to_thread(write_repository, tmp_path / "shed", {"a.py": "price = 2\n"})
     shop = await asyncio.to_thread(write_repository, tmp_path / "shop", CODE)
     roots = open_roots([f"shop={shop}", f"shed={shed}"])
-    async with opened(roots=roots) as door, door.client() as client:
+    async with opened(roots=roots) as mcp_server, mcp_server.client() as client:
         unnamed = await client.call_tool("search_code", {"query": "price"})
         named = await client.call_tool("search_code", {"query": "price", "repo": "shed"})
         instructions = client.instructions
@@ -365,14 +374,18 @@ async def test_several_repositories_must_be_told_apart(opened, tmp_path):
 
 
 async def test_an_unknown_tool_is_an_error_of_the_client(opened, mode):
-    async with opened() as door, door.client(mode) as client:
+    async with opened() as mcp_server, mcp_server.client(mode) as client:
         with pytest.raises(MCPError, match="There are: judge_dispute, search_documents"):
             await client.call_tool("judge", DISPUTE)
 
 
 async def test_calls_are_answered_at_the_same_time(opened, mode):
     model = WaitingModel()
-    async with opened(model) as door, door.client(mode) as client, asyncio.TaskGroup() as group:
+    async with (
+        opened(model) as mcp_server,
+        mcp_server.client(mode) as client,
+        asyncio.TaskGroup() as group,
+    ):
         judging = group.create_task(client.call_tool("judge_dispute", DISPUTE))
         await model.started.wait()
         calls = [
@@ -387,20 +400,20 @@ async def test_calls_are_answered_at_the_same_time(opened, mode):
 
 async def test_cancelling_a_judgement_ends_the_call_of_the_model(opened, mode):
     model = WaitingModel()
-    async with opened(model) as door, door.client(mode) as client:
+    async with opened(model) as mcp_server, mcp_server.client(mode) as client:
         judging = asyncio.create_task(client.call_tool("judge_dispute", DISPUTE))
         await model.started.wait()
         judging.cancel()
         async with asyncio.timeout(20):
             await model.cancelled.wait()
-        await until(lambda: "mcp.call" in door.recorded.events)
+        await until(lambda: "mcp.call" in mcp_server.recorded.events)
         still = await client.call_tool("list_collections", {})
-    assert door.recorded.fields_of("mcp.call")[0]["outcome"] == "cancelled"
+    assert mcp_server.recorded.fields_of("mcp.call")[0]["outcome"] == "cancelled"
     assert not still.is_error
 
 
 async def test_the_prompt_teaches_the_scopes(opened, mode):
-    async with opened() as door, door.client(mode) as client:
+    async with opened() as mcp_server, mcp_server.client(mode) as client:
         [listed] = (await client.list_prompts()).prompts
         question = "What measures distance? @collection:robots"
         prompt = await client.get_prompt("contextual_search", {"question": question})
@@ -413,18 +426,18 @@ async def test_the_prompt_teaches_the_scopes(opened, mode):
 
 
 async def test_every_scope_that_the_prompt_shows_is_understood(opened):
-    async with opened() as door:
-        async with door.client() as client:
+    async with opened() as mcp_server:
+        async with mcp_server.client() as client:
             text = (await client.get_prompt("contextual_search")).messages[0].content.text
         shown = re.findall(r"`(-?@\w+:[^`]+)`", text)
         assert len(shown) >= 7
         for scope in shown:
-            assert parse_scope(scope, door.services.clock.now()).clauses
+            assert parse_scope(scope, mcp_server.services.clock.now()).clauses
 
 
 async def test_the_prompt_names_only_some_of_very_many_collections(opened):
     documents = tuple(document("word", collection=f"c{number:03}") for number in range(60))
-    async with opened(documents=documents) as door, door.client() as client:
+    async with opened(documents=documents) as mcp_server, mcp_server.client() as client:
         prompt = await client.get_prompt("contextual_search")
     text = prompt.messages[0].content.text
     assert "c049 and others, which `list_collections` tells." in text
@@ -432,13 +445,13 @@ async def test_the_prompt_names_only_some_of_very_many_collections(opened):
 
 
 async def test_an_unknown_prompt_is_told_the_right_one(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         with pytest.raises(MCPError, match="There is: contextual_search"):
             await client.get_prompt("search")
 
 
 async def test_domains_and_collections_are_resources(opened, mode):
-    async with opened() as door, door.client(mode) as client:
+    async with opened() as mcp_server, mcp_server.client(mode) as client:
         listed = (await client.list_resources()).resources
         read = [await client.read_resource(resource.uri) for resource in listed]
     assert [resource.uri for resource in listed] == ["judge://domains", "judge://collections"]
@@ -449,6 +462,6 @@ async def test_domains_and_collections_are_resources(opened, mode):
 
 
 async def test_an_unknown_resource_is_told_the_right_ones(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         with pytest.raises(MCPError, match="judge://domains, judge://collections"):
             await client.read_resource("judge://secrets")

@@ -1,4 +1,4 @@
-"""Any number of personas speaks, and a domain's help lines are shown, at every door."""
+"""Any number of personas speaks, and a domain's help lines are shown, at every entrypoint."""
 
 import asyncio
 import json

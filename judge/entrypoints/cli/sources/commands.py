@@ -1,4 +1,4 @@
-"""`judge sources`: what is in force, whether it works, and why a text gets its domain."""
+"""`judge sources`: what is configured, whether it works, and why a text gets its domain."""
 
 import click
 
@@ -28,7 +28,7 @@ def list_sources() -> None:
 @text_or_json
 @runs("sources.show.show_effective_sources")
 def show() -> None:
-    """Show the settings in force, with the file and line of each.
+    """Show the effective sources, each with its file and line.
 
     They come from the sources file, the files it includes and the package's vocabulary.
     Terms are only counted, unless you name a --domain.
@@ -45,10 +45,10 @@ def show() -> None:
 def check() -> None:
     """Check the sources file and its pages, and show what would be quoted.
 
-    Each page must be available, not withdrawn and quotable. Each example must get its domain, and
-    each of the not_examples another one, both as a story and as a question. Duplicate terms and
-    pages, terms that hide those of another domain, and http:// addresses are reported. Fetched
-    pages are stored in Redis, if it is configured.
+    Each page must exist, be quotable and not be withdrawn; each example must get the domain under
+    which it stands and each of the not_examples another, as a story and as a question. Terms that
+    stand twice or hide those of another domain, pages that stand twice and addresses without
+    encryption are reported. What was fetched is kept in Redis, if that is configured.
     """
 
 

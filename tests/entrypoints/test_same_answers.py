@@ -1,7 +1,7 @@
 """The same question over HTTP, on the command line and over MCP gets the same answer.
 
-One table; each door opens services of its own from the same environment, and all three read the
-same index, code graph, pages and model.
+One table; each entrypoint opens services of its own from the same environment, and all three read
+the same index, code graph, pages and model.
 """
 
 import asyncio
@@ -43,12 +43,12 @@ MANUAL = """# Manual
 Bleed the radiators before the boiler is lit. Never open the boiler's case.
 """
 PASSING = {"id", "timings_ms", "fetched_at", "search_time_ms", "search_time"}
-"""Members that differ from one answer to the next at the same door, too."""
+"""Members that differ from one answer to the next at the same entrypoint, too."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """How each door is asked: its path, its command and its tool, with the same fields."""
+    """How each entrypoint is asked: its path, its command and its tool, with the same fields."""
 
     path: str
     command: tuple[str, ...]
@@ -56,7 +56,7 @@ class Question:
     fields: Mapping[str, Any]
     method: str = "GET"
     replies: tuple[Any, ...] = ()
-    """What the model says, to each door anew; unscripted it gives a good verdict."""
+    """What the model says, to each entrypoint anew; unscripted it gives a good verdict."""
     fails_with: str = ""
     """The kind of problem, empty for an answer."""
     exit_code: int = 2
@@ -168,7 +168,7 @@ QUESTIONS = {
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory) -> Iterator[World]:
-    folder = tmp_path_factory.mktemp("doors")
+    folder = tmp_path_factory.mktemp("entrypoints")
     with opened_world(folder) as world, pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for name, value in world.environment.items():
@@ -191,7 +191,7 @@ def cli(capsys) -> CommandLine:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_three_doors_give_the_same_answer(name, world, cli):
+def test_three_entrypoints_give_the_same_answer(name, world, cli):
     question = QUESTIONS[name]
     shop = str(world.directory / "shop")
     world.gemini.script(*question.replies)
