@@ -84,7 +84,7 @@ class Writer:
         self.analyst: deque[str] = deque()
         self.silence_s = BEGINS_AFTER_S
 
-    async def complete(self, prompt, *, timeout_s, has_more_room, on_text=ignore_text):
+    async def complete(self, prompt, *, timeout_s, doubles_limit, on_text=ignore_text):
         settled = prompt.text.partition("<SETTLED>")[2]
         text = reply(self.analyst.popleft() if self.analyst else PROSE, settled)
         await asyncio.sleep(self.silence_s)

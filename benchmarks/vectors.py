@@ -46,7 +46,7 @@ class Subjects:
     name = f"subjects-{DIMENSIONS}"
 
     def __init__(self) -> None:
-        self.least_similarity = 0.6
+        self.min_similarity = 0.6
         self._chance = np.random.default_rng(1)
         self._subjects = self._chance.standard_normal((SUBJECTS, DIMENSIONS), dtype=np.float32)
 
@@ -111,7 +111,7 @@ def compare(folder: Path, file: VectorFile, embedder: Subjects, corpus: Sequence
             scope = Scope((clause,))
             median = timed(name, lambda q, scope=scope: find(q, scope), asked)
             print(f"  {'':<34} {median / whole:6.2f} of unfiltered")
-        embedder.least_similarity = 0.0
+        embedder.min_similarity = 0.0
         timed("unfiltered, half of all alike", find, asked)
 
 

@@ -62,12 +62,12 @@ class LanguageModel(Protocol):
         prompt: Prompt,
         *,
         timeout_s: float,
-        has_more_room: bool,
+        doubles_limit: bool,
         on_text: OnText = ignore_text,
     ) -> ModelReply:
         """One reply, within *timeout_s* seconds of wall time, including a transport retry.
 
-        *has_more_room* asks for twice the usual output limit, after a truncated reply.
+        *doubles_limit* asks for twice the usual output limit, after a truncated reply.
         A model that streams calls *on_text* as the reply grows, never after this has returned or
         raised; *on_text* must return at once.
 
@@ -284,7 +284,7 @@ class Embedder(Protocol):
         """The model and its number of dimensions; vectors of another name are not comparable."""
 
     @property
-    def least_similarity(self) -> float:
+    def min_similarity(self) -> float:
         """The cosine similarity below which a passage is not about the question."""
 
     async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:

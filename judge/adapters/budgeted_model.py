@@ -70,7 +70,7 @@ class BudgetedModel:
         prompt: Prompt,
         *,
         timeout_s: float,
-        has_more_room: bool,
+        doubles_limit: bool,
         on_text: OnText = ignore_text,
     ) -> ModelReply:
         """One reply to *prompt*; raises BudgetSpent, and what *model* raises."""
@@ -85,7 +85,7 @@ class BudgetedModel:
         try:
             listener = ignore_text if on_text is ignore_text else count_written
             reply = await self._model.complete(
-                prompt, timeout_s=timeout_s, has_more_room=has_more_room, on_text=listener
+                prompt, timeout_s=timeout_s, doubles_limit=doubles_limit, on_text=listener
             )
         except ContentBlocked as blocked:
             await self._budget.count(blocked.tokens)

@@ -97,7 +97,7 @@ class ExtractiveModel:
         prompt: Prompt,
         *,
         timeout_s: float,
-        has_more_room: bool,
+        doubles_limit: bool,
         on_text: OnText = ignore_text,
     ) -> ModelReply:
         """The best quotations, at once: time-out and room do not matter, and it raises nothing."""

@@ -23,7 +23,7 @@ class ModelService(Protocol):
         """The model's name as configured."""
 
     async def ask(
-        self, prompt: Prompt, *, has_more_room: bool, on_text: OnText
+        self, prompt: Prompt, *, doubles_limit: bool, on_text: OnText
     ) -> ModelReply | ModelFailure:
         """The outcome of one call, which the caller cancels at its deadline; raises ContentBlocked.
 
@@ -55,15 +55,15 @@ class RemoteModel:
         prompt: Prompt,
         *,
         timeout_s: float,
-        has_more_room: bool,
+        doubles_limit: bool,
         on_text: OnText = ignore_text,
     ) -> ModelReply:
         """One reply to *prompt*; errors as the port promises."""
         async with asyncio.timeout(timeout_s) as deadline:
-            outcome = await self.service.ask(prompt, has_more_room=has_more_room, on_text=on_text)
+            outcome = await self.service.ask(prompt, doubles_limit=doubles_limit, on_text=on_text)
             if isinstance(outcome, ModelFailure) and await self._wait_to_retry(outcome, deadline):
                 outcome = await self.service.ask(
-                    prompt, has_more_room=has_more_room, on_text=on_text
+                    prompt, doubles_limit=doubles_limit, on_text=on_text
                 )
         if isinstance(outcome, ModelFailure):
             self.journal.note("model.unavailable", **_fields(outcome))

@@ -223,7 +223,7 @@ async def _grade(prompt: Prompt, model: LanguageModel, timeout_s: float) -> tupl
     """`yes` or `no`, empty without a valid reply; and the tokens that it cost."""
     try:
         async with asyncio.timeout(timeout_s):
-            reply = await model.complete(prompt, timeout_s=timeout_s, has_more_room=False)
+            reply = await model.complete(prompt, timeout_s=timeout_s, doubles_limit=False)
     except (ModelUnavailable, ContentBlocked, TimeoutError):
         return "", Usage()
     try:

@@ -54,7 +54,7 @@ class ModelCaller:
         prompt: Prompt,
         deadline: Deadline,
         *,
-        has_more_room: bool,
+        doubles_limit: bool,
         listener: Listener = ignore_replies,
     ) -> tuple[ModelReply, LanguageModel]:
         """The reply and the model that gave it; *listener* is called for each model asked.
@@ -62,7 +62,7 @@ class ModelCaller:
         Raises ContentBlocked, ModelUnavailable and DeadlineExceeded. BudgetSpent is raised
         without trying the fallback: the model did not fail.
         """
-        ask = partial(self._ask, prompt, listener, has_more_room=has_more_room)
+        ask = partial(self._ask, prompt, listener, doubles_limit=doubles_limit)
         if self.fallback is None:
             return await ask(self.primary, deadline), self.primary
         reserve_s = min(FALLBACK_RESERVE_S, deadline.total_s / 4)
@@ -88,7 +88,7 @@ class ModelCaller:
         model: LanguageModel,
         deadline: Deadline,
         *,
-        has_more_room: bool,
+        doubles_limit: bool,
     ) -> ModelReply:
         timeout_s = deadline.at - self.clock.monotonic()
         try:
@@ -96,7 +96,7 @@ class ModelCaller:
                 return await model.complete(
                     prompt,
                     timeout_s=timeout_s,
-                    has_more_room=has_more_room,
+                    doubles_limit=doubles_limit,
                     on_text=listener(prompt, model),
                 )
         except TimeoutError:
@@ -115,7 +115,7 @@ class MeteredModel:
     usage: Usage = field(default_factory=Usage)
     """The tokens of all calls so far."""
 
-    async def ask(self, prompt: Prompt, *, has_more_room: bool = False) -> ModelReply:
+    async def ask(self, prompt: Prompt, *, doubles_limit: bool = False) -> ModelReply:
         """The reply of a model that gives verdicts.
 
         Raises ContentBlocked, ModelUnavailable and DeadlineExceeded.
@@ -124,7 +124,7 @@ class MeteredModel:
             raise DeadlineExceeded(self.deadline.total_s)
         try:
             reply, _ = await self.caller.without_quoting_fallback.complete(
-                prompt, self.deadline, has_more_room=has_more_room
+                prompt, self.deadline, doubles_limit=doubles_limit
             )
         except ContentBlocked as blocked:
             self.usage += Usage(input_tokens=blocked.tokens)

@@ -164,7 +164,7 @@ class Pipeline:
         caller = self.model.without_quoting_fallback if is_showable else self.model
         try:
             reply, model = await caller.complete(
-                prompt, run.deadline, has_more_room=was_truncated, listener=streamed.listener
+                prompt, run.deadline, doubles_limit=was_truncated, listener=streamed.listener
             )
         except ContentBlocked as blocked:
             catalog = run.knowledge.catalog

@@ -12,7 +12,7 @@ from functools import partial
 from judge.judging.run_context import Attempt
 from judge.judging.verdicts.check import SettledFields, with_settled_fields
 from judge.judging.verdicts.partial_reply import ReplyReader
-from judge.judging.verdicts.reply_schema import LONGEST_REPLY
+from judge.judging.verdicts.reply_schema import MAX_REPLY_LENGTH
 from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.replies import CheckedField, Defect, ModelReply, Persona, Prompt
 from judge.types.steps import Emit, FieldChecked, Restarted
@@ -91,7 +91,7 @@ class StreamedFields:
         self._update_text(text, model)
         self._may_end_field |= _STRUCTURE.search(text, searched) is not None
         has_grown = len(text) - self._read > MIN_GROWTH * len(text)
-        if self._may_end_field and has_grown and len(text) <= LONGEST_REPLY:
+        if self._may_end_field and has_grown and len(text) <= MAX_REPLY_LENGTH:
             self._read_fields(prompt, is_whole=False)
             self._read, self._may_end_field = len(text), False
 

@@ -46,7 +46,7 @@ def parse_query(text: str) -> SearchQuery:
 
     >>> parse_query('robot "service dog" -cat').phrases
     ('service dog',)
-    >>> parse_query('he has a "service dog"').wishes
+    >>> parse_query('he has a "service dog"').optional_phrases
     ('service dog',)
     """
     phrases = [(sign, _normalized(a or b)) for sign, a, b in _QUOTED.findall(text)]
@@ -62,7 +62,7 @@ def parse_query(text: str) -> SearchQuery:
         ranked = _ranking_words(unquoted, has_phrases=bool(quoted))
         return SearchQuery(text, ranked, tuple(quoted), tuple(excluded))
     ranked = _ranking_words(text, has_phrases=False)
-    return SearchQuery(text, ranked, wishes=tuple(quoted), pairs=_content_pairs(text))
+    return SearchQuery(text, ranked, optional_phrases=tuple(quoted), pairs=_content_pairs(text))
 
 
 def _normalized(text: str) -> str:

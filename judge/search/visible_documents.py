@@ -39,7 +39,7 @@ class VisibleDocuments:
         self._clock = clock
         self._viewer = viewer
         self._visible_scope: Scope | None = None
-        self._counted = EVERYWHERE
+        self._idf_scope = EVERYWHERE
         self._fresh_until = 0.0
 
     async def search(
@@ -49,7 +49,7 @@ class VisibleDocuments:
         visible = await self._visible()
         if visible is None:
             return SearchResults()
-        query = replace(query, counted=self._counted)
+        query = replace(query, idf_scope=self._idf_scope)
         return await self._index.search(query, all_of(visible, scope), limit=limit, offset=offset)
 
     async def around(
@@ -72,7 +72,7 @@ class VisibleDocuments:
         names = tuple(stats.name for stats in visible)
         self._visible_scope = scope = Scope((Clause("collection", names),)) if names else None
         # Document frequencies take longer to count in a scope, and are the same if all is visible.
-        self._counted = scope if scope and len(visible) < len(collections) else EVERYWHERE
+        self._idf_scope = scope if scope and len(visible) < len(collections) else EVERYWHERE
         self._fresh_until = self._clock.monotonic() + CATALOGUE_TTL_S
         return visible
 

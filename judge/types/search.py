@@ -96,18 +96,18 @@ class SearchQuery:
 
     `words` are ranked by: lower case, in order, with repeats, without stop words (unless there is
     nothing else). Each of `phrases` must occur, its words in sequence and compared by stem; none
-    of `excluded` (words or phrases) may. `wishes` are optional phrases that raise the score of
-    passages with them; `pairs` of adjacent words raise it a little. Document frequencies are
-    counted within `counted`.
+    of `excluded` (words or phrases) may. Each of `optional_phrases` raises the score of passages
+    with it; `pairs` of adjacent words raise it a little. Document frequencies are counted within
+    `idf_scope`, which is no filter.
     """
 
     text: str
     words: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
-    wishes: tuple[str, ...] = ()
+    optional_phrases: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
-    counted: Scope = EVERYWHERE
+    idf_scope: Scope = EVERYWHERE
 
     @property
     def is_empty(self) -> bool:

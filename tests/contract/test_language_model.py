@@ -198,7 +198,7 @@ async def complete(
     model: LanguageModel, timeout_s: float = 10.0, on_text: OnText = ignore_text
 ) -> ModelReply:
     return await model.complete(
-        make_prompt(), timeout_s=timeout_s, has_more_room=False, on_text=on_text
+        make_prompt(), timeout_s=timeout_s, doubles_limit=False, on_text=on_text
     )
 
 
@@ -226,7 +226,7 @@ async def test_only_a_model_that_gives_verdicts_gives_them(model):
 
 
 async def test_a_call_may_ask_for_more_room(model):
-    reply = await model.complete(make_prompt(), timeout_s=10, has_more_room=True)
+    reply = await model.complete(make_prompt(), timeout_s=10, doubles_limit=True)
 
     assert reply.finish == "stop"
 

@@ -248,7 +248,7 @@ async def test_who_sees_all_by_name_gets_the_scores_of_who_sees_all(library, que
         found = await library.index.search(query, EVERYWHERE, limit=50)
         return {hit.passage.id: pytest.approx(hit.score, rel=0.001) for hit in found.hits}
 
-    by_name = replace(query, counted=Scope((Clause("collection", names),)))
+    by_name = replace(query, idf_scope=Scope((Clause("collection", names),)))
     assert await scores(by_name) == await scores(query) != {}
 
 

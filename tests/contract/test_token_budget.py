@@ -211,12 +211,12 @@ class TestBudgetedModel:
         return BudgetedModel(model, budget), model, clock, journal
 
     async def ask(self, model: BudgetedModel) -> ModelReply:
-        return await model.complete(PROMPT, timeout_s=5, has_more_room=True)
+        return await model.complete(PROMPT, timeout_s=5, doubles_limit=True)
 
     async def test_the_reply_and_the_question_are_passed_on(self):
         budgeted, model, _, _ = self.bench("reply")
         assert (await self.ask(budgeted)).text == "reply"
-        assert (model.asked[0].timeout_s, model.asked[0].has_more_room) == (5, True)
+        assert (model.asked[0].timeout_s, model.asked[0].doubles_limit) == (5, True)
         assert (budgeted.name, budgeted.gives_verdicts) == ("scripted", True)
 
     async def test_past_the_limit_the_model_is_not_called(self):
@@ -278,7 +278,7 @@ class TestBudgetedModel:
     async def test_a_call_that_is_ended_while_it_is_written_is_counted_by_its_length(self, end):
         budgeted, _, _, _ = self.bench(Written(["w" * 400, "w" * 4000], end("over")), limit=1000)
         with pytest.raises(end):
-            await budgeted.complete(PROMPT, timeout_s=5, has_more_room=True, on_text=len)
+            await budgeted.complete(PROMPT, timeout_s=5, doubles_limit=True, on_text=len)
         with pytest.raises(BudgetSpent):
             await self.ask(budgeted)
 

@@ -10,7 +10,7 @@ from litestar import Litestar, get, post
 from judge.adapters.memory_rate_limit import MemoryRateLimiter
 from judge.entrypoints.api.access_policy import ACCESS, Access, Role, access_policy_of
 from judge.entrypoints.api.app import ROUTES
-from judge.entrypoints.api.problem_responses import Refused
+from judge.entrypoints.api.problem_responses import RequestRefused
 from judge.errors import BudgetSpent
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
@@ -40,7 +40,7 @@ def status(keys: dict[str, str], access: Access, sent: str | None, *, is_public:
     header = f"Bearer {sent}".encode() if sent else None
     try:
         policy.principal(header, "203.0.113.9").require(access)
-    except Refused as refused:
+    except RequestRefused as refused:
         return refused.problem.kind.status
     return 200
 

@@ -13,7 +13,7 @@ from judge import errors
 from judge.entrypoints.api.middleware.requests import RequestMiddleware
 from judge.entrypoints.api.problem_responses import (
     ClientLeft,
-    Refused,
+    RequestRefused,
     problem_of,
 )
 from judge.entrypoints.api.request_body import MAX_BODY_BYTES, read_body
@@ -253,7 +253,7 @@ class BrokenModel:
         prompt: Prompt,
         *,
         timeout_s: float,
-        has_more_room: bool,
+        doubles_limit: bool,
         on_text: OnText = ignore_text,
     ) -> ModelReply:
         raise RuntimeError(prompt.text)
@@ -329,8 +329,8 @@ DEFECT = Defect("citation", "summary", "[7]", "a number from 1 to 2", is_hard=Tr
         (errors.ConfigurationError("no"), 500, "internal-error"),
         (errors.CacheUnavailable("no"), 500, "internal-error"),
         (ValueError("no"), 500, "internal-error"),
-        (Refused("too-large", "no"), 413, "too-large"),
-        (Refused("unsupported-media-type"), 415, "unsupported-media-type"),
+        (RequestRefused("too-large", "no"), 413, "too-large"),
+        (RequestRefused("unsupported-media-type"), 415, "unsupported-media-type"),
         (ClientLeft(), 499, "client-left"),
     ],
 )

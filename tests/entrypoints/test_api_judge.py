@@ -257,7 +257,7 @@ class HeldModel:
         prompt: Prompt,
         *,
         timeout_s: float,
-        has_more_room: bool,
+        doubles_limit: bool,
         on_text: OnText = ignore_text,
     ) -> ModelReply:
         self.started.set()

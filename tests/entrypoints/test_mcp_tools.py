@@ -62,7 +62,7 @@ class WaitingModel(ScriptedModel):
         self.started = asyncio.Event()
         self.cancelled = asyncio.Event()
 
-    async def complete(self, prompt, *, timeout_s, has_more_room, on_text=None):
+    async def complete(self, prompt, *, timeout_s, doubles_limit, on_text=None):
         self.started.set()
         try:
             await asyncio.Event().wait()

@@ -16,7 +16,7 @@ SUBJECTS = (
 class FakeEmbedder:
     """Texts about the same subject are similar, whatever their words."""
 
-    least_similarity = 0.5
+    min_similarity = 0.5
 
     def __init__(self, name: str = "fake-4") -> None:
         self.name = name
@@ -51,7 +51,7 @@ class WordEmbedder:
     """
 
     name = "words-512"
-    least_similarity = 0.4
+    min_similarity = 0.4
 
     async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
         return [_counts(text) for text in texts]

@@ -16,7 +16,7 @@ class Asked:
 
     prompt: Prompt
     timeout_s: float
-    has_more_room: bool
+    doubles_limit: bool
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class ScriptedModel:
         prompt: Prompt,
         *,
         timeout_s: float,
-        has_more_room: bool,
+        doubles_limit: bool,
         on_text: OnText = ignore_text,
     ) -> ModelReply:
         """The next scripted reply; raises ModelUnavailable when there is none left."""
-        self.asked.append(Asked(prompt, timeout_s, has_more_room))
+        self.asked.append(Asked(prompt, timeout_s, doubles_limit))
         if not self._script:
             message = "the script of this model is used up"
             raise ModelUnavailable(message)

@@ -39,7 +39,7 @@ class BatchEmbedder:
     """See `Embedder`: asks a service for vectors, a batch at a time."""
 
     name: str
-    least_similarity: float
+    min_similarity: float
     service: str
     batch_texts: int
     ask: Ask

@@ -20,7 +20,7 @@ BATCH_TEXTS = 96
 """Texts in one request, the service's limit."""
 
 DIMENSIONS = 1024
-LEAST_SIMILARITY = 0.3
+MIN_SIMILARITY = 0.3
 URL = "https://api.cohere.com/v2/embed"
 
 
@@ -29,7 +29,7 @@ def cohere_embedder(
 ) -> BatchEmbedder:
     """An Embedder over *client*, which the caller closes."""
     name, ask = f"{MODEL}-{DIMENSIONS}", partial(_ask, client, api_key)
-    return BatchEmbedder(name, LEAST_SIMILARITY, "Cohere", BATCH_TEXTS, ask, sleep)
+    return BatchEmbedder(name, MIN_SIMILARITY, "Cohere", BATCH_TEXTS, ask, sleep)
 
 
 async def _ask(

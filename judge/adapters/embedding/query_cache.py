@@ -26,7 +26,7 @@ class QueryVectorCache:
     """
 
     def __init__(self, embedder: Embedder, clock: Clock) -> None:
-        self.name, self.least_similarity = embedder.name, embedder.least_similarity
+        self.name, self.min_similarity = embedder.name, embedder.min_similarity
         self.embed_passages = embedder.embed_passages
         self._embedder = embedder
         self._clock = clock

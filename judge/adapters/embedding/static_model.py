@@ -18,7 +18,7 @@ from tokenizers import Tokenizer
 
 from judge.errors import ConfigurationError, EmbedderUnavailable
 
-LEAST_SIMILARITY = 0.4
+MIN_SIMILARITY = 0.4
 MAX_TOKENS = 512
 """The rest of a text is ignored, as in model2vec."""
 
@@ -48,7 +48,7 @@ class _StaticModel:
 class StaticEmbedder:
     """See `Embedder`: the model in *folder*, which is loaded when first used."""
 
-    least_similarity = LEAST_SIMILARITY
+    min_similarity = MIN_SIMILARITY
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

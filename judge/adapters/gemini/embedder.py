@@ -22,13 +22,13 @@ BATCH_TEXTS = 100
 DIMENSIONS = 768
 """Of 3072: Google's own benchmark loses one point in a hundred, and the index is a quarter."""
 
-LEAST_SIMILARITY = 0.6
+MIN_SIMILARITY = 0.6
 
 
 def gemini_embedder(client: GeminiClient, *, sleep: Sleep = asyncio.sleep) -> BatchEmbedder:
     """An Embedder over *client*, which the caller closes."""
     name, ask = f"{MODEL}-{DIMENSIONS}", partial(_ask, client)
-    return BatchEmbedder(name, LEAST_SIMILARITY, "Gemini", BATCH_TEXTS, ask, sleep)
+    return BatchEmbedder(name, MIN_SIMILARITY, "Gemini", BATCH_TEXTS, ask, sleep)
 
 
 async def _ask(client: GeminiClient, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:

@@ -51,13 +51,13 @@ class GeminiService:
         self._reply_schema = reply_schema
 
     async def ask(
-        self, prompt: Prompt, *, has_more_room: bool, on_text: OnText
+        self, prompt: Prompt, *, doubles_limit: bool, on_text: OnText
     ) -> ModelReply | ModelFailure:
         """See `ModelService.ask`; streams when there is an *on_text*."""
         client = await self._open()
         if isinstance(client, ModelFailure):
             return client
-        max_tokens = MAX_OUTPUT_TOKENS * (2 if has_more_room else 1)
+        max_tokens = MAX_OUTPUT_TOKENS * (2 if doubles_limit else 1)
         if on_text is not ignore_text:
             outcome = await self._call(client, prompt, max_tokens, on_text)
             if not isinstance(outcome, ModelFailure) or outcome.status not in NO_STREAM:

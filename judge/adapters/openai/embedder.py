@@ -20,7 +20,7 @@ from judge.adapters.openai.client import bearer
 BATCH_TEXTS = 64
 """Texts in one request: few enough for a model on a laptop to answer in time."""
 
-LEAST_SIMILARITY = 0.5
+MIN_SIMILARITY = 0.5
 """Models differ; with most that Ollama serves, unrelated texts are below it."""
 
 
@@ -39,7 +39,7 @@ def openai_embedder(
     """An Embedder by *model* over *client*, which the caller closes."""
     ask = partial(_ask, client, model, api_key)
     name = f"openai-{model}"
-    return BatchEmbedder(name, LEAST_SIMILARITY, "The server", BATCH_TEXTS, ask, sleep)
+    return BatchEmbedder(name, MIN_SIMILARITY, "The server", BATCH_TEXTS, ask, sleep)
 
 
 async def _ask(

@@ -61,7 +61,7 @@ class OpenaiService:
     _form: RequestForm = field(default_factory=RequestForm)
 
     async def ask(
-        self, prompt: Prompt, *, has_more_room: bool, on_text: OnText
+        self, prompt: Prompt, *, doubles_limit: bool, on_text: OnText
     ) -> ModelReply | ModelFailure:
         """See `ModelService.ask`; remembers the form that the server supports."""
         form: RequestForm | None = self._form
@@ -71,7 +71,7 @@ class OpenaiService:
             schema = self.exact_schema(prompt) if is_exact else self.loose_schema
             body = request_body(
                 form, self.served_name, prompt, prompt.schema or schema,
-                factor=2 if has_more_room else 1,
+                factor=2 if doubles_limit else 1,
             )  # fmt: skip
             outcome, message = await self._post(body, on_text)
             if not isinstance(outcome, ModelFailure):

@@ -96,7 +96,7 @@ class QdrantIndex:
                         query=vector,
                         using=self.embedder.name,
                         filter=scope_filter,
-                        score_threshold=self.embedder.least_similarity,
+                        score_threshold=self.embedder.min_similarity,
                         limit=candidates,
                     )
                 )
@@ -199,17 +199,17 @@ class QdrantIndex:
     async def _weights(self, query: SearchQuery) -> dict[int, float]:
         """The weight of each term; corrected, since the server takes rarities among all points."""
         weights = bm25.query_vector(_terms(query))
-        if query.counted.clauses:
+        if query.idf_scope.clauses:
             terms = list(dict.fromkeys(_terms(query)))
-            rarities = await self._rarities(terms, points.scope_filter(query.counted))
+            rarities = await self._rarities(terms, points.scope_filter(query.idf_scope))
             of_server = await self._rarities(terms, points.everything())
             for term, rarity, server_rarity in zip(terms, rarities, of_server, strict=True):
                 weights[bm25.term_id(term)] *= rarity / server_rarity
         return weights
 
-    async def _rarities(self, terms: Sequence[str], counted: Filter) -> list[float]:
-        total = await self._count(counted)
-        frequencies = await self._frequencies(terms, counted)
+    async def _rarities(self, terms: Sequence[str], idf_filter: Filter) -> list[float]:
+        total = await self._count(idf_filter)
+        frequencies = await self._frequencies(terms, idf_filter)
         return [idf(frequency, max(frequency, total)) for frequency in frequencies.values()]
 
     async def _relevant(self, query: SearchQuery, scope_filter: Filter) -> Filter | None:
@@ -217,9 +217,9 @@ class QdrantIndex:
         if query.phrases:
             return scope_filter
         terms = list(dict.fromkeys(_terms(query)))
-        counted = points.scope_filter(query.counted)
-        frequencies = await self._frequencies(terms, counted)
-        required = requirement(frequencies, await self._count(counted))
+        idf_filter = points.scope_filter(query.idf_scope)
+        frequencies = await self._frequencies(terms, idf_filter)
+        required = requirement(frequencies, await self._count(idf_filter))
         if required is None:
             return None
         proof = points.weighing_at_least(required.present, required.needed)
@@ -227,10 +227,10 @@ class QdrantIndex:
             return None
         return _narrowed(scope_filter, [points.holds_any(required.selective)])
 
-    async def _frequencies(self, terms: Sequence[str], counted: Filter) -> dict[str, int]:
+    async def _frequencies(self, terms: Sequence[str], idf_filter: Filter) -> dict[str, int]:
         async with asyncio.TaskGroup() as group:
             counts = [
-                group.create_task(self._count(_narrowed(counted, [equals("terms", term)])))
+                group.create_task(self._count(_narrowed(idf_filter, [equals("terms", term)])))
                 for term in terms
             ]
         return {term: count.result() for term, count in zip(terms, counts, strict=True)}

@@ -163,7 +163,7 @@ class TantivyIndex:
     def builder(self, snapshot: Snapshot, query: SearchQuery) -> QueryBuilder:
         """A builder of queries for *query* in *snapshot*."""
         index = snapshot.index
-        return QueryBuilder(index.schema, self._analyzer, snapshot.searcher, query.counted)
+        return QueryBuilder(index.schema, self._analyzer, snapshot.searcher, query.idf_scope)
 
     def _search(self, query: SearchQuery, scope: Scope, limit: int, offset: int) -> SearchResults:
         snapshot = self.snapshot()

@@ -23,7 +23,7 @@ words tell what it is about."""
 MIN_WORDS_FOR_RARITY = 8
 """In a shorter question each word matters."""
 
-WISH_BOOST = 1.0
+OPTIONAL_PHRASE_BOOST = 1.0
 """The weight of an optional phrase, in addition to the scores of its words."""
 
 PAIR_BOOST = 0.3
@@ -63,20 +63,20 @@ class QueryPlan:
 
 
 class QueryBuilder:
-    """Builds queries for one snapshot of the index; document frequencies are those in *counted*."""
+    """Builds queries for one snapshot of the index; document frequencies are those in *scope*."""
 
     def __init__(
         self,
         schema: tantivy.Schema,
         analyzer: tantivy.TextAnalyzer,
         searcher: tantivy.Searcher,
-        counted: Scope,
+        scope: Scope,
     ) -> None:
         self._schema = schema
         self._analyzer = analyzer
         self._searcher = searcher
-        self._counted = scope_query(schema, counted) if counted.clauses else None
-        self._total = searcher.num_docs if self._counted is None else self._count(self._counted)
+        self._filter = scope_query(schema, scope) if scope.clauses else None
+        self._total = searcher.num_docs if self._filter is None else self._count(self._filter)
         self._frequencies: dict[str, int] = {}
 
     def build(self, query: SearchQuery, scope: Scope) -> QueryPlan:
@@ -137,8 +137,8 @@ class QueryBuilder:
         if stem not in self._frequencies:
             self._frequencies[stem] = (
                 self._searcher.doc_freq("body", stem)
-                if self._counted is None
-                else self._count(self._counted.and_must_match(self._term_or_phrase([stem])))
+                if self._filter is None
+                else self._count(self._filter.and_must_match(self._term_or_phrase([stem])))
             )
         return self._frequencies[stem]
 
@@ -151,11 +151,11 @@ class QueryBuilder:
         return idf(frequency, max(frequency, self._total))
 
     def _scored(self, stems: list[str], boost: float = 1.0) -> Query:
-        """The term or phrase with *boost*, scored by its rarity in *counted*.
+        """The term or phrase with *boost*, scored by its rarity in the builder's scope.
 
         Tantivy's own score takes the rarity in the whole index.
         """
-        if self._counted is not None and stems:
+        if self._filter is not None and stems:
             total = self._searcher.num_docs
             frequencies = [self._searcher.doc_freq("body", stem) for stem in stems]
             own = sum(idf(frequency, max(frequency, total)) for frequency in frequencies)
@@ -190,10 +190,10 @@ class QueryBuilder:
         return tuple(self._scored(pair, PAIR_BOOST) for pair in pairs)
 
     def _optional_phrases(self, query: SearchQuery) -> Iterator[tuple[Occur, Query]]:
-        for phrase in query.wishes:
+        for phrase in query.optional_phrases:
             stems = self._stems(phrase)
             if len(stems) > 1:
-                yield Occur.Should, self._scored(stems, WISH_BOOST)
+                yield Occur.Should, self._scored(stems, OPTIONAL_PHRASE_BOOST)
 
     def _term_or_phrase(self, stems: list[str]) -> Query:
         """The query for a term or phrase in `body`, which holds text and headings."""

@@ -131,7 +131,7 @@ class VectorIndex:
         """
         table = self._file.table()
         similarity = table.similarities(vector)
-        rows = np.flatnonzero(similarity >= self._embedder.least_similarity)
+        rows = np.flatnonzero(similarity >= self._embedder.min_similarity)
         keys = table.keys[rows[np.argsort(-similarity[rows], kind="stable")]]
         if not rows.size:
             return []

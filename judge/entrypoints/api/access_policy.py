@@ -13,7 +13,7 @@ from typing import Final
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from judge.entrypoints.api.problem_responses import Refused, unauthorized
+from judge.entrypoints.api.problem_responses import RequestRefused, unauthorized
 from judge.settings import Settings, name_and_key
 from judge.types.search import OPERATOR, Viewer
 
@@ -70,18 +70,20 @@ class Principal:
     policy: "AccessPolicy"
 
     def require(self, access: Access) -> None:
-        """Raise Refused unless the principal has *access*."""
+        """Return if the principal has *access*; raises RequestRefused."""
         policy = self.policy
         is_known = self.role is not Role.ANONYMOUS
         if access is Access.OPEN or self.role is Role.ADMIN:
             return
         if access is Access.ADMIN and is_known:
-            raise Refused("forbidden", "This needs a key for administration. See JUDGE_ADMIN_KEYS.")
+            raise RequestRefused(
+                "forbidden", "This needs a key for administration. See JUDGE_ADMIN_KEYS."
+            )
         if is_known:
             return
         is_reading = access in {Access.PRIVATE, Access.ADMIN}
         if is_reading and policy.is_public and not policy.keys:
-            raise Refused(
+            raise RequestRefused(
                 "forbidden",
                 "This server can be reached from outside and has no keys, so that documents, "
                 "search, code and scopes are closed. Whoever runs it can set JUDGE_API_KEYS.",
@@ -92,7 +94,7 @@ class Principal:
         # Without keys, a loopback server is for this machine alone, not for pages its user visits.
         is_for_this_machine = not (policy.is_public or policy.allows_any_origin)
         if self.is_cross_origin and (is_reading or (is_judging and is_for_this_machine)):
-            raise Refused(
+            raise RequestRefused(
                 "forbidden",
                 "Without keys, this server answers requests of this machine to localhost. Whoever "
                 "runs it can set JUDGE_API_KEYS, name the page's origin in JUDGE_CORS_ORIGINS, or "
@@ -160,7 +162,7 @@ def access_policy_of(settings: Settings, *, is_public: bool) -> AccessPolicy:
 
 
 def access_guard(app: ASGIApp) -> ASGIApp:
-    """Middleware around each route: checks its Access against the principal; raises Refused.
+    """Middleware around each route: checks its Access against the principal; raises RequestRefused.
 
     It replaces Litestar's guards, which copy the route handler at each request.
     """

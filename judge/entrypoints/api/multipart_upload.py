@@ -11,7 +11,7 @@ from multipart import (  # type: ignore[import-untyped]  # it comes without type
     parse_options_header,
 )
 
-from judge.entrypoints.api.problem_responses import Refused
+from judge.entrypoints.api.problem_responses import RequestRefused
 from judge.types.request_fields import BadFields, FieldError
 
 MAX_PARTS = 100
@@ -28,10 +28,10 @@ class Upload:
 
 
 def parse_upload(content_type: str | None, body: bytes) -> Upload:
-    """The file in *body*; raises Refused for other types and BadFields without one file."""
+    """The file in *body*; raises RequestRefused for other types and BadFields without one file."""
     media_type, options = parse_options_header(content_type or "")
     if media_type != "multipart/form-data" or not options.get("boundary"):
-        raise Refused("unsupported-media-type")
+        raise RequestRefused("unsupported-media-type")
     try:
         parts = list(
             MultipartParser(

@@ -22,7 +22,7 @@ STATUS_SLUGS: Mapping[int, str] = {
 """The kind of problem for each status, for Litestar's own exceptions."""
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that is rejected: the kind of problem, and what to do next."""
 
     def __init__(
@@ -33,26 +33,28 @@ class Refused(Exception):
         super().__init__(self.problem.detail)
 
 
-class ClientLeft(Refused):
+class ClientLeft(RequestRefused):
     """The client disconnected before the answer was ready."""
 
     def __init__(self) -> None:
         super().__init__("client-left")
 
 
-def unauthorized(*, has_wrong_key: bool) -> Refused:
+def unauthorized(*, has_wrong_key: bool) -> RequestRefused:
     """A key is needed, and none or a wrong one was sent."""
     detail = "A key is needed: send `Authorization: Bearer` with a key of this service."
     if has_wrong_key:
         detail = "This key is not known here. Check it, or ask whoever runs the service for one."
-    return Refused("unauthorized", detail, headers={"WWW-Authenticate": 'Bearer realm="judge"'})
+    return RequestRefused(
+        "unauthorized", detail, headers={"WWW-Authenticate": 'Bearer realm="judge"'}
+    )
 
 
-def rate_limited(wait_s: float) -> Refused:
+def rate_limited(wait_s: float) -> RequestRefused:
     """The caller has asked too often; the next request is welcome in *wait_s* seconds."""
     wait = max(1, math.ceil(wait_s))
     detail = f"Too many requests. The next one is welcome in {wait} s."
-    return Refused("rate-limited", detail, headers={"Retry-After": str(wait)})
+    return RequestRefused("rate-limited", detail, headers={"Retry-After": str(wait)})
 
 
 def problem_of(error: Exception) -> Problem:
@@ -60,7 +62,7 @@ def problem_of(error: Exception) -> Problem:
     match error:
         case JudgeError():
             return problems.problem_of(error)
-        case Refused():
+        case RequestRefused():
             return error.problem
         case HTTPException() if error.status_code in STATUS_SLUGS:
             return _problem_of_litestar(error)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from litestar import Request
 from litestar.types import HTTPScope, Receive
 
-from judge.entrypoints.api.problem_responses import ClientLeft, Refused
+from judge.entrypoints.api.problem_responses import ClientLeft, RequestRefused
 from judge.types.request_fields import BadFields, FieldError, parse_json
 
 MAX_BODY_BYTES = 64 * 1024
@@ -28,12 +28,12 @@ class BoundedRequest(Request[Any, Any, Any]):
     async def body(self) -> bytes:
         """The body, for a handler that takes `data`; `json` then gives it as the handler's model.
 
-        Raises Refused and BadFields.
+        Raises RequestRefused and BadFields.
         """
         # A page of another site cannot send JSON without a CORS preflight, and so spends no tokens.
         content_type = dict(self.scope["headers"]).get(b"content-type", b"")
         if not is_json(content_type.decode("latin-1")):
-            raise Refused("unsupported-media-type")
+            raise RequestRefused("unsupported-media-type")
         handler = self.route_handler
         max_bytes = handler.opt.get(ROUTE_MAX_BYTES, MAX_BODY_BYTES)
         body = await read_body(self.scope, self.receive, max_bytes=max_bytes)
@@ -67,16 +67,16 @@ async def read_body(
 ) -> bytes:
     """The whole body; the limit holds whatever `Content-Length` says.
 
-    Raises Refused, with *advice* when it is too large, and BadFields when it takes too long. One
-    announced as too large is not read, so that a client with `Expect: 100-continue` sends none.
+    Raises RequestRefused, with *advice* when it is too large, and BadFields when it takes too long.
+    One announced as too large is not read: a client with `Expect: 100-continue` then sends none.
     """
     advice = advice or f"The body is over {max_bytes // 1024} KiB. Shorten it."
     headers = dict(scope["headers"])
     if headers.get(b"content-encoding", b"identity").lower() != b"identity":
         # A small compressed body can unpack to a huge one.
-        raise Refused("unsupported-media-type", "The body is compressed. Send it as it is.")
+        raise RequestRefused("unsupported-media-type", "The body is compressed. Send it as it is.")
     if int(headers.get(b"content-length", 0)) > max_bytes:
-        raise Refused("too-large", advice)
+        raise RequestRefused("too-large", advice)
     body = bytearray()
     try:
         async with asyncio.timeout(timeout_s):
@@ -86,7 +86,7 @@ async def read_body(
                     raise ClientLeft
                 body += message["body"]
                 if len(body) > max_bytes:
-                    raise Refused("too-large", advice)
+                    raise RequestRefused("too-large", advice)
                 if not message.get("more_body", False):
                     return bytes(body)
     except TimeoutError:

@@ -90,13 +90,13 @@ async def _verdicts(run: RunContext, model: MeteredModel) -> tuple[OtherVerdict,
 
     Raises InvalidReply after two such replies, and what `MeteredModel.ask` raises.
     """
-    personas, has_more_room = run.knowledge.personas, False
+    personas, doubles_limit = run.knowledge.personas, False
     defects: tuple[Defect, ...] = ()
     for _ in range(2):
         prompt = render_prompt(
             run.request, run.collected.references, personas, is_brief=True, defects=defects
         )
-        reply = await model.ask(prompt, has_more_room=has_more_room)
+        reply = await model.ask(prompt, doubles_limit=doubles_limit)
         checked = check_reply(reply, prompt, personas=personas)
         if checked.reply is not None:
             return tuple(
@@ -104,7 +104,7 @@ async def _verdicts(run: RunContext, model: MeteredModel) -> tuple[OtherVerdict,
                 for persona in checked.reply.personas
                 if persona.verdict is not None
             )
-        defects, has_more_room = checked.defects, reply.finish == "truncated"
+        defects, doubles_limit = checked.defects, reply.finish == "truncated"
     raise InvalidReply(defects, attempts=2)
 
 

@@ -64,7 +64,7 @@ async def retell(request: JudgeRequest, model: MeteredModel) -> JudgeRequest:
     problems: Problems = ()
     was_truncated = False
     for _ in range(2):
-        reply = await model.ask(_prompt(request, problems), has_more_room=was_truncated)
+        reply = await model.ask(_prompt(request, problems), doubles_limit=was_truncated)
         retold, problems = _parse(reply, request)
         if retold is not None:
             return retold

@@ -35,7 +35,7 @@ the rest. The rates are alike from 0.5 to 1."""
 SAME_DOMAIN_FACTOR = 1.5
 """Score factor for a page of the detected domain: a strong hint, not a filter."""
 
-RERANKED = 12
+RERANK_WINDOW = 12
 """How many of the best pages have their passages scored."""
 
 LIMIT = 8
@@ -106,7 +106,7 @@ def rank_candidates(
     if domain == DEFAULT_DOMAIN:
         threshold *= DEFAULT_DOMAIN_FACTOR
     ranked = []
-    count = max(limit, RERANKED)
+    count = max(limit, RERANK_WINDOW)
     for number, total in _shortlist(index, terms, near, domain, wanted=wanted, count=count):
         page = index.pages[number]
         passages = _passage_scores(page, terms.passage_weights)

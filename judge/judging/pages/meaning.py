@@ -88,7 +88,7 @@ class PageMeaning:
             for url, digest in self._digests.items()
             if digest in self._vectors
         }
-        near = [url for url, cosine in cosines.items() if cosine >= self.embedder.least_similarity]
+        near = [url for url, cosine in cosines.items() if cosine >= self.embedder.min_similarity]
         near.sort(key=lambda url: -cosines[url])
         return {url: 2 / (rank + 2) for rank, url in enumerate(near)}
 

@@ -20,9 +20,9 @@ PROSE_LIMIT = 960
 KEY_POINT_LIMIT = 240
 """Characters of one key point, as for the paraphrase."""
 KEY_POINTS = 3
-LONGEST_REPLY = 200_000
+MAX_REPLY_LENGTH = 200_000
 """Characters; ten times what the limits add up to, so that nothing hostile is parsed."""
-LONGEST_VALUE = 80
+MAX_VALUE_LENGTH = 80
 """Characters of a defective value that are repeated to the model and the client."""
 _EXPECTED = {
     "missing": "a value", "string_type": "a text", "bool_type": "true or false",
@@ -187,9 +187,9 @@ def parse_reply(
 
 def parse_object(text: str) -> tuple[dict[str, Any] | None, list[Defect]]:
     """Parse *text* as a JSON object, or return None and a hard defect."""
-    if len(text) > LONGEST_REPLY:
+    if len(text) > MAX_REPLY_LENGTH:
         found = f"{len(text)} characters"
-        return None, [_hard("json", "reply", found, f"at most {LONGEST_REPLY} characters")]
+        return None, [_hard("json", "reply", found, f"at most {MAX_REPLY_LENGTH} characters")]
     try:
         # Unlike the standard library's, this parser refuses lone surrogates and deep nesting.
         document = from_json(without_fence(text), allow_inf_nan=False)
@@ -276,5 +276,5 @@ def _hard(rule: str, field: str, value: str, expected: str) -> Defect:
 
 
 def shorten(value: str) -> str:
-    """*value*, cut to `LONGEST_VALUE` characters."""
-    return value if len(value) <= LONGEST_VALUE else value[: LONGEST_VALUE - 1] + "…"
+    """*value*, cut to `MAX_VALUE_LENGTH` characters."""
+    return value if len(value) <= MAX_VALUE_LENGTH else value[: MAX_VALUE_LENGTH - 1] + "…"

@@ -46,7 +46,7 @@ def complete(
 ) -> ModelReply:
     prompt = Prompt("instructions", "text", request, given)
     model = model or ExtractiveModel()
-    return asyncio.run(model.complete(prompt, timeout_s=1, has_more_room=False))
+    return asyncio.run(model.complete(prompt, timeout_s=1, doubles_limit=False))
 
 
 def answer(*given: Reference, request: JudgeRequest = REQUEST) -> dict:

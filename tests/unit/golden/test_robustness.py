@@ -31,7 +31,7 @@ class Flatterer:
         prompt: Prompt,
         *,
         timeout_s: float,
-        has_more_room: bool,
+        doubles_limit: bool,
         on_text: OnText = ignore_text,
     ) -> ModelReply:
         if prompt.schema:
@@ -103,7 +103,7 @@ async def test_a_retelling_that_changes_facts_is_not_heard(tmp_path: Path) -> No
             if prompt.schema:
                 told = {"retelling": "I owe 40 pounds to Gwenda.", "query": "Am I wrong?"}
                 return ModelReply(json.dumps(told), self.name)
-            return await super().complete(prompt, timeout_s=1, has_more_room=False)
+            return await super().complete(prompt, timeout_s=1, doubles_limit=False)
 
     other = await tellers(tmp_path, Inventor("No", other_side="No"))
     assert "it changed facts (1 new number, 1 new name)" in other.skipped

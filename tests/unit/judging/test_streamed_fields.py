@@ -15,7 +15,7 @@ from judge.bootstrap import compile_knowledge
 from judge.errors import DeadlineExceeded, InvalidReply, JudgeError, ModelUnavailable
 from judge.golden.replay import ReplayFetcher
 from judge.judging.verdicts.partial_reply import ReplyReader, complete_members
-from judge.judging.verdicts.reply_schema import LONGEST_REPLY
+from judge.judging.verdicts.reply_schema import MAX_REPLY_LENGTH
 from judge.ports import LanguageModel, ignore_text
 from judge.types.replies import CheckedField, ModelReply
 from judge.types.results import JudgeResult
@@ -548,8 +548,8 @@ def test_reading_is_linear_however_small_the_pieces_and_however_many_the_bracket
 
 
 def test_a_text_without_end_is_not_read_on() -> None:
-    text = '{"a": [' + "[]," * (LONGEST_REPLY // 2)
-    heard = [text[:to] for to in range(0, len(text), LONGEST_REPLY // 4)]
+    text = '{"a": [' + "[]," * (MAX_REPLY_LENGTH // 2)
+    heard = [text[:to] for to in range(0, len(text), MAX_REPLY_LENGTH // 4)]
     judgement = Judgement(Written(heard, ModelReply(text, "scripted")), reply_text())
     asyncio.run(judgement.result())
     assert judgement.told == ["-", *NAMES]

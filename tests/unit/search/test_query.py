@@ -78,7 +78,7 @@ def test_query_that_is_a_phrase_or_has_operators_is_a_command(text):
     query = parse_query(text)
 
     assert query.phrases == ("section 21 notice",)
-    assert query.wishes == ()
+    assert query.optional_phrases == ()
     assert query.words == (
         ("find", "now") if "now" in text else ("find",) if "find" in text else ()
     )
@@ -88,7 +88,7 @@ def test_query_that_is_a_phrase_or_has_operators_is_a_command(text):
 def test_quoted_words_within_others_are_a_wish(text):
     query = parse_query(text)
 
-    assert (query.phrases, query.wishes) == ((), ("section 21 notice",))
+    assert (query.phrases, query.optional_phrases) == ((), ("section 21 notice",))
     assert query.words == ("find", "section", "21", "notice", "now")
 
 
@@ -96,7 +96,7 @@ def test_signs_in_a_long_text_are_no_operators():
     story = "the tar command takes the option -x and others such as -v for each file "
     query = parse_query(story + 'that it is to "take out" of the archive')
 
-    assert (query.phrases, query.excluded, query.wishes) == ((), (), ("take out",))
+    assert (query.phrases, query.excluded, query.optional_phrases) == ((), (), ("take out",))
     assert "v" in query.words
 
 
@@ -145,7 +145,8 @@ def test_any_text_is_a_query_whose_words_are_single_tokens(text):
     assert query.text == text
     assert all(word and not word.isspace() and "_" not in word for word in query.words)
     assert all(
-        phrase.strip() == phrase != "" for phrase in query.phrases + query.excluded + query.wishes
+        phrase.strip() == phrase != ""
+        for phrase in query.phrases + query.excluded + query.optional_phrases
     )
 
 

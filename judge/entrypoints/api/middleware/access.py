@@ -18,8 +18,8 @@ from judge.entrypoints.api.middleware.client_address import (
     host_of,
     is_loopback,
 )
-from judge.entrypoints.api.middleware.requests import EXTRA_HEADERS
-from judge.entrypoints.api.problem_responses import Refused, rate_limited, send_problem
+from judge.entrypoints.api.middleware.requests import HEADERS
+from judge.entrypoints.api.problem_responses import RequestRefused, rate_limited, send_problem
 from judge.ports import RateLimiter
 from judge.types.limits import Allowance, RateLimit
 
@@ -66,7 +66,7 @@ class AccessMiddleware:
                 raise rate_limited(allowance.reset_s)
             if f"{scope['path']}/".startswith(KEYED_PATHS):
                 principal.require(Access.JUDGING)
-        except Refused as refusal:
+        except RequestRefused as refusal:
             await send_problem(refusal, scope, receive, send)
         else:
             await self.app(scope, receive, send)

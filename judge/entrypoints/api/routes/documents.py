@@ -15,7 +15,7 @@ from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.multipart_upload import parse_upload
 from judge.entrypoints.api.openapi.problems import KEYED, problems
-from judge.entrypoints.api.problem_responses import NO_STORE, Refused
+from judge.entrypoints.api.problem_responses import NO_STORE, RequestRefused
 from judge.entrypoints.api.request_body import is_json, read_body
 from judge.errors import NotFound
 from judge.search.indexing.document_reader import MAX_BYTES, DocumentMetadata, check_collection
@@ -173,7 +173,7 @@ async def _add(
         kind=DocumentKind("markdown") if kind.kind == "text" and new.text is not None else kind,
     )
     if len(content) > MAX_BYTES:
-        raise Refused("too-large", SMALLER)
+        raise RequestRefused("too-large", SMALLER)
     (document,) = await indexer.add_documents([(content, meta)])
     return document
 

@@ -82,7 +82,7 @@ async def judge(
 
 
 def require_access_to_scope(data: JudgeRequest, request: AnyRequest) -> None:
-    """Return if the principal may use the scope of *data*, if it has one; raises Refused.
+    """Return if the principal may use the scope of *data*, if it has one; raises RequestRefused.
 
     A verdict quotes what it read, so a principal that may not search may not name a scope either.
     """

@@ -13,7 +13,7 @@ from litestar.types import HTTPScope, Receive, Send
 from judge.bootstrap import Services
 from judge.entrypoints.api.access_policy import Access, principal_of
 from judge.entrypoints.api.middleware.client_address import has_foreign_origin
-from judge.entrypoints.api.problem_responses import Refused
+from judge.entrypoints.api.problem_responses import RequestRefused
 from judge.entrypoints.api.request_body import read_body
 from judge.entrypoints.check_requests import MAX_BYTES
 
@@ -30,14 +30,14 @@ FOREIGN_ORIGIN = (
 
 @asgi("/mcp", access=Access.PRIVATE, copy_scope=True)
 async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
-    """Pass a request to the mounted app; raises Refused and BadFields.
+    """Pass a request to the mounted app; raises RequestRefused and BadFields.
 
     MCP asks to refuse pages of other origins even with a key: a browser may send one that its page
     does not know.
     """
     state = scope["litestar_app"].state
     if has_foreign_origin(scope["headers"], state.services.settings.cors_origins):
-        raise Refused("forbidden", FOREIGN_ORIGIN)
+        raise RequestRefused("forbidden", FOREIGN_ORIGIN)
     scope["state"]["viewer"] = principal_of(scope).viewer
     body = await read_body(scope, receive, max_bytes=MAX_BYTES)
     await state.mcp(scope, _replayed(body, receive), send)

@@ -88,5 +88,5 @@ async def test_the_rest_is_the_embedders():
     embedder = FakeEmbedder()
     vectors = QueryVectorCache(embedder, FakeClock())
 
-    assert (vectors.name, vectors.least_similarity) == ("fake-4", 0.5)
+    assert (vectors.name, vectors.min_similarity) == ("fake-4", 0.5)
     assert await vectors.embed_passages(["loaf"]) == [[0.0, 1.0, 0.0, 0.0]]

@@ -131,7 +131,7 @@ async def test_judging_and_embedding_go_through_the_proxy_of_the_environment(pro
         "Judge.", "Who is right?", JudgeRequest(context="The sink is full.", query="Is it me?")
     )
 
-    await model.complete(prompt, timeout_s=10, has_more_room=False)
+    await model.complete(prompt, timeout_s=10, doubles_limit=False)
     assert await gemini_embedder(client).embed_query("sink") == [1.0]
 
     assert proxy.hosts == ["gemini.example", "gemini.example"]

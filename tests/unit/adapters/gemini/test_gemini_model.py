@@ -94,12 +94,12 @@ class Bench:
         self.heard.clear()
         self.journal.entries.clear()
 
-    async def complete(self, *replies, timeout_s=10.0, has_more_room=False) -> ModelReply:
+    async def complete(self, *replies, timeout_s=10.0, doubles_limit=False) -> ModelReply:
         self.fake.script(*replies)
         return await self.model.complete(
             PROMPT,
             timeout_s=timeout_s,
-            has_more_room=has_more_room,
+            doubles_limit=doubles_limit,
             on_text=self.heard.append if self.listens else ignore_text,
         )
 
@@ -162,7 +162,7 @@ async def test_what_is_sent_is_what_the_sdk_sends_for_its_own_types(bench):
 
 
 async def test_a_call_leaves_nothing_for_the_next_one(bench):
-    await bench.complete("{}", has_more_room=True, timeout_s=3)
+    await bench.complete("{}", doubles_limit=True, timeout_s=3)
     await bench.complete("{}", timeout_s=9)
 
     first, second = bench.fake.requests

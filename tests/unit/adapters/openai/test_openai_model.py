@@ -50,11 +50,11 @@ class ChatBench:
         self.model = RemoteModel(service, self.journal, jitter=lambda: -1.0)
 
     async def complete(
-        self, *replies, on_text=ignore_text, prompt=PROMPT, has_more_room=False
+        self, *replies, on_text=ignore_text, prompt=PROMPT, doubles_limit=False
     ) -> ModelReply:
         self.fake.script(*replies)
         return await self.model.complete(
-            prompt, timeout_s=10, has_more_room=has_more_room, on_text=on_text
+            prompt, timeout_s=10, doubles_limit=doubles_limit, on_text=on_text
         )
 
 
@@ -130,7 +130,7 @@ async def test_a_prompt_with_a_schema_of_its_own_is_held_to_that(bench):
 
 
 async def test_more_room_is_twice_the_room(bench):
-    await bench.complete("{}", has_more_room=True)
+    await bench.complete("{}", doubles_limit=True)
 
     assert bench.fake.requests[0]["max_tokens"] == 2 * MAX_OUTPUT_TOKENS
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from benchmarks.relevance import build
 from judge.judging.dispute import read_dispute
 from judge.judging.pages.candidate_index import CandidateIndex, compile_candidates
-from judge.judging.pages.candidates import LIMIT, RERANKED, Candidate, rank_candidates
+from judge.judging.pages.candidates import LIMIT, RERANK_WINDOW, Candidate, rank_candidates
 from judge.judging.pages.page_terms import CandidatePage, count_terms
 from judge.judging.pages.query_terms import STRONGEST_WORDS, read_query_terms
 from judge.text.english import content_stems
@@ -255,7 +255,7 @@ def test_the_best_few_are_the_first_of_all_and_their_reasons_add_up(context, lim
     index, dispute = compiled_once(), read_dispute(context, "Is it fair?")
     few, all_of_them = (
         rank_candidates(index, dispute, "tenancy", limit=most, has_threshold=False)
-        for most in (limit, RERANKED)
+        for most in (limit, RERANK_WINDOW)
     )
     assert few == all_of_them[:limit]
     for one in all_of_them:

@@ -124,7 +124,7 @@ async def test_the_cache_is_not_asked_for_vectors_that_are_there():
 
 async def test_a_page_that_is_just_as_near_as_it_must_be_is_near():
     world = World()
-    world.embedder.least_similarity = 1.0
+    world.embedder.min_similarity = 1.0
     await world.ahead.run_once()
     assert await world.meaning.nearness("a ferry") == {BERTH: 1.0}
 

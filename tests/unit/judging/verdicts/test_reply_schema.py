@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.judging.verdicts.reply_schema import (
     KEY_POINTS,
-    LONGEST_REPLY,
-    LONGEST_VALUE,
+    MAX_REPLY_LENGTH,
+    MAX_VALUE_LENGTH,
     exact_reply_schema,
     parse_reply,
     reply_schema,
@@ -121,7 +121,7 @@ def test_a_model_writes_first_what_can_be_checked_first() -> None:
     [
         "", "null", "[]", '"text"', "{", '{"paraphrase": "cut', "```json\n```json\n{}\n```\n```",
         "Here you are: {}", '{"a": NaN}', '{"summary": "\\ud800"}', '{"summary": "\\udc00 a"}',
-        '{"\\ud83d": 1}', "\ud800", "[" * 5000, "{}{}", " " * (LONGEST_REPLY + 1),
+        '{"\\ud83d": 1}', "\ud800", "[" * 5000, "{}{}", " " * (MAX_REPLY_LENGTH + 1),
         '{"summary": 1' + "0" * 5000 + "}", "<REFERENCES>\n[1] x\n</REFERENCES>",
     ],
 )  # fmt: skip
@@ -132,12 +132,12 @@ def test_what_is_not_one_json_object_is_a_hard_defect(text: str) -> None:
 
 
 def test_a_reply_over_the_longest_is_not_parsed() -> None:
-    body, defects = parsed("x" * (LONGEST_REPLY + 1))
+    body, defects = parsed("x" * (MAX_REPLY_LENGTH + 1))
     assert body is None
     assert defects == [
         Defect("json", "reply", "200001 characters", "at most 200000 characters", is_hard=True)
     ]
-    assert parsed("x" * LONGEST_REPLY)[1][0].expected == "one JSON object"
+    assert parsed("x" * MAX_REPLY_LENGTH)[1][0].expected == "one JSON object"
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_a_missing_verdict_is_told_what_is_expected() -> None:
 @given(st.text())
 def test_a_value_is_cut_to_what_is_worth_repeating(value: str) -> None:
     short = shorten(value)
-    assert len(short) <= LONGEST_VALUE
+    assert len(short) <= MAX_VALUE_LENGTH
     assert short == value or value.startswith(short.removesuffix("…"))
 
 
