@@ -9,7 +9,7 @@ export interface AttemptStarted {
  * Check an answer's citations against its sources.
  *
  * The answer cites with `[n]` or `<cite i="n"/>`, where n counts the sources from 1. For every
- * mark the reply has the sentence of the source that carries it best, how far (`support`), and
+ * mark the reply has the sentence of the source that supports it best, how far (`support`), and
  * whether it says the opposite (`contradicts`); `uncited` has the sentences that make a claim and
  * cite nothing. No model is asked: the same answer has the same result for ever.
  */
@@ -28,13 +28,13 @@ export interface CheckedAnswer {
   marks: Array<CheckedMark>;
   /** Sentences that make a claim and cite nothing, in order. */
   uncited: Array<UncitedClaim>;
-  /** `broken`: a mark is malformed or out of range; `unsupported`: no cited claim is carried; `partly`: some are, and others are not or cite nothing; `supported`: every claim is carried. */
+  /** `broken`: a mark is malformed or out of range; `unsupported`: no cited claim is supported; `partly`: some are, and others are not or cite nothing; `supported`: all are. */
   verdict: "supported" | "partly" | "unsupported" | "broken";
   /** The sources, in the order of their numbers. */
   sources: Array<CheckedSource>;
 }
 
-/** A number in a citation mark of the answer, and how its source carries the sentence. */
+/** A number in a citation mark of the answer, and how far its source supports the claim. */
 export interface CheckedMark {
   /** The source cited, counted from 1; null where the mark is malformed. */
   number: number | null;
@@ -44,9 +44,9 @@ export interface CheckedMark {
   end: number;
   /** Whether there is a source of that number. */
   in_range: boolean;
-  /** The sentence of the source that carries most of the claim, or contradicts it; null where none holds any of it. */
+  /** The sentence of the source that supports most of the claim, or contradicts it; null where none supports any of it. */
   sentence: string | null;
-  /** How far the source carries the claim of the mark, 0 to 1; null under three content words, and where there is no source. */
+  /** How far the source supports the claim of the mark, 0 to 1; null under three content words, and where there is no source. */
   support: number | null;
   /** Whether that sentence says the opposite. */
   contradicts: boolean;
@@ -58,7 +58,7 @@ export interface CheckedSource {
   number: number;
   /** Its title, or empty. */
   title: string;
-  /** The words that the answer was held against. */
+  /** The text that the answer was compared with. */
   text: string;
 }
 

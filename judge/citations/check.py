@@ -67,7 +67,7 @@ class AnswerSource:
 
 @dataclass(frozen=True, slots=True)
 class CheckedMark:
-    """A number in a citation mark of the answer, and how its source carries the sentence."""
+    """A number in a citation mark of the answer, and how far its source supports the claim."""
 
     number: int | None
     """The source cited, counted from 1; null where the mark is malformed."""
@@ -78,11 +78,11 @@ class CheckedMark:
     in_range: bool
     """Whether there is a source of that number."""
     sentence: str | None
-    """The sentence of the source that carries most of the claim, or contradicts it; null where
-    none holds any of it."""
+    """The sentence of the source that supports most of the claim, or contradicts it; null where
+    none supports any of it."""
     support: float | None
-    """How far the source carries the claim of the mark, 0 to 1; null under three content words, and
-    where there is no source."""
+    """How far the source supports the claim of the mark, 0 to 1; null under three content words,
+    and where there is no source."""
     contradicts: bool
     """Whether that sentence says the opposite."""
 
@@ -106,7 +106,7 @@ class CheckedSource:
     title: str
     """Its title, or empty."""
     text: str
-    """The words that the answer was held against."""
+    """The text that the answer was compared with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,8 @@ class CheckedAnswer:
     uncited: tuple[UncitedClaim, ...]
     """Sentences that make a claim and cite nothing, in order."""
     verdict: AnswerVerdict
-    """`broken`: a mark is malformed or out of range; `unsupported`: no cited claim is carried;
-    `partly`: some are, and others are not or cite nothing; `supported`: every claim is carried."""
+    """`broken`: a mark is malformed or out of range; `unsupported`: no cited claim is
+    supported; `partly`: some are, and others are not or cite nothing; `supported`: all are."""
     sources: tuple[CheckedSource, ...]
     """The sources, in the order of their numbers."""
 

@@ -13,7 +13,7 @@ from judge.citations.reading import with_limits_resolved
 from judge.citations.relations import ActorRole, find_comparison, find_order, find_role, owned
 from judge.citations.stance import DENIED, FACT, PERMISSION, Word
 from judge.citations.statement import Statement
-from judge.citations.vocabulary import PREFIXES, KnownWord, vocabulary
+from judge.citations.vocabulary import PREFIXES, Lexeme, vocabulary
 
 MIN_OVERLAP = 0.65
 """Share of the claim's content words the sentence must have, or they are about different things."""
@@ -33,7 +33,7 @@ _OPEN = "open"
 _POLARITY_KINDS = ("sign", _OPEN)
 
 _DUTY_AND_PERMISSION = ({"must", "can"}, {"should", "can"})
-_SHARES = {
+_QUANTIFIER_KINDS = {
     frozenset(("all", "some")): "share",
     frozenset(("all", "few")): "few",
     frozenset(("most", "few")): "few",
@@ -46,8 +46,8 @@ class Pairing:
 
     claim: Statement
     source: Statement
-    known: Mapping[str, tuple[str, int]]
-    """Each shared concept of the claim, as in the sentence; -1 if negated by a prefix there."""
+    matches: Mapping[str, tuple[str, int]]
+    """Each concept of the claim that the sentence has, as there; -1 if a prefix negates it."""
     opposed: AbstractSet[str]
     """Stems of the claim whose opposite is in the sentence."""
     contrary: AbstractSet[str]
@@ -64,16 +64,15 @@ class Pairing:
         if claim.limits != source.limits:
             claim, source = with_limits_resolved(claim), with_limits_resolved(source)
         ours, stems = claim.by_concept, source.stems
-        known = {
-            one: found for one, said in ours.items() if (found := _match(said[0].known, source))
-        }
-        words = [word.known for word in claim.words]
+        pairs = ((concept, _match(same[0].lexeme, source)) for concept, same in ours.items())
+        matches = {concept: match for concept, match in pairs if match}
+        words = [word.lexeme for word in claim.words]
         opposed = {w.stem for w in words if w.opposites and not w.opposites.isdisjoint(stems)}
         contrary = {w.stem for w in words if w.contraries and not w.contraries.isdisjoint(stems)}
         met = opposed | contrary
-        shared = {one for one, said in ours.items() if one in known or said[-1].known.stem in met}
+        shared = {c for c, same in ours.items() if c in matches or same[-1].lexeme.stem in met}
         overlap = len(shared) / len(_relevant_concepts(shared, claim)) if shared else 0.0
-        return cls(claim, source, known, opposed, contrary, overlap)
+        return cls(claim, source, matches, opposed, contrary, overlap)
 
     @cached_property
     def is_reversed(self) -> bool:
@@ -122,12 +121,12 @@ class Pairing:
         if is_comparison_reversed:
             yield "order"
         is_order_reversed = _is_order_reversed(claim, source)
-        stances = list(self._stance_conflicts()) if self.known or self.opposed else []
+        stances = list(self._stance_conflicts()) if self.matches or self.opposed else []
         is_cancelled = self._is_negation_cancelled(stances, is_order_reversed=is_order_reversed)
         yield from (kind for kind in stances if not kind.startswith("sign"))
         if is_comparison_reversed is None and not is_cancelled:
             yield from self._polarity_conflicts(stances)
-        if source.reach and {claim.reach, source.reach} == {"only", "any"}:
+        if source.exclusivity and {claim.exclusivity, source.exclusivity} == {"only", "any"}:
             yield "share"
         if self.contrary and not self.is_reversed and self._has_contraries():
             yield "contrary"
@@ -162,25 +161,25 @@ class Pairing:
 
     def _opposites(self) -> int:
         """How many words of the claim have their opposite, and not themselves, in the sentence."""
-        prefixed = sum([sign < 0 for _, sign in self.known.values()])
+        prefixed = sum([sign < 0 for _, sign in self.matches.values()])
         if not self.opposed:
             return prefixed
-        others = [w.known for w in self.claim.words if w.known.concept not in self.known]
+        others = [w.lexeme for w in self.claim.words if w.lexeme.concept not in self.matches]
         return prefixed + sum(
             word.sign == self._opposite_of(word).sign
             for word in others
             if word.stem in self.opposed
         )
 
-    def _opposite_of(self, word: KnownWord) -> KnownWord:
+    def _opposite_of(self, word: Lexeme) -> Lexeme:
         """The word of the sentence that is the opposite of *word*, one of `opposed`."""
-        known = (other.known for other in self.source.words)
-        return next(other for other in known if other.stem in word.opposites)
+        theirs = (other.lexeme for other in self.source.words)
+        return next(other for other in theirs if other.stem in word.opposites)
 
     def _stance_conflicts(self) -> Iterator[str]:
         reversed_in, flips = set[bool](), set[int]()
         kinds: list[str] = []
-        is_head_held = False
+        is_head_affirmed = False
         for word in self.claim.words:
             kind, is_condition, polarity = self._stance_conflict(word)
             if kind and not self._is_mostly_shared(word.clause):
@@ -192,8 +191,8 @@ class Pairing:
                 if kind == "sign" and polarity > 0 and not is_condition:
                     flips.add(word.stance.sign)
             elif polarity and word.is_head and word.stance != FACT:
-                is_head_held = True
-        if is_head_held:
+                is_head_affirmed = True
+        if is_head_affirmed:
             kinds = [kind for kind in kinds if kind != "sign beyond"]
         if len(flips) == 2:  # "this rather than that" and "that rather than this"
             yield "swap"
@@ -214,18 +213,18 @@ class Pairing:
         alike = [other for other in others if bool(other.condition) == bool(word.condition)]
         others = alike or others
         is_alike = bool(alike or self._is_limit_lost(word, others))
-        found = [_word_conflict(word, other, polarity, is_alike=is_alike) for other in others]
+        conflicts = [_word_conflict(word, other, polarity, is_alike=is_alike) for other in others]
         is_condition = bool(word.condition) or any(other.condition for other in others)
-        return found[0] if all(found) else "", is_condition, polarity
+        return conflicts[0] if all(conflicts) else "", is_condition, polarity
 
     def _is_mostly_shared(self, clause: int) -> bool:
         """Whether the sentence has more than half of the words of *clause*.
 
         Otherwise the clause is about the case, as in "You didn't give enough warning".
         """
-        clause_words = [word.known for word in self.claim.words if word.clause == clause]
+        clause_words = [word.lexeme for word in self.claim.words if word.clause == clause]
         met = self.opposed | self.contrary
-        shared = [word for word in clause_words if word.concept in self.known or word.stem in met]
+        shared = [word for word in clause_words if word.concept in self.matches or word.stem in met]
         return 2 * len(shared) > len(clause_words)
 
     def _is_limit_lost(self, word: Word, others: Sequence[Word]) -> bool:
@@ -239,13 +238,13 @@ class Pairing:
 
     def _counterparts(self, word: Word) -> tuple[Sequence[Word], int]:
         """The words of the sentence that match *word*; with -1 if they mean its opposite."""
-        known = word.known
-        if found := self.known.get(known.concept):
-            return self.source.by_concept[found[0]], found[1]
-        if known.stem not in self.opposed:
+        lexeme = word.lexeme
+        if match := self.matches.get(lexeme.concept):
+            return self.source.by_concept[match[0]], match[1]
+        if lexeme.stem not in self.opposed:
             return (), 1
-        other = next(o for o in self.source.words if o.known.stem in known.opposites)
-        return (other,), -known.sign * other.known.sign
+        other = next(o for o in self.source.words if o.lexeme.stem in lexeme.opposites)
+        return (other,), -lexeme.sign * other.lexeme.sign
 
     def _has_contraries(self) -> bool:
         """Whether the claim has the contrary party: a tenant where the sentence has a landlord."""
@@ -264,13 +263,13 @@ class Pairing:
         for verb in self.claim.words:
             others = [
                 other
-                for other in self.source.by_concept.get(verb.known.concept, ())
+                for other in self.source.by_concept.get(verb.lexeme.concept, ())
                 if verb.is_verb and other.is_verb and bool(other.condition) == bool(verb.condition)
             ]
             ours = find_role(verb, self.claim) if others else None
             if ours and ours.agent and ours.agent != ours.patient:
                 theirs = [role for other in others if (role := find_role(other, self.source))]
-                if theirs and all(_is_swapped(ours, one) for one in theirs):
+                if theirs and all(_is_swapped(ours, role) for role in theirs):
                     yield "roles"
 
 
@@ -282,11 +281,11 @@ def _relevant_concepts(shared: AbstractSet[str], claim: Statement) -> Sequence[s
     ours = claim.by_concept
     if len(shared) < MIN_SHARED:
         return list(ours)
-    clauses = {word.clause for one in shared for word in ours[one]}
-    return [one for one, said in ours.items() if any(w.clause in clauses for w in said)]
+    clauses = {word.clause for concept in shared for word in ours[concept]}
+    return [concept for concept, same in ours.items() if any(w.clause in clauses for w in same)]
 
 
-def _match(word: KnownWord, source: Statement) -> tuple[str, int] | None:
+def _match(word: Lexeme, source: Statement) -> tuple[str, int] | None:
     """The concept of *word* in *source*, with 1, or its form with or without a prefix, with -1."""
     concept, theirs = word.concept, source.by_concept
     if concept in theirs:
@@ -303,17 +302,17 @@ def _reversals(one: Statement, other: Statement) -> int:
     """The number of reversals of *one* in clauses that share a concept with the *other*."""
     if not one.reversals:
         return 0
-    clauses = {word.clause for word in one.words if _match(word.known, other)}
+    clauses = {word.clause for word in one.words if _match(word.lexeme, other)}
     return sum(clause in clauses for clause in one.reversals)
 
 
 def _word_conflict(ours: Word, theirs: Word, polarity: int, *, is_alike: bool) -> str:
     """The kind of disagreement about one word; "" if none."""
-    if share := _SHARES.get(frozenset((ours.share, theirs.share))):
-        return share
+    if kind := _QUANTIFIER_KINDS.get(frozenset((ours.quantifier, theirs.quantifier))):
+        return kind
     if {ours.condition, theirs.condition} == {"only", "even"}:
         return "condition"
-    is_opposite = ours.known.sign * polarity != theirs.known.sign
+    is_opposite = ours.lexeme.sign * polarity != theirs.lexeme.sign
     if (ours.stance.sign != theirs.stance.sign) != is_opposite:
         is_head = ours.is_head or theirs.is_head or is_opposite
         is_open = not is_alike or _is_open(ours) or _is_open(theirs)
@@ -335,7 +334,7 @@ def _is_comparison_reversed(claim: Statement, source: Statement) -> bool | None:
     ours = theirs and find_comparison(claim)
     if not ours or not theirs:
         return None
-    shared = {ours.by[one] == theirs.by[one] for one in ours.by.keys() & theirs.by.keys()}
+    shared = {ours.by[key] == theirs.by[key] for key in ours.by.keys() & theirs.by.keys()}
     if len(shared) != 1:
         return None
     straight = 2 * len(ours.lesser & theirs.lesser)

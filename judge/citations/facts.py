@@ -13,7 +13,7 @@ from judge.citations.vocabulary import MONTHS, SMALL_NUMBERS, TENS, plain
 
 Bound = Literal["", "least", "most"]
 
-_LONGEST = 2000
+_MAX_CHARACTERS = 2000
 """Characters read of a sentence; longer text is a table."""
 
 _DAY = 86400.0
@@ -114,6 +114,7 @@ _COUNTING = frozenset(
 )
 
 _REACH = 60
+"""Characters before and after a number in which a bound is looked for."""
 
 _MAX_EXTRA = 2
 """Numbers of a claim that its source may lack; more would be another list, and take seconds."""
@@ -123,14 +124,14 @@ _MAX_EXTRA = 2
 class Quantity:
     """An amount of a `kind`, which is a base unit, or "" for a bare count of `noun`.
 
-    `most` is the upper end of a span such as "24 to 48 hours", else 0.
+    `upper` is the upper end of a span such as "24 to 48 hours", else 0.
     """
 
     amount: float
     kind: str
     bound: Bound = ""
     noun: str = ""
-    most: float = 0.0
+    upper: float = 0.0
     is_negated: bool = field(default=False, compare=False)
     """Whether its bound is negated: "cannot work more than 48"."""
 
@@ -153,7 +154,7 @@ Fact = Quantity | Date
 
 def quantities(sentence: str) -> list[Fact]:
     """The dates, rates and other numbers of *sentence*."""
-    text = plain(sentence[:_LONGEST])
+    text = plain(sentence[:_MAX_CHARACTERS])
     if not _FIGURE.search(text) and _COUNTING.isdisjoint(_LETTERS.findall(text)):
         return []  # As in most sentences; each pattern takes 10 µs and more.
     facts: list[Fact] = [_date(match, text) for match in _DATE.finditer(text)]
@@ -178,7 +179,7 @@ def differ(ours: Sequence[Fact], theirs: Sequence[Fact]) -> bool:
     others = islice(_missing(ours, theirs), _MAX_EXTRA + 1)
     for count, (fact, same_kind) in enumerate(others, start=1):
         is_measured = isinstance(fact, Quantity) and fact.kind
-        is_more = sum(_comparable(fact, one) for one in ours) > len(same_kind)
+        is_more = sum(_comparable(fact, other) for other in ours) > len(same_kind)
         if count > _MAX_EXTRA or not (is_measured and is_more and has_all(same_kind, ours)):
             return True
     return False
@@ -268,7 +269,7 @@ def _span(match: re.Match[str]) -> Quantity | None:
     unit = ("money", 1.0) if match["sign"] else _unit(match["unit"] or "")
     if unit is None or unit[0] == "clock" or low >= high:
         return None
-    return Quantity(low * unit[1], unit[0], most=high * unit[1])
+    return Quantity(low * unit[1], unit[0], upper=high * unit[1])
 
 
 def _figure(written: str) -> float:
@@ -361,7 +362,7 @@ def _agree(one: Fact, other: Fact) -> bool:
         return bool(given) and all(a == b for a, b in given) and bounds != {"least", "most"}
     if isinstance(one, Date) or isinstance(other, Date):
         return False
-    if one.most or other.most:
+    if one.upper or other.upper:
         return one.kind == other.kind and _overlap(one, other)
     if bounds == {"least", "most"} or (one.kind == "time" and bounds == {"least", ""}):
         return False
@@ -382,4 +383,6 @@ def _is_within(one: Quantity, other: Quantity) -> bool:
 
 def _overlap(one: Quantity, other: Quantity) -> bool:
     """Whether two spans, or a span and an amount, overlap."""
-    return one.amount <= max(other.amount, other.most) and other.amount <= max(one.amount, one.most)
+    return one.amount <= max(other.amount, other.upper) and other.amount <= max(
+        one.amount, one.upper
+    )

@@ -15,9 +15,9 @@ _PAIRS: Final = frozenset({"[]", "【】", "［］", "〔〕"})
 """The brackets of well-formed citations; models use them all."""
 
 _LIST_SEPARATOR: Final = re.compile(r" ?(?:[,;，；、&]|\band\b) ?")
-_ONE: Final = re.compile(r"\d{1,6}")
+_NUMBER: Final = re.compile(r"\d{1,6}")
 _RANGE: Final = re.compile(r"(\d{1,6}) ?[-‐‑‒–—―−~] ?(\d{1,6})")
-_LONGEST_RANGE: Final = 20
+_MAX_RANGE: Final = 20
 """Numbers in a range, more than any prompt has references: a longer range is malformed."""
 
 _CITE: Final = re.compile(r"<cite\b[^<>]{0,200}>?", re.IGNORECASE)
@@ -95,16 +95,16 @@ def _cite_numbers(tag: str) -> tuple[int, ...]:
 
 def _numbers(body: str) -> tuple[int, ...]:
     """The distinct numbers of `1, 3` or `1-3`; none if any part is something else."""
-    if _ONE.fullmatch(body):
+    if _NUMBER.fullmatch(body):
         return (int(body),)  # nearly always; splitting is slower
     numbers: dict[int, None] = {}
     for part in _LIST_SEPARATOR.split(body):
         span = _RANGE.fullmatch(part)
-        if _ONE.fullmatch(part):
+        if _NUMBER.fullmatch(part):
             numbers[int(part)] = None
         elif span:
             first, last = int(span.group(1)), int(span.group(2))
-            if not first <= last < first + _LONGEST_RANGE:
+            if not first <= last < first + _MAX_RANGE:
                 return ()
             numbers.update(dict.fromkeys(range(first, last + 1)))
         else:

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 
 from judge.citations.stance import DENIED, FACT, Person, Stance, Word, combine, opposite
 from judge.citations.statement import Statement
-from judge.citations.vocabulary import FIGURES, KnownWord, known_word, statement_tokens, vocabulary
+from judge.citations.vocabulary import FIGURES, Lexeme, lexeme_of, statement_tokens, vocabulary
 from judge.text.english import STOP_WORDS, stems
 
 _CLAUSE_WORDS = frozenset(
     "but because if unless although though while which who whom whose that so until when "
     "where whereas how why what since however than".split()
 )
-_RELATIVES = frozenset({"which", "that", "who", "where"})
+_RELATIVE_PRONOUNS = frozenset({"which", "that", "who", "where"})
 _REPORTING = frozenset(
     stems(
         "say state mean sure think believe know show prove agree ensure certain explain confirm "
@@ -38,7 +38,7 @@ _BOUNDS = frozenset(stems("more maximum above leastof mostof".split()))
 [_OVER] = stems(["above"])
 """The concept of `over` and `under`, which are function words unless a number is near."""
 
-_BOUND = KnownWord("bound", "bound", 1, False, True, False, (), frozenset(), frozenset())
+_BOUND = Lexeme("bound", "bound", 1, False, True, False, (), frozenset(), frozenset())
 """Replaces any word for a bound: `facts.py` distinguishes the bounds."""
 
 _NUMBERS = FIGURES - {"one"}
@@ -84,10 +84,10 @@ def _statement(sentence: str, reader: "_StatementReader") -> Statement:
     words = reader.words
     by_concept: dict[str, list[Word]] = {}
     for word in words:
-        by_concept.setdefault(word.known.concept, []).append(word)
+        by_concept.setdefault(word.lexeme.concept, []).append(word)
     heads = [word for word in words if word.is_head]
     denied = [word.clause for word in heads if word.stance.sign < 0 and word.is_counted]
-    negative = [word for word in words if word.known.sign < 0]
+    negative = [word for word in words if word.lexeme.sign < 0]
     return Statement(
         sentence,
         reader.tokens,
@@ -95,7 +95,7 @@ def _statement(sentence: str, reader: "_StatementReader") -> Statement:
         reader.people,
         by_concept,
         denied + [word.clause for word in negative],
-        len(denied) + sum(word.known.concept not in _BOUNDS for word in negative),
+        len(denied) + sum(word.lexeme.concept not in _BOUNDS for word in negative),
         frozenset([word.limit for word in words if word.limit]),
         _main([word for word in heads if word.condition in {"", "without"}]),
     )
@@ -118,9 +118,9 @@ class _StatementReader:
     condition: str = ""
     limit: str = ""
     """`without`, `unless` or `until` if the current clause is one of these."""
-    share: str = ""
+    quantifier: str = ""
     clause: int = 0
-    relatives: set[int] = field(default_factory=set)
+    relative_clauses: set[int] = field(default_factory=set)
     """The relative clauses: "waste that pollutes"."""
     is_fresh: bool = True
     """Whether no word has been read since the last cue or the start of the clause."""
@@ -144,10 +144,14 @@ class _StatementReader:
                 continue
             if text in _ENDS and not (text == ":" and self.has_cue and self.is_fresh):
                 self._begin_clause(text)
-                if at and text in _RELATIVES and known_word(tokens[at - 1]).stem not in _REPORTING:
-                    self.relatives.add(self.clause)
-            elif (known := known_word(text)).is_content or known.is_person:
-                self._read_word(known, at)
+                if (
+                    at
+                    and text in _RELATIVE_PRONOUNS
+                    and lexeme_of(tokens[at - 1]).stem not in _REPORTING
+                ):
+                    self.relative_clauses.add(self.clause)
+            elif (lexeme := lexeme_of(text)).is_content or lexeme.is_person:
+                self._read_word(lexeme, at)
             elif text in _FUNCTION_WORDS:
                 self._read_function_word(text, at)
         self._end_clause()
@@ -185,7 +189,7 @@ class _StatementReader:
         if not last or last[-1].stance != DENIED:
             return False
         is_noun = self.tokens[at] in _RIGHTS and last[-1].at == at - 1
-        return is_noun or last[-1].known.stem in _GIVING
+        return is_noun or last[-1].lexeme.stem in _GIVING
 
     def resolve_limits(self) -> None:
         """Read "not this without that", "not unless" and "not until" as "this only with that"."""
@@ -207,7 +211,7 @@ class _StatementReader:
         main = [
             word
             for word in self.words
-            if not word.condition and not word.limit and word.clause not in self.relatives
+            if not word.condition and not word.limit and word.clause not in self.relative_clauses
         ]
         before = [word.clause for word in main if word.at < limit.at]
         at = before[-1] if before else main[0].clause if main else -1
@@ -216,25 +220,25 @@ class _StatementReader:
     def _mark_mixed_clauses(self) -> None:
         denying = {word.clause for word in self.words if word.stance.sign < 0}
         if denying:
-            holding = {word.clause for word in self.words if word.stance.sign > 0}
+            affirming = {word.clause for word in self.words if word.stance.sign > 0}
             for word in self.words:
-                word.is_in_mixed_clause = word.clause in denying and word.clause in holding
+                word.is_in_mixed_clause = word.clause in denying and word.clause in affirming
 
-    def _read_phrase(self, at: int, found: Sequence[tuple[int, str]]) -> int:
-        """Read the longest valid cue or phrase of *found* at *at*; return its end, or 0."""
+    def _read_phrase(self, at: int, matches: Sequence[tuple[int, str]]) -> int:
+        """Read the longest valid cue or phrase of *matches* at *at*; return its end, or 0."""
         if self.tokens[at] in _PREVENTING and "from" in self.tokens[at + 1 : at + 6]:
             return 0  # the prevented action is read at `from`
-        known = vocabulary()
-        for size, phrase in reversed(found):
-            end, kind = at + size, known.cues.get(phrase)
+        cues, phrases = vocabulary().cues, vocabulary().phrases
+        for size, phrase in reversed(matches):
+            end, kind = at + size, cues.get(phrase)
             if kind is not None and self._is_cue(phrase, kind, at, end):
                 if phrase in _NOBODY and self._is_object(at, end):
                     self._negate_last()
                 else:
                     self._read_cue(kind, at)
                 return end
-            if phrase in known.phrases:
-                self._read_word(known_word(known.phrases[phrase]), at)
+            if phrase in phrases:
+                self._read_word(lexeme_of(phrases[phrase]), at)
                 return end
         return 0
 
@@ -279,15 +283,15 @@ class _StatementReader:
 
     def _begin_clause(self, mark: str) -> None:
         has_word = bool(self.words) and self.words[-1].clause == self.clause
-        if mark in _RELATIVES and self.condition and not has_word:
+        if mark in _RELATIVE_PRONOUNS and self.condition and not has_word:
             return  # "unless all who own it agree"
         self._end_clause()
         self.stance = FACT
         self.clause += 1
         self.has_cue = self.negates_next = False
         self.is_fresh = True
-        self.share = ""
-        if mark not in _RELATIVES:
+        self.quantifier = ""
+        if mark not in _RELATIVE_PRONOUNS:
             self.negated = None
         if mark not in {"(", "["}:
             self.condition = "if" if mark in {"if", "when", "where"} else ""
@@ -297,9 +301,9 @@ class _StatementReader:
         if kind == "nothing":
             return
         if kind == "how_often_not_all":
-            self.share, self.is_untrue = "some", True
+            self.quantifier, self.is_untrue = "some", True
         elif kind.startswith("how_often"):
-            self.share = kind.removeprefix("how_often_")
+            self.quantifier = kind.removeprefix("how_often_")
         elif kind in {"unless", "even_if", "only_if"}:
             self._begin_clause("if")
             self.condition = "even" if kind == "even_if" else "only"
@@ -353,8 +357,8 @@ class _StatementReader:
         stance = combine(previous, kind)
         if self.is_untrue:
             stance, self.is_untrue = opposite(stance), False
-        words = [word for word in self.words if word.clause not in self.relatives] or self.words
-        if self.clause in self.relatives and self.is_fresh:
+        words = [w for w in self.words if w.clause not in self.relative_clauses] or self.words
+        if self.clause in self.relative_clauses and self.is_fresh:
             words = []  # "a free service, which isn't compulsory" denies no service
         for word in reversed(words):
             if word.clause != self.clause and (
@@ -364,29 +368,29 @@ class _StatementReader:
             word.stance, word.is_head, word.is_counted = stance, True, word is words[-1]
         self.stance, self.is_fresh, self.has_cue = FACT, True, False
 
-    def _read_word(self, known: KnownWord, at: int) -> None:
+    def _read_word(self, lexeme: Lexeme, at: int) -> None:
         is_head = self.has_cue and self.is_fresh
-        if known.is_person:
-            name = _SUBJECTS.get(known.stem, known.stem)
+        if lexeme.is_person:
+            name = _SUBJECTS.get(lexeme.stem, lexeme.stem)
             self.people.append(Person(at, name, self.clause))
-        if not known.is_content or (
-            known.concept == _OVER and not self._has_number(at - 2, at + 3)
+        if not lexeme.is_content or (
+            lexeme.concept == _OVER and not self._has_number(at - 2, at + 3)
         ):
             return
-        is_bound = known.concept in _BOUNDS or self.tokens[at + 1 : at + 2] == ["than"]
+        is_bound = lexeme.concept in _BOUNDS or self.tokens[at + 1 : at + 2] == ["than"]
         if is_bound and self._has_number(at + 1, at + 5):
-            known = _BOUND
+            lexeme = _BOUND
         if is_head and self.is_untrue and self.condition != "without":
             self.stance, self.is_untrue = opposite(self.stance), False
         word = Word(
-            known, self.stance, is_head, is_head or not known.is_small,
-            self.condition, self.share, self.clause, at, self.limit,
+            lexeme, self.stance, is_head, is_head or not lexeme.is_stop_word,
+            self.condition, self.quantifier, self.clause, at, self.limit,
         )  # fmt: skip
         if self.negates_next:
             word.stance, word.is_head, word.is_verb, self.negates_next = DENIED, True, True, False
             self.negated = word if not self.has_cue and self.is_subject else None
         self.words.append(word)
-        self.share, self.is_fresh = "", False
+        self.quantifier, self.is_fresh = "", False
 
     def _has_number(self, start: int, end: int) -> bool:
         beside = self.tokens[max(0, start) : end]

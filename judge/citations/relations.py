@@ -81,7 +81,7 @@ def _is_time(tokens: Sequence[str], at: int) -> bool:
 def _from_head(words: Sequence[Word]) -> frozenset[str]:
     """Their concepts from the first head on, or all of them if none is a head."""
     start = next((at for at, word in enumerate(words) if word.is_head), 0)
-    return frozenset(word.known.concept for word in words[start:])
+    return frozenset(word.lexeme.concept for word in words[start:])
 
 
 def find_comparison(statement: Statement) -> Comparison | None:
@@ -96,9 +96,9 @@ def find_comparison(statement: Statement) -> Comparison | None:
     if not by or not after or not is_named or tokens[at + 1] in FIGURES:
         return None
     said = [
-        (word, (word.known.concept, word.known.sign * word.stance.sign))
+        (word, (word.lexeme.concept, word.lexeme.sign * word.stance.sign))
         for word in words
-        if word.known.stem != "one" and word.known.concept not in by
+        if word.lexeme.stem != "one" and word.lexeme.concept not in by
     ]
     return Comparison(
         greater=frozenset(item for word, item in said if word.at < at),
@@ -114,11 +114,11 @@ def _degrees(tokens: Sequence[str], words: Sequence[Word], at: int) -> dict[str,
     for place in range(at - 1, max(at - _REACH, 0) - 1, -1):
         text, word = tokens[place], concepts.get(place)
         if text in {"more", "less", "fewer"}:
-            held = -1 if word is not None and word.stance == Stance("must", -1) else 1
-            by.setdefault("", held if text == "more" else -held)
+            sign = -1 if word is not None and word.stance == Stance("must", -1) else 1
+            by.setdefault("", sign if text == "more" else -sign)
         elif word is not None and (text == "worse" or (text.endswith("er") and len(text) > 4)):
-            concept = "" if word.known.concept in _AMOUNTS else word.known.concept
-            by.setdefault(concept, word.known.sign * word.stance.sign)
+            concept = "" if word.lexeme.concept in _AMOUNTS else word.lexeme.concept
+            by.setdefault(concept, word.lexeme.sign * word.stance.sign)
     return by
 
 

@@ -6,7 +6,7 @@ The data types of `reading.py`, and how successive cues combine.
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from judge.citations.vocabulary import KnownWord
+from judge.citations.vocabulary import Lexeme
 
 Modality = Literal["fact", "must", "should", "can"]
 
@@ -36,7 +36,7 @@ def opposite(stance: Stance) -> Stance:
 class Word:
     """A content word, and what its sentence says of it."""
 
-    known: KnownWord
+    lexeme: Lexeme
     stance: Stance
     is_head: bool
     """Whether it is the first word in the scope of a cue."""
@@ -45,7 +45,7 @@ class Word:
     condition: str
     """The kind of conditional clause it is in: `if`, `only` (only if, unless), `even` (even if),
     `without`, or empty."""
-    share: str
+    quantifier: str
     """Its quantifier: `all`, `most`, `some`, `few`, or empty."""
     clause: int
     at: int

@@ -42,12 +42,12 @@ class Statement:
     @cached_property
     def stems(self) -> frozenset[str]:
         """The stems of its content words."""
-        return frozenset(word.known.stem for word in self.words)
+        return frozenset(word.lexeme.stem for word in self.words)
 
     @cached_property
     def roots(self) -> frozenset[str]:
         """Its words' concepts without a negative prefix: `fair` for `unfair`."""
-        return frozenset(form for word in self.words for form in word.known.roots)
+        return frozenset(form for word in self.words for form in word.lexeme.roots)
 
     @cached_property
     def facts(self) -> list[Fact]:
@@ -60,7 +60,7 @@ class Statement:
         return not _SWEEPING.isdisjoint(self.tokens)
 
     @cached_property
-    def reach(self) -> str:
+    def exclusivity(self) -> str:
         """`only` if it excludes everybody else, `any` if it includes everybody, else empty."""
         text = " ".join(self.tokens)
         is_only, is_any = _ONLY.search(text), _ANY.search(text)

@@ -95,22 +95,22 @@ class _ContentWords(NamedTuple):
     """The weights of a text's content words by stem, and all its stems in order."""
 
     weights: dict[str, float]
-    whole: float
+    total: float
     """Their sum."""
-    order: Sequence[str]
+    stems: Sequence[str]
 
     @classmethod
     def of(cls, text: str) -> "_ContentWords":
         text = strip_accents(text).replace("’", "'")
         if "," in text:
             text = _THOUSANDS.sub("", text)
-        found = [_content_word(written) for written in find_words(text)]
+        entries = [_content_word(written) for written in find_words(text)]
         weights: dict[str, float] = {}
-        for place, (stem, at_start, further_on) in enumerate(found):
+        for place, (stem, at_start, further_on) in enumerate(entries):
             weight = further_on if place else at_start
             if weight and weight > weights.get(stem, 0.0):
                 weights[stem] = weight
-        return cls(weights, sum(weights.values()), [stem for stem, _, _ in found])
+        return cls(weights, sum(weights.values()), [stem for stem, _, _ in entries])
 
 
 @functools.lru_cache(maxsize=4096)
@@ -137,8 +137,8 @@ class SourceReading:
     """
 
     sentences: tuple[str, ...]
-    places: dict[str, list[int]]
-    """The indexes of the sentences with each stem: its postings, in order."""
+    postings: dict[str, list[int]]
+    """The indexes of the sentences with each stem, in order."""
     pairs: frozenset[tuple[str, str]]
     """The bigrams of all sentences, as stems."""
     _statements: dict[int, Statement] = field(default_factory=dict)
@@ -147,13 +147,13 @@ class SourceReading:
     def of(cls, sentences: Iterable[str]) -> "SourceReading":
         """Index *sentences*, which are in order."""
         in_order = tuple(sentences)
-        places: dict[str, list[int]] = {}
+        postings: dict[str, list[int]] = {}
         pairs: set[tuple[str, str]] = set()
         for at, content in enumerate(map(_ContentWords.of, in_order)):
-            pairs.update(pairwise(content.order))
+            pairs.update(pairwise(content.stems))
             for stem in content.weights:
-                places.setdefault(stem, []).append(at)
-        return cls(in_order, places, frozenset(pairs))
+                postings.setdefault(stem, []).append(at)
+        return cls(in_order, postings, frozenset(pairs))
 
     def support(self, claim: str) -> Support:
         """How far the sentences support *claim*, and whether the closest one says the opposite.
@@ -187,9 +187,9 @@ class SourceReading:
         """The share of *words* in each sentence, by index, without sentences that have none."""
         weights: dict[int, float] = {}
         for stem, weight in words.weights.items():
-            for at in self.places.get(stem, ()):
+            for at in self.postings.get(stem, ()):
                 weights[at] = weights.get(at, 0.0) + weight
-        return {at: weight / words.whole for at, weight in weights.items()}
+        return {at: weight / words.total for at, weight in weights.items()}
 
     def _closest(self, shares: Mapping[int, float]) -> list[int]:
         """The sentences with the greatest *shares*, filled up with the first ones."""
@@ -199,11 +199,13 @@ class SourceReading:
     def _compare(self, claim: Statement, closest: Sequence[int]) -> tuple[int, Pairing, bool]:
         """The sentence to compare the claim with, the two paired, and whether they disagree."""
         pairings = {at: Pairing.of(claim, self._statement(at)) for at in closest}
-        held = {at: pairing.overlap for at, pairing in pairings.items()}
-        most = max(held.values())
+        overlaps = {at: pairing.overlap for at, pairing in pairings.items()}
+        highest = max(overlaps.values())
         chosen, is_contradicted = closest[0], False
-        if most >= MIN_OVERLAP:
-            disagree = {at: self._disagree(pairings[at]) for at in closest if held[at] == most}
+        if highest >= MIN_OVERLAP:
+            disagree = {
+                at: self._disagree(pairings[at]) for at in closest if overlaps[at] == highest
+            }
             chosen = min(disagree, key=disagree.__getitem__)
             is_contradicted = disagree[chosen]
         return chosen, pairings[chosen], is_contradicted
@@ -211,8 +213,8 @@ class SourceReading:
     def _disagree(self, pairing: Pairing) -> bool:
         """Whether the two disagree; a number is no disagreement if another sentence has it."""
         kinds = [kind for kind in pairing.disagreements if kind != DOUBT]
-        is_elsewhere = kinds == ["number"] and self._holds_amounts(pairing.claim.facts)
-        shared = len(pairing.known) + len(pairing.opposed)
+        is_elsewhere = kinds == ["number"] and self._has_amounts(pairing.claim.facts)
+        shared = len(pairing.matches) + len(pairing.opposed)
         is_enough = shared > 1 or not _NEED_TWO_WORDS.issuperset(kinds)
         return bool(kinds) and not is_elsewhere and is_enough
 
@@ -223,16 +225,16 @@ class SourceReading:
 
     def _word_score(self, claim: str, words: _ContentWords, *, best: float) -> float:
         """The share of the claim that the sentences have, reduced for missing names and numbers."""
-        missing = [weight for stem, weight in words.weights.items() if stem not in self.places]
+        missing = [weight for stem, weight in words.weights.items() if stem not in self.postings]
         # With few sentences, reading their numbers first is cheaper than reading the claim's.
         has_number = NUMBER_WEIGHT in missing and (len(self.sentences) > _CLOSEST or self._amounts)
-        if has_number and self._holds_amounts(_measured(claim)):
+        if has_number and self._has_amounts(_measured(claim)):
             missing = [weight for weight in missing if weight != NUMBER_WEIGHT]
-        spread = (words.whole - sum(missing)) / words.whole
+        spread = (words.total - sum(missing)) / words.total
         share = SINGLE_SENTENCE_WEIGHT * best + (1 - SINGLE_SENTENCE_WEIGHT) * spread
         return share * float(MISSING_FACTOR ** sum([weight > 1.0 for weight in missing]))
 
-    def _holds_amounts(self, ours: Sequence[Fact]) -> bool:
+    def _has_amounts(self, ours: Sequence[Fact]) -> bool:
         """Whether the sentences have every number of *ours*, also as 14 days for two weeks."""
         return bool(ours) and has_all(ours, self._amounts)
 
@@ -277,5 +279,5 @@ def _measured(claim: str) -> list[Fact]:
 
 def _bigram_share(words: _ContentWords, theirs: frozenset[tuple[str, str]]) -> float:
     """The share of the claim's bigrams that some sentence has."""
-    ours = set(pairwise(words.order))
+    ours = set(pairwise(words.stems))
     return len(ours & theirs) / len(ours) if ours else 1.0

@@ -30,15 +30,15 @@ FIGURES = frozenset(
 ) - {"may"}
 """Words for numbers and months, which are compared as quantities and dates; "may" is a modal."""
 
-_NOTICE = re.compile(r"^#.*$", re.MULTILINE)
+_COMMENT = re.compile(r"^#.*$", re.MULTILINE)
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+|(?<=s)')*|[£$€]?\d[\d.,:/]*\w*%?|[,;:()\[\]–—?!]")
-_LONGEST = 300
+_MAX_TOKENS = 300
 """Tokens read of a sentence, to keep time linear; longer text is a table."""
 
 
 @dataclass(frozen=True, slots=True)
-class KnownWord:
+class Lexeme:
     """A word out of context; `sign` is -1 if it means the opposite of its `concept`.
 
     `opposites` and `contraries` are stems.
@@ -49,7 +49,7 @@ class KnownWord:
     sign: int
     is_person: bool
     is_content: bool
-    is_small: bool
+    is_stop_word: bool
     roots: tuple[str, ...]
     """Its concept without a negative prefix, if it has one."""
     opposites: frozenset[str]
@@ -102,7 +102,7 @@ def _inflected(phrases: Mapping[str, str]) -> dict[str, str]:
 def vocabulary() -> ContrastWords:
     """The vocabulary that comes with the package."""
     lists = _lists()
-    antonyms = _NOTICE.sub("", _read("antonyms.txt"))
+    antonyms = _COMMENT.sub("", _read("antonyms.txt"))
     cues, phrases = _by_phrase(lists["cues"]), _inflected(_by_phrase(lists["phrases"]))
     concepts = _concepts(lists["words"]["same"], lists["words"]["opposites"])
     contraries = _across(lists["words"]["contraries"].split("\n"))
@@ -154,9 +154,9 @@ def _concepts(same: str, opposites: str) -> dict[str, tuple[str, int]]:
                     concepts.setdefault(stem, (sides[0][0], sign))
     for line in same.split("\n"):
         group = base_stems(line.split())
-        known = next((concepts[stem] for stem in group if stem in concepts), None)
+        earlier = next((concepts[stem] for stem in group if stem in concepts), None)
         for stem in group:
-            concepts.setdefault(stem, known or (group[0], 1))
+            concepts.setdefault(stem, earlier or (group[0], 1))
     return concepts
 
 
@@ -173,22 +173,22 @@ def _across(lines: Iterable[str]) -> dict[str, frozenset[str]]:
 
 
 @functools.lru_cache(maxsize=4096)
-def known_word(text: str) -> KnownWord:
+def lexeme_of(text: str) -> Lexeme:
     """Look up the word *text*. Cached: most words of any text are the same few thousand."""
-    known = vocabulary()
+    words = vocabulary()
     stem = base_stems([text.removesuffix("'s").removesuffix("'")])[0]
-    concept = known.concepts.get(stem)
+    concept = words.concepts.get(stem)
     is_owner = text.endswith(("'s", "s'"))
-    is_small = text in STOP_WORDS
-    return KnownWord(
+    is_stop_word = text in STOP_WORDS
+    return Lexeme(
         stem,
         *(concept or (stem, 1)),
-        is_person=not is_owner and (text in known.pronouns or stem in known.people),
-        is_content=text[0].isalpha() and text not in FIGURES and not (is_small and not concept),
-        is_small=is_small,
+        is_person=not is_owner and (text in words.pronouns or stem in words.people),
+        is_content=text[0].isalpha() and text not in FIGURES and not (is_stop_word and not concept),
+        is_stop_word=is_stop_word,
         roots=_roots(concept[0] if concept else stem),
-        opposites=known.opposites.get(stem, frozenset()),
-        contraries=known.contraries.get(stem, frozenset()),
+        opposites=words.opposites.get(stem, frozenset()),
+        contraries=words.contraries.get(stem, frozenset()),
     )
 
 
@@ -202,8 +202,8 @@ def statement_tokens(sentence: str) -> list[str]:
     """The words, numbers and punctuation marks of *sentence*."""
     tokens = _TOKEN.findall(plain(sentence))
     if not NO_APOSTROPHE.keys().isdisjoint(tokens):
-        tokens = [part for one in tokens for part in NO_APOSTROPHE.get(one, one).split()]
-    return tokens[:_LONGEST]
+        tokens = [part for word in tokens for part in NO_APOSTROPHE.get(word, word).split()]
+    return tokens[:_MAX_TOKENS]
 
 
 def plain(text: str) -> str:
@@ -212,13 +212,13 @@ def plain(text: str) -> str:
     if "n't" not in text and "cannot" not in text and "free" not in text:
         return text
     text = _FREE.sub(r"without \1", text)
-    return _APART.sub(lambda found: _CONTRACTED.get(found[0]) or found[0][:-3] + " not", text)
+    return _CONTRACTION.sub(lambda m: _CONTRACTED.get(m[0]) or m[0][:-3] + " not", text)
 
 
 _FREE = re.compile(r"\b(\w+)-free\b")
 """As in interest-free, smoke-free."""
 
-_APART = re.compile(r"\b(?:can't|won't|shan't|cannot|\w+n't)\b")
+_CONTRACTION = re.compile(r"\b(?:can't|won't|shan't|cannot|\w+n't)\b")
 
 NO_APOSTROPHE = {
     word.replace("'", ""): word[:-3] + " not"

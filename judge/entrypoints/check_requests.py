@@ -43,7 +43,7 @@ class CheckRequest(StrictModel):
     """Check an answer's citations against its sources.
 
     The answer cites with `[n]` or `<cite i="n"/>`, where n counts the sources from 1. For every
-    mark the reply has the sentence of the source that carries it best, how far (`support`), and
+    mark the reply has the sentence of the source that supports it best, how far (`support`), and
     whether it says the opposite (`contradicts`); `uncited` has the sentences that make a claim and
     cite nothing. No model is asked: the same answer has the same result for ever.
     """

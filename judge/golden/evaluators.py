@@ -169,7 +169,7 @@ EVALUATORS: Mapping[str, Evaluator] = {
         "evidence is {evidence}",
     ),
     "citations_supported": Evaluator(
-        "Is the `support` of each citation at least this?", float, _supported
+        "Is each citing sentence supported at least this far by what it cites?", float, _supported
     ),
     "verdict_is": Evaluator("Is this the verdict?", _Verdicts, _verdict_is),
     "mentions": Evaluator("Is each of these mentioned?", list[str], _mentions),

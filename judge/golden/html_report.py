@@ -206,5 +206,5 @@ def _citation(citation: Mapping[str, Any]) -> str:
         return f"{where}: no sentence is named"
     against = "contradicts" if citation.get("contradicts") else "rests on"
     support = citation["support"]
-    carried = "" if support is None else f" (carried {support:.0%})"
-    return f"{where} {against} “{citation['quote']}”{carried}"
+    supported = "" if support is None else f" (supported {support:.0%})"
+    return f"{where} {against} “{citation['quote']}”{supported}"

@@ -1,4 +1,4 @@
-"""Any answer held against its sources."""
+"""Any answer checked against its sources."""
 
 import time
 
@@ -42,7 +42,7 @@ def uncited(answer: str) -> list[str]:
     return [answer[claim.start : claim.end] for claim in check(answer).uncited]
 
 
-def test_a_mark_has_the_sentence_that_carries_it_and_how_far() -> None:
+def test_a_mark_has_the_sentence_that_supports_it_and_how_far() -> None:
     answer = f"😀 {BOILER[:-1]} [1]."
     [mark] = check(answer).marks
     start = answer.index("[1]")
@@ -135,7 +135,7 @@ def test_a_tag_after_the_full_stop_belongs_to_the_sentence_before_it() -> None:
         f'{BOILER[:-1]} <cite i="1"></CITE >.',
     ],
 )
-def test_a_mark_carries_the_words_beside_it_and_no_address_or_tag(answer: str) -> None:
+def test_a_mark_cites_for_the_words_beside_it_and_no_address_or_tag(answer: str) -> None:
     found = check(answer)
     assert found.marks[0].sentence == BOILER
     assert (found.marks[0].support or 0.0) > 0.99

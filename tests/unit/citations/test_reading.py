@@ -94,12 +94,12 @@ def cells(lines: list[str]) -> list[tuple[str, ...]]:
 
 
 def concepts(words: str) -> set[str]:
-    return {word.known.concept for word in read(words).words}
+    return {word.lexeme.concept for word in read(words).words}
 
 
 def said_of(word: Word, tokens: list[str]) -> str:
     held = " not" if word.stance.sign < 0 else ""
-    rest = (word.condition, word.share, "mixed" if word.is_in_mixed_clause else "")
+    rest = (word.condition, word.quantifier, "mixed" if word.is_in_mixed_clause else "")
     first = f"{tokens[word.at]}={word.stance.modality}{held}{'!' if word.is_head else ''}"
     return " ".join([first, *filter(None, rest)])
 
@@ -115,7 +115,7 @@ def test_a_word_that_is_the_opposite_of_another_is_read_as_that_turned_round(
     sentence: str, turned: str
 ) -> None:
     tokens = statement_tokens(sentence)
-    assert [tokens[word.at] for word in read(sentence).words if word.known.sign < 0] == [turned]
+    assert [tokens[word.at] for word in read(sentence).words if word.lexeme.sign < 0] == [turned]
 
 
 @pytest.mark.parametrize(("sentence", "verb", "told"), cells(ROLES))
@@ -126,7 +126,7 @@ def test_who_does_something_to_whom_is_read_from_the_places_of_people(
     found = [
         f"{role.agent} -> {role.patient}{' if' if word.condition else ''}".strip()
         for word in statement.words
-        if word.is_verb and {word.known.concept} == concepts(verb)
+        if word.is_verb and {word.lexeme.concept} == concepts(verb)
         if (role := find_role(word, statement))
     ]
     assert found == ([told] if told else [])
@@ -209,7 +209,7 @@ def test_one_thing_alone_is_not_compared(sentence: str) -> None:
     ],
 )
 def test_a_sentence_may_be_of_some_alone_or_of_everyone(sentence: str, reach: str) -> None:
-    assert read(sentence).reach == reach
+    assert read(sentence).exclusivity == reach
 
 
 def test_people_who_are_somebodys_are_owned() -> None:

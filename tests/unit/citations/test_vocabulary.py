@@ -3,7 +3,7 @@
 import pytest
 
 from judge.citations.reading import read
-from judge.citations.vocabulary import known_word, plain, statement_tokens, vocabulary
+from judge.citations.vocabulary import lexeme_of, plain, statement_tokens, vocabulary
 
 SAME = """
 They are doing away with the fee. | They are abolishing the fee.
@@ -23,14 +23,14 @@ Rents go up each year. | Rents increase each year.
 @pytest.mark.parametrize("row", SAME)
 def test_words_that_mean_another_are_read_as_that(row: str) -> None:
     one, other = (read(text).words for text in row.split(" | "))
-    assert [(w.known.concept, w.known.sign) for w in one] == [
-        (w.known.concept, w.known.sign) for w in other
+    assert [(w.lexeme.concept, w.lexeme.sign) for w in one] == [
+        (w.lexeme.concept, w.lexeme.sign) for w in other
     ]
 
 
 @pytest.mark.parametrize("word", ["her", "water", "river", "letter", "partner", "lawyer", "carer"])
 def test_not_every_word_in_er_is_a_degree_of_another(word: str) -> None:
-    known = known_word(word)
+    known = lexeme_of(word)
     assert (known.concept, known.sign) == (known.stem, 1)
 
 
