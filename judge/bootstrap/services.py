@@ -23,7 +23,7 @@ from judge.bootstrap.models import open_gemini, open_model
 from judge.codegraph.query.roots import CodeRoots, open_roots
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
-from judge.judging.pages.meaning import PageMeaning
+from judge.judging.pages.page_embeddings import PageEmbeddings
 from judge.judging.pages.read_ahead import ReadAhead
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline, unlimited_budget
@@ -88,27 +88,27 @@ async def open_services(
             open_library(settings, journal, last_good=last_good)
         )
         gemini = open_gemini(settings, stack)
-        models = partial(open_model, settings=settings, library=library, gemini=gemini, stack=stack)
-        model = models(settings.model)
-        fallback = models(settings.fallback) if settings.fallback else None
+        opened = partial(open_model, settings=settings, library=library, gemini=gemini, stack=stack)
+        model = opened(settings.model)
+        fallback = opened(settings.fallback) if settings.fallback else None
         budget = _open_budget(settings, library)
         corpus = await stack.enter_async_context(open_search(settings, journal, gemini))
-        meaning = _page_meaning(settings, library, corpus)
+        embeddings = _page_embeddings(settings, library, corpus)
         caller = ModelCaller(
             _budgeted(model, budget),
             _budgeted(fallback, budget) if fallback else None,
             library.clock,
             journal,
         )
-        passages = CitablePassageFinder(corpus.search, library.clock)
-        references = ReferenceCollector(library.retriever, passages, meaning=meaning)
+        passages, retriever = CitablePassageFinder(corpus.search, library.clock), library.retriever
+        references = ReferenceCollector(retriever, passages, embeddings=embeddings)
         ahead = ReadAhead(
-            library.retriever, lambda: library.sources.current().catalog, journal, meaning=meaning
+            retriever, lambda: library.sources.current().catalog, journal, embeddings=embeddings
         )
         yield Services(
             settings=settings,
             pipeline=_pipeline(settings, library, references, caller, budget),
-            retriever=library.retriever,
+            retriever=retriever,
             sources=library.sources,
             journal=journal,
             clock=library.clock,
@@ -173,12 +173,12 @@ def _open_limiter(settings: Settings, library: Library) -> RateLimiter | None:
     return FallbackRateLimiter(shared, local, library.clock, library.journal)
 
 
-def _page_meaning(settings: Settings, library: Library, corpus: Corpus) -> PageMeaning | None:
+def _page_embeddings(settings: Settings, library: Library, corpus: Corpus) -> PageEmbeddings | None:
     """Similarity for the choice of pages, only if an embedder is named: it is sent disputes."""
     if corpus.embedder is None or not settings.embedder:
         return None
     retriever = library.retriever
-    return PageMeaning(corpus.embedder, retriever.cache, retriever.lock, library.journal)
+    return PageEmbeddings(corpus.embedder, retriever.cache, retriever.lock, library.journal)
 
 
 async def _warm(library: Library, model: LanguageModel, budget: DailyBudget | None) -> None:

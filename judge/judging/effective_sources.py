@@ -195,14 +195,14 @@ def examples_of(domain: DomainSpec, places: Places, key: str) -> tuple[Effective
 def _terms(domain: DomainSpec, places: Places) -> Iterator[EffectiveTerm]:
     """The configured terms and the package's that they do not overrule, by descending weight."""
     package = {term_words(text): (text, weight) for text, weight in domain.vocabulary.terms}
-    found = []
+    terms = []
     for text, weight in domain.terms:
         _, overruled = package.pop(term_words(text), ("", None))
         place = places.of(domain.file, "domains", domain.name, "terms", text)
-        found.append(EffectiveTerm(text, weight, place, overruled if overruled != weight else None))
+        terms.append(EffectiveTerm(text, weight, place, overruled if overruled != weight else None))
     file = domain.vocabulary.file
-    found += [EffectiveTerm(t, w, places.of(file, "terms", t)) for t, w in package.values()]
-    yield from sorted(found, key=lambda term: -abs(term.weight))
+    terms += [EffectiveTerm(t, w, places.of(file, "terms", t)) for t, w in package.values()]
+    yield from sorted(terms, key=lambda term: -abs(term.weight))
 
 
 def _patterns(domain: DomainSpec, places: Places) -> Iterator[EffectiveTerm]:

@@ -91,8 +91,8 @@ def explain_dispute(
     detection = evidence.detection
     configured = [_ConfiguredTerms.of(domain) for domain in knowledge.catalog.domains]
     terms = [
-        *_counted(knowledge, configured, evidence.matches),
-        *_hidden(knowledge, configured, dispute),
+        *_scored_terms(knowledge, configured, evidence.matches),
+        *_hidden_terms(knowledge, configured, dispute),
     ]
     totals = _totals(terms)
     order = [total.domain for total in totals]
@@ -128,7 +128,7 @@ def _totals(terms: Sequence[ExplainedTerm]) -> tuple[DomainTotal, ...]:
     return tuple(DomainTotal(domain, round(score, 2)) for domain, score in ranked)
 
 
-def _counted(
+def _scored_terms(
     knowledge: Knowledge,
     configured: Sequence["_ConfiguredTerms"],
     by_domain: Sequence[Mapping[str, DomainMatch]],
@@ -150,14 +150,14 @@ def _counted(
             )
 
 
-def _hidden(
+def _hidden_terms(
     knowledge: Knowledge, configured: Sequence["_ConfiguredTerms"], dispute: Dispute
 ) -> Iterator[ExplainedTerm]:
     """The terms that overlap a longer one and do not count, once for each domain."""
     names = [domain.name for domain in knowledge.catalog.domains]
     seen: set[tuple[str, int]] = set()
     for text in (dispute.query, dispute.context):
-        for term, winner in _losers(knowledge.detector, text):
+        for term, winner in _overlapped_terms(knowledge.detector, text):
             for weight in term.weights:
                 terms = configured[weight.domain]
                 written, file = terms.find_term(term_words(term.shown))
@@ -172,7 +172,7 @@ def _hidden(
                 )  # fmt: skip
 
 
-def _losers(
+def _overlapped_terms(
     detector: Detector, text: NormalisedText
 ) -> Iterator[tuple[DetectorTerm, DetectorTerm]]:
     """Each term in *text* that does not count, with the longer one that consumed its words."""

@@ -7,7 +7,7 @@ from judge.errors import BadScope
 from judge.judging.dispute import Dispute
 from judge.judging.model_caller import Deadline
 from judge.judging.nations import find_nations
-from judge.judging.pages.candidates import NO_MEANING
+from judge.judging.pages.candidates import NO_NEARNESS
 from judge.judging.pages.choose import (
     ASSUMED_NATION,
     ChosenPage,
@@ -15,7 +15,7 @@ from judge.judging.pages.choose import (
     choose_pages,
     offer_pages,
 )
-from judge.judging.pages.meaning import PageMeaning
+from judge.judging.pages.page_embeddings import PageEmbeddings
 from judge.judging.pages.page_records import SnippetRequest
 from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pages.snippet_store import CachedPage
@@ -52,7 +52,7 @@ class ReferenceCollector:
     passages: PassageFinder | None = None
     arrange: Arrange = tuple
     """Changes nothing, except in variants of golden cases, which reorder or poison snippets."""
-    meaning: PageMeaning | None = None
+    embeddings: PageEmbeddings | None = None
     """Adds the similarity of embeddings to the ranking of pages; None without an embedder."""
 
     async def find_passages(
@@ -80,7 +80,9 @@ class ReferenceCollector:
         """The relevant pages, then *passages*; a page that cannot be fetched is left out."""
         nations = find_nations(dispute)
         indexed = await self.retriever.indexed(catalog)
-        nearness = await self.meaning.nearness(dispute.folded) if self.meaning else NO_MEANING
+        nearness = (
+            await self.embeddings.nearness(dispute.folded) if self.embeddings else NO_NEARNESS
+        )
         chosen = choose_pages(indexed, dispute, domain, nations, nearness)
         pages = await self.retriever.retrieve(_with_short_timeouts(chosen, deadline))
         retrieved = [(c, p.snippet) for c, p in zip(chosen, pages) if p.snippet is not None]

@@ -32,26 +32,26 @@ def build_result(request_id: str, run: RunContext, attempts: Sequence[Attempt]) 
 
     `timings_ms` is all zeros: the caller sets it after the last step.
     """
-    shown, verdict = _best(attempts)
+    best, reply = _best(attempts)
     catalog, detection = run.knowledge.catalog, run.detection
-    citations, references = verdict.citations, run.collected.references
+    citations, references = reply.citations, run.collected.references
     cited = {citation.number for citation in citations}
     return JudgeResult(
         id=request_id,
-        paraphrase=verdict.paraphrase,
-        summary=verdict.summary,
-        personas=verdict.personas,
+        paraphrase=reply.paraphrase,
+        summary=reply.summary,
+        personas=reply.personas,
         domain=detection.domain,
         domain_scores=detection.scores,
         references=tuple([replace(r, cited=True) if r.number in cited else r for r in references]),
         snippets=tuple([Excerpt(r.url, r.text) for r in references]),
         citations=citations,
-        evidence=verdict.evidence,
+        evidence=reply.evidence,
         help=merged_help((*run.safety.help, *catalog.domain_help(detection.domain))),
-        warnings=tuple(_warnings(shown, verdict, run)),
+        warnings=tuple(_warnings(best, reply, run)),
         other_side=None,
-        model=shown.reply.model,
-        degraded=shown.is_degraded,
+        model=best.reply.model,
+        degraded=best.is_degraded,
         attempts=len(attempts),
         versions=run.knowledge.versions,
         usage=sum((attempt.reply.usage for attempt in attempts), Usage()),
@@ -73,9 +73,9 @@ def next_steps(
     return tuple(dict.fromkeys(NextStep(page.title, page.url) for page in cited))[:MAX_STEPS]
 
 
-def _warnings(shown: Attempt, verdict: CheckedReply, run: RunContext) -> Iterator[str]:
+def _warnings(best: Attempt, reply: CheckedReply, run: RunContext) -> Iterator[str]:
     """What the reader should know before trusting the verdict, one sentence each."""
-    yield from (str(defect) for defect in verdict.defects)
+    yield from (str(defect) for defect in reply.defects)
     collected = run.collected
     if collected.left_out:
         pages = collected.left_out + sum(r.kind == "page" for r in collected.references)
@@ -91,10 +91,10 @@ def _warnings(shown: Attempt, verdict: CheckedReply, run: RunContext) -> Iterato
                 f"Reference {reference.number} could not be fetched anew; "
                 f"its text is from {reference.fetched_at:%d %B %Y}."
             )
-    if verdict.personas[0].verdict is None:
+    if reply.personas[0].verdict is None:
         yield "No language model has judged this: the references are only quoted."
-    elif shown.is_degraded:
-        yield f"The verdict comes from {shown.reply.model}, which stood in for the usual model."
+    elif best.is_degraded:
+        yield f"The verdict comes from {best.reply.model}, which stood in for the usual model."
 
 
 def timings_of(run: RunContext, finished: float) -> Timings:

@@ -90,7 +90,7 @@ async def engine(empty) -> Engine:
     return empty
 
 
-async def test_meaning_finds_what_words_do_not(engine):
+async def test_page_embeddings_finds_what_words_do_not(engine):
     results = await engine.find("boat")
 
     assert sorted(hit.passage.document_id for hit in results.hits) == ["ferry", "vessel"]
@@ -102,7 +102,7 @@ async def test_passage_that_both_ways_find_comes_first(engine):
     assert await engine.ids("vessel") == ["vessel", "ferry"]
 
 
-async def test_meaning_keeps_to_the_scope_phrases_and_exclusions(engine):
+async def test_page_embeddings_keeps_to_the_scope_phrases_and_exclusions(engine):
     assert await engine.ids("boat", Clause("collection", ("kitchen",))) == []
     assert await engine.ids("boat", Clause("collection", ("harbour",), is_excluded=True)) == []
     assert await engine.ids("boat", Clause("document", ("ferry",))) == ["ferry"]

@@ -68,17 +68,17 @@ class CandidateIndex:
     words: WordCache[IndexedWord]
 
     def score_pages(
-        self, asked: Collection[tuple[str | int, float]], text_vector: Iterable[float] = ()
+        self, terms: Collection[tuple[str | int, float]], text_vector: Iterable[float] = ()
     ) -> list[float]:
-        """The score of every page: gains from the *asked* stems and entries, times their factors.
+        """The score of every page: gains from *terms* (stems or entries), times their factors.
 
         Added is the dot product of the page's text vector, of length 1, with *text_vector*.
         """
         vector = [round(value * FIXED_POINT_ONE) for value in text_vector]
-        factors = [round(factor * FIXED_POINT_ONE) for _, factor in asked] + [*map(abs, vector)]
-        packed = [self.packed[key] for key, _ in asked]
+        factors = [round(factor * FIXED_POINT_ONE) for _, factor in terms] + [*map(abs, vector)]
+        packed = [self.packed[key] for key, _ in terms]
         sides = zip(vector, self.text_vectors, self.negated_vectors)
-        packed += [like if value > 0 else unlike for value, like, unlike in sides]
+        packed += [gains if value > 0 else losses for value, gains, losses in sides]
         # Lazily, so that all products reuse the same few kilobytes.
         total = sum(map(mul, factors, packed))
         places = total.to_bytes(len(self.pages) * LANE_BITS // 8, sys.byteorder)
@@ -123,12 +123,12 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
     )
 
 
-def _indexed(word: str, held: Container[str], thesaurus: Thesaurus) -> IndexedWord:
+def _indexed(word: str, stems_in_pages: Container[str], thesaurus: Thesaurus) -> IndexedWord:
     [stem] = stems([word])
     if word in STOP_WORDS:
         return stem, 0, False
     is_ignored = word in thesaurus.storytelling or word.isdigit()
-    return stem, load_word_vectors().row(stem), stem in held and not is_ignored
+    return stem, load_word_vectors().row(stem), stem in stems_in_pages and not is_ignored
 
 
 def _packed(gains: Mapping[int, float], pages: int) -> int:
@@ -161,6 +161,6 @@ def _squared(gains: dict[int, float], rarity: float) -> dict[int, float]:
     if not gains:
         return gains
     best = max(gains.values())
-    least = MENTION_SHARE * best
+    min_gain = MENTION_SHARE * best
     boost = min(max(math.sqrt(FULL_RARITY / rarity), 1.0), MAX_BOOST)
-    return {number: gain * gain * boost / best for number, gain in gains.items() if gain > least}
+    return {number: gain * gain * boost / best for number, gain in gains.items() if gain > min_gain}

@@ -45,7 +45,7 @@ DEFAULT_DOMAIN_FACTOR = 1.25
 """Factor on the threshold when no domain was detected: a page must fit clearly. Of 22 such labelled
 disputes 19 keep a relevant page, and those without one get a quarter fewer pages."""
 
-NO_MEANING: Mapping[str, float] = MappingProxyType({})
+NO_NEARNESS: Mapping[str, float] = MappingProxyType({})
 """Nearness when there is no embedder, or it fails."""
 
 
@@ -89,7 +89,7 @@ def rank_candidates(
     limit: int = LIMIT,
     wanted: Sequence[int] | None = None,
     has_threshold: bool = True,
-    nearness: Mapping[str, float] = NO_MEANING,
+    nearness: Mapping[str, float] = NO_NEARNESS,
 ) -> tuple[Candidate, ...]:
     """The pages relevant to *dispute*, best first, at most *limit*; all scores are above 0.
 
@@ -108,13 +108,13 @@ def rank_candidates(
     ranked = []
     count = max(limit, RERANK_WINDOW)
     for number, total in _shortlist(index, terms, near, domain, wanted=wanted, count=count):
-        page = index.pages[number]
-        passages = _passage_scores(page, terms.passage_weights)
-        score = total + PASSAGE_WEIGHT * max(passages) * _domain_factor(page, domain)
+        page_terms = index.pages[number]
+        passages = _passage_scores(page_terms, terms.passage_weights)
+        score = total + PASSAGE_WEIGHT * max(passages) * _domain_factor(page_terms, domain)
         if score >= threshold:
             ranked.append(_RankedPage(score, number, passages))
-    ranked.sort(key=lambda one: -one.score)
-    return tuple([_candidate(index, terms, near, domain, one) for one in ranked[:limit]])
+    ranked.sort(key=lambda page: -page.score)
+    return tuple([_candidate(index, terms, near, domain, page) for page in ranked[:limit]])
 
 
 def _domain_factor(page: PageTerms, domain: str) -> float:
@@ -206,10 +206,10 @@ def _gains(
     index: CandidateIndex, terms: QueryTerms, number: int
 ) -> Iterator[tuple[Literal["word", "thesaurus"], str | int, float]]:
     """What each stem and entry of *terms* adds to the score of one page."""
-    held = index.pages[number].stems
+    gains = index.pages[number].stems
     for stem, factor in terms.stems.items():
-        if stem in held:
-            yield "word", stem, factor * index.rarity[stem] * held[stem]
+        if stem in gains:
+            yield "word", stem, factor * index.rarity[stem] * gains[stem]
     for entry, factor in terms.entries.items():
         if number in index.entries[entry]:
             yield "thesaurus", entry, factor * index.entries[entry][number]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from judge.judging.dispute import Dispute
-from judge.judging.pages.candidates import NO_MEANING, Candidate, rank_candidates
+from judge.judging.pages.candidates import NO_NEARNESS, Candidate, rank_candidates
 from judge.judging.pages.library import IndexedPages, LibraryPage, PageLibrary, UsablePages
 from judge.judging.pages.page_records import PageKey, SnippetRequest
 from judge.judging.pages.page_terms import CandidatePage
@@ -44,7 +44,7 @@ def choose_pages(
     dispute: Dispute,
     domain: str,
     nations: frozenset[str],
-    nearness: Mapping[str, float] = NO_MEANING,
+    nearness: Mapping[str, float] = NO_NEARNESS,
 ) -> tuple[ChosenPage, ...]:
     """The pages to retrieve, best first: relevant ones, then those whose text is unknown.
 
@@ -54,19 +54,19 @@ def choose_pages(
     """
     limit = indexed.catalog.retrieval.references
     read, unread = _usable_pages(indexed, domain, nations)
-    fitting = rank_candidates(
+    relevant = rank_candidates(
         indexed.index, dispute, domain, limit=limit, wanted=read, nearness=nearness
     )
     chosen = []
-    for one in fitting:
-        request, page = indexed.by_key[_key(one.page)]
-        chosen.append(ChosenPage(request, one, page.digest))
+    for candidate in relevant:
+        request, page = indexed.by_key[_key(candidate.page)]
+        chosen.append(ChosenPage(request, candidate, page.digest))
     if unread and len(chosen) < limit:
         likely = rank_candidates(
             indexed.index, dispute, domain,
             limit=limit, wanted=sorted(unread), has_threshold=False,
         )  # fmt: skip
-        matched = [ChosenPage(indexed.by_key[_key(one.page)][0], guess=one) for one in likely]
+        matched = [ChosenPage(indexed.by_key[_key(c.page)][0], guess=c) for c in likely]
         others = (indexed.pages[number][0] for number in unread)
         known = {page.request.key for page in matched}
         chosen += matched
@@ -81,7 +81,7 @@ def offer_pages(
     retrieved: Sequence[tuple[ChosenPage, Snippet]],
     nations: frozenset[str],
     *,
-    nearness: Mapping[str, float] = NO_MEANING,
+    nearness: Mapping[str, float] = NO_NEARNESS,
 ) -> tuple[OfferedPage, ...]:
     """The *retrieved* pages that are relevant to the dispute, best first.
 
@@ -90,7 +90,7 @@ def offer_pages(
     by_key = {chosen.request.key: (chosen, snippet) for chosen, snippet in retrieved}
     pages = {key: library.page(chosen.request, s.text) for key, (chosen, s) in by_key.items()}
     ranked = [chosen.candidate for chosen, _ in retrieved if chosen.candidate]
-    if any(not one.digest or one.digest != pages[one.request.key].digest for one, _ in retrieved):
+    if any(not c.digest or c.digest != pages[c.request.key].digest for c, _ in retrieved):
         usable = [
             pages[key]
             for key, (chosen, _) in by_key.items()

@@ -63,7 +63,7 @@ _MAX_LABELS = 12
 
 
 def parse_date(text: str) -> date | None:
-    """Return the first date in *text*, in ISO or a British or American form, or None.
+    """The first date in *text*, in ISO or a British or American form, or None.
 
     >>> parse_date("3rd May 2024"), parse_date("2024-05-03T01:02:03Z"), parse_date("2024-13-01")
     (datetime.date(2024, 5, 3), datetime.date(2024, 5, 3), None)
@@ -75,7 +75,7 @@ def parse_date(text: str) -> date | None:
 
 
 def find_updated(metas: Mapping[str, str], markup: bytes, limited: bytes) -> date | None:
-    """Return the date a page was last modified, else published, or None.
+    """The date a page was last modified, else published, or None.
 
     *metas* are its `<meta>` contents by name, *markup* is the page as sent, *limited* the markup
     without scripts.
@@ -104,7 +104,7 @@ def _first_date(texts: Iterable[str | None]) -> date | None:
 
 
 def _line_date(words: Iterable[bytes], limited: bytes) -> date | None:
-    """Return the first date that directly follows one of *words*."""
+    """The first date that directly follows one of *words*."""
     lowered = limited.lower()
     for end in chain.from_iterable(islice(_labels(word, lowered), _MAX_LABELS) for word in words):
         after = lowered[end : end + _DATE_REACH].decode("utf-8", "replace")
@@ -115,7 +115,7 @@ def _line_date(words: Iterable[bytes], limited: bytes) -> date | None:
 
 
 def _labels(word: bytes, lowered: bytes) -> Iterator[int]:
-    """Yield the end of each *word* that labels a date: a whole word, not part of a sentence."""
+    """The end of each *word* that labels a date: a whole word, not part of a sentence."""
     at = lowered.find(word)
     while at != -1:
         end = at + len(word)

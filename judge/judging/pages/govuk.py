@@ -38,7 +38,7 @@ _NATIONS = ("england", "scotland", "wales", "northern_ireland")
 
 
 def content_api_urls(url: str) -> tuple[str, ...]:
-    """Return the API URLs that may have the page at *url*, the likeliest first; none if off-site.
+    """The API URLs that may have the page at *url*, the likeliest first; none if off-site.
 
     A part of a guide has no item of its own: it is in the item of the whole guide.
 
@@ -54,7 +54,7 @@ def content_api_urls(url: str) -> tuple[str, ...]:
 
 
 def parse_content_item(body: bytes, url: str, *, max_words: int = MAX_WORDS) -> ReadPage | None:
-    """Return the page at *url* from the API's reply, or None if the reply is not about it.
+    """The page at *url* from the API's reply, or None if the reply is not about it.
 
     Never raises. A page that is "gone" counts as withdrawn; a redirect gives None, so that the HTML
     page is fetched and followed.
@@ -78,7 +78,7 @@ def parse_content_item(body: bytes, url: str, *, max_words: int = MAX_WORDS) -> 
 
 
 def _path(url: str) -> str:
-    """Return the path of *url* without a trailing slash, or "" if it is not on GOV.UK."""
+    """The path of *url* without a trailing slash, or "" if it is not on GOV.UK."""
     try:
         parts = urlsplit(url)
         is_here = parts.scheme in {"https", "http"} and parts.hostname == HOST
@@ -88,7 +88,7 @@ def _path(url: str) -> str:
 
 
 def _part(item: Mapping[str, object], url: str) -> str | None:
-    """Return the slug of the part that *url* names, "" for the whole item, None if no part fits."""
+    """The slug of the part that *url* names, "" for the whole item, None if no part fits."""
     path, base = _path(url), _text(item.get("base_path"))
     if not base or not path.startswith(f"{base}/"):
         return ""
@@ -100,11 +100,11 @@ def _part(item: Mapping[str, object], url: str) -> str | None:
 
 
 def _with_text(facts: ReadPage, item: Mapping[str, object], part: str, max_words: int) -> ReadPage:
-    """Return *facts* with the text of *item*, or of its *part* alone."""
+    """*facts* with the text of *item*, or of its *part* alone."""
     details = _mapping(item.get("details"))
     if part:
-        chosen = [one for one in _mappings(details.get("parts")) if one.get("slug") == part]
-        html = "".join(_html(one) for one in chosen)
+        chosen = [p for p in _mappings(details.get("parts")) if p.get("slug") == part]
+        html = "".join(map(_html, chosen))
     else:
         html = "".join(f"<section>{_html(details.get(key))}</section>" for key in _TEXT_KEYS)
     page = _parse(html)
@@ -119,7 +119,7 @@ def _parse(html: str) -> PageBlocks:
 
 
 def _html(value: object, depth: int = 4) -> str:
-    """Return the HTML in *value*: a string itself, or that in an object's fields or a list.
+    """The HTML in *value*: a string itself, or that in an object's fields or a list.
 
     Of a list of versions only `text/html` counts. An object such as a part of a guide begins with
     its title as a heading.
@@ -129,7 +129,7 @@ def _html(value: object, depth: int = 4) -> str:
     if depth == 0:
         return ""
     if isinstance(value, list):
-        return "".join(_html(one, depth - 1) for one in value)
+        return "".join(_html(item, depth - 1) for item in value)
     fields = _mapping(value)
     if "content_type" in fields:
         is_html = fields["content_type"] == "text/html"
@@ -140,7 +140,7 @@ def _html(value: object, depth: int = 4) -> str:
 
 
 def _nations(details: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the nations that the item states, else those named under `need_to_know`."""
+    """The nations that the item states, else those named under `need_to_know`."""
     stated = _mapping(details.get("national_applicability"))
     if applies := [n for n in _NATIONS if _mapping(stated.get(n)).get("applicable") is True]:
         return tuple(nation.replace("_", "-") for nation in applies)
@@ -157,4 +157,4 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 
 def _mappings(value: object) -> Iterator[Mapping[str, object]]:
-    return (_mapping(one) for one in value) if isinstance(value, list) else iter(())
+    return map(_mapping, value) if isinstance(value, list) else iter(())

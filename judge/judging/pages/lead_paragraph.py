@@ -99,7 +99,7 @@ class Content:
     """The highest level of an element that a lead may be in."""
 
     def holds(self, block: PageBlock, max_level: Boilerplate = Boilerplate.NONE) -> bool:
-        """Tell whether *block* is the page's own text, up to the boilerplate level *max_level*."""
+        """Whether *block* is the page's own text, up to the boilerplate level *max_level*."""
         return (
             block.order > self.title
             and block.element in self.inside
@@ -108,7 +108,7 @@ class Content:
 
 
 def locate_content(page: PageBlocks, head_title: str) -> Content:
-    """Return where *page*'s own text is: in `<main>`, after the title, outside boilerplate.
+    """Where *page*'s own text is: in `<main>`, after the title, outside boilerplate.
 
     *head_title* is the text of `<title>`.
     """
@@ -127,7 +127,7 @@ def locate_content(page: PageBlocks, head_title: str) -> Content:
 
 
 def choose_paragraph(content: Content) -> PageBlock | None:
-    """Return the first real paragraph of *content*, or None when it has none."""
+    """The first real paragraph of *content*, or None when it has none."""
     chosen = _choose(content, content.prose)
     if chosen is None or _is_quotable(chosen):
         return chosen
@@ -150,7 +150,7 @@ def _choose(content: Content, prose: list[PageBlock]) -> PageBlock | None:
 
 
 def is_prose(block: PageBlock) -> bool:
-    """Tell whether *block* reads like a paragraph, mostly by its words."""
+    """Whether *block* reads like a paragraph, mostly by its words."""
     text, words = block.text, block.word_count
     if words < MIN_WORDS or block.tag in {"pre", "h1"} or block.link_share >= _MAX_LINK_SHARE:
         return False
@@ -162,17 +162,17 @@ def is_prose(block: PageBlock) -> bool:
 
 
 def _is_quotable(block: PageBlock) -> bool:
-    """Tell whether *block*, which is prose, belongs to this page and not to the site's template."""
+    """Whether *block*, which is prose, belongs to this page and not to the site's template."""
     return block.word_count >= 60 or not is_boilerplate(block.text)
 
 
 def has_non_prose_opening(text: str) -> bool:
-    """Tell whether *text* begins like a byline, a date, a caption or a credit."""
+    """Whether *text* begins like a byline, a date, a caption or a credit."""
     return _NON_PROSE_OPENING.match(text) is not None
 
 
 def is_boilerplate(text: str) -> bool:
-    """Tell whether *text* contains a phrase that sites repeat on every page."""
+    """Whether *text* contains a phrase that sites repeat on every page."""
     return next(_boilerplate().iter(text.lower()), None) is not None
 
 
@@ -184,7 +184,7 @@ def _boilerplate() -> ahocorasick.Automaton:
 def _boilerplate_by_element(
     page: PageBlocks, prose: Sequence[PageBlock], elements: set[int]
 ) -> list[Boilerplate]:
-    """Return each element's level: the higher of its own and its parent's.
+    """Each element's level: the higher of its own and its parent's.
 
     One with much of the prose has no level of its own, one with the title only FULL. Only
     *elements* and their ancestors are looked at, since most of a page is menus.
@@ -204,7 +204,7 @@ def _boilerplate_by_element(
 
 
 def _with_ancestors(page: PageBlocks, elements: set[int]) -> set[int]:
-    """Return *elements* and all their ancestors."""
+    """*elements* and all their ancestors."""
     ancestors: set[int] = set()
     for element in elements:
         at = element
@@ -215,7 +215,7 @@ def _with_ancestors(page: PageBlocks, elements: set[int]) -> set[int]:
 
 
 def _main(page: PageBlocks, prose: list[PageBlock]) -> range:
-    """Return the elements of the first `<main>`, or all elements if it holds too little prose."""
+    """The elements of the first `<main>`, or all elements if it holds too little prose."""
     mains = (
         index
         for index, (tag, attributes) in enumerate(zip(page.tags, page.attributes, strict=True))
@@ -229,23 +229,23 @@ def _main(page: PageBlocks, prose: list[PageBlock]) -> range:
 
 
 def _heading(page: PageBlocks, inside: range, head_title: str) -> PageBlock | None:
-    """Return the `<h1>` that comes first in *head_title* (case-folded), else the first `<h1>`."""
+    """The `<h1>` that comes first in *head_title* (case-folded), else the first `<h1>`."""
     headings = [block for block in page.blocks if block.tag == "h1"]
     positions = [(head_title.find(block.text.casefold()), block) for block in headings]
-    named = min((one for one in positions if one[0] >= 0), default=(0, None))[1]
+    named = min((pair for pair in positions if pair[0] >= 0), default=(0, None))[1]
     believed = (block for block in headings if block.element in inside)
     return named or next(chain(believed, headings), None)
 
 
 def _title_order(heading: PageBlock | None, prose: list[PageBlock]) -> int:
-    """Return the order of *heading* if enough of the prose follows it, or -1."""
+    """The order of *heading* if enough of the prose follows it, or -1."""
     title = heading.order if heading else -1
     after = (block for block in prose if block.order > title)
     return title if _size(after) >= _TITLED_SHARE * _size(prose) else -1
 
 
 def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
-    """Return the `<p>`, headings and sibling `<div>` blocks if `<p>` hold most text, else all."""
+    """The `<p>`, headings and sibling `<div>` blocks if `<p>` hold most text, else all."""
     marked = [block for block in prose if block.tag == "p" or block.tag in HEADING_TAGS]
     if _size(marked) < _PARAGRAPH_SHARE * _size(prose):
         return prose
@@ -260,7 +260,7 @@ def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:
 
 
 def _content_start(page: PageBlocks, prose: list[PageBlock]) -> PageBlock:
-    """Return the first block of the smallest element that holds nearly all the prose."""
+    """The first block of the smallest element that holds nearly all the prose."""
     sizes = _sizes(page, prose)
     enough = _CONTENT_SHARE * sizes[0]
     content = max(index for index, size in enumerate(sizes) if size >= enough)
@@ -270,7 +270,7 @@ def _content_start(page: PageBlocks, prose: list[PageBlock]) -> PageBlock:
 def _lead(
     content: Content, prose: list[PageBlock], candidates: list[PageBlock], start: PageBlock
 ) -> PageBlock | None:
-    """Return the paragraph between the title and the start of the content, if any.
+    """The paragraph between the title and the start of the content, if any.
 
     On guidance pages it is the sentence to quote, and it is often outside the content element.
     """
@@ -288,7 +288,7 @@ def _lead(
 
 
 def _is_teaser(page: PageBlocks, paragraph: PageBlock, following: PageBlock) -> bool:
-    """Tell whether a byline stands between *paragraph* and the next paragraph."""
+    """Whether a byline stands between *paragraph* and the next paragraph."""
     between = page.blocks[paragraph.order + 1 : following.order]
     return any(_is_byline(page, b) for b in between)
 
@@ -304,7 +304,7 @@ def _size(blocks: Iterable[PageBlock]) -> int:
 
 
 def _sizes(page: PageBlocks, blocks: Sequence[PageBlock]) -> list[int]:
-    """Return how many characters of *blocks* each element holds, descendants included."""
+    """How many characters of *blocks* each element holds, descendants included."""
     sizes = [0] * len(page.tags)
     for block in blocks:
         sizes[block.element] += len(block.text)

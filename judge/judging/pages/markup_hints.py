@@ -79,18 +79,18 @@ class Boilerplate(IntEnum):
 
 
 def read_boilerplate(tag: str, attributes: Attributes) -> Boilerplate:
-    """Return how likely the element is boilerplate, judged by its tag, class and id."""
+    """How likely the element is boilerplate, judged by its tag, class and id."""
     return _boilerplate(tag, attributes.get("class"), attributes.get("id"))
 
 
 def is_byline(attributes: Attributes) -> bool:
-    """Tell whether the element's class marks a byline."""
+    """Whether the element's class marks a byline."""
     name = (attributes.get("class") or "").lower()
     return any(part in name for part in _BYLINE_PARTS)
 
 
 def is_lead(attributes: Attributes) -> bool:
-    """Tell whether the element's class marks an opening paragraph."""
+    """Whether the element's class marks an opening paragraph."""
     return not _LEAD_WORDS.isdisjoint(_words((attributes.get("class") or "").lower()))
 
 
@@ -106,12 +106,12 @@ def _boilerplate(tag: str, class_name: str | None, element_id: str | None) -> Bo
 
 
 def _words(name: str) -> list[str]:
-    """Return the words of a class or id; a BEM modifier, after "--", stays part of its word."""
+    """The words of a class or id; a BEM modifier, after "--", stays part of its word."""
     return name.replace("_", " ").replace("--", "+").replace("-", " ").split()
 
 
 def is_hidden(attributes: Attributes) -> bool:
-    """Tell whether the element is invisible, decorative, or for screen readers only."""
+    """Whether the element is invisible, decorative, or for screen readers only."""
     if _is_for_screen_readers(attributes.get("class") or ""):
         return True
     if "hidden" in attributes:
@@ -123,18 +123,18 @@ def is_hidden(attributes: Attributes) -> bool:
 
 
 def is_skipped(attributes: Attributes) -> bool:
-    """Tell whether the element is hidden, or its role is navigation or another control."""
+    """Whether the element is hidden, or its role is navigation or another control."""
     if _HIDING_ATTRIBUTES.isdisjoint(attributes):  # as nearly always
         return _is_for_screen_readers(attributes.get("class") or "")
     return attributes.get("role") in _SKIPPED_ROLES or is_hidden(attributes)
 
 
 def _is_for_screen_readers(name: str) -> bool:
-    """Tell whether a class is for screen readers only, as in "opens in a new tab"."""
+    """Whether a class is for screen readers only, as in "opens in a new tab"."""
     may_be = "-only" in name or "idden" in name or "-reader" in name
     return may_be and _SCREEN_READER_CLASS.search(name.lower()) is not None
 
 
 def _is_streamed(attributes: Attributes) -> bool:
-    """Tell whether React streamed the element: `<div hidden id="S:0">`, which a script shows."""
+    """Whether React streamed the element: `<div hidden id="S:0">`, which a script shows."""
     return (attributes.get("id") or "").startswith("S:")

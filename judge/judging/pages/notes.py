@@ -110,7 +110,7 @@ _MAX_BLOCKS_BEFORE = 60
 
 
 def read_nations(content: Content) -> tuple[str, ...]:
-    """Return the nations that the page says it applies to, in a fixed order; often none."""
+    """The nations that the page says it applies to, in a fixed order; often none."""
     lines = [_folded(block.text) for block in _around_title(content)]
     for at, line in enumerate(lines, 1):
         whole = line
@@ -123,7 +123,7 @@ def read_nations(content: Content) -> tuple[str, ...]:
 
 
 def nations_of(line: str) -> tuple[str, ...]:
-    """Return the nations in a *line* such as "Applies to England and Wales (see ...)", or none."""
+    """The nations in a *line* such as "Applies to England and Wales (see ...)", or none."""
     line = " ".join(line.lower().split())
     if match := _APPLIES.match(line):
         nations = _nations_named(match["places"] or match["alone"])
@@ -140,14 +140,14 @@ def _nations_named(places: str) -> set[str]:
 
 
 def is_error_page(content: Content, head_title: str) -> bool:
-    """Tell whether *content* is an error page that was sent with status 200."""
+    """Whether *content* is an error page that was sent with status 200."""
     titles = [head_title, *([content.heading.text] if content.heading else [])]
     short = (title for title in titles if len(title) <= _MAX_ERROR_TITLE)
     return any(_ERROR_TITLE.fullmatch(_folded(title)) for title in short)
 
 
 def is_withdrawn(content: Content, head_title: str) -> bool:
-    """Tell whether the title or a note near it says that the page is withdrawn."""
+    """Whether the title or a note near it says that the page is withdrawn."""
     if _WITHDRAWN_TITLE.match(head_title.lower()):
         return True
     title = content.heading.order if content.heading else -9
@@ -166,7 +166,7 @@ def _says_withdrawn(content: Content, block: PageBlock, title: int) -> bool:
 
 
 def _is_in_text(content: Content, block: PageBlock) -> bool:
-    """Tell whether *block* is a paragraph of the text: prose precedes it in the same element."""
+    """Whether *block* is a paragraph of the text: prose precedes it in the same element."""
     if block.tag in HEADING_TAGS:
         return False
     parents = content.page.parents
@@ -175,7 +175,7 @@ def _is_in_text(content: Content, block: PageBlock) -> bool:
 
 
 def _around_title(content: Content) -> Iterator[PageBlock]:
-    """Yield the blocks short enough for a note, down to the second paragraph after the title."""
+    """The blocks short enough for a note, down to the second paragraph after the title."""
     after = [block.order for block in content.prose if block.order > content.title]
     last = after[1] if len(after) > 1 else len(content.page.blocks)
     blocks: Sequence[PageBlock] = content.page.blocks[max(0, last - _MAX_BLOCKS_BEFORE) : last + 1]

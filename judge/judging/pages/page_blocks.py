@@ -63,7 +63,7 @@ class PageBlocks:
 
 
 def read_blocks(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 - calls cost a sixth more
-    """Return the text blocks inside *root*, if any, without hidden elements and non-text ones.
+    """The text blocks inside *root*, if any, without hidden elements and non-text ones.
 
     An explicit stack instead of recursion: trees may be deeper than Python's stack.
     """

@@ -53,7 +53,7 @@ class PagePassage:
 
 
 def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[PagePassage, ...]:
-    """Return the passages of *content*, or of all of *page*, in order and within the limits."""
+    """The passages of *content*, or of all of *page*, in order and within the limits."""
     reader = _PassageReader(page, _items(page))
     for block in page.blocks:
         if content is None or content.holds(block, Boilerplate.SUPPLEMENTARY):
@@ -69,7 +69,7 @@ def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[Pag
 
 
 def _items(page: PageBlocks) -> list[int]:
-    """Return for each element the outermost list item or table row around it (or itself), or 0."""
+    """For each element the outermost list item or table row around it (or itself), or 0."""
     items: list[int] = []
     for index, (parent, tag) in enumerate(zip(page.parents, page.tags, strict=True)):
         around = items[parent] if items else 0
@@ -151,7 +151,7 @@ def _is_linked(blocks: Sequence[PageBlock]) -> bool:
 
 
 def _is_text(block: PageBlock) -> bool:
-    """Tell whether *block* belongs to the text, even if too short to be its lead."""
+    """Whether *block* belongs to the text, even if too short to be its lead."""
     text = block.text
     is_ended = text.endswith(_ENDS)
     if not is_ended and (block.word_count < _MIN_WORDS_UNENDED or _is_linked([block])):
@@ -164,7 +164,7 @@ def _is_text(block: PageBlock) -> bool:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield the sentences of *text*, in pieces of at most `MAX_WORDS` words."""
+    """The sentences of *text*, in pieces of at most `MAX_WORDS` words."""
     for sentence in _SENTENCE.split(text):
         words = sentence.split(" ")
         for start in range(0, len(words), MAX_WORDS):

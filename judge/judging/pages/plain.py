@@ -14,7 +14,7 @@ _INVISIBLE = re.compile(
 
 
 def clean_text(text: str) -> str:
-    """Return *text* on one line, without invisible characters (they can hide instructions)."""
+    """*text* on one line, without invisible characters (they can hide instructions)."""
     if not text.isascii():
         text = _INVISIBLE.sub("", text)
     if "  " not in text and text.isprintable():  # nearly always; both calls take a third more
@@ -23,7 +23,7 @@ def clean_text(text: str) -> str:
 
 
 def cut_text(text: str, max_words: int) -> str:
-    """Return the first *max_words* words of *text*, with `...` appended if there are more."""
+    """The first *max_words* words of *text*, with `...` appended if there are more."""
     text = shorten_words(text)
     if text.count(" ") < max_words:
         return text
@@ -31,7 +31,7 @@ def cut_text(text: str, max_words: int) -> str:
 
 
 def shorten_words(text: str) -> str:
-    """Return *text* with every word cut to `MAX_WORD_CHARACTERS`."""
+    """*text* with every word cut to `MAX_WORD_CHARACTERS`."""
     if not _has_long_word(text):
         return text
     return " ".join([word[:MAX_WORD_CHARACTERS] for word in text.split(" ")])

@@ -74,7 +74,7 @@ def _topics(
                 counts[stem] += factor
                 shown.setdefault(stem, word)
     in_title = set(stems(words(title)))
-    others = [one for one in counts.most_common() if one[0] not in in_title]
+    others = [pair for pair in counts.most_common() if pair[0] not in in_title]
     often = [stem for stem, count in others if count >= MIN_WEIGHT]
     for stem in often or [stem for stem, _ in others[:FALLBACK_WORDS]]:
         yield shown[stem]
@@ -86,10 +86,10 @@ def _is_content_word(word: str, thesaurus: Thesaurus) -> bool:
 
 def _lay_phrases(text: str, thesaurus: Thesaurus) -> list[str]:
     """A lay phrase from each thesaurus entry whose official words all occur in *text*."""
-    said = set(stems(words(text)))
+    text_stems = set(stems(words(text)))
     phrases: Iterable[str] = (
         next((phrase for phrase in entry.lay if GAP not in phrase), "")
         for entry in thesaurus.entries
-        if entry.official and said.issuperset(entry.official)
+        if entry.official and text_stems.issuperset(entry.official)
     )
     return [phrase for phrase in phrases if phrase][:MAX_LAY_PHRASES]

@@ -26,7 +26,7 @@ _APIS = {govuk.HOST: PublisherApi(govuk.content_api_urls, govuk.parse_content_it
 
 
 def api_addresses(url: str) -> tuple[str, ...]:
-    """Return the API URLs to try before *url* itself."""
+    """The API URLs to try before *url* itself."""
     api = _api(url)
     return api.addresses(url) if api else ()
 
@@ -40,7 +40,7 @@ def read_body(
     selector: str = "",
     max_words: int = MAX_WORDS,
 ) -> ReadPage | None:
-    """Return the page at *url* parsed from *body*, or None if *body* is about another page.
+    """The page at *url* parsed from *body*, or None if *body* is about another page.
 
     *body* is the reply of one of `api_addresses`, or the page itself; *content_type* tells which.
     Never raises.

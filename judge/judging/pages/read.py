@@ -63,7 +63,7 @@ def read_html(
     max_words: int = MAX_WORDS,
     has_description: bool = False,
 ) -> ReadPage:
-    """Return the page parsed from the HTML in *body*; never raises.
+    """The page parsed from the HTML in *body*; never raises.
 
     *charset* is that of the HTTP header. The first text that *selector* (CSS) matches is the lead;
     an invalid selector or one without a match is ignored. If the site *has_description*, its
@@ -101,7 +101,7 @@ def _lead(content: Content, *, has_description: bool) -> str:
 
 
 def _selected_text(tree: LexborHTMLParser, selector: str) -> str:
-    """Return the first paragraph, else the first text, of what *selector* matches."""
+    """The first paragraph, else the first text, of what *selector* matches."""
     try:
         matches = tree.css(selector)[:_MAX_MATCHES]
     except (SelectolaxError, UnicodeEncodeError):
@@ -113,7 +113,7 @@ def _selected_text(tree: LexborHTMLParser, selector: str) -> str:
 
 
 def _is_shown(node: LexborNode) -> bool:
-    """Tell whether neither *node* nor any ancestor is hidden.
+    """Whether neither *node* nor any ancestor is hidden.
 
     The body does not count: some sites hide it until a script has run.
     """
@@ -126,7 +126,7 @@ def _is_shown(node: LexborNode) -> bool:
 
 
 def _title(content: Content, metas: Mapping[str, str], head_title: str) -> str:
-    """Return the page's title: its `<h1>`, else `og:title`, else `<title>` without the site."""
+    """The page's title: its `<h1>`, else `og:title`, else `<title>` without the site."""
     heading = content.heading
     title = heading.text if heading else metas.get("og:title") or _SITE_SUFFIX.sub("", head_title)
     return cut_text(clean_text(title).rstrip("\u00b6 "), MAX_TITLE_WORDS)
@@ -138,7 +138,7 @@ def _head_title(markup: bytes) -> str:
 
 
 def _metas(tree: LexborHTMLParser) -> dict[str, str]:
-    """Return the content of each `<meta>` by its name in lower case; the first one wins."""
+    """The content of each `<meta>` by its name in lower case; the first one wins."""
     metas: dict[str, str] = {}
     nodes = tree.head.css("meta[content]") if tree.head is not None else []
     for node in nodes[:_MAX_METAS]:

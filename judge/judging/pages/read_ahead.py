@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from judge.judging.pages.library import requests_of
-from judge.judging.pages.meaning import PageMeaning
+from judge.judging.pages.page_embeddings import PageEmbeddings
 from judge.judging.pages.page_reader import host_of
 from judge.judging.pages.page_records import SnippetRequest
 from judge.judging.pages.retriever import SnippetRetriever
@@ -28,7 +28,7 @@ class ReadAhead:
     catalog: Callable[[], SourceCatalog]
     journal: Journal
     interval_s: float = INTERVAL_S
-    meaning: PageMeaning | None = None
+    embeddings: PageEmbeddings | None = None
     """Gets vectors of the pages, if there is an embedder."""
 
     async def run(self) -> None:
@@ -53,8 +53,8 @@ class ReadAhead:
             for host, due in by_host.items():
                 group.create_task(self._read_host(host, due))
         indexed = await self.retriever.library.indexed(catalog)
-        if self.meaning:
-            await self.meaning.update(indexed)
+        if self.embeddings:
+            await self.embeddings.update(indexed)
 
     async def _read_host(self, host: str, due: Sequence[SnippetRequest]) -> None:
         """Fetch *due* pages one by one; stop if another process is fetching from *host*."""

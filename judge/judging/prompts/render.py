@@ -183,8 +183,8 @@ def _unsettled_names(settled: Sequence[CheckedField], personas: Sequence[Persona
     """The fields that the model must write again, as the instructions call them."""
     names = {f"personas.{index}": persona.name for index, persona in enumerate(personas)}
     names |= {name: f'"{name}"' for name in ("paraphrase", "summary")}
-    kept = {field.name for field in settled}
-    return ", ".join(shown for name, shown in names.items() if name not in kept) or "nothing"
+    done = {field.name for field in settled}
+    return ", ".join(shown for name, shown in names.items() if name not in done) or "nothing"
 
 
 def _settled_line(field: CheckedField) -> str:

@@ -49,7 +49,7 @@ _UNFINISHED: Mapping[FinishReason, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ReplyCheck:
-    """The outcome of checking a reply: the verdict, None after a hard defect, and all defects."""
+    """The outcome of checking a reply: the reply, None after a hard defect, and all defects."""
 
     reply: CheckedReply | None
     defects: tuple[Defect, ...]
@@ -60,7 +60,7 @@ class CheckContext:
     """What a field is checked against: the prompt, and what the reply says about references."""
 
     prompt: Prompt
-    helps: bool
+    references_help: bool
     quotes: Sequence[QuoteBody]
 
 
@@ -80,19 +80,19 @@ def check_reply(
         expected = _UNFINISHED[reply.finish]
         return _rejected([Defect("unfinished", "reply", reply.finish, expected, is_hard=True)])
     settled = settled or {}
-    shown = {name: field.value for name, field in settled.items()}
-    body, defects = parse_reply(reply.text, personas, needs_verdicts=needs_verdicts, settled=shown)
+    values = {name: field.value for name, field in settled.items()}
+    body, defects = parse_reply(reply.text, personas, needs_verdicts=needs_verdicts, settled=values)
     if body is None:
         return _rejected(defects)
-    helps = settled_references_help(settled, prompt.references)
-    context = CheckContext(prompt, body.references_help if helps is None else helps, body.quotes)
+    settled_help = settled_references_help(settled, prompt.references)
+    references_help = body.references_help if settled_help is None else settled_help
+    context = CheckContext(prompt, references_help, body.quotes)
     fields = tuple(
         settled.get(field.name) or check_field(field, context) for field in _fields(body, personas)
     )
-    checked = CheckedReply(fields, bool(prompt.references), context.helps)
-    broken = checked.defects
-    hard = [defect for defect in broken if defect.is_hard]
-    return _rejected(hard) if hard else ReplyCheck(checked, broken)
+    checked = CheckedReply(fields, bool(prompt.references), context.references_help)
+    hard = [defect for defect in checked.defects if defect.is_hard]
+    return _rejected(hard) if hard else ReplyCheck(checked, checked.defects)
 
 
 def check_field(field: ReplyField, context: CheckContext) -> CheckedField:
@@ -109,7 +109,7 @@ def check_field(field: ReplyField, context: CheckContext) -> CheckedField:
     citations = tuple(_citations(field, citing, quoted, references))
     soft = (
         *form_defects(field, marks, context.prompt.instructions),
-        *evidence_defects(citing, quoted, references, helps=context.helps),
+        *evidence_defects(citing, quoted, references, references_help=context.references_help),
         *contradiction_defects(citations),
     )
     return CheckedField(field.name, field.value, citations, soft)
@@ -117,11 +117,11 @@ def check_field(field: ReplyField, context: CheckContext) -> CheckedField:
 
 def with_settled_fields(reply: CheckedReply, settled: SettledFields) -> CheckedReply:
     """*reply* with its fields replaced by *settled* ones."""
-    helps = settled_references_help(settled, reply.has_references)
+    settled_help = settled_references_help(settled, reply.has_references)
     return replace(
         reply,
         fields=tuple(settled.get(field.name, field) for field in reply.fields),
-        references_help=reply.references_help if helps is None else helps,
+        references_help=reply.references_help if settled_help is None else settled_help,
     )
 
 
@@ -134,8 +134,8 @@ def settled_references_help(settled: SettledFields, references: object) -> bool 
 
 def _fields(body: ReplyBody, personas: Sequence[Persona]) -> Iterator[ReplyField]:
     yield paraphrase_field(body.paraphrase)
-    for index, (persona, said) in enumerate(zip(personas, body.personas)):
-        yield persona_field(index, persona, said)
+    for index, (persona, part) in enumerate(zip(personas, body.personas)):
+        yield persona_field(index, persona, part)
     yield summary_field(body.summary)
 
 
@@ -162,16 +162,16 @@ def _citations(
     for name, text in field.citing.items():
         for claim in find_claims(text, marks[name]):
             for number in claim.mark.numbers:
-                named, held = quoted[number], readings[number].support(claim.text)
+                named, support = quoted[number], readings[number].support(claim.text)
                 yield Citation(
                     number=number,
                     field=name,
                     start=claim.mark.start,
                     end=claim.mark.end,
-                    quote=named[held.sentence or 0].removesuffix(" …") if named else None,
+                    quote=named[support.sentence or 0].removesuffix(" …") if named else None,
                     quote_status="verified" if named else "none",
-                    support=held.score,
-                    contradicts=bool(named) and held.contradicts,
+                    support=support.score,
+                    contradicts=bool(named) and support.contradicts,
                 )
 
 

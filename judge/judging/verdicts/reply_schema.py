@@ -123,7 +123,7 @@ def exact_reply_schema(
     return object_schema(
         paraphrase=_text(PARAPHRASE_LIMIT),
         references_help={"type": "boolean"},
-        quotes=_exact_quotes([len(source_sentences(one.text)) for one in references]),
+        quotes=_exact_quotes([len(source_sentences(r.text)) for r in references]),
         personas={"type": "array", "prefixItems": persona_schemas} | _exactly(len(persona_schemas)),
         summary=_text(PROSE_LIMIT),
     )
@@ -177,12 +177,12 @@ def parse_reply(
     if document is None:
         return None, defects
     try:
-        said = _with_settled(document, settled) if settled else document
-        shape = ReplyBody.model_validate(said)
+        merged = _with_settled(document, settled) if settled else document
+        body = ReplyBody.model_validate(merged)
     except ValidationError as error:
         return None, _shape_defects(error)
-    defects = _persona_defects(shape, personas, needs_verdicts=needs_verdicts)
-    return (None, defects) if defects else (shape, [])
+    defects = _persona_defects(body, personas, needs_verdicts=needs_verdicts)
+    return (None, defects) if defects else (body, [])
 
 
 def parse_object(text: str) -> tuple[dict[str, Any] | None, list[Defect]]:
@@ -204,15 +204,15 @@ def _with_settled(
     document: Mapping[str, Any], settled: Mapping[str, str | PersonaVerdict]
 ) -> dict[str, Any]:
     """*document* with *settled* values in place of its own; absent members stay absent."""
-    said = {name: settled.get(name, value) for name, value in document.items()}
-    if isinstance(said.get("personas"), list):
-        said["personas"] = [
-            asdict(kept)
-            if isinstance(kept := settled.get(f"personas.{at}"), PersonaVerdict)
+    merged = {name: settled.get(name, value) for name, value in document.items()}
+    if isinstance(merged.get("personas"), list):
+        merged["personas"] = [
+            asdict(verdict)
+            if isinstance(verdict := settled.get(f"personas.{at}"), PersonaVerdict)
             else entry
-            for at, entry in enumerate(said["personas"])
+            for at, entry in enumerate(merged["personas"])
         ]
-    return said
+    return merged
 
 
 def without_fence(text: str) -> str:
@@ -258,15 +258,15 @@ def matches_persona(persona: Persona, body: PersonaBody, *, needs_verdict: bool)
 
 
 def _persona_defects(
-    shape: ReplyBody, personas: Sequence[Persona], *, needs_verdicts: bool
+    body: ReplyBody, personas: Sequence[Persona], *, needs_verdicts: bool
 ) -> list[Defect]:
     expected = [persona.name for persona in personas]
-    named = [persona.name for persona in shape.personas]
+    named = [persona.name for persona in body.personas]
     if [name.casefold() for name in named] != [name.casefold() for name in expected]:
         return [_hard("personas", "personas", ", ".join(named), f"in order: {', '.join(expected)}")]
     return [
         _hard("verdict", f"personas.{index}.verdict", "null", "Yes, No or Partially")
-        for index, persona in enumerate(shape.personas)
+        for index, persona in enumerate(body.personas)
         if needs_verdicts and persona.verdict is None
     ]
 

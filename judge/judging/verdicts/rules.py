@@ -55,9 +55,9 @@ def named_sentences(
 
 
 def _named(quotes: Sequence[QuoteBody], reference: Reference) -> tuple[str, ...]:
-    there = source_sentences(reference.text)
+    all_sentences = source_sentences(reference.text)
     named = {at for q in quotes if q.number == reference.number for at in q.sentences}
-    return tuple(sentence for at, sentence in enumerate(there, start=1) if at in named)
+    return tuple(sentence for at, sentence in enumerate(all_sentences, start=1) if at in named)
 
 
 def paraphrase_field(text: str) -> ReplyField:
@@ -111,12 +111,12 @@ def _too_long(name: str, text: str, limit: int) -> Defect:
 
 
 def evidence_defects(
-    marks: Marks, quoted: NamedSentences, references: Sequence[Reference], *, helps: bool
+    marks: Marks, quoted: NamedSentences, references: Sequence[Reference], *, references_help: bool
 ) -> Iterator[Defect]:
     """Soft: the summary cites if the references help, else nothing does; sentences are named."""
-    if references and helps and not marks.get("summary", True):
+    if references and references_help and not marks.get("summary", True):
         yield _soft("uncited", "summary", "no citation", "at least one [n]")
-    if references and not helps and any(marks.values()):
+    if references and not references_help and any(marks.values()):
         yield _soft("unhelpful", "references_help", "false", "true, or no citation at all")
     for number, named in quoted.items():
         if not named:

@@ -15,7 +15,7 @@ from operator import mul
 from uuid import uuid4
 
 from judge.errors import EmbedderUnavailable
-from judge.judging.pages.candidates import NO_MEANING
+from judge.judging.pages.candidates import NO_NEARNESS
 from judge.judging.pages.library import IndexedPages
 from judge.judging.pages.page_records import DAY_S
 from judge.judging.pages.page_terms import CandidatePage
@@ -38,7 +38,7 @@ Vector = Sequence[float]
 
 
 @dataclass(slots=True)
-class PageMeaning:
+class PageEmbeddings:
     """The embeddings of all pages read so far, and their ranking for a dispute."""
 
     embedder: Embedder
@@ -76,13 +76,13 @@ class PageMeaning:
         By reciprocal rank, since cosines of different embedders are not comparable.
         """
         if not self._vectors:
-            return NO_MEANING
+            return NO_NEARNESS
         try:
             async with asyncio.timeout(self.budget_s):
                 query = _normalised(await self.embedder.embed_query(dispute))
         except (EmbedderUnavailable, TimeoutError) as error:
             self._note(error)
-            return NO_MEANING
+            return NO_NEARNESS
         cosines = {
             url: sum(map(mul, query, self._vectors[digest]))
             for url, digest in self._digests.items()

@@ -11,8 +11,8 @@ from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.bootstrap import open_services
 from judge.judging.dispute import read_dispute
 from judge.judging.model_caller import Deadline
-from judge.judging.pages import meaning as module
-from judge.judging.pages.meaning import PageMeaning
+from judge.judging.pages import page_embeddings as module
+from judge.judging.pages.page_embeddings import PageEmbeddings
 from judge.judging.pages.read_ahead import ReadAhead
 from judge.judging.references import ReferenceCollector
 from judge.judging.sources import parse_sources
@@ -49,10 +49,10 @@ class World:
         self.retriever = text_retriever(self.fetcher, self.clock, self.journal)
         self.cache = other.cache if other else MemoryCache(self.clock)
         self.lock = other.lock if other else MemoryLock(self.clock)
-        self.meaning = PageMeaning(self.embedder, self.cache, self.lock, self.journal)
-        self.used = self.meaning if embeds else None
+        self.embeddings = PageEmbeddings(self.embedder, self.cache, self.lock, self.journal)
+        self.used = self.embeddings if embeds else None
         self.ahead = ReadAhead(self.retriever, lambda: CATALOG, self.journal, 0.0, self.used)
-        self.collector = ReferenceCollector(self.retriever, meaning=self.used)
+        self.collector = ReferenceCollector(self.retriever, embeddings=self.used)
 
     async def offered(self, dispute: str) -> list[str]:
         collected = await self.collector.collect(
@@ -95,16 +95,16 @@ async def test_a_page_is_embedded_once_whoever_reads_it():
     await second.ahead.run_once()
     assert first.embedder.asked == [("passages", 2)]
     assert second.embedder.asked == []
-    assert await second.meaning.nearness("a ferry") == {BERTH: 1.0}
+    assert await second.embeddings.nearness("a ferry") == {BERTH: 1.0}
 
 
 async def test_the_nearest_page_comes_first_and_those_that_are_not_near_are_left_out():
     world = World()
     world.fetcher.page(LOAF, "A bakery sends a robot to the boat.")
     await world.ahead.run_once()
-    assert await world.meaning.nearness("a ferry") == {BERTH: 1.0, LOAF: 2 / 3}
-    assert await world.meaning.nearness("flour for a robot") == {LOAF: 1.0}
-    assert await world.meaning.nearness("nothing of this") == {}
+    assert await world.embeddings.nearness("a ferry") == {BERTH: 1.0, LOAF: 2 / 3}
+    assert await world.embeddings.nearness("flour for a robot") == {LOAF: 1.0}
+    assert await world.embeddings.nearness("nothing of this") == {}
 
 
 async def test_the_cache_is_not_asked_for_vectors_that_are_there():
@@ -117,8 +117,8 @@ async def test_the_cache_is_not_asked_for_vectors_that_are_there():
             asked.append(list(keys))
             return await super().get_many(keys)
 
-    world.meaning.cache = Counting(world.clock)
-    await world.meaning.update(await world.retriever.library.indexed(CATALOG))
+    world.embeddings.cache = Counting(world.clock)
+    await world.embeddings.update(await world.retriever.library.indexed(CATALOG))
     assert asked == []
 
 
@@ -126,7 +126,7 @@ async def test_a_page_that_is_just_as_near_as_it_must_be_is_near():
     world = World()
     world.embedder.min_similarity = 1.0
     await world.ahead.run_once()
-    assert await world.meaning.nearness("a ferry") == {BERTH: 1.0}
+    assert await world.embeddings.nearness("a ferry") == {BERTH: 1.0}
 
 
 async def test_another_process_that_makes_them_now_is_not_doubled():
@@ -142,7 +142,7 @@ async def test_another_process_that_makes_them_now_is_not_doubled():
 async def test_what_was_learned_is_kept_without_the_cache_and_the_lock_is_given_back():
     world = World()
     await world.ahead.run_once()
-    world.meaning.cache = MemoryCache(world.clock)
+    world.embeddings.cache = MemoryCache(world.clock)
     await world.ahead.run_once()
     assert world.embedder.asked == [("passages", 2)]
     assert await world.lock.acquire("vectors", "another", 60)
@@ -155,10 +155,10 @@ async def test_a_vector_is_made_of_title_lead_and_the_first_words_after_them():
             return await super().embed_passages(texts)
 
     world = World()
-    world.meaning.embedder = Recording()
+    world.embeddings.embedder = Recording()
     world.fetcher.page(BERTH, "A vessel " + "at its mooring is kept there " * 60)
     await world.ahead.run_once()
-    loaf, berth = sorted(world.meaning.embedder.texts, key=len)
+    loaf, berth = sorted(world.embeddings.embedder.texts, key=len)
     assert loaf == f"Keeping and paying {TEXTS[LOAF]}"
     assert len(berth.split(" ")) == 200
 
@@ -182,8 +182,8 @@ async def test_a_slow_embedder_is_not_waited_for():
 
     world = World()
     await world.ahead.run_once()
-    world.meaning.embedder, world.meaning.budget_s = Slow(), 0.0
-    assert await world.meaning.nearness("a ferry") == {}
+    world.embeddings.embedder, world.embeddings.budget_s = Slow(), 0.0
+    assert await world.embeddings.nearness("a ferry") == {}
     assert world.journal.fields_of("pages.words_only") == [{"error": "TimeoutError"}]
 
 
@@ -194,8 +194,8 @@ async def test_disputes_go_to_an_embedder_only_where_one_is_named(tmp_path, embe
     )
     async with open_services(settings, RecordingJournal()) as services:
         collector, ahead = services.pipeline.references, services.read_ahead.__self__
-    assert (collector.meaning is not None) == joins
-    assert ahead.meaning is collector.meaning
+    assert (collector.embeddings is not None) == joins
+    assert ahead.embeddings is collector.embeddings
 
 
 @given(st.text() | st.binary().map(lambda some: base64.b64encode(some).decode()))
