@@ -114,7 +114,7 @@ def _ranked(prompt: Prompt) -> list[Quote]:
     context = set(content_stems(prompt.request.context))
 
     def score(quote_stems: Sequence[str]) -> float:
-        """The rarity of the shared words, divided by the square root of the length."""
+        """The IDF of the shared words, divided by the square root of the length."""
         total = sum(
             math.log(1 + len(quotes) / frequency[stem])
             * (QUERY_WEIGHT * (stem in query) + (stem in context))

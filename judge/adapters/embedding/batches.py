@@ -20,7 +20,7 @@ QUERY_ATTEMPTS = 2
 BACKOFF_S = 0.5
 """Before the second attempt, twice that before the third, unless the service sets a wait."""
 
-MAX_RETRY_AFTER_S = 20.0
+MAX_WAIT_S = 20.0
 """The longest wait before a retry. A query is not retried if the service asks for more than
 QUERY_TIMEOUT_S: it is searched by its words alone."""
 
@@ -70,7 +70,7 @@ class BatchEmbedder:
                 raise EmbedderUnavailable(f"{self.service} made no vectors ({reason}).")
             if wait_s is None:
                 wait_s = BACKOFF_S * attempt
-            await self.sleep(min(wait_s, MAX_RETRY_AFTER_S))
+            await self.sleep(min(wait_s, MAX_WAIT_S))
             attempt += 1
 
     async def _try(self, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:

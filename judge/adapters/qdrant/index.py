@@ -197,17 +197,17 @@ class QdrantIndex:
         )
 
     async def _weights(self, query: SearchQuery) -> dict[int, float]:
-        """The weight of each term; corrected, since the server takes rarities among all points."""
+        """The weight of each term; corrected, since the server takes the IDF among all points."""
         weights = bm25.query_vector(_terms(query))
         if query.idf_scope.clauses:
             terms = list(dict.fromkeys(_terms(query)))
-            rarities = await self._rarities(terms, points.scope_filter(query.idf_scope))
-            of_server = await self._rarities(terms, points.everything())
-            for term, rarity, server_rarity in zip(terms, rarities, of_server, strict=True):
-                weights[bm25.term_id(term)] *= rarity / server_rarity
+            idfs = await self._idfs(terms, points.scope_filter(query.idf_scope))
+            of_server = await self._idfs(terms, points.everything())
+            for term, term_idf, server_idf in zip(terms, idfs, of_server, strict=True):
+                weights[bm25.term_id(term)] *= term_idf / server_idf
         return weights
 
-    async def _rarities(self, terms: Sequence[str], idf_filter: Filter) -> list[float]:
+    async def _idfs(self, terms: Sequence[str], idf_filter: Filter) -> list[float]:
         total = await self._count(idf_filter)
         frequencies = await self._frequencies(terms, idf_filter)
         return [idf(frequency, max(frequency, total)) for frequency in frequencies.values()]

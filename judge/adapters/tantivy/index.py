@@ -328,6 +328,6 @@ def _label_counts(
     """The values of a kind of label, each with the number of *matching* passages that have it."""
     prefix = label(kind, "")
     # Without a filter Tantivy would count deleted passages too.
-    counted = Query.all_query() if matching is None else matching
-    for term, count in snapshot.searcher.terms_with_prefix("labels", prefix, counted):
+    filtered = Query.all_query() if matching is None else matching
+    for term, count in snapshot.searcher.terms_with_prefix("labels", prefix, filtered):
         yield term.removeprefix(prefix), count

@@ -16,11 +16,11 @@ from judge.types.search import AnyOf, Clause, Scope, SearchQuery
 HEADS_BOOST = 0.5
 """The weight of a word in a title or heading, relative to the same word in the text."""
 
-RARITY_POWER = 0.5
-"""In a long question a word's score is multiplied by its relative rarity to this power, since a few
+IDF_POWER = 0.5
+"""In a long question a word's score is multiplied by its relative IDF to this power, since a few
 words tell what it is about."""
 
-MIN_WORDS_FOR_RARITY = 8
+MIN_WORDS_FOR_IDF_POWER = 8
 """In a shorter question each word matters."""
 
 OPTIONAL_PHRASE_BOOST = 1.0
@@ -30,7 +30,7 @@ PAIR_BOOST = 0.3
 """The weight of two words side by side as in the question, in addition to their own scores."""
 
 MAX_PAIRS = 8
-"""The rarest: all pairs of a long question would take as long as the search itself."""
+"""The highest: all pairs of a long question would take as long as the search itself."""
 
 MIN_WORDS_FOR_PAIRS = 4
 """Pairs matter less to a shorter question, and would make it take half as long again."""
@@ -145,37 +145,37 @@ class QueryBuilder:
     def _count(self, query: Query) -> int:
         return count_of(self._searcher.search(query, limit=1))
 
-    def _rarity(self, stem: str) -> float:
+    def _idf(self, stem: str) -> float:
         frequency = self._frequency(stem)
         # Deleted passages are counted until they are merged away.
         return idf(frequency, max(frequency, self._total))
 
     def _scored(self, stems: list[str], boost: float = 1.0) -> Query:
-        """The term or phrase with *boost*, scored by its rarity in the builder's scope.
+        """The term or phrase with *boost*, scored by its IDF in the builder's scope.
 
-        Tantivy's own score takes the rarity in the whole index.
+        Tantivy's own score takes the IDF in the whole index.
         """
         if self._filter is not None and stems:
             total = self._searcher.num_docs
             frequencies = [self._searcher.doc_freq("body", stem) for stem in stems]
             own = sum(idf(frequency, max(frequency, total)) for frequency in frequencies)
-            boost *= sum(map(self._rarity, stems)) / own
+            boost *= sum(map(self._idf, stems)) / own
         query = self._term_or_phrase(stems)
         return query if boost == 1 else Query.boost_query(query, boost)
 
     def _scores(self, term_counts: Mapping[str, int]) -> dict[str, list[Query]]:
         """The queries that score each stem in the text and in the headings."""
         total = self._searcher.num_docs
-        rarities = {stem: self._rarity(stem) for stem in term_counts}
-        rarest = max(rarities.values(), default=1.0)
-        power = RARITY_POWER if len(term_counts) >= MIN_WORDS_FOR_RARITY else 0
+        idfs = {stem: self._idf(stem) for stem in term_counts}
+        highest = max(idfs.values(), default=1.0)
+        power = IDF_POWER if len(term_counts) >= MIN_WORDS_FOR_IDF_POWER else 0
         scores: dict[str, list[Query]] = {}
-        for stem, rarity in rarities.items():
-            weight = query_term_weight(term_counts[stem]) * (rarity / rarest) ** power
+        for stem, stem_idf in idfs.items():
+            weight = query_term_weight(term_counts[stem]) * (stem_idf / highest) ** power
             scores[stem] = [self._scored([stem], weight)]
             if frequency := self._searcher.doc_freq("heads", stem):
-                # Scored by its rarity in the text: a common word may be in few headings.
-                share = rarity / idf(frequency, max(frequency, total))
+                # Scored by its IDF in the text: a common word may be in few headings.
+                share = stem_idf / idf(frequency, max(frequency, total))
                 head = Query.term_query(self._schema, "heads", stem)
                 scores[stem].append(Query.boost_query(head, HEADS_BOOST * weight * share))
         return scores

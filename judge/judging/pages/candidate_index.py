@@ -22,17 +22,17 @@ from judge.vocabulary.word_vectors import load_word_vectors
 MENTION_SHARE = 0.1
 """Pages that gain less than this share of the best gain from an entry gain nothing (saves time)."""
 
-FULL_RARITY = 14.0
+FULL_IDF = 14.0
 MAX_BOOST = 2.0
-"""The summed rarity of an entry's official words from which its gains stay as they are. Entries of
+"""The summed IDF of an entry's official words from which its gains stay as they are. Entries of
 commoner words ("online shop") name their subject as surely: they are boosted halfway, at most
 doubled. That ranked relevant pages higher on five sets of disputes; docs/quality.md has them."""
 
 PRIOR_PAGES = 300
 """Document frequencies assume at least this many pages: among three pages no word is common."""
 
-MAX_RARITY = 6.0
-"""Rarity is 0 to this whatever the number of pages, so that thresholds stay valid."""
+MAX_IDF = 6.0
+"""IDF is scaled to 0 to this whatever the number of pages, so that thresholds stay valid."""
 
 LANE_BITS = 64
 FIXED_POINT_ONE = 2**20
@@ -48,9 +48,9 @@ it occurs in some page and says something about a subject."""
 
 @dataclass(frozen=True, slots=True)
 class CandidateIndex:
-    """What `rank_candidates` needs: the `rarity` of each stem, and what pages gain from entries.
+    """What `rank_candidates` needs: the scaled IDF of each stem, and what pages gain from entries.
 
-    A page's gain from a stem is the stem's rarity times its saturated frequency there. `packed` has
+    A page's gain from a stem is the stem's IDF times its saturated frequency there. `packed` has
     for each stem and entry the gains of all pages in one big integer, 64 bits per page, so that one
     multiplication scores all pages: a tenth of the time of a loop. `text_vectors` are packed alike,
     an integer per dimension, and `negated_vectors` are their negatives, both with 1 added so that
@@ -59,7 +59,7 @@ class CandidateIndex:
 
     pages: tuple[PageTerms, ...]
     thesaurus: Thesaurus
-    rarity: Mapping[str, float]
+    idfs: Mapping[str, float]
     entries: Sequence[Mapping[int, float]]
     packed: Mapping[str | int, int]
     text_vectors: Sequence[int]
@@ -90,17 +90,17 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
     """An index over *pages*, whose order breaks ties."""
     pages = tuple(pages)
     frequencies = Counter(stem for page in pages for stem in page.stems)
-    rarity = {stem: _rarity(count, len(pages)) for stem, count in frequencies.items()}
-    by_stem: dict[str, dict[int, float]] = {stem: {} for stem in rarity}
+    idfs = {stem: _scaled_idf(count, len(pages)) for stem, count in frequencies.items()}
+    by_stem: dict[str, dict[int, float]] = {stem: {} for stem in idfs}
     domains: dict[str, set[int]] = {}
     for number, page in enumerate(pages):
         domains.setdefault(page.page.domain, set()).add(number)
         for stem, gain in page.stems.items():
-            by_stem[stem][number] = rarity[stem] * gain
+            by_stem[stem][number] = idfs[stem] * gain
     entries = [
         _squared(
             _summed(by_stem.get(stem, {}) for stem in entry.official),
-            sum([rarity.get(stem, MAX_RARITY) for stem in entry.official]),
+            sum([idfs.get(stem, MAX_IDF) for stem in entry.official]),
         )
         for entry in thesaurus.entries
     ]
@@ -113,13 +113,13 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
     return CandidateIndex(
         pages=pages,
         thesaurus=thesaurus,
-        rarity=rarity,
+        idfs=idfs,
         entries=entries,
         packed={key: _packed(of_pages, len(pages)) for key, of_pages in gains},
         text_vectors=text_vectors,
         negated_vectors=[twice - like for like in text_vectors],
         domains={domain: frozenset(numbers) for domain, numbers in domains.items()},
-        words=WordCache(lambda word: _indexed(word, rarity, thesaurus)),
+        words=WordCache(lambda word: _indexed(word, idfs, thesaurus)),
     )
 
 
@@ -139,10 +139,10 @@ def _packed(gains: Mapping[int, float], pages: int) -> int:
     return int.from_bytes(places.tobytes(), sys.byteorder)
 
 
-def _rarity(frequency: int, pages: int) -> float:
-    """BM25's inverse document frequency as a share of its maximum, times MAX_RARITY."""
+def _scaled_idf(frequency: int, pages: int) -> float:
+    """BM25's inverse document frequency as a share of its maximum, times MAX_IDF."""
     pages = max(pages, PRIOR_PAGES)
-    return MAX_RARITY * idf(frequency, pages) / idf(0, pages)
+    return MAX_IDF * idf(frequency, pages) / idf(0, pages)
 
 
 def _summed(parts: Iterable[Mapping[int, float]]) -> dict[int, float]:
@@ -153,14 +153,14 @@ def _summed(parts: Iterable[Mapping[int, float]]) -> dict[int, float]:
     return total
 
 
-def _squared(gains: dict[int, float], rarity: float) -> dict[int, float]:
+def _squared(gains: dict[int, float], total_idf: float) -> dict[int, float]:
     """*gains* squared, scaled so that the best one hardly changes.
 
-    Most pages with some of an entry's words, of total *rarity*, mention its subject in passing.
+    Most pages with some of an entry's words, of *total_idf*, mention its subject in passing.
     """
     if not gains:
         return gains
     best = max(gains.values())
     min_gain = MENTION_SHARE * best
-    boost = min(max(math.sqrt(FULL_RARITY / rarity), 1.0), MAX_BOOST)
+    boost = min(max(math.sqrt(FULL_IDF / total_idf), 1.0), MAX_BOOST)
     return {number: gain * gain * boost / best for number, gain in gains.items() if gain > min_gain}

@@ -209,7 +209,7 @@ def _gains(
     gains = index.pages[number].stems
     for stem, factor in terms.stems.items():
         if stem in gains:
-            yield "word", stem, factor * index.rarity[stem] * gains[stem]
+            yield "word", stem, factor * index.idfs[stem] * gains[stem]
     for entry, factor in terms.entries.items():
         if number in index.entries[entry]:
             yield "thesaurus", entry, factor * index.entries[entry][number]

@@ -78,7 +78,7 @@ def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
                 shown.setdefault(stem, word)
         rows += row_of.values()
     counts = {stem: count - translated.get(stem, 0.0) for stem, count in tally.items()}
-    weights = {stem: count * index.rarity[stem] for stem, count in counts.items()}
+    weights = {stem: count * index.idfs[stem] for stem, count in counts.items()}
     strongest = sorted(weights, key=weights.__getitem__, reverse=True)[:STRONGEST_WORDS]
     length = len(dispute.query.words) + len(dispute.context.words)
     length = min(max(length, THRESHOLD_WORDS), MAX_THRESHOLD_WORDS)
@@ -128,4 +128,4 @@ def _passage_weights(
     factors = dict(tally)
     for stem, factor in official.items():
         factors[stem] = factors.get(stem, 0.0) + factor
-    return {stem: f * index.rarity[stem] for stem, f in factors.items() if stem in index.rarity}
+    return {stem: f * index.idfs[stem] for stem, f in factors.items() if stem in index.idfs}

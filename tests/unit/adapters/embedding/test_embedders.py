@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 
 from judge.adapters.embedding import cohere
-from judge.adapters.embedding.batches import BACKOFF_S, MAX_RETRY_AFTER_S, PASSAGES_ATTEMPTS
+from judge.adapters.embedding.batches import BACKOFF_S, MAX_WAIT_S, PASSAGES_ATTEMPTS
 from judge.adapters.gemini import embedder as gemini
 from judge.adapters.gemini.client import GeminiClient
 from judge.errors import EmbedderUnavailable
@@ -100,8 +100,8 @@ async def test_passing_failure_is_tried_again_after_a_pause(failure):
     ("header", "wait_s"),
     [
         ("7", 7.0),
-        ("900", MAX_RETRY_AFTER_S),
-        ("Fri, 31 Dec 2100 23:59:59 GMT", MAX_RETRY_AFTER_S),
+        ("900", MAX_WAIT_S),
+        ("Fri, 31 Dec 2100 23:59:59 GMT", MAX_WAIT_S),
         ("soon", BACKOFF_S),
         ("nan", BACKOFF_S),
     ],

@@ -176,9 +176,9 @@ def test_lay_phrase_for_common_words_is_raised_and_one_for_rare_words_is_not():
     common = [page(f"https://{n}.example/", "A shop", "The shop is open.") for n in range(150)]
     rare = page("https://sea.example/", "Harbour, mooring, pilot, tonnage and quay", "All of them.")
     index = compile_candidates([count_terms(one) for one in (rare, *common)], thesaurus)
-    assert index.entries[0][1] > 1.9 * index.rarity["shop"] * index.pages[1].stems["shop"]
+    assert index.entries[0][1] > 1.9 * index.idfs["shop"] * index.pages[1].stems["shop"]
     held = index.pages[0].stems
-    said = [index.rarity[stem] * held[stem] for stem in thesaurus.entries[1].official]
+    said = [index.idfs[stem] * held[stem] for stem in thesaurus.entries[1].official]
     assert index.entries[1][0] == pytest.approx(sum(said))
 
 
