@@ -134,13 +134,13 @@ class RateLimiter(Protocol):
         """Atomically count one request of *caller* and decide on it; raises CacheUnavailable."""
 
 
-class TokenBudget(Protocol):
+class TokenCounter(Protocol):
     """Counts the tokens of the day in UTC; may be shared between processes.
 
     Never raises: what cannot be shared now is counted in the process, and shared later.
     """
 
-    async def spend(self, tokens: int) -> int:
+    async def add(self, tokens: int) -> int:
         """Add *tokens*, 0 or more; returns the tokens spent since midnight, including these."""
 
 

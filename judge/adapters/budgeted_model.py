@@ -4,7 +4,7 @@ import asyncio
 from datetime import datetime, time, timedelta
 
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
-from judge.ports import Clock, Journal, LanguageModel, OnText, TokenBudget, ignore_text
+from judge.ports import Clock, Journal, LanguageModel, OnText, TokenCounter, ignore_text
 from judge.types.replies import ModelReply, Prompt
 
 CHARACTERS_PER_TOKEN = 4
@@ -12,10 +12,10 @@ CHARACTERS_PER_TOKEN = 4
 
 
 class DailyBudget:
-    """Compares the total of *budget* with *limit*, and notes it for the metrics."""
+    """Compares the total of *counter* with *limit*, and notes it for the metrics."""
 
-    def __init__(self, budget: TokenBudget, limit: int, clock: Clock, journal: Journal) -> None:
-        self._budget = budget
+    def __init__(self, counter: TokenCounter, limit: int, clock: Clock, journal: Journal) -> None:
+        self._counter = counter
         self._limit = limit
         self._clock = clock
         self._journal = journal
@@ -25,7 +25,7 @@ class DailyBudget:
     async def check(self) -> None:
         """Raise BudgetSpent once today's tokens are spent."""
         tokens, self._uncounted = self._uncounted, 0
-        spent = await self._budget.spend(tokens)
+        spent = await self._counter.add(tokens)
         if spent >= self._limit:
             self._journal.note("budget.refused", spent=spent, limit=self._limit)
             raise BudgetSpent(
@@ -39,7 +39,7 @@ class DailyBudget:
 
     async def count(self, tokens: int) -> None:
         """Count *tokens* and note the total; 0 only notes it."""
-        spent = await self._budget.spend(tokens)
+        spent = await self._counter.add(tokens)
         self._journal.note("budget.counted", spent=spent, limit=self._limit)
 
 

@@ -13,9 +13,9 @@ from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.files.last_good import LastGood
 from judge.adapters.files.watched_file import WatchedFile
 from judge.adapters.memory_rate_limit import MemoryRateLimiter
-from judge.adapters.memory_token_budget import MemoryTokenBudget
+from judge.adapters.memory_token_counter import MemoryTokenCounter
 from judge.adapters.redis.rate_limit import FallbackRateLimiter, RedisRateLimiter
-from judge.adapters.redis.token_budget import RedisTokenBudget
+from judge.adapters.redis.token_counter import RedisTokenCounter
 from judge.adapters.remote_model import RemoteModel
 from judge.bootstrap.corpus import Corpus, open_search
 from judge.bootstrap.library import Library, open_library
@@ -148,9 +148,9 @@ def _open_budget(settings: Settings, library: Library) -> DailyBudget | None:
         return None
     clock, journal, redis = library.clock, library.journal, library.redis
     counter = (
-        RedisTokenBudget(redis.client, clock, journal, redis.semaphore)
+        RedisTokenCounter(redis.client, clock, journal, redis.semaphore)
         if redis
-        else MemoryTokenBudget(clock)
+        else MemoryTokenCounter(clock)
     )
     return DailyBudget(counter, settings.daily_tokens, clock, journal)
 

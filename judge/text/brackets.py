@@ -96,21 +96,21 @@ def numbered_brackets(text: str) -> list[NumberedBracket]:
         return []
     if "](" not in text and not _SIGN.search(PLAIN_MARK.sub("", text)):
         return [
-            NumberedBracket(found.start(), found.end(), found[0], is_plain=True)
-            for found in PLAIN_MARK.finditer(text)
+            NumberedBracket(mark.start(), mark.end(), mark[0], is_plain=True)
+            for mark in PLAIN_MARK.finditer(text)
         ]
     tagged = (
         bracket
         for pattern in _TAGGED
-        for found in pattern.finditer(text)
-        for bracket in _bracket(text, found.start(), found.end())
+        for match in pattern.finditer(text)
+        for bracket in _bracket(text, match.start(), match.end())
     )
     own_links = {link.start("link") for link in _OWN_LINK.finditer(text)}
-    found: dict[int, NumberedBracket] = {}
+    by_start: dict[int, NumberedBracket] = {}
     others = (bracket for bracket in tagged if bracket.start not in own_links)
     for bracket in (*_scan_edges(text), *others):
-        found.setdefault(bracket.start, bracket)
-    return [found[start] for start in sorted(found)]
+        by_start.setdefault(bracket.start, bracket)
+    return [by_start[start] for start in sorted(by_start)]
 
 
 def in_parentheses(text: str) -> str:
@@ -159,7 +159,7 @@ def _scan_edges(text: str) -> Iterator[NumberedBracket]:
             is_plain = side == "close" and text[opened - 1 : opened] != "\\"
             found += _bracket(text, opened, end, is_plain=is_plain)
         yield from found
-        if not found and holds_digit(text[after : edge.start()]):
+        if not found and has_digit(text[after : edge.start()]):
             loose = edge.start()
         opened = edge.start() if side == "open" else None
         after = edge.end()
@@ -186,7 +186,7 @@ def _bracket(
     text: str, start: int, end: int, *, is_plain: bool = False
 ) -> Iterator[NumberedBracket]:
     whole = text[start:end]
-    if holds_digit(_CODE.sub(_decoded, whole)):
+    if has_digit(_CODE.sub(_decoded, whole)):
         yield NumberedBracket(start, end, whole, is_plain)
 
 
@@ -196,6 +196,6 @@ def _decoded(entity: re.Match[str]) -> str:
     return character if character and character.isprintable() else entity[0]
 
 
-def holds_digit(text: str) -> bool:
+def has_digit(text: str) -> bool:
     """Whether *text* has a digit of any script, including superscript and circled ones."""
     return any(character.isnumeric() for character in text)

@@ -119,7 +119,7 @@ def content_stems(text: str) -> list[str]:
 
 def sentences(text: str) -> list[Span]:
     """The sentences in order; citation marks after a full stop belong to the sentence before."""
-    found, start = [], 0
+    spans, start = [], 0
     for match in _SENTENCE_END.finditer(text):
         end = match.end()
         if end <= start or _is_inside_a_sentence(text, start, match):
@@ -127,11 +127,11 @@ def sentences(text: str) -> list[Span]:
         marks = _TRAILING_MARKS.match(text, end)
         if marks:
             end = marks.end()
-        found.append(_trimmed(text, start, end))
+        spans.append(_trimmed(text, start, end))
         start = end
     if text[start:].strip():
-        found.append(_trimmed(text, start, len(text)))
-    return found
+        spans.append(_trimmed(text, start, len(text)))
+    return spans
 
 
 def _is_inside_a_sentence(text: str, start: int, stop: re.Match[str]) -> bool:

@@ -27,18 +27,18 @@ def identifier_parts(text: str) -> str:
     >>> identifier_parts("call getUserId of HTTPServer2")
     'get User Id HTTP Server 2'
     """
-    found: list[str] = []
+    parts: list[str] = []
     first = end = 0
     for border in _BORDER.finditer(text):
         at = border.start()
         if at >= end:  # in the next word
-            found.append(text[first:end])
+            parts.append(text[first:end])
             stop = _END.search(text, at)
             first, end = _start(text, at), stop.start() if stop else len(text)
-        found.append(text[first:at])
+        parts.append(text[first:at])
         first = at
-    found.append(text[first:end])
-    return " ".join(filter(None, dict.fromkeys(found)))
+    parts.append(text[first:end])
+    return " ".join(filter(None, dict.fromkeys(parts)))
 
 
 def _start(text: str, border: int) -> int:

@@ -55,7 +55,7 @@ class PatternSet:
             literals, length, _ = required_literals(regex)
             self._max_lengths.append(int(length) if literals and math.isfinite(length) else 0)
             for literal in {
-                each[:MAX_LITERAL_LENGTH] for each in literals if self._max_lengths[-1]
+                text[:MAX_LITERAL_LENGTH] for text in literals if self._max_lengths[-1]
             }:
                 self._by_literal.setdefault(literal, []).append(number)
         self._finder = literal_finder(self._by_literal)
@@ -181,13 +181,13 @@ def _characters(argument: Iterable[tuple[object, Any]]) -> Texts:
     return frozenset(map(chr, codes)) if len(codes) <= MAX_LITERALS else NONE
 
 
-def _repeated(least: int, most: int, parts: Iterable[tuple[object, Any]]) -> RequiredLiterals:
-    """What is known of *parts* repeated from *least* to *most* times."""
+def _repeated(low: int, high: int, parts: Iterable[tuple[object, Any]]) -> RequiredLiterals:
+    """What is known of *parts* repeated from *low* to *high* times."""
     part = _sequence(parts)
-    length = math.inf if most > MAX_BACKTRACKING else most * part.max_length
-    is_optional = (least, most) == (0, 1) and part.exact
+    length = math.inf if high > MAX_BACKTRACKING else high * part.max_length
+    is_optional = (low, high) == (0, 1) and part.exact
     exact = part.exact | EMPTY_TEXT if is_optional else NONE
-    return RequiredLiterals(part.literals if least else NONE, length, exact)
+    return RequiredLiterals(part.literals if low else NONE, length, exact)
 
 
 def _union(sets: Sequence[Texts]) -> Texts:

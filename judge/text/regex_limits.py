@@ -94,8 +94,8 @@ def _is_unambiguous(branches: Sequence[Sequence[tuple[object, Any]]]) -> bool:
     return not any(after.startswith(word) for word, after in itertools.pairwise(words))
 
 
-def _repeated(ways: float, least: int, most: int) -> float:
-    """The ways of a part that has *ways*, repeated from *least* to *most* times."""
-    if most > MAX_BACKTRACKING:
+def _repeated(ways: float, low: int, high: int) -> float:
+    """The ways of a part that has *ways*, repeated from *low* to *high* times."""
+    if high > MAX_BACKTRACKING:
         return float("inf")
-    return min(sum(min(ways, MAX_BACKTRACKING) ** min(n, 64) for n in range(least, most + 1)), 1e30)
+    return min(sum(min(ways, MAX_BACKTRACKING) ** min(n, 64) for n in range(low, high + 1)), 1e30)

@@ -176,8 +176,8 @@ def _rank(found: FoundPhrase) -> tuple[int, int]:
 
 def _matches_alone(thesaurus: Thesaurus, phrase: LayPhrase, word: str) -> bool:
     """Whether *word*, whose stem is that of the one-word *phrase*, matches it."""
-    carries_content = word not in thesaurus.storytelling and word not in STOP_WORDS
-    return carries_content or word == phrase.shown
+    is_content_word = word not in thesaurus.storytelling and word not in STOP_WORDS
+    return is_content_word or word == phrase.shown
 
 
 def _end(thesaurus: Thesaurus, rest: Words, text_words: Sequence[str], at: int) -> int:

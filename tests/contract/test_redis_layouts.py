@@ -15,7 +15,7 @@ from judge.adapters.redis.cache import SharedRedis, open_redis, ping_redis
 from judge.adapters.redis.connect import connect, disconnect
 from judge.adapters.redis.failover import CacheAndLock, Failover
 from judge.adapters.redis.rate_limit import FallbackRateLimiter, RedisRateLimiter
-from judge.adapters.redis.token_budget import RedisTokenBudget
+from judge.adapters.redis.token_counter import RedisTokenCounter
 from judge.adapters.system_clock import SystemClock
 from judge.errors import CacheUnavailable, ConfigurationError
 from judge.types.limits import RateLimit
@@ -37,7 +37,7 @@ class Load:
     shared: SharedRedis
     failover: Failover
     limiter: FallbackRateLimiter
-    budget: RedisTokenBudget
+    budget: RedisTokenCounter
     rounds: int = 0
     allowed: int = 0
     spent: int = 0
@@ -52,7 +52,7 @@ class Load:
             to_put = lost or [PAGES[self.rounds % len(PAGES)]]
             await self.failover.put_many(dict.fromkeys(to_put, ("text", 3600)))
             self.allowed += (await self.limiter.take("caller")).is_allowed
-            await self.budget.spend(7)
+            await self.budget.add(7)
             self.spent += 7
             self.rounds += 1
             await asyncio.sleep(0)  # the stores inside the process never wait
@@ -84,7 +84,7 @@ async def load_on(url: str) -> AsyncIterator[Load]:
     limiter = FallbackRateLimiter(
         RedisRateLimiter(shared.client, LIMIT), MemoryRateLimiter(LIMIT, clock), clock, journal
     )
-    budget = RedisTokenBudget(shared.client, clock, journal, shared.semaphore)
+    budget = RedisTokenCounter(shared.client, clock, journal, shared.semaphore)
     await failover.put_many(dict.fromkeys(PAGES, ("text", 3600)))
     load = Load(shared, failover, limiter, budget)
     try:
@@ -93,7 +93,7 @@ async def load_on(url: str) -> AsyncIterator[Load]:
                 group.create_task(load.run())
             yield load
             load.is_over = True
-        assert await budget.spend(0) >= load.spent
+        assert await budget.add(0) >= load.spent
         # What this process allowed meanwhile, the others may be allowed once more.
         assert 0 < load.allowed <= 2 * LIMIT.requests
     finally:
@@ -215,7 +215,7 @@ async def test_a_user_with_the_rights_that_the_documentation_names_is_enough(
     own_redis_server: RedisServer,
 ):
     page = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
-    [rights] = re.findall(r"restricted\s+user\s+needs `([^`]+)`", page)
+    [rights] = re.findall(r"restricted\s+user needs `([^`]+)`", page)
     admin = open_redis(own_redis_server.url)
     await admin.client.execute_command("ACL SETUSER", "judge", "on", ">pw", *rights.split())
     await admin.aclose()
@@ -229,6 +229,6 @@ async def test_a_user_with_the_rights_that_the_documentation_names_is_enough(
     assert await shared.lock.acquire("page", "token", 60)
     await shared.lock.release("page", "token")
     assert (await RedisRateLimiter(shared.client, LIMIT).take("caller")).is_allowed
-    assert await RedisTokenBudget(shared.client, SystemClock(), journal).spend(7) == 7
+    assert await RedisTokenCounter(shared.client, SystemClock(), journal).add(7) == 7
     assert journal.events == []
     await shared.aclose()

@@ -33,14 +33,14 @@ class QueryVectorCache:
         self._vectors: OrderedDict[bytes, list[float]] = OrderedDict()
         self._secret = token_bytes(16)
         self._failure: tuple[str, float] | None = None
-        self._flights = SingleFlight()
+        self._single_flight = SingleFlight()
 
     async def embed_query(self, text: str) -> list[float]:
         """See `Embedder.embed_query`."""
         key = blake2b(text.encode(errors="replace"), digest_size=16, key=self._secret).digest()
         vector = self._vectors.pop(key, None)
         if vector is None:
-            vector = await self._flights.share(key, lambda: self._ask(text))
+            vector = await self._single_flight.share(key, lambda: self._ask(text))
         self._vectors[key] = vector
         if len(self._vectors) > MAX_QUERIES:
             self._vectors.popitem(last=False)
@@ -48,7 +48,7 @@ class QueryVectorCache:
 
     async def aclose(self) -> None:
         """Cancel pending requests to the service."""
-        await self._flights.aclose()
+        await self._single_flight.aclose()
 
     async def _ask(self, text: str) -> list[float]:
         if self._failure and self._clock.monotonic() < self._failure[1]:

@@ -192,8 +192,8 @@ class QdrantIndex:
         """The filter of *scope*, required phrases and excluded words."""
         return _narrowed(
             points.scope_filter(scope),
-            [points.holds(bm25.terms_of(phrase)) for phrase in query.phrases],
-            [points.holds(bm25.terms_of(word)) for word in query.excluded],
+            [points.has_terms(bm25.terms_of(phrase)) for phrase in query.phrases],
+            [points.has_terms(bm25.terms_of(word)) for word in query.excluded],
         )
 
     async def _weights(self, query: SearchQuery) -> dict[int, float]:
@@ -222,10 +222,10 @@ class QdrantIndex:
         required = requirement(frequencies, await self._count(idf_filter))
         if required is None:
             return None
-        proof = points.weighing_at_least(required.present, required.needed)
-        if proof and not await self._count(_narrowed(scope_filter, proof)):
+        heavy_enough = points.weighing_at_least(required.present, required.needed)
+        if heavy_enough and not await self._count(_narrowed(scope_filter, heavy_enough)):
             return None
-        return _narrowed(scope_filter, [points.holds_any(required.selective)])
+        return _narrowed(scope_filter, [points.has_any_term(required.selective)])
 
     async def _frequencies(self, terms: Sequence[str], idf_filter: Filter) -> dict[str, int]:
         async with asyncio.TaskGroup() as group:

@@ -30,7 +30,7 @@ KEYWORDS = ("id", "key", "collection", "document", "folder", "folders", "tag", "
 """Payload fields that are matched exactly."""
 
 Condition = models.Condition
-Weighed = Sequence[tuple[int, str]]
+WeightedTerms = Sequence[tuple[int, str]]
 
 
 def point_id(passage_id: str) -> str:
@@ -79,19 +79,19 @@ def equals(name: str, value: str) -> FieldCondition:
     return FieldCondition(key=name, match=MatchValue(value=value))
 
 
-def holds(terms: Sequence[str]) -> Condition:
+def has_terms(terms: Sequence[str]) -> Condition:
     """Matches passages with the word or the phrase of *terms*."""
     if len(terms) == 1:
         return equals("terms", terms[0])
     return FieldCondition(key="stems", match=MatchPhrase(phrase=" ".join(terms)))
 
 
-def holds_any(terms: Sequence[str]) -> FieldCondition:
+def has_any_term(terms: Sequence[str]) -> FieldCondition:
     """Matches passages with at least one of *terms*."""
     return FieldCondition(key="terms", match=MatchAny(any=list(terms)))
 
 
-def weighing_at_least(present: Weighed, minimum: int) -> list[Condition]:
+def weighing_at_least(present: WeightedTerms, minimum: int) -> list[Condition]:
     """Matches passages whose words of *present* weigh *minimum*; empty if any one word does."""
     weights = {weight for weight, _ in present}
     if min(weights) >= minimum:
@@ -103,7 +103,7 @@ def weighing_at_least(present: Weighed, minimum: int) -> list[Condition]:
     return [_weighing([pair for pair in present if pair[0]], minimum)]
 
 
-def _weighing(heaviest_first: Weighed, minimum: int) -> Filter:
+def _weighing(heaviest_first: WeightedTerms, minimum: int) -> Filter:
     """Matches the first word with enough of the rest, or enough of the rest without it.
 
     The filter doubles in size with each word; `requirement` gives at most six.

@@ -15,9 +15,9 @@ import tantivy
 from tantivy import Occur, Query
 
 from judge.adapters.tantivy.queries import (
-    Proof,
     QueryBuilder,
     QueryPlan,
+    RelevanceCheck,
     all_of,
     any_of,
     count_of,
@@ -216,7 +216,7 @@ def translated_errors(doing: Literal["read", "written"] = "read") -> Iterator[No
 
 
 def run_plan(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -> SearchResults:
-    """The hits of *plan* from *offset* on, the best of them reranked; none without its proof."""
+    """The hits of *plan* from *offset* on, the best of them reranked; none if none is relevant."""
     # Tantivy allocates memory for limit + offset: neither must exceed the index.
     total = max(1, snapshot.searcher.num_docs)
     if plan.rescore and offset < RERANK_WINDOW:
@@ -229,7 +229,7 @@ def run_plan(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -
     else:
         result = snapshot.searcher.search(plan.query, min(limit, total), offset=min(offset, total))
         hits = result.hits
-    if plan.proof is None or _is_proved(snapshot, plan.proof, hits):
+    if plan.relevance_check is None or _is_any_relevant(snapshot, plan.relevance_check, hits):
         return SearchResults(_load(snapshot, hits), count_of(result))
     return SearchResults()
 
@@ -276,15 +276,15 @@ def address_key(address: tantivy.DocAddress) -> tuple[int, int]:
     return address.segment_ord, address.doc
 
 
-def _is_proved(snapshot: Snapshot, proof: Proof, hits: _Ranking) -> bool:
-    """Whether any passage meets *proof*; tries the best hit first, which costs next to nothing."""
-    queries = [all_of([(Occur.Must, any_of(proof.words)), *proof.limits])]
+def _is_any_relevant(snapshot: Snapshot, check: RelevanceCheck, hits: _Ranking) -> bool:
+    """Whether any passage passes *check*; tries the best hit first, which costs next to nothing."""
+    queries = [all_of([(Occur.Must, any_of(check.words)), *check.filters])]
     if hits:
         best = passages_at(snapshot, [hits[0][1]])
         # A filter for each word, as in `_rescored`.
-        queries.insert(0, any_of([word.and_must_match(best) for word in proof.words]))
+        queries.insert(0, any_of([word.and_must_match(best) for word in check.words]))
     rankings = (snapshot.searcher.search(query, 1, count=False).hits for query in queries)
-    return any(score >= proof.needed for ranking in rankings for score, _ in ranking)
+    return any(score >= check.needed for ranking in rankings for score, _ in ranking)
 
 
 def _load(snapshot: Snapshot, hits: _Ranking) -> tuple[Hit, ...]:

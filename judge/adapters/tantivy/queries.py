@@ -35,31 +35,31 @@ MAX_PAIRS = 8
 MIN_WORDS_FOR_PAIRS = 4
 """Pairs matter less to a shorter question, and would make it take half as long again."""
 
-Parts = list[tuple[Occur, Query]]
+QueryParts = list[tuple[Occur, Query]]
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
-    """Asks for one passage within `limits` whose words weigh at least `needed` together.
+class RelevanceCheck:
+    """Asks for one passage within `filters` whose words weigh at least `needed` together.
 
     The score of each query in `words` is the weight of its word.
     """
 
     words: tuple[Query, ...]
     needed: int
-    limits: Parts
+    filters: QueryParts
 
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
     """The query that finds and ranks passages, and the phrases that rescore the best hits.
 
-    If there is a `proof` and no passage meets it, nothing is relevant.
+    If there is a `relevance_check` and no passage meets it, nothing is relevant.
     """
 
     query: Query
     rescore: tuple[Query, ...] = ()
-    proof: Proof | None = None
+    relevance_check: RelevanceCheck | None = None
 
 
 class QueryBuilder:
@@ -82,32 +82,32 @@ class QueryBuilder:
     def build(self, query: SearchQuery, scope: Scope) -> QueryPlan:
         """The plan for *query*, which must not be empty, in *scope*."""
         term_counts = Counter(s for word in query.words for s in self._stems(word))
-        limits = [*self._excluded(query), *_filters(self._schema, scope)]
+        filters = [*self._excluded(query), *_filters(self._schema, scope)]
         if query.phrases:
-            parts = [*self._phrases(query), *_should(self._scores(term_counts)), *limits]
+            parts = [*self._phrases(query), *_should(self._scores(term_counts)), *filters]
             return QueryPlan(Query.boolean_query(parts), self._pairs(query))
         required = requirement({stem: self._frequency(stem) for stem in term_counts}, self._total)
         if required is None:
             return QueryPlan(Query.empty_query())
         ranked = (Occur.Must, self._ranked(required, term_counts))
-        matching = all_of([ranked, *self._optional_phrases(query), *limits])
-        return QueryPlan(matching, self._pairs(query), self._proof(required, limits))
+        matching = all_of([ranked, *self._optional_phrases(query), *filters])
+        return QueryPlan(matching, self._pairs(query), self._relevance_check(required, filters))
 
     def scope_filter(self, query: SearchQuery, scope: Scope) -> Query | None:
         """The filter of a vector search: *scope*, required phrases and excluded words.
 
         None when there are none of these.
         """
-        limits = [*self._excluded(query), *_filters(self._schema, scope), *self._phrases(query)]
-        if not limits:
+        filters = [*self._excluded(query), *_filters(self._schema, scope), *self._phrases(query)]
+        if not filters:
             return None
-        return Query.boolean_query([(Occur.Must, Query.all_query()), *limits])
+        return Query.boolean_query([(Occur.Must, Query.all_query()), *filters])
 
-    def _phrases(self, query: SearchQuery) -> Parts:
+    def _phrases(self, query: SearchQuery) -> QueryParts:
         return [(Occur.Must, self._scored(self._stems(p))) for p in query.phrases]
 
-    def _proof(self, required: Requirement, limits: Parts) -> Proof | None:
-        """What one passage must hold for anything to be relevant; None when any word will do."""
+    def _relevance_check(self, required: Requirement, filters: QueryParts) -> RelevanceCheck | None:
+        """What one passage must have for any to be relevant; None when each word is enough."""
         if required.present[-1][0] >= required.needed:
             return None
         words = tuple(
@@ -115,11 +115,11 @@ class QueryBuilder:
             for weight, stem in required.present
             if weight
         )
-        return Proof(words, required.needed, limits)
+        return RelevanceCheck(words, required.needed, filters)
 
-    def _ranked(self, required: Requirement, times: Mapping[str, int]) -> Query:
-        """What holds a telling word, ranked by all words, each said so many *times*."""
-        scores = self._scores({stem: times[stem] for _, stem in required.present})
+    def _ranked(self, required: Requirement, term_counts: Mapping[str, int]) -> Query:
+        """Matches passages with a selective word; all words score, by their counts in the query."""
+        scores = self._scores({stem: term_counts[stem] for _, stem in required.present})
         ranked = Query.boolean_query(_should({stem: scores[stem] for stem in required.selective}))
         # The common words are in most passages: scoring those that are found takes less time.
         for query in [query for stem in required.common for query in scores[stem]]:
@@ -251,11 +251,11 @@ def label_query(schema: tantivy.Schema, kind: LabelKind, values: Iterable[str | 
     return any_of([Query.term_query(schema, "labels", term) for term in terms])
 
 
-def _should(scores: Mapping[str, list[Query]]) -> Parts:
+def _should(scores: Mapping[str, list[Query]]) -> QueryParts:
     return [(Occur.Should, query) for queries in scores.values() for query in queries]
 
 
-def all_of(parts: Parts) -> Query:
+def all_of(parts: QueryParts) -> Query:
     """The conjunction of *parts*, of which there is at least one."""
     return parts[0][1] if len(parts) == 1 else Query.boolean_query(parts)
 

@@ -99,7 +99,7 @@ class RobotsCache:
         self._fetch = fetch
         self._clock = clock
         self._rules_by_origin: dict[str, tuple[RobotsRules, float]] = {}
-        self._flights = SingleFlight()
+        self._single_flight = SingleFlight()
 
     async def check(self, origin: str, url: str) -> None:
         """Raise FetchError ("robots") unless *url* on *origin* may be fetched.
@@ -120,14 +120,14 @@ class RobotsCache:
 
     async def aclose(self) -> None:
         """Cancel pending fetches."""
-        await self._flights.aclose()
+        await self._single_flight.aclose()
 
     async def _rules(self, origin: str) -> RobotsRules:
         if cached := self._rules_by_origin.get(origin):
             rules, expiry = cached
             if self._clock() < expiry:
                 return rules
-        outcome = await self._flights.share(origin, lambda: self._fetch_rules(origin))
+        outcome = await self._single_flight.share(origin, lambda: self._fetch_rules(origin))
         if isinstance(outcome, FetchError):
             raise FetchError(outcome.reason, str(outcome)) from outcome
         return outcome

@@ -98,7 +98,7 @@ class Content:
     max_boilerplate: Boilerplate
     """The highest level of an element that a lead may be in."""
 
-    def holds(self, block: PageBlock, max_level: Boilerplate = Boilerplate.NONE) -> bool:
+    def contains(self, block: PageBlock, max_level: Boilerplate = Boilerplate.NONE) -> bool:
         """Whether *block* is the page's own text, up to the boilerplate level *max_level*."""
         return (
             block.order > self.title
@@ -136,7 +136,7 @@ def choose_paragraph(content: Content) -> PageBlock | None:
 
 def _choose(content: Content, prose: list[PageBlock]) -> PageBlock | None:
     page = content.page
-    candidates = [block for block in prose if content.holds(block)]
+    candidates = [block for block in prose if content.contains(block)]
     if not candidates:
         return None
     candidates = _paragraphs(page, candidates)

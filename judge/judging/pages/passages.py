@@ -56,7 +56,7 @@ def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[Pag
     """The passages of *content*, or of all of *page*, in order and within the limits."""
     reader = _PassageReader(page, _items(page))
     for block in page.blocks:
-        if content is None or content.holds(block, Boilerplate.SUPPLEMENTARY):
+        if content is None or content.contains(block, Boilerplate.SUPPLEMENTARY):
             reader.add_block(block)
     reader.close()
     passages = list(dict.fromkeys(reader.passages))  # templates repeat a text for narrow screens

@@ -96,7 +96,7 @@ def _lead(content: Content, *, has_description: bool) -> str:
         return ""
     if has_description and is_lead(content.page.attributes[paragraph.element]):
         after = (block for block in content.prose if block.order > paragraph.order)
-        paragraph = next(filter(content.holds, after), paragraph)
+        paragraph = next(filter(content.contains, after), paragraph)
     return paragraph.text
 
 

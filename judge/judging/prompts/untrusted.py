@@ -37,7 +37,7 @@ def quoted_text(text: str) -> str:
     return json.dumps(_without_markup("\n".join(lines).strip()), ensure_ascii=False)
 
 
-def holds_tag(text: str) -> bool:
+def has_tag(text: str) -> bool:
     """Whether *text* contains something that could be taken for a tag of the prompt."""
     return bool(_TAG_OPENING.search(strip_invisible(text)))
 

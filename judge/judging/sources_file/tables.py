@@ -14,7 +14,7 @@ from pydantic import (
 )
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
-from judge.judging.prompts.untrusted import holds_tag
+from judge.judging.prompts.untrusted import has_tag
 from judge.text.regex_limits import checked_regex
 from judge.types.references import RetrievalSettings
 from judge.types.requests import DEFAULT_DOMAIN
@@ -74,7 +74,7 @@ def _prompt_text(value: str) -> str:
     value = value.strip()
     if not value or not all(char.isprintable() or char in "\n\t" for char in value):
         raise ValueError("must be text that can be read")
-    if holds_tag(value):
+    if has_tag(value):
         raise ValueError("must hold no tag such as <REFERENCES>; those are the prompt's own")
     return value
 

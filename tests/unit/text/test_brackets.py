@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.brackets import holds_digit, in_parentheses, numbered_brackets
+from judge.text.brackets import has_digit, in_parentheses, numbered_brackets
 
 PROSE = frozenset("()（）﹙﹚")
 OPENING, CLOSING = (
@@ -119,7 +119,7 @@ def test_every_bracket_found_stands_in_the_text_and_holds_a_digit(text: str) -> 
     assert [one.start for one in found] == sorted(one.start for one in found)
     for one in found:
         assert text[one.start : one.end] == one.text
-        assert holds_digit(one.text)
+        assert has_digit(one.text)
 
 
 @given(TEXTS)

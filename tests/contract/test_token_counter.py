@@ -1,4 +1,4 @@
-"""What every TokenBudget promises, how the one in Redis fails, and the model under it."""
+"""What every TokenCounter promises, how the one in Redis fails, and the model under it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.adapters.budgeted_model import BudgetedModel, DailyBudget, seconds_to_midnight
-from judge.adapters.memory_token_budget import MemoryTokenBudget
+from judge.adapters.memory_token_counter import MemoryTokenCounter
 from judge.adapters.redis.cache import open_redis
-from judge.adapters.redis.token_budget import BACKOFF_S, KEY_TTL_S, RedisTokenBudget
+from judge.adapters.redis.token_counter import BACKOFF_S, KEY_TTL_S, RedisTokenCounter
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
-from judge.ports import TokenBudget
+from judge.ports import TokenCounter
 from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest
 from tests.fakes.clock import FakeClock
@@ -32,7 +32,7 @@ PROMPT = Prompt("Judge.", "A row.", JudgeRequest(context="A row about tea.", que
 class Bench:
     """A budget whose day is 15 January 2026, half past nine."""
 
-    budget: TokenBudget
+    budget: TokenCounter
     clock: FakeClock
 
 
@@ -48,49 +48,49 @@ async def bench(request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
     """Every adapter of the port, one after the other."""
     clock = FakeClock()
     if request.param == "memory":
-        yield Bench(MemoryTokenBudget(clock), clock)
+        yield Bench(MemoryTokenCounter(clock), clock)
     elif request.param.startswith("redis"):
         opened = open_redis(request.getfixturevalue(f"{request.param}_url"))
-        yield Bench(RedisTokenBudget(opened.client, clock, RecordingJournal()), clock)
+        yield Bench(RedisTokenCounter(opened.client, clock, RecordingJournal()), clock)
         await opened.aclose()
     else:
         async with FakeAsyncRedis(server=FakeServer(), max_connections=1000) as client:
-            yield Bench(RedisTokenBudget(client, clock, RecordingJournal()), clock)
+            yield Bench(RedisTokenCounter(client, clock, RecordingJournal()), clock)
 
 
-class TestEveryTokenBudget:
+class TestEveryTokenCounter:
     async def test_nothing_is_spent_at_first(self, bench: Bench):
-        assert await bench.budget.spend(0) == 0
+        assert await bench.budget.add(0) == 0
 
     async def test_what_is_spent_adds_up(self, bench: Bench):
-        assert [await bench.budget.spend(n) for n in (100, 0, 23)] == [100, 100, 123]
-        assert await bench.budget.spend(0) == 123
+        assert [await bench.budget.add(n) for n in (100, 0, 23)] == [100, 100, 123]
+        assert await bench.budget.add(0) == 123
 
     async def test_of_many_at_once_all_are_counted(self, bench: Bench):
         async with asyncio.TaskGroup() as group:
             for _ in range(50):
-                group.create_task(bench.budget.spend(7))
-        assert await bench.budget.spend(0) == 350
+                group.create_task(bench.budget.add(7))
+        assert await bench.budget.add(0) == 350
 
     async def test_it_starts_anew_at_midnight_utc(self, bench: Bench):
-        await bench.budget.spend(500)
+        await bench.budget.add(500)
         bench.clock.advance(seconds_to_midnight(bench.clock.now()) - 1)
-        assert await bench.budget.spend(0) == 500
+        assert await bench.budget.add(0) == 500
         bench.clock.advance(1)
-        assert await bench.budget.spend(0) == 0
+        assert await bench.budget.add(0) == 0
 
     @pytest.mark.parametrize("hours", [24, -24])
     async def test_a_clock_that_is_set_and_set_back_gives_nothing_anew(
         self, bench: Bench, hours: int
     ):
-        await bench.budget.spend(500)
+        await bench.budget.add(500)
         bench.clock.set_by(hours * HOURS)
-        assert await bench.budget.spend(0) == 0
+        assert await bench.budget.add(0) == 0
         bench.clock.set_by(-hours * HOURS)
-        assert await bench.budget.spend(0) == 500
+        assert await bench.budget.add(0) == 500
 
 
-class TestRedisTokenBudget:
+class TestRedisTokenCounter:
     @pytest.fixture
     def server(self) -> FakeServer:
         return FakeServer()
@@ -100,19 +100,19 @@ class TestRedisTokenBudget:
         async with FakeAsyncRedis(server=server) as client:
             yield client
 
-    def budget(self, client: FakeAsyncRedis) -> tuple[RedisTokenBudget, FakeClock]:
+    def budget(self, client: FakeAsyncRedis) -> tuple[RedisTokenCounter, FakeClock]:
         clock = FakeClock()
-        return RedisTokenBudget(client, clock, RecordingJournal()), clock
+        return RedisTokenCounter(client, clock, RecordingJournal()), clock
 
     async def test_all_processes_see_one_total(self, client: FakeAsyncRedis):
         (one, _), (other, _) = self.budget(client), self.budget(client)
-        await one.spend(10)
-        assert await other.spend(5) == 15
-        assert await one.spend(0) == 15
+        await one.add(10)
+        assert await other.add(5) == 15
+        assert await one.add(0) == 15
 
     async def test_the_count_outlives_its_day_and_then_ends(self, client: FakeAsyncRedis):
         budget, _ = self.budget(client)
-        await budget.spend(10)
+        await budget.add(10)
         assert 24 * HOURS < await client.ttl(KEY) <= KEY_TTL_S
 
     async def test_a_count_that_is_no_number_leaves_that_of_the_process(
@@ -120,58 +120,58 @@ class TestRedisTokenBudget:
     ):
         budget, _ = self.budget(client)
         await client.set(KEY, "no number")
-        assert await budget.spend(0) == 0
-        assert await budget.spend(10) == 10
-        assert await budget.spend(0) == 10
+        assert await budget.add(0) == 0
+        assert await budget.add(10) == 10
+        assert await budget.add(0) == 10
 
     async def test_looking_writes_nothing(self, client: FakeAsyncRedis):
         budget, _ = self.budget(client)
-        await budget.spend(0)
+        await budget.add(0)
         assert await client.keys("*") == []
 
     async def test_without_redis_it_goes_on_from_the_last_total(
         self, server: FakeServer, client: FakeAsyncRedis
     ):
         budget, _ = self.budget(client)
-        await budget.spend(100)
+        await budget.add(100)
         server.connected = False
-        assert [await budget.spend(10), await budget.spend(10)] == [110, 120]
+        assert [await budget.add(10), await budget.add(10)] == [110, 120]
 
     async def test_what_redis_missed_is_handed_in_once_when_it_is_back(
         self, server: FakeServer, client: FakeAsyncRedis
     ):
         budget, clock = self.budget(client)
         server.connected = False
-        await budget.spend(70)
+        await budget.add(70)
         server.connected = True
         assert await client.get(KEY) is None
         clock.advance(BACKOFF_S)
-        assert [await budget.spend(0), await budget.spend(0)] == [70, 70]
+        assert [await budget.add(0), await budget.add(0)] == [70, 70]
         assert await client.get(KEY) == b"70"
 
     async def test_a_count_that_redis_lost_is_not_forgotten_here(self, client: FakeAsyncRedis):
         budget, _ = self.budget(client)
-        await budget.spend(100)
+        await budget.add(100)
         await client.flushall()
-        assert await budget.spend(0) == 100
+        assert await budget.add(0) == 100
 
     async def test_what_was_owed_yesterday_is_no_debt_of_today(
         self, server: FakeServer, client: FakeAsyncRedis
     ):
         budget, clock = self.budget(client)
         server.connected = False
-        await budget.spend(70)
+        await budget.add(70)
         server.connected = True
         clock.advance(24 * HOURS)
-        assert await budget.spend(0) == 0
+        assert await budget.add(0) == 0
 
     async def test_a_caller_that_leaves_meanwhile_loses_no_tokens(self, client: FakeAsyncRedis):
         budget, _ = self.budget(client)
-        spending = asyncio.create_task(budget.spend(40))
+        spending = asyncio.create_task(budget.add(40))
         await asyncio.sleep(0)
         spending.cancel()
         await asyncio.wait([spending])
-        assert await budget.spend(0) >= 40
+        assert await budget.add(0) >= 40
 
 
 class MidnightRedis:
@@ -196,10 +196,10 @@ class MidnightRedis:
 async def test_an_answer_about_yesterday_is_nothing_of_today():
     clock = FakeClock()
     redis = MidnightRedis(clock)
-    budget = RedisTokenBudget(redis, clock, RecordingJournal())
-    redis.meanwhile = partial(budget.spend, 0)
-    await budget.spend(70)
-    assert await budget.spend(0) == 0
+    budget = RedisTokenCounter(redis, clock, RecordingJournal())
+    redis.meanwhile = partial(budget.add, 0)
+    await budget.add(70)
+    assert await budget.add(0) == 0
 
 
 class TestBudgetedModel:
@@ -207,7 +207,7 @@ class TestBudgetedModel:
         self, *script: str | ModelReply | Exception, limit: int = 300
     ) -> tuple[BudgetedModel, ScriptedModel, FakeClock, RecordingJournal]:
         model, clock, journal = ScriptedModel(*script), FakeClock(), RecordingJournal()
-        budget = DailyBudget(MemoryTokenBudget(clock), limit, clock, journal)
+        budget = DailyBudget(MemoryTokenCounter(clock), limit, clock, journal)
         return BudgetedModel(model, budget), model, clock, journal
 
     async def ask(self, model: BudgetedModel) -> ModelReply:
@@ -235,7 +235,7 @@ class TestBudgetedModel:
             workers = [
                 BudgetedModel(model, DailyBudget(counted, 300, clock, journal))
                 for client in (one, other)
-                for counted in [RedisTokenBudget(client, clock, journal)]
+                for counted in [RedisTokenCounter(client, clock, journal)]
             ]
             for _ in range(2):
                 calls = [self.ask(worker) for worker in workers for _ in range(5)]

@@ -25,8 +25,8 @@ return total
 """
 
 
-class RedisTokenBudget:
-    """A TokenBudget over all processes, one round trip each.
+class RedisTokenCounter:
+    """A TokenCounter over all processes, one round trip each.
 
     While Redis is down this process adds to the last total that Redis gave, and sends Redis what
     it counted once Redis is back. A lost reply may count tokens twice, but loses none.
@@ -51,7 +51,7 @@ class RedisTokenBudget:
         """Tokens that Redis has not counted yet."""
         self._retry_at = float("-inf")
 
-    async def spend(self, tokens: int) -> int:
+    async def add(self, tokens: int) -> int:
         """Add *tokens*; returns the day's new total."""
         day = self._clock.now().date().isoformat()
         if day != self._day:
