@@ -130,14 +130,14 @@ class Places:
         return self._places[file]
 
 
-def effective_sources(known: Knowledge, files: Sequence[TextFile]) -> EffectiveSources:
-    """The effective configuration of *known*, made from *files*, the package's included."""
-    places, catalog = Places(files), known.catalog
+def effective_sources(knowledge: Knowledge, files: Sequence[TextFile]) -> EffectiveSources:
+    """The effective configuration of *knowledge*, made from *files*, the package's included."""
+    places, catalog = Places(files), knowledge.catalog
     return EffectiveSources(
         retrieval=tuple(_retrieval(catalog, places)),
         personas=tuple(
             EffectivePersona(persona, _setting(catalog, places, "personas", index))
-            for index, persona in enumerate(known.personas)
+            for index, persona in enumerate(knowledge.personas)
         ),
         blocked_help=tuple(
             EffectiveHelp(line, _setting(catalog, places, "blocked", "help", index))

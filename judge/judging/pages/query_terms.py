@@ -64,16 +64,16 @@ def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
             if weight > entries.get(found.phrase.entry, 0.0):
                 entries[found.phrase.entry] = weight
                 shown[found.phrase.entry] = found.phrase.shown
-        others, silent = _phrase_positions(index, words, phrases)
-        for stem in [index.words[words[at]][0] for at in others if index.words[words[at]][2]]:
+        replaced, ignored = _phrase_positions(index, words, phrases)
+        for stem in [index.words[words[at]][0] for at in replaced if index.words[words[at]][2]]:
             translated[stem] = translated.get(stem, 0.0) + factor * (1 - TRANSLATED_FACTOR)
-        remaining = [word for at, word in enumerate(words) if at not in silent] if silent else words
+        remaining = [w for at, w in enumerate(words) if at not in ignored] if ignored else words
         row_of: dict[str, int] = {}
         for word, times in Counter(remaining).items():
-            stem, row, is_telling = index.words[word]
+            stem, row, is_searched = index.words[word]
             if row:
                 row_of[stem] = row
-            if is_telling:
+            if is_searched:
                 tally[stem] = tally.get(stem, 0.0) + factor * times
                 shown.setdefault(stem, word)
         rows += row_of.values()
@@ -95,23 +95,23 @@ def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
 def _phrase_positions(
     index: CandidateIndex, words: Sequence[str], phrases: Iterable[FoundPhrase]
 ) -> tuple[set[int], set[int]]:
-    """The positions of *words* that lay phrases translate, and of those that they silence.
+    """The positions of *words* that lay phrases replace by official words, and of those ignored.
 
-    Phrases without official words silence their words: they say nothing about a subject.
+    Phrases without official words name no subject, so that their words are ignored.
     """
-    others: set[int] = set()
-    themselves: set[int] = set()
-    silent: set[int] = set()
+    replaced: set[int] = set()
+    official_at: set[int] = set()
+    ignored: set[int] = set()
     for found in phrases:
         official = index.thesaurus.entries[found.phrase.entry].official
         for at in range(found.start, found.end):
             if not official:
-                silent.add(at)
+                ignored.add(at)
             elif index.words[words[at]][0] in official:
-                themselves.add(at)
+                official_at.add(at)
             else:
-                others.add(at)
-    return others - themselves, silent - others - themselves
+                replaced.add(at)
+    return replaced - official_at, ignored - replaced - official_at
 
 
 def _passage_weights(

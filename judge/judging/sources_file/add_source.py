@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judge.errors import ConfigurationError
-from judge.judging.sources_file.toml_lines import Path, TomlPlaces
+from judge.judging.sources_file.toml_lines import KeyPath, TomlPlaces
 from judge.types.references import SourceSpec
 
 INDENT = "  "
@@ -63,7 +63,7 @@ def _added(text: str, domain: str, source: SourceSpec) -> str:
     """*text* with *source* added in the layout that the domain already has."""
     newline = "\r\n" if "\r\n" in text else "\n"
     layout = TomlPlaces(text)
-    table: Path = ("domains", domain)
+    table: KeyPath = ("domains", domain)
     array = (*table, "sources")
     row = format_source(source)
     if array in layout.ends:
@@ -79,7 +79,7 @@ def _added(text: str, domain: str, source: SourceSpec) -> str:
     return f"{text[:at]}sources = [{newline}{INDENT}{row},{newline}]{newline}{text[at:]}"
 
 
-def _in_list(layout: TomlPlaces, array: Path, row: str, newline: str) -> str:
+def _in_list(layout: TomlPlaces, array: KeyPath, row: str, newline: str) -> str:
     """The text with *row* as the last element of the list at the path *array*."""
     text, lines, ends = layout.text, layout.lines, layout.ends
     close = ends[array] - 1

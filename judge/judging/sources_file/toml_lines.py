@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-Path = tuple[int | str, ...]
+KeyPath = tuple[int | str, ...]
 """Keys and indexes from zero, such as `("domains", "tenancy", "sources", 0, "url")`."""
 
 _TOKEN = re.compile(
@@ -45,12 +45,12 @@ class TomlPlaces:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.lines: dict[Path, int] = {}
-        self.ends: dict[Path, int] = {}
+        self.lines: dict[KeyPath, int] = {}
+        self.ends: dict[KeyPath, int] = {}
         self._tokens = _tokens(text)
         self._at = 0
-        self._counts: dict[Path, int] = {}
-        table: Path = ()
+        self._counts: dict[KeyPath, int] = {}
+        table: KeyPath = ()
         while self._peek() != _END:
             if self._peek() == "\n":
                 self._next()
@@ -59,7 +59,7 @@ class TomlPlaces:
             else:
                 self._pair(table)
 
-    def nearest(self, path: Path) -> int | None:
+    def nearest(self, path: KeyPath) -> int | None:
         """The line, from 1, of *path* or of the nearest table around it; None without any."""
         lines = (self.lines.get(path[:length]) for length in range(len(path), 0, -1))
         return next((line for line in lines if line is not None), None)
@@ -72,10 +72,10 @@ class TomlPlaces:
         self._at += 1
         return token
 
-    def _note(self, path: Path, line: int) -> None:
+    def _note(self, path: KeyPath, line: int) -> None:
         self.lines.setdefault(path, line)
 
-    def _header(self) -> Path:
+    def _header(self) -> KeyPath:
         """Consume `[a.b]` or `[[a.b]]`; returns the path of that table."""
         line = self._next().line
         is_array = self._peek() == "["
@@ -84,7 +84,7 @@ class TomlPlaces:
         *parents, last = self._keys("]")
         if is_array:
             self._next()
-        path: Path = ()
+        path: KeyPath = ()
         for key in parents:
             path = (*path, key)
             self._note(path, line)
@@ -99,7 +99,7 @@ class TomlPlaces:
         self.ends.setdefault(path, self._tokens[self._at - 1].end)
         return path
 
-    def _pair(self, table: Path) -> None:
+    def _pair(self, table: KeyPath) -> None:
         """Consume `a.b = value` in *table*."""
         line = self._tokens[self._at].line
         for key in self._keys("="):
@@ -117,7 +117,7 @@ class TomlPlaces:
                 keys.append(part)
         return keys
 
-    def _value(self, path: Path) -> None:
+    def _value(self, path: KeyPath) -> None:
         if self._peek() == "[":
             self._array(path)
         elif self._peek() == "{":
@@ -127,7 +127,7 @@ class TomlPlaces:
                 self._next()
         self.ends[path] = self._tokens[self._at - 1].end
 
-    def _array(self, path: Path) -> None:
+    def _array(self, path: KeyPath) -> None:
         self._next()
         count = 0
         while self._peek() != "]":
@@ -139,7 +139,7 @@ class TomlPlaces:
             count += 1
         self._next()
 
-    def _inline_table(self, path: Path) -> None:
+    def _inline_table(self, path: KeyPath) -> None:
         self._next()
         while self._peek() != "}":
             if self._peek() in {",", "\n"}:
