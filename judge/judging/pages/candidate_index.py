@@ -32,7 +32,7 @@ PRIOR_PAGES = 300
 """Document frequencies assume at least this many pages: among three pages no word is common."""
 
 MAX_IDF = 6.0
-"""IDF is scaled to 0 to this whatever the number of pages, so that thresholds stay valid."""
+"""IDFs run from 0 to this whatever the number of pages, so that thresholds stay valid."""
 
 LANE_BITS = 64
 FIXED_POINT_ONE = 2**20
