@@ -113,8 +113,8 @@ _COUNTING = frozenset(
     {*_ORDINALS, *_WORDS, *_RATES, *_PARTS, *_TIMES, *_UNITS, *(f"{u}s" for u in _UNITS), "cent"}
 )
 
-_REACH = 60
-"""Characters before and after a number in which a bound is looked for."""
+_BOUND_WITHIN = 60
+"""Characters before and after a number."""
 
 _MAX_EXTRA = 2
 """Numbers of a claim that its source may lack; more would be another list, and take seconds."""
@@ -124,14 +124,14 @@ _MAX_EXTRA = 2
 class Quantity:
     """An amount of a `kind`, which is a base unit, or "" for a bare count of `noun`.
 
-    `upper` is the upper end of a span such as "24 to 48 hours", else 0.
+    `high` is the upper end of a span such as "24 to 48 hours", else 0.
     """
 
     amount: float
     kind: str
     bound: Bound = ""
     noun: str = ""
-    upper: float = 0.0
+    high: float = 0.0
     is_negated: bool = field(default=False, compare=False)
     """Whether its bound is negated: "cannot work more than 48"."""
 
@@ -239,7 +239,7 @@ def _date(match: re.Match[str], text: str) -> Date:
         int(group["day"] or group["day2"] or 0),
         next((n for n, name in enumerate(MONTHS, 1) if month and name.startswith(month)), 0),
         int(group["year"] or group["year2"] or group["year3"] or group["year4"] or 0),
-        _bound(text[max(0, match.start() - _REACH) : match.start()], ""),
+        _bound(text[max(0, match.start() - _BOUND_WITHIN) : match.start()], ""),
     )
 
 
@@ -269,7 +269,7 @@ def _span(match: re.Match[str]) -> Quantity | None:
     unit = ("money", 1.0) if match["sign"] else _unit(match["unit"] or "")
     if unit is None or unit[0] == "clock" or low >= high:
         return None
-    return Quantity(low * unit[1], unit[0], upper=high * unit[1])
+    return Quantity(low * unit[1], unit[0], high=high * unit[1])
 
 
 def _figure(written: str) -> float:
@@ -278,8 +278,8 @@ def _figure(written: str) -> float:
 
 def _amounts(text: str) -> Iterator[Quantity]:
     for match in _AMOUNT.finditer(text):
-        before = text[max(0, match.start() - _REACH) : match.start()]
-        after = text[match.end() : match.end() + _REACH]
+        before = text[max(0, match.start() - _BOUND_WITHIN) : match.start()]
+        after = text[match.end() : match.end() + _BOUND_WITHIN]
         if match["a"] and _unit((before.split() or [""])[-1]):
             continue  # "28 days a year"
         quantity = _quantity(match, before, after)
@@ -362,7 +362,7 @@ def _agree(one: Fact, other: Fact) -> bool:
         return bool(given) and all(a == b for a, b in given) and bounds != {"least", "most"}
     if isinstance(one, Date) or isinstance(other, Date):
         return False
-    if one.upper or other.upper:
+    if one.high or other.high:
         return one.kind == other.kind and _overlap(one, other)
     if bounds == {"least", "most"} or (one.kind == "time" and bounds == {"least", ""}):
         return False
@@ -383,6 +383,4 @@ def _is_within(one: Quantity, other: Quantity) -> bool:
 
 def _overlap(one: Quantity, other: Quantity) -> bool:
     """Whether two spans, or a span and an amount, overlap."""
-    return one.amount <= max(other.amount, other.upper) and other.amount <= max(
-        one.amount, one.upper
-    )
+    return one.amount <= max(other.amount, other.high) and other.amount <= max(one.amount, one.high)

@@ -17,7 +17,7 @@ _CLAUSE_WORDS = frozenset(
     "but because if unless although though while which who whom whose that so until when "
     "where whereas how why what since however than".split()
 )
-_RELATIVE_PRONOUNS = frozenset({"which", "that", "who", "where"})
+_RELATIVES = frozenset({"which", "that", "who", "where"})
 _REPORTING = frozenset(
     stems(
         "say state mean sure think believe know show prove agree ensure certain explain confirm "
@@ -144,11 +144,7 @@ class _StatementReader:
                 continue
             if text in _ENDS and not (text == ":" and self.has_cue and self.is_fresh):
                 self._begin_clause(text)
-                if (
-                    at
-                    and text in _RELATIVE_PRONOUNS
-                    and lexeme_of(tokens[at - 1]).stem not in _REPORTING
-                ):
+                if at and text in _RELATIVES and lexeme_of(tokens[at - 1]).stem not in _REPORTING:
                     self.relative_clauses.add(self.clause)
             elif (lexeme := lexeme_of(text)).is_content or lexeme.is_person:
                 self._read_word(lexeme, at)
@@ -283,7 +279,7 @@ class _StatementReader:
 
     def _begin_clause(self, mark: str) -> None:
         has_word = bool(self.words) and self.words[-1].clause == self.clause
-        if mark in _RELATIVE_PRONOUNS and self.condition and not has_word:
+        if mark in _RELATIVES and self.condition and not has_word:
             return  # "unless all who own it agree"
         self._end_clause()
         self.stance = FACT
@@ -291,7 +287,7 @@ class _StatementReader:
         self.has_cue = self.negates_next = False
         self.is_fresh = True
         self.quantifier = ""
-        if mark not in _RELATIVE_PRONOUNS:
+        if mark not in _RELATIVES:
             self.negated = None
         if mark not in {"(", "["}:
             self.condition = "if" if mark in {"if", "when", "where"} else ""

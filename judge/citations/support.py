@@ -200,12 +200,10 @@ class SourceReading:
         """The sentence to compare the claim with, the two paired, and whether they disagree."""
         pairings = {at: Pairing.of(claim, self._statement(at)) for at in closest}
         overlaps = {at: pairing.overlap for at, pairing in pairings.items()}
-        highest = max(overlaps.values())
+        best = max(overlaps.values())
         chosen, is_contradicted = closest[0], False
-        if highest >= MIN_OVERLAP:
-            disagree = {
-                at: self._disagree(pairings[at]) for at in closest if overlaps[at] == highest
-            }
+        if best >= MIN_OVERLAP:
+            disagree = {at: self._disagree(pairings[at]) for at in closest if overlaps[at] == best}
             chosen = min(disagree, key=disagree.__getitem__)
             is_contradicted = disagree[chosen]
         return chosen, pairings[chosen], is_contradicted

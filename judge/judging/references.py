@@ -80,9 +80,7 @@ class ReferenceCollector:
         """The relevant pages, then *passages*; a page that cannot be fetched is left out."""
         nations = find_nations(dispute)
         indexed = await self.retriever.indexed(catalog)
-        nearness = (
-            await self.embeddings.nearness(dispute.folded) if self.embeddings else NO_NEARNESS
-        )
+        nearness = await e.nearness(dispute.folded) if (e := self.embeddings) else NO_NEARNESS
         chosen = choose_pages(indexed, dispute, domain, nations, nearness)
         pages = await self.retriever.retrieve(_with_short_timeouts(chosen, deadline))
         retrieved = [(c, p.snippet) for c, p in zip(chosen, pages) if p.snippet is not None]

@@ -45,9 +45,8 @@ def unauthorized(*, has_wrong_key: bool) -> RequestRefused:
     detail = "A key is needed: send `Authorization: Bearer` with a key of this service."
     if has_wrong_key:
         detail = "This key is not known here. Check it, or ask whoever runs the service for one."
-    return RequestRefused(
-        "unauthorized", detail, headers={"WWW-Authenticate": 'Bearer realm="judge"'}
-    )
+    challenge = {"WWW-Authenticate": 'Bearer realm="judge"'}
+    return RequestRefused("unauthorized", detail, headers=challenge)
 
 
 def rate_limited(wait_s: float) -> RequestRefused:

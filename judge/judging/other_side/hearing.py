@@ -14,7 +14,7 @@ from judge.errors import (
     JudgeError,
     ModelUnavailable,
 )
-from judge.judging.model_caller import Deadline, MeteredModel, ModelCaller
+from judge.judging.model_caller import MeteredModel, ModelCaller
 from judge.judging.other_side.retelling import CannotRetell, retell
 from judge.judging.prompts.render import render_prompt
 from judge.judging.run_context import RunContext
@@ -50,7 +50,9 @@ async def hear_other_side(result: JudgeResult, run: RunContext, caller: ModelCal
         return replace(result, other_side=OtherSide.unheard(NO_MODEL))
     if run.safety.needs_care:
         return replace(result, other_side=OtherSide.unheard(NEEDS_CARE))
-    model = MeteredModel(caller, _with_reserve(run.deadline), event="other_side.replied")
+    reserve_s = min(RESERVE_S, run.deadline.total_s / 10)
+    deadline = replace(run.deadline, at=run.deadline.at - reserve_s)
+    model = MeteredModel(caller, deadline, event="other_side.replied")
     other_side = await _other_side(result, run, model)
     return replace(
         result,
@@ -58,10 +60,6 @@ async def hear_other_side(result: JudgeResult, run: RunContext, caller: ModelCal
         warnings=_warnings(result, other_side),
         usage=result.usage + model.usage,
     )
-
-
-def _with_reserve(deadline: Deadline) -> Deadline:
-    return replace(deadline, at=deadline.at - min(RESERVE_S, deadline.total_s / 10))
 
 
 async def _other_side(result: JudgeResult, run: RunContext, model: MeteredModel) -> OtherSide:

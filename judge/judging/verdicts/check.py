@@ -60,8 +60,8 @@ class CheckContext:
     """What a field is checked against: the prompt, and what the reply says about references."""
 
     prompt: Prompt
-    references_help: bool
-    quotes: Sequence[QuoteBody]
+    references_help: bool = False
+    quotes: Sequence[QuoteBody] = ()
 
 
 def check_reply(

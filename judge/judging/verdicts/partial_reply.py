@@ -82,9 +82,7 @@ class ReplyReader:
                 return
             if field is None or name in done or (context is None and field.citing):
                 continue
-            yield check_field(
-                field, context or CheckContext(self.prompt, references_help=False, quotes=())
-            )
+            yield check_field(field, context or CheckContext(self.prompt))
 
     def _context(self, body: PartialBody) -> CheckContext | None:
         """What a field is checked against; None while that is not known."""
