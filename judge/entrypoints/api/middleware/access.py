@@ -18,7 +18,7 @@ from judge.entrypoints.api.middleware.client_address import (
     host_of,
     is_loopback,
 )
-from judge.entrypoints.api.middleware.requests import HEADERS
+from judge.entrypoints.api.middleware.requests import EXTRA_HEADERS
 from judge.entrypoints.api.problem_responses import RequestRefused, rate_limited, send_problem
 from judge.ports import RateLimiter
 from judge.types.limits import Allowance, RateLimit
