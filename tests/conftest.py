@@ -1,4 +1,4 @@
-"""Shared by all tests: no network but loopback, and no deadlines of hypothesis."""
+"""For all tests: connections to loopback only, and no deadlines in Hypothesis."""
 
 import functools
 import os
@@ -15,12 +15,14 @@ MUTATING = "MUTANT_UNDER_TEST" in os.environ  # `make mutate` runs each test man
 def pytest_runtest_setup() -> None:
     """Only loopback and Unix sockets can be connected to."""
     socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
-    if os.environ.get("MUTANT_UNDER_TEST") == "stats":  # or a test misses what it covers
+    if (
+        os.environ.get("MUTANT_UNDER_TEST") == "stats"
+    ):  # cached calls would run no lines that it counts
         clear_caches()
 
 
 def pytest_collection_finish() -> None:
-    """Each process runs one mutant from here on: drop what the code cached before."""
+    """Drop what was cached while collecting: from here on each process runs one mutant."""
     if MUTATING:
         clear_caches()
 

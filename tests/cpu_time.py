@@ -1,21 +1,21 @@
-"""The CPU time of a call, whatever else the machine does, and without the cost of coverage."""
+"""Measures the CPU time of a call, corrected for the cost of coverage."""
 
 import sys
 import time
 from collections.abc import Callable
 
-TRACED = 4.0
-"""How many times as long our code takes, at most, while its lines are counted for coverage."""
+COVERAGE_SLOWDOWN = 4.0
+"""By how much coverage slows our code down, at most."""
 
 
 def cpu_seconds(call: Callable[[], object], rounds: int = 2) -> float:
-    """CPU seconds that *call* takes this thread when nothing counts its lines.
+    """CPU seconds that *call* takes on this thread, without coverage.
 
-    The quickest of some *rounds* counts: beside other processes all takes up to twice as long.
+    The fastest of some *rounds* counts: beside other processes a call takes up to twice as long.
     """
     times = []
     for _ in range(rounds):
         started = time.thread_time()
         call()
         times.append(time.thread_time() - started)
-    return min(times) / (TRACED if sys.gettrace() else 1.0)
+    return min(times) / (COVERAGE_SLOWDOWN if sys.gettrace() else 1.0)

@@ -14,7 +14,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from judge.adapters.web.fetcher import HttpxFetcher
 from judge.errors import FetchError
 from judge.types.references import Page
-from tests.fakes.network import PUBLIC, Detour, Names, Turncoat, opened, reason_for
+from tests.fakes.network import (
+    PUBLIC,
+    ChangingResolver,
+    FakeResolver,
+    LoopbackNetwork,
+    fetcher_for,
+    refusal_reason,
+)
 from tests.fakes.site import FakeSite
 
 
@@ -26,7 +33,7 @@ async def site() -> AsyncIterator[FakeSite]:
 
 @pytest.fixture
 async def fetcher(site: FakeSite) -> AsyncIterator[HttpxFetcher]:
-    async with opened(site) as fetcher:
+    async with fetcher_for(site) as fetcher:
         yield fetcher
 
 
@@ -43,25 +50,25 @@ async def fetcher(site: FakeSite) -> AsyncIterator[HttpxFetcher]:
 )  # fmt: skip
 async def test_loopback_is_refused_however_it_is_spelt(site, host):
     site.page("/", "<p>Secret</p>")
-    async with opened() as fetcher:
-        assert await reason_for(fetcher, f"http://{host}:{site.port}/") == "address"
+    async with fetcher_for() as fetcher:
+        assert await refusal_reason(fetcher, f"http://{host}:{site.port}/") == "address"
     assert site.connections == 0
 
 
 @pytest.mark.parametrize("host", ["localhost.", "127.0.0.1.", "0177.0.0.1", "127.0.0.1%20"])
 async def test_spellings_that_only_some_resolvers_take_do_not_reach_loopback(site, host):
     site.page("/", "<p>Secret</p>")
-    async with opened() as fetcher:
-        reason = await reason_for(fetcher, f"http://{host}:{site.port}/")
+    async with fetcher_for() as fetcher:
+        reason = await refusal_reason(fetcher, f"http://{host}:{site.port}/")
     assert reason in {"address", "scheme", "connection"}
     assert site.connections == 0
 
 
 async def test_trust_is_in_the_very_host_and_port(site):
     site.page("/", "<p>Secret</p>")
-    async with opened(site) as fetcher:
-        assert await reason_for(fetcher, f"http://localhost:{site.port}/") == "address"
-        assert await reason_for(fetcher, f"http://127.0.0.1:{site.port + 1}/") == "address"
+    async with fetcher_for(site) as fetcher:
+        assert await refusal_reason(fetcher, f"http://localhost:{site.port}/") == "address"
+        assert await refusal_reason(fetcher, f"http://127.0.0.1:{site.port + 1}/") == "address"
     assert site.connections == 0
 
 
@@ -80,66 +87,69 @@ async def test_trust_is_in_the_very_host_and_port(site):
     ],
 )
 async def test_a_redirect_to_a_hostile_address_is_refused(fetcher, site, location, reason):
-    assert await reason_for(fetcher, site.redirect("/", location)) == reason
+    assert await refusal_reason(fetcher, site.redirect("/", location)) == reason
 
 
 async def test_a_redirect_to_another_loopback_port_is_refused(fetcher, site):
     async with FakeSite() as other:
         site.redirect("/", other.page("/", "<p>Secret</p>"))
-        assert await reason_for(fetcher, site.url("/")) == "address"
+        assert await refusal_reason(fetcher, site.url("/")) == "address"
         assert other.connections == 0
 
 
 async def test_a_public_site_cannot_redirect_inside(site):
-    detour = Detour()
+    network = LoopbackNetwork()
     site.redirect("/", f"http://127.0.0.1:{site.port}/inside")
-    async with opened(resolver=Names(PUBLIC), network=detour) as fetcher:
-        assert await reason_for(fetcher, f"http://example.org:{site.port}/") == "address"
-    assert set(detour.meant) == {PUBLIC}
+    async with fetcher_for(resolver=FakeResolver(PUBLIC), network=network) as fetcher:
+        assert await refusal_reason(fetcher, f"http://example.org:{site.port}/") == "address"
+    assert set(network.hosts) == {PUBLIC}
     assert site.hits["/inside"] == 0
 
 
 async def test_a_name_with_one_private_address_is_refused(site):
-    async with opened(resolver=Names(PUBLIC, "127.0.0.1")) as fetcher:
-        assert await reason_for(fetcher, f"http://example.org:{site.port}/") == "address"
+    async with fetcher_for(resolver=FakeResolver(PUBLIC, "127.0.0.1")) as fetcher:
+        assert await refusal_reason(fetcher, f"http://example.org:{site.port}/") == "address"
     assert site.connections == 0
 
 
 async def test_each_connection_asks_for_the_name_once_and_goes_to_what_was_checked(site):
     site.page("/", "<p>Hello</p>")
-    detour, names = Detour(), Names(PUBLIC)
-    async with opened(resolver=names, network=detour) as fetcher:
+    network, resolver = LoopbackNetwork(), FakeResolver(PUBLIC)
+    async with fetcher_for(resolver=resolver, network=network) as fetcher:
         await fetcher.fetch(f"http://example.org:{site.port}/", timeout_s=5)
-    assert names.asked == ["example.org"] * site.connections
-    assert detour.meant == [PUBLIC] * site.connections
+    assert resolver.calls == ["example.org"] * site.connections
+    assert network.hosts == [PUBLIC] * site.connections
     assert site.requests[-1].headers["host"] == f"example.org:{site.port}"
 
 
 async def test_a_name_that_changes_its_address_after_the_check_leads_nowhere(site):
     site.page("/", "<p>Hello</p>")
-    names, detour = Turncoat(PUBLIC, "127.0.0.1"), Detour()
-    async with opened(resolver=names, network=detour) as fetcher:
+    resolver, network = ChangingResolver(PUBLIC, "127.0.0.1"), LoopbackNetwork()
+    async with fetcher_for(resolver=resolver, network=network) as fetcher:
         await fetcher.fetch(f"http://example.org:{site.port}/", timeout_s=5)
-        assert set(detour.meant) == {PUBLIC}
-        names.turn()
-        assert await reason_for(fetcher, f"http://sub.example.org:{site.port}/") == "address"
-    assert set(detour.meant) == {PUBLIC}
+        assert set(network.hosts) == {PUBLIC}
+        resolver.switch()
+        assert await refusal_reason(fetcher, f"http://sub.example.org:{site.port}/") == "address"
+    assert set(network.hosts) == {PUBLIC}
 
 
 async def test_an_answer_that_changes_at_each_question_is_asked_for_once_a_connection(site):
     site.page("/", "<p>Hello</p>")
-    names, detour = Turncoat(PUBLIC, "127.0.0.1", at_each_question=True), Detour()
-    async with opened(resolver=names, network=detour) as fetcher:
+    resolver, network = (
+        ChangingResolver(PUBLIC, "127.0.0.1", after_each_query=True),
+        LoopbackNetwork(),
+    )
+    async with fetcher_for(resolver=resolver, network=network) as fetcher:
         with contextlib.suppress(FetchError):  # a second connection is refused
             await fetcher.fetch(f"http://example.org:{site.port}/", timeout_s=5)
-    assert detour.meant == [PUBLIC]
+    assert network.hosts == [PUBLIC]
 
 
 async def test_proxy_variables_do_not_lead_round_the_check(site, monkeypatch):
     async with FakeSite() as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.url(""))
         monkeypatch.setenv("ALL_PROXY", proxy.url(""))
-        async with opened(site) as fetcher:
+        async with fetcher_for(site) as fetcher:
             await fetcher.fetch(site.page("/", "<p>Hello</p>"), timeout_s=5)
         assert proxy.connections == 0
 
@@ -180,23 +190,25 @@ def server_context(name: str, folder: Path) -> tuple[ssl.SSLContext, str]:
 )
 async def test_a_site_must_prove_the_name_we_asked_for(tmp_path, host, is_vouched_for, outcome):
     context, authority = server_context("example.org", tmp_path)
-    told_names: list[str | None] = []
-    context.sni_callback = lambda _, name, __: told_names.append(name)
+    sni_names: list[str | None] = []
+    context.sni_callback = lambda _, name, __: sni_names.append(name)
     trust = ssl.create_default_context(cadata=authority) if is_vouched_for else None
     async with FakeSite(tls=context) as site:
         site.page("/", "<p>Hello</p>")
-        names = Names(PUBLIC)
-        async with opened(resolver=names, network=Detour(), ssl_context=trust) as fetcher:
+        resolver = FakeResolver(PUBLIC)
+        async with fetcher_for(
+            resolver=resolver, network=LoopbackNetwork(), ssl_context=trust
+        ) as fetcher:
             url = f"https://{host}:{site.port}/"
             if outcome == "page":
                 assert isinstance(await fetcher.fetch(url, timeout_s=5), Page)
             else:
-                assert await reason_for(fetcher, url) == outcome
-        assert set(told_names) == {host}
+                assert await refusal_reason(fetcher, url) == outcome
+        assert set(sni_names) == {host}
 
 
 async def test_a_handshake_that_is_cut_off_leaves_no_connection(site):
     # A plain site waits for the rest of what it takes for a request.
-    async with opened(site) as fetcher:
-        assert await reason_for(fetcher, f"https://{site.host}/", timeout_s=0.2) == "timeout"
-    await site.left_alone()
+    async with fetcher_for(site) as fetcher:
+        assert await refusal_reason(fetcher, f"https://{site.host}/", timeout_s=0.2) == "timeout"
+    await site.until_disconnected()

@@ -15,7 +15,14 @@ from judge.adapters.web.fetcher import MAX_CONNECTIONS, HttpxFetcher
 from judge.adapters.web.safe_addresses import MAX_INTERIM_REPLIES
 from judge.errors import FetchError
 from judge.types.references import NotModified, Page, Validators
-from tests.fakes.network import PUBLIC, REASONS, BlackHole, Names, opened, reason_for
+from tests.fakes.network import (
+    PUBLIC,
+    REASONS,
+    FakeResolver,
+    TimeoutNetwork,
+    fetcher_for,
+    refusal_reason,
+)
 from tests.fakes.site import FakeSite, Reply
 
 
@@ -27,7 +34,7 @@ async def site() -> AsyncIterator[FakeSite]:
 
 @pytest.fixture
 async def fetcher(site: FakeSite) -> AsyncIterator[HttpxFetcher]:
-    async with opened(site) as fetcher:
+    async with fetcher_for(site) as fetcher:
         yield fetcher
 
 
@@ -36,8 +43,8 @@ async def fetcher(site: FakeSite) -> AsyncIterator[HttpxFetcher]:
 
 async def test_an_endless_page_is_left(fetcher, site):
     url = site.script("/", Reply(b"a" * (20 << 20), piece=1 << 16, length=""))
-    assert await reason_for(fetcher, url) == "too-large"
-    await site.left_alone()
+    assert await refusal_reason(fetcher, url) == "too-large"
+    await site.until_disconnected()
 
 
 @pytest.mark.parametrize("path", ["/", "/robots.txt"])
@@ -45,7 +52,7 @@ async def test_a_dribbling_reply_does_not_outlive_the_deadline(fetcher, site, pa
     site.page("/", "<p>Hello</p>")
     site.script(path, Reply(b"a" * 1000, piece=1, pause_s=0.02))
     start = time.monotonic()
-    assert await reason_for(fetcher, site.url("/"), timeout_s=0.3) == "timeout"
+    assert await refusal_reason(fetcher, site.url("/"), timeout_s=0.3) == "timeout"
     assert time.monotonic() - start < 10  # the whole page would take twenty
     assert path == "/" or site.hits["/"] == 0
 
@@ -76,7 +83,7 @@ async def test_the_event_loop_goes_on_while_a_page_in_tiny_pieces_is_read(fetche
 
 async def test_a_page_in_too_many_pieces_is_refused(fetcher, site):
     url = site.script("/", in_pieces(b"x" * (MAX_CHUNKS + 1), 1))
-    assert await reason_for(fetcher, url) == "encoding"
+    assert await refusal_reason(fetcher, url) == "encoding"
 
 
 @pytest.mark.parametrize("path", ["/", "/robots.txt"])
@@ -87,7 +94,7 @@ async def test_a_reply_behind_endless_interim_ones_is_refused(fetcher, site, pat
     page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nOK"
     site.page("/", "<p>Hello</p>")
     site.script(path, Reply(raw=interim * (MAX_INTERIM_REPLIES + 1) + page))
-    assert await reason_for(fetcher, site.url("/")) == "connection"
+    assert await refusal_reason(fetcher, site.url("/")) == "connection"
     url = site.script("/few", Reply(raw=interim * MAX_INTERIM_REPLIES + page))
     assert path == "/robots.txt" or isinstance(await fetcher.fetch(url, timeout_s=5), Page)
 
@@ -98,7 +105,7 @@ async def test_fetches_that_ran_out_of_time_give_their_connections_back(fetcher,
     site.hold("/held")
     async with asyncio.TaskGroup() as group:
         for _ in range(MAX_CONNECTIONS + 6):
-            group.create_task(reason_for(fetcher, held, timeout_s=0.5))
+            group.create_task(refusal_reason(fetcher, held, timeout_s=0.5))
     assert isinstance(await fetcher.fetch(free, timeout_s=5), Page)
 
 
@@ -124,12 +131,12 @@ async def test_redirects_give_their_connections_back(fetcher, site):
     ],
 )
 async def test_a_broken_reply_is_told(fetcher, site, raw, reason):
-    assert await reason_for(fetcher, site.script("/", Reply(raw=raw))) == reason
+    assert await refusal_reason(fetcher, site.script("/", Reply(raw=raw))) == reason
 
 
 async def test_a_host_that_swallows_packets_is_a_timeout():
-    async with opened(resolver=Names(PUBLIC), network=BlackHole([])) as fetcher:
-        assert await reason_for(fetcher, "http://example.org/") == "timeout"
+    async with fetcher_for(resolver=FakeResolver(PUBLIC), network=TimeoutNetwork([])) as fetcher:
+        assert await refusal_reason(fetcher, "http://example.org/") == "timeout"
 
 
 @pytest.mark.parametrize(
@@ -145,7 +152,7 @@ async def test_only_a_page_that_is_gone_is_said_to_have_moved(fetcher, site, sta
 async def test_a_closed_port_is_told(site):
     async with FakeSite() as gone:
         url = gone.url("/?who=me")
-    async with opened(gone) as fetcher:
+    async with fetcher_for(gone) as fetcher:
         with pytest.raises(FetchError, match=r"connection to 127\.0\.0\.1 failed") as caught:
             await fetcher.fetch(url, timeout_s=5)
     assert caught.value.reason == "connection"
@@ -176,7 +183,7 @@ async def test_many_pages_at_once_ask_for_robots_txt_once(fetcher, site):
 async def outcome(url: str, reply: bytes) -> object:
     """What a fetch of *url* gives when every site there is sends *reply*."""
     network = httpcore.AsyncMockBackend([reply])
-    async with opened(resolver=Names(PUBLIC), network=network) as fetcher:
+    async with fetcher_for(resolver=FakeResolver(PUBLIC), network=network) as fetcher:
         try:
             return await fetcher.fetch(url, timeout_s=5, validators=Validators('"1"'))
         except FetchError as error:

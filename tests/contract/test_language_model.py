@@ -26,7 +26,7 @@ from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.references import Reference
 from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest
-from tests.fakes.chat_server import ChatServer, Said, broken, page
+from tests.fakes.chat_server import ChatReply, ChatServer, broken, page
 from tests.fakes.gemini import (
     FakeGemini,
     blocked,
@@ -122,19 +122,19 @@ async def _gemini() -> AsyncIterator[Rig]:
 async def _openai() -> AsyncIterator[Rig]:
     situations = {
         "unavailable": (broken(503), broken(503)),
-        "blocked": (Said(finish="content_filter"),),
-        "out of time": (Said("late", delay_s=30),),
-        "empty": (Said(),),
-        "truncated": (Said("{", finish="length"),),
-        "dropped": (Said(cut="at-once"),),
-        "dropped midway": (Said(VERDICT, cut="midway"),),
-        "ended midway": (Said(VERDICT, cut="silently"),),
+        "blocked": (ChatReply(finish="content_filter"),),
+        "out of time": (ChatReply("late", delay_s=30),),
+        "empty": (ChatReply(),),
+        "truncated": (ChatReply("{", finish="length"),),
+        "dropped": (ChatReply(cut="at-once"),),
+        "dropped midway": (ChatReply(VERDICT, cut="midway"),),
+        "ended midway": (ChatReply(VERDICT, cut="silently"),),
         "not JSON": (page(),),
         "failing": (broken(500),),
         "too busy": (broken(429, headers={"Retry-After": "0"}),),
         "timed out there": (broken(408),),
         "refused": (broken(403),),
-        "thinking": (Said(VERDICT, thought="let me see"),),
+        "thinking": (ChatReply(VERDICT, thought="let me see"),),
         "prose": (f"Here you are:\n{VERDICT}\nI hope that helps!",),
         "fenced": (f"```json\n{VERDICT}\n```",),
         "no schema": ('{"answer": 42}',),

@@ -13,7 +13,7 @@ import pytest
 from judge.errors import FetchError
 from judge.ports import PageFetcher
 from judge.types.references import NotModified, Page, Validators
-from tests.fakes.network import opened
+from tests.fakes.network import fetcher_for
 from tests.fakes.site import FakeSite, Reply
 
 Opener = Callable[[FakeSite], AbstractAsyncContextManager[PageFetcher]]
@@ -21,7 +21,7 @@ Opener = Callable[[FakeSite], AbstractAsyncContextManager[PageFetcher]]
 
 @asynccontextmanager
 async def over_the_network(site: FakeSite) -> AsyncIterator[PageFetcher]:
-    async with opened(site) as fetcher:
+    async with fetcher_for(site) as fetcher:
         yield fetcher
 
 

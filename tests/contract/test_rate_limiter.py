@@ -207,12 +207,12 @@ class BrokenLimiter:
     """A limiter whose Redis is down until it is mended."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.calls = 0
         self.is_down = True
         self.last_caller = ""
 
     async def take(self, caller: str) -> Allowance:
-        self.asked += 1
+        self.calls += 1
         self.last_caller = caller
         if self.is_down:
             raise CacheUnavailable("down")
@@ -234,10 +234,10 @@ class TestFallbackRateLimiter:
     async def test_redis_is_left_alone_for_a_while_after_it_failed(self):
         limiter, shared, clock, _ = self.broken()
         await take(limiter, 10)
-        assert shared.asked == 1
+        assert shared.calls == 1
         clock.advance(BACKOFF_S)
         await take(limiter, 2)
-        assert shared.asked == 2
+        assert shared.calls == 2
 
     async def test_the_shared_limit_is_back_when_redis_is(self):
         limiter, shared, clock, journal = self.broken()

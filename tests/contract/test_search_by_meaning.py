@@ -165,10 +165,10 @@ async def test_index_without_vectors_is_searched_by_words_with_a_warning(empty):
 
     assert [hit.passage.document_id for hit in results.hits] == ["vessel"]
     assert "vectors of fake-4" in results.warnings[0]
-    assert empty.embedder.asked == []
+    assert empty.embedder.calls == []
 
 
 async def test_empty_index_asks_no_embedder(empty):
     assert (await empty.find("boat")).warnings == ()
     assert (await empty.find("")).warnings == ()
-    assert empty.embedder.asked == []
+    assert empty.embedder.calls == []

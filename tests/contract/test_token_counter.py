@@ -21,7 +21,7 @@ from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
-from tests.fakes.model import ScriptedModel, Written
+from tests.fakes.model import ScriptedModel, StreamedReply
 
 HOURS = 3600
 KEY = "tokens:2026-01-15"
@@ -216,7 +216,7 @@ class TestBudgetedModel:
     async def test_the_reply_and_the_question_are_passed_on(self):
         budgeted, model, _, _ = self.bench("reply")
         assert (await self.ask(budgeted)).text == "reply"
-        assert (model.asked[0].timeout_s, model.asked[0].doubles_limit) == (5, True)
+        assert (model.calls[0].timeout_s, model.calls[0].has_more_room) == (5, True)
         assert (budgeted.name, budgeted.gives_verdicts) == ("scripted", True)
 
     async def test_past_the_limit_the_model_is_not_called(self):
@@ -225,7 +225,7 @@ class TestBudgetedModel:
         await self.ask(budgeted)  # 350: let finish, since the limit was not reached before
         with pytest.raises(BudgetSpent, match="300 tokens for today are spent"):
             await self.ask(budgeted)
-        assert len(model.asked) == 2
+        assert len(model.calls) == 2
         assert journal.fields_of("budget.refused") == [{"spent": 350, "limit": 300}]
 
     async def test_workers_that_race_pass_the_limit_by_what_was_on_its_way_and_no_more(self):
@@ -242,8 +242,8 @@ class TestBudgetedModel:
                 ends = await asyncio.gather(*calls, return_exceptions=True)
             assert {type(end) for end in ends} == {BudgetSpent}
             # Those of the first round that asked before any of them was counted.
-            assert len(model.asked) <= 10
-            assert await one.get(KEY) == str(175 * len(model.asked)).encode()
+            assert len(model.calls) <= 10
+            assert await one.get(KEY) == str(175 * len(model.calls)).encode()
 
     async def test_it_says_when_to_come_back(self):
         budgeted, _, clock, _ = self.bench("one", limit=1)
@@ -276,7 +276,9 @@ class TestBudgetedModel:
 
     @pytest.mark.parametrize("end", [asyncio.CancelledError, TimeoutError, ModelUnavailable])
     async def test_a_call_that_is_ended_while_it_is_written_is_counted_by_its_length(self, end):
-        budgeted, _, _, _ = self.bench(Written(["w" * 400, "w" * 4000], end("over")), limit=1000)
+        budgeted, _, _, _ = self.bench(
+            StreamedReply(["w" * 400, "w" * 4000], end("over")), limit=1000
+        )
         with pytest.raises(end):
             await budgeted.complete(PROMPT, timeout_s=5, doubles_limit=True, on_text=len)
         with pytest.raises(BudgetSpent):

@@ -210,7 +210,7 @@ class TestKeysOverHttp:
     async def test_with_a_key_judging_goes_on(self, opened, path):
         async with opened(ScriptedModel(GOOD_REPLY), settings=with_settings(**BOTH)) as bench:
             refused = await bench.client.post(path, json=DISPUTE)
-            assert (refused.status_code, bench.model.asked) == (401, [])
+            assert (refused.status_code, bench.model.calls) == (401, [])
             reply = await bench.client.post(path, json=DISPUTE, headers=bearer("user-key-2"))
         assert reply.status_code == 200
 
@@ -270,7 +270,7 @@ class TestScope:
         async with opened(ScriptedModel(GOOD_REPLY), is_public=True) as bench:
             reply = await bench.client.post(path, json=SCOPED)
             assert (reply.status_code, reply.json()["type"]) == (403, "/problems/forbidden")
-            assert bench.model.asked == []
+            assert bench.model.calls == []
             assert (await bench.client.post(path, json=DISPUTE)).status_code == 200
 
     async def test_on_loopback_a_scope_is_understood(self, opened):

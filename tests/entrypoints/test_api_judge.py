@@ -163,7 +163,7 @@ async def test_a_domain_that_is_named_is_used(opened):
         reply = await bench.client.post("/api/judge", json=dishes)
     assert reply.json()["domain"] == "default"
     assert reply.json()["references"] == []
-    assert bench.fetcher.asked == []
+    assert bench.fetcher.calls == []
 
 
 async def test_without_a_domain_a_page_that_clearly_fits_is_offered(opened):

@@ -36,7 +36,7 @@ async def test_readiness_does_not_ask_the_model(opened):
     async with opened() as bench:
         reply = await bench.client.get("/health/ready")
     assert (reply.status_code, reply.json()) == (200, {"status": "ok", "degraded": []})
-    assert bench.model.asked == []
+    assert bench.model.calls == []
 
 
 async def test_redis_down_is_ready_but_degraded(opened):

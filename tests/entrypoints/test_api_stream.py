@@ -28,7 +28,7 @@ from tests.entrypoints.api_bench import (
 from tests.entrypoints.event_stream import Told, parse_events
 from tests.entrypoints.running_server import RunningServer, World, opened_world
 from tests.fakes.gemini import dropped_midway, slow
-from tests.fakes.model import ScriptedModel, written
+from tests.fakes.model import ScriptedModel, streamed
 from tests.fakes.waiting import until
 
 DOCUMENT = openapi_document()
@@ -60,7 +60,7 @@ async def test_the_verdict_has_the_other_side_and_nothing_else_tells_of_it(opene
 
 
 async def test_each_field_is_told_as_it_stands_in_the_verdict(opened):
-    async with opened(ScriptedModel(written(GOOD_REPLY))) as bench:
+    async with opened(ScriptedModel(streamed(GOOD_REPLY))) as bench:
         told = await told_by(bench)
     verdict = told.data_of("verdict")
     fields = [data for name, data in told.events if name == "field"]
@@ -177,7 +177,7 @@ async def test_what_is_refused_at_once_is_the_same_ordinary_problem(opened, requ
     assert streamed.status_code == plain.status_code >= 400
     assert streamed.headers["content-type"] == "application/problem+json"
     assert streamed.json() == plain.json() | {"instance": STREAM}
-    assert bench.model.asked == []
+    assert bench.model.calls == []
 
 
 def admitted_by(bench, admit: Callable[[], Awaitable[None]]) -> None:
@@ -195,7 +195,7 @@ async def test_a_spent_budget_is_an_ordinary_problem_too(opened):
         reply = await bench.client.post(STREAM, json=DISPUTE)
     assert (reply.status_code, reply.json()["type"]) == (503, "/problems/budget-spent")
     assert reply.headers["retry-after"] == "60"
-    assert bench.model.asked == []
+    assert bench.model.calls == []
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT"])

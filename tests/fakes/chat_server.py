@@ -1,9 +1,9 @@
-"""A fake server of chat completions on loopback, which behaves as well or badly as a test wants.
+"""A fake server of chat completions on loopback, whose behaviour and faults a test scripts.
 
-In a test: `async with ChatServer() as fake:`, then `fake.script("…", said(finish="length"))`; or
+In a test: `async with ChatServer() as fake:`, then `fake.script(ChatReply(finish="length"))`; or
 `with ChatServer.in_thread() as fake:` beside a command. By hand:
 `python -m tests.fakes.chat_server --port 8098 --tokens-per-second 60`. Unscripted, it answers each
-prompt with a verdict that keeps every rule. All its words are made up.
+prompt with a valid verdict. All its texts are made up.
 """
 
 import argparse
@@ -29,8 +29,8 @@ USAGE = {
 
 
 @dataclass(frozen=True)
-class Said:
-    """A response: its `body` if there is one, else `words` as a stream of events."""
+class ChatReply:
+    """A response: its `body` if it has one, else `words` as a stream of events."""
 
     words: str = ""
     finish: str | None = "stop"
@@ -49,14 +49,14 @@ class Said:
     """Where the connection is lost; `silently`: the stream ends properly after half the reply."""
 
 
-def broken(status: int, error: object = "made to fail", **wire: Any) -> Said:
+def broken(status: int, error: object = "made to fail", **wire: Any) -> ChatReply:
     """An error with a JSON body."""
-    return Said(body=json.dumps({"error": error}).encode(), status=status, **wire)
+    return ChatReply(body=json.dumps({"error": error}).encode(), status=status, **wire)
 
 
-def page(status: int = 200) -> Said:
+def page(status: int = 200) -> ChatReply:
     """The HTML of a captive portal or a proxy."""
-    return Said(body=b"<!doctype html><p>Sign in.", status=status, content_type="text/html")
+    return ChatReply(body=b"<!doctype html><p>Sign in.", status=status, content_type="text/html")
 
 
 class ChatServer:
@@ -73,13 +73,13 @@ class ChatServer:
         self.port = port
         self.models = models
         self.refuses = refuses
-        """A request that holds one of these words is refused, such as `json_schema`."""
+        """A request that contains one of these words is refused, such as `json_schema`."""
         self.pause_s = 1 / tokens_per_second if tokens_per_second else 0.0
         self.requests: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
         self.abandoned = asyncio.Event()
         """Set when a client disconnected before its answer."""
-        self._queue: deque[Said] = deque()
+        self._queue: deque[ChatReply] = deque()
         self._runner: web.AppRunner | None = None
 
     @property
@@ -87,9 +87,11 @@ class ChatServer:
         """For JUDGE_OPENAI_BASE_URL."""
         return f"http://127.0.0.1:{self.port}/v1"
 
-    def script(self, *replies: Said | str) -> Self:
+    def script(self, *replies: ChatReply | str) -> Self:
         """Queue *replies*; a string becomes the text of a normal reply."""
-        self._queue.extend(Said(one) if isinstance(one, str) else one for one in replies)
+        self._queue.extend(
+            ChatReply(reply) if isinstance(reply, str) else reply for reply in replies
+        )
         return self
 
     async def __aenter__(self) -> Self:
@@ -139,16 +141,16 @@ class ChatServer:
         body = await request.json()
         self.requests.append(body)
         self.headers.append(dict(request.headers))
-        said = self._next(body)
+        reply = self._next(body)
         try:
-            await asyncio.sleep(said.delay_s)
-            return await _send(request, said, body)
+            await asyncio.sleep(reply.delay_s)
+            return await _send(request, reply, body)
         except (asyncio.CancelledError, ConnectionError):
-            if not said.cut:
+            if not reply.cut:
                 self.abandoned.set()
             raise
 
-    def _next(self, body: Mapping[str, Any]) -> Said:
+    def _next(self, body: Mapping[str, Any]) -> ChatReply:
         for word in self.refuses:
             if word in json.dumps(body):
                 return broken(400, {"message": f"{word!r} is not known here"})
@@ -157,45 +159,47 @@ class ChatServer:
         if body["model"] not in self.models:
             return broken(404, {"message": f"model {body['model']!r} not found"})
         verdict = json.dumps(verdict_for(body["messages"][-1]["content"]))
-        return Said(verdict, pause_s=self.pause_s)
+        return ChatReply(verdict, pause_s=self.pause_s)
 
 
-async def _send(request: web.Request, said: Said, body: Mapping[str, Any]) -> web.StreamResponse:
-    if said.cut == "at-once":
+async def _send(
+    request: web.Request, reply: ChatReply, body: Mapping[str, Any]
+) -> web.StreamResponse:
+    if reply.cut == "at-once":
         return _cut(request)
-    headers = {**said.headers, "Content-Type": said.content_type}
-    if said.body is not None:
-        return web.Response(body=said.body, status=said.status, headers=headers)
-    if not said.is_streamed:
-        message = {"role": "assistant", "content": said.words, "refusal": said.refusal or None}
-        choice = {"index": 0, "message": message, "finish_reason": said.finish}
-        return web.json_response({"choices": [choice], "usage": said.usage})
+    headers = {**reply.headers, "Content-Type": reply.content_type}
+    if reply.body is not None:
+        return web.Response(body=reply.body, status=reply.status, headers=headers)
+    if not reply.is_streamed:
+        message = {"role": "assistant", "content": reply.words, "refusal": reply.refusal or None}
+        choice = {"index": 0, "message": message, "finish_reason": reply.finish}
+        return web.json_response({"choices": [choice], "usage": reply.usage})
     response = web.StreamResponse(headers={**headers, "Content-Type": "text/event-stream"})
     await response.prepare(request)
-    events = [json.dumps(event, ensure_ascii=False) for event in _events(said, body)]
-    for event in events[: len(events) // 2] if said.cut else events:
+    events = [json.dumps(event, ensure_ascii=False) for event in _events(reply, body)]
+    for event in events[: len(events) // 2] if reply.cut else events:
         await response.write(f": still here\ndata: {event}\n\n".encode())
-        await asyncio.sleep(said.pause_s)
-    if said.cut == "midway":
+        await asyncio.sleep(reply.pause_s)
+    if reply.cut == "midway":
         return _cut(request)
-    if not said.cut:
+    if not reply.cut:
         await response.write(b"data: [DONE]\n\n")
     await response.write_eof()
     return response
 
 
-def _events(said: Said, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _events(reply: ChatReply, body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The events: role, thoughts, words token by token, finish reason, and usage."""
     yield _event({"role": "assistant", "content": ""})
-    if said.thought:
-        yield _event({"content": "", "reasoning": said.thought})
-    if said.refusal:
-        yield _event({"refusal": said.refusal})
-    for token in re.findall(r"\s*\w{1,6}|\s*\W", said.words):
+    if reply.thought:
+        yield _event({"content": "", "reasoning": reply.thought})
+    if reply.refusal:
+        yield _event({"refusal": reply.refusal})
+    for token in re.findall(r"\s*\w{1,6}|\s*\W", reply.words):
         yield _event({"content": token})
-    yield _event({}, said.finish)
-    if said.usage and body.get("stream_options", {}).get("include_usage"):
-        yield {"choices": [], "usage": said.usage}
+    yield _event({}, reply.finish)
+    if reply.usage and body.get("stream_options", {}).get("include_usage"):
+        yield {"choices": [], "usage": reply.usage}
 
 
 def _event(delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
@@ -208,9 +212,9 @@ def _cut(request: web.Request) -> web.Response:
     return web.Response()  # never read
 
 
-def slow(said: Said, delay_s: float) -> Said:
+def slow(reply: ChatReply, delay_s: float) -> ChatReply:
     """The same, *delay_s* later."""
-    return replace(said, delay_s=delay_s)
+    return replace(reply, delay_s=delay_s)
 
 
 async def _serve_for_ever(port: int, tokens_per_second: float) -> None:

@@ -1,4 +1,4 @@
-"""Embedders whose vectors are made of subjects or words of a text; they can be made to fail."""
+"""Embedders whose vectors count the subjects or words of a text."""
 
 import re
 import zlib
@@ -21,7 +21,7 @@ class FakeEmbedder:
     def __init__(self, name: str = "fake-4") -> None:
         self.name = name
         self.is_down = False
-        self.asked: list[tuple[str, int]] = []
+        self.calls: list[tuple[str, int]] = []
 
     async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
         self._note("passages", len(texts))
@@ -34,7 +34,7 @@ class FakeEmbedder:
     def _note(self, purpose: str, count: int) -> None:
         if self.is_down:
             raise EmbedderUnavailable("Fake made no vectors (it is down).")
-        self.asked.append((purpose, count))
+        self.calls.append((purpose, count))
 
 
 def subjects_of(text: str) -> list[float]:
@@ -45,9 +45,9 @@ def subjects_of(text: str) -> list[float]:
 
 
 class WordEmbedder:
-    """Texts are similar if they share most of their words, so it finds nothing that words do not.
+    """Texts are similar if they share most of their words, so it finds only what words find.
 
-    So the contract suite of a search by words can run on a search by meaning too.
+    So the contract tests of keyword search can run on hybrid search too.
     """
 
     name = "words-512"

@@ -17,7 +17,7 @@ class ScriptedFetcher:
 
     def __init__(self, pages: dict[str, Page | NotModified | Exception] | None = None) -> None:
         self.pages = pages or {}
-        self.asked: list[tuple[str, Validators]] = []
+        self.calls: list[tuple[str, Validators]] = []
         self.in_flight = 0
         self.most_in_flight = 0
         self.started = asyncio.Event()
@@ -26,8 +26,8 @@ class ScriptedFetcher:
 
     @property
     def hits(self) -> Counter[str]:
-        """How often each address was asked for."""
-        return Counter(url for url, _ in self.asked)
+        """How often each address was requested."""
+        return Counter(url for url, _ in self.calls)
 
     def page(self, url: str, text: str, **validators: str) -> None:
         """Answer *url* with *text* from now on."""
@@ -45,7 +45,7 @@ class ScriptedFetcher:
         validators: Validators = UNCONDITIONAL,
         media: Media = "html",
     ) -> Page | NotModified:
-        self.asked.append((url, validators))
+        self.calls.append((url, validators))
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         self.started.set()

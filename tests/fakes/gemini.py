@@ -1,9 +1,9 @@
-"""A fake Gemini REST service on loopback, which behaves as well or badly as a test wants.
+"""A fake Gemini REST service on loopback, whose behaviour and faults a test scripts.
 
 In a test: `async with FakeGemini() as fake:`, then `fake.script("…", finish("SAFETY"))`; or
 `with FakeGemini.in_thread() as fake:` beside a server in another process. By hand:
 `python -m tests.fakes.gemini --port 8099 --delay-ms 300`. Unscripted, it answers each prompt
-with a verdict that keeps every rule. All its words are made up.
+with a valid verdict. All its texts are made up.
 """
 
 import argparse
@@ -54,7 +54,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Seen:
+class ReceivedRequest:
     """One request as received."""
 
     path: str
@@ -92,7 +92,7 @@ def blocked(reason: str = "SAFETY") -> Reply:
 
 
 def no_candidates() -> Reply:
-    """A reply with nothing in it but the usage."""
+    """A reply that contains only the usage."""
     return as_json({"usageMetadata": USAGE})
 
 
@@ -160,7 +160,7 @@ def _as_reply(value: Reply | str | Mapping[str, object]) -> Reply:
 
 
 def sentences_in(prompt: str) -> dict[int, dict[int, str]]:
-    """The sentences of the `<REFERENCES>` block, by the numbers of both; empty without a block."""
+    """Sentences of the `<REFERENCES>` block by numbers of reference and sentence."""
     block = re.search(r"^<REFERENCES>\n(.*?)\n</REFERENCES>$", prompt, re.DOTALL | re.MULTILINE)
     lines = re.findall(r"^\[(\d+)\] (.*)$", block[1], re.MULTILINE) if block else []
     return {int(number): _numbered(words) for number, words in lines}
@@ -213,9 +213,9 @@ def prompt_of(body: Mapping[str, Any]) -> str:
 
 
 EVENTS = 10
-"""About how many a stream has."""
+"""About how many events a stream has."""
 
-MOST_SEEN = 1000
+MAX_RECEIVED = 1000
 """The most requests that are kept."""
 
 
@@ -234,7 +234,7 @@ class FakeGemini:
         self.streams = streams
         self.delay_s = delay_s
         self.personas = personas
-        self.seen: list[Seen] = []
+        self.seen: list[ReceivedRequest] = []
         self.arrived = asyncio.Event()
         self.abandoned = asyncio.Event()
         """Set when a client disconnected before its answer."""
@@ -315,8 +315,8 @@ class FakeGemini:
 
     async def _generate(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
-        self.seen.append(Seen(request.path, dict(request.headers), body))
-        del self.seen[:-MOST_SEEN]
+        self.seen.append(ReceivedRequest(request.path, dict(request.headers), body))
+        del self.seen[:-MAX_RECEIVED]
         self.arrived.set()
         reply = self._next(request, body)
         try:
@@ -401,7 +401,7 @@ def _cut(request: web.Request) -> web.Response:
 async def _serve_for_ever(port: int, delay_s: float) -> None:
     async with FakeGemini(port=port, delay_s=delay_s) as fake:
         gc.collect()
-        gc.freeze()  # or its pauses for garbage would count for the program that is measured
+        gc.freeze()  # pauses of the collector would count for the program measured
         print(f"fake Gemini at {fake.base_url}", flush=True)  # noqa: T201 - a script's output
         await asyncio.Event().wait()
 

@@ -1,8 +1,8 @@
-"""Another process at the index: `python -m tests.fakes.index_process write|embed|hold|fill FOLDER`.
+"""A second index process: `python -m tests.fakes.index_process write|embed|hold|fill FOLDER`.
 
 `write` adds documents without end, a commit each, and prints the number of each once it is
-committed; `embed` does so with vectors; `hold` takes the lock, says so, and keeps it until its
-input ends; `fill` adds more than there is room for in a file, and prints what it was told.
+committed; `embed` does so with vectors; `hold` takes the lock, prints `held`, and keeps it until
+its input ends; `fill` exceeds the size limit of files, and prints the error.
 """
 
 import asyncio

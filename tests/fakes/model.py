@@ -11,7 +11,7 @@ from judge.types.replies import FinishReason, ModelReply, Prompt, Usage
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelCall:
     """One call of `complete`."""
 
     prompt: Prompt
@@ -20,17 +20,17 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Written:
-    """A streamed reply: each text of *heard* so far in turn, then *end*."""
+class StreamedReply:
+    """A streamed reply: each of *texts*, the reply so far, in turn, then *end*."""
 
-    heard: Sequence[str]
+    texts: Sequence[str]
     end: ModelReply | BaseException
 
 
-def written(text: str, *, piece: int = 20, finish: FinishReason = "stop") -> Written:
+def streamed(text: str, *, piece: int = 20, finish: FinishReason = "stop") -> StreamedReply:
     """*text* as a reply that is streamed in pieces of so many characters."""
-    heard = [text[:to] for to in range(piece, len(text) + piece, piece)]
-    return Written(heard, ModelReply(text, "scripted", finish, Usage(100, 50, 25)))
+    texts = [text[:to] for to in range(piece, len(text) + piece, piece)]
+    return StreamedReply(texts, ModelReply(text, "scripted", finish, Usage(100, 50, 25)))
 
 
 class ScriptedModel:
@@ -38,19 +38,19 @@ class ScriptedModel:
 
     def __init__(
         self,
-        *script: str | ModelReply | Exception | Written,
+        *script: str | ModelReply | Exception | StreamedReply,
         name: str = "scripted",
         gives_verdicts: bool = True,
     ) -> None:
         self.name = name
         self.gives_verdicts = gives_verdicts
-        self.asked: list[Asked] = []
+        self.calls: list[ModelCall] = []
         self._script = deque(script)
 
     @property
     def prompts(self) -> list[Prompt]:
         """The prompts received, oldest first."""
-        return [asked.prompt for asked in self.asked]
+        return [call.prompt for call in self.calls]
 
     async def complete(
         self,
@@ -61,13 +61,13 @@ class ScriptedModel:
         on_text: OnText = ignore_text,
     ) -> ModelReply:
         """The next scripted reply; raises ModelUnavailable when there is none left."""
-        self.asked.append(Asked(prompt, timeout_s, doubles_limit))
+        self.calls.append(ModelCall(prompt, timeout_s, has_more_room))
         if not self._script:
             message = "the script of this model is used up"
             raise ModelUnavailable(message)
         reply = self._script.popleft()
-        if isinstance(reply, Written):
-            for text in reply.heard:
+        if isinstance(reply, StreamedReply):
+            for text in reply.texts:
                 on_text(text)
                 await asyncio.sleep(0)
             reply = reply.end

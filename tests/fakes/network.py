@@ -20,64 +20,64 @@ REASONS = {
 }  # fmt: skip
 
 
-class Detour(httpcore.AsyncNetworkBackend):
-    """Redirects every connection to loopback, and records where it was meant to go."""
+class LoopbackNetwork(httpcore.AsyncNetworkBackend):
+    """Redirects every connection to loopback, and records which host it was for."""
 
     def __init__(self) -> None:
-        self.meant: list[str] = []
+        self.hosts: list[str] = []
 
     async def connect_tcp(self, host, port, *_):
-        self.meant.append(host)
+        self.hosts.append(host)
         return await httpcore.AnyIOBackend().connect_tcp("127.0.0.1", port)
 
 
-class BlackHole(httpcore.AsyncMockBackend):
+class TimeoutNetwork(httpcore.AsyncMockBackend):
     """A network where connecting times out."""
 
     async def connect_tcp(self, *_):
         raise httpcore.ConnectTimeout("no answer")
 
 
-class Names:
+class FakeResolver:
     """A resolver that resolves every name to *addresses*, and counts its queries."""
 
     def __init__(self, *addresses: str) -> None:
         self.addresses = addresses
-        self.asked: list[str] = []
+        self.calls: list[str] = []
 
     async def __call__(self, host: str) -> Sequence[str]:
-        self.asked.append(host)
+        self.calls.append(host)
         return self.addresses
 
 
-class Turncoat(Names):
-    """A resolver that gives *first* until it switches: *at_each_question*, or when told to."""
+class ChangingResolver(FakeResolver):
+    """A resolver that answers *first*, and *then* once it switches: by `switch`, or by itself."""
 
-    def __init__(self, first: str, then: str, *, at_each_question: bool = False) -> None:
+    def __init__(self, first: str, then: str, *, after_each_query: bool = False) -> None:
         super().__init__(first)
         self._then = then
-        self._at_each_question = at_each_question
+        self._after_each_query = after_each_query
 
-    def turn(self) -> None:
+    def switch(self) -> None:
         self.addresses = (self._then,)
 
     async def __call__(self, host: str) -> Sequence[str]:
-        found = await super().__call__(host)
-        if self._at_each_question:
-            self.turn()
-        return found
+        addresses = await super().__call__(host)
+        if self._after_each_query:
+            self.switch()
+        return addresses
 
 
 @cache
-def authorities() -> ssl.SSLContext:
-    """Made once, since reading all the certificates takes 30 ms."""
+def default_ssl_context() -> ssl.SSLContext:
+    """Made once, since loading the certificate authorities takes 30 ms."""
     return httpx.create_ssl_context(trust_env=False)
 
 
 @asynccontextmanager
-async def opened(*sites: FakeSite, **options) -> AsyncIterator[HttpxFetcher]:
+async def fetcher_for(*sites: FakeSite, **options) -> AsyncIterator[HttpxFetcher]:
     """A fetcher that trusts *sites*."""
-    options = {"contact": lambda: "ops@example.org", "ssl_context": authorities()} | options
+    options = {"contact": lambda: "ops@example.org", "ssl_context": default_ssl_context()} | options
     fetcher = open_fetcher(trusted_hosts=frozenset(site.host for site in sites), **options)
     try:
         yield fetcher
@@ -85,7 +85,7 @@ async def opened(*sites: FakeSite, **options) -> AsyncIterator[HttpxFetcher]:
         await fetcher.aclose()
 
 
-async def reason_for(fetcher: HttpxFetcher, url: str, timeout_s: float = 5) -> str:
+async def refusal_reason(fetcher: HttpxFetcher, url: str, timeout_s: float = 5) -> str:
     """Why *url* is refused; fails if it is not."""
     with pytest.raises(FetchError) as caught:
         await fetcher.fetch(url, timeout_s=timeout_s)

@@ -1,4 +1,4 @@
-"""Short ways to make documents for the tests of search; and a book on robots."""
+"""Builds documents and passages for the tests of search, and a book on robots."""
 
 from datetime import UTC, datetime
 

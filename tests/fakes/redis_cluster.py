@@ -31,7 +31,7 @@ class RunningCluster:
         return f"redis+cluster://{hosts}"
 
     def master_of(self, key: str) -> RedisServer:
-        """The master that has the slot of *key*."""
+        """The master that serves the slot of *key*."""
         slot = int(ask(self.nodes[0].port, "CLUSTER", "KEYSLOT", key))
         ranges = [range(*pair) for pair in _bounds(self.masters)]
         return self.nodes[next(n for n, slots in enumerate(ranges) if slot in slots)]
@@ -85,8 +85,8 @@ def _bounds(masters: int) -> list[tuple[int, int]]:
 
 
 def _is_joined(node: RedisServer, nodes: int) -> bool:
-    told = ask(node.port, "CLUSTER INFO")
-    return told["cluster_state"] == "ok" and int(told["cluster_known_nodes"]) == nodes
+    reply = ask(node.port, "CLUSTER INFO")
+    return reply["cluster_state"] == "ok" and int(reply["cluster_known_nodes"]) == nodes
 
 
 @dataclass(frozen=True)
@@ -135,14 +135,14 @@ def _sentinel(folder: Path, port: int, master: RedisServer, down_after_ms: int) 
 
 def _knows_all(port: int, sentinels: int) -> bool:
     try:
-        told = ask(port, "SENTINEL MASTER", "judge")
+        reply = ask(port, "SENTINEL MASTER", "judge")
     except redis.RedisError:
         return False
-    return told["num-other-sentinels"] == sentinels - 1 and told["num-slaves"] == 1
+    return reply["num-other-sentinels"] == sentinels - 1 and reply["num-slaves"] == 1
 
 
-def _wait_until(claim: Callable[[], object]) -> None:
+def _wait_until(condition: Callable[[], object]) -> None:
     deadline = time.monotonic() + PATIENCE_S
-    while not claim():
+    while not condition():
         assert time.monotonic() < deadline, "the servers did not find one another in time"
         time.sleep(0.02)

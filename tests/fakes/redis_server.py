@@ -56,7 +56,7 @@ class RedisServer:
             self._process = None
 
     def pause(self) -> None:
-        """Make it hang: connections are accepted and never answered."""
+        """Make it hang: it accepts connections and never replies."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:

@@ -1,4 +1,4 @@
-"""Whether a passage is in a scope, in plain Python: what the engines are compared with."""
+"""Tells whether a passage is in a scope, in plain Python; engines are compared with it."""
 
 from judge.types.search import AnyOf, Clause, Passage, Scope
 

@@ -1,4 +1,4 @@
-"""A simple, slow search index in a list, of what was committed."""
+"""A simple, slow search index in memory."""
 
 from collections.abc import Sequence
 from contextlib import asynccontextmanager
@@ -19,12 +19,12 @@ from tests.fakes.scope_oracle import holds
 class FakeIndex:
     """A SearchIndex, Catalogue and WritableIndex; a passage is found by any word of the query.
 
-    `asked` counts calls to the catalogue. With `is_down` nothing answers.
+    `calls` lists calls to the catalogue. With `is_down` nothing answers.
     """
 
     def __init__(self, *documents: DocumentWithPassages) -> None:
         self.documents_by_key = {_key(item): item for item in documents}
-        self.asked: list[str] = []
+        self.calls: list[str] = []
         self.commits = 0
         self.is_down = False
         self.warnings: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class FakeIndex:
 
     def _note(self, what: str) -> None:
         self._expect_up()
-        self.asked.append(what)
+        self.calls.append(what)
 
     def _expect_up(self) -> None:
         if self.is_down:
@@ -100,7 +100,7 @@ class FakeIndex:
 
 
 class _Writer:
-    """Keeps changes back until they are committed."""
+    """Buffers changes until they are committed."""
 
     def __init__(self, index: FakeIndex) -> None:
         self._index = index

@@ -22,7 +22,7 @@ from http import HTTPStatus
 from typing import Self
 
 HTML = "text/html; charset=utf-8"
-PATIENCE_S = 20.0
+TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ Script = Reply | Callable[[Request], Reply]
 
 @dataclass(slots=True)
 class FakeSite:
-    """The site; `hits` counts requests by path, `requests` keeps them, in order of arrival.
+    """The site; `hits` counts requests by path, `requests` lists them, in order of arrival.
 
-    `connections` counts all that were made, `open_connections` those open now.
+    `connections` counts all that were opened, `open_connections` those still open.
     """
 
     tls: ssl.SSLContext | None = None
@@ -84,7 +84,7 @@ class FakeSite:
     _loop: asyncio.AbstractEventLoop | None = None
     _thread: threading.Thread | None = None
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
-    _talks: set[asyncio.Task[None]] = field(default_factory=set)
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     # Scripting
 
@@ -134,11 +134,11 @@ class FakeSite:
         self._gates[path] = asyncio.Event()
 
     def release(self, path: str) -> None:
-        """Send the answers for *path* that were held."""
+        """Send the delayed answers for *path*."""
         assert self._loop
         self._loop.call_soon_threadsafe(self._gates.pop(path).set)
 
-    # Asking
+    # Observing
 
     @property
     def host(self) -> str:
@@ -149,13 +149,13 @@ class FakeSite:
 
     async def arrived(self, path: str, count: int = 1) -> None:
         """Return once *path* was requested *count* times."""
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             while self.hits[path] < count:  # noqa: ASYNC110 - counted on another thread
                 await asyncio.sleep(0.002)
 
-    async def left_alone(self) -> None:
+    async def until_disconnected(self) -> None:
         """Return once nobody is connected."""
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             while self.open_connections:  # noqa: ASYNC110 - counted on another thread
                 await asyncio.sleep(0.002)
 
@@ -166,7 +166,7 @@ class FakeSite:
         opened: Future[int] = Future()
         self._thread = threading.Thread(target=asyncio.run, args=(self._run(opened),), daemon=True)
         self._thread.start()
-        self.port = opened.result(PATIENCE_S)
+        self.port = opened.result(TIMEOUT_S)
         return self
 
     def stop(self) -> None:
@@ -174,7 +174,7 @@ class FakeSite:
         assert self._loop
         assert self._thread
         self._loop.call_soon_threadsafe(self._stopping.set)
-        self._thread.join(PATIENCE_S)
+        self._thread.join(TIMEOUT_S)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -193,7 +193,7 @@ class FakeSite:
         server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self.tls)
         opened.set_result(server.sockets[0].getsockname()[1])
         await self._stopping.wait()
-        # What is being accepted starts before the server is closed, or its socket stays open.
+        # Let connections being accepted start before the server closes, or their sockets stay open.
         self._loop.remove_reader(server.sockets[0].fileno())
         await asyncio.sleep(0)
         server.close()
@@ -205,18 +205,18 @@ class FakeSite:
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         self.open_connections += 1
-        talk = asyncio.create_task(self._talk(reader, writer))
-        # Kept: nothing else holds a task that waits for a reader, and the collector takes it.
-        self._talks.add(talk)
-        # Not in the task itself, which may be cancelled before it has begun.
-        talk.add_done_callback(lambda talk: self._leave(talk, writer))
+        connection = asyncio.create_task(self._serve(reader, writer))
+        # Keep a reference: without one, the garbage collector takes a task that waits for a reader.
+        self._tasks.add(connection)
+        # Not in the task itself, which may be cancelled before it starts.
+        connection.add_done_callback(lambda connection: self._leave(connection, writer))
 
-    def _leave(self, talk: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
-        self._talks.discard(talk)
+    def _leave(self, connection: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
+        self._tasks.discard(connection)
         writer.transport.abort()
         self.open_connections -= 1
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
             while await self._answer(await _read_request(reader), writer):
                 pass

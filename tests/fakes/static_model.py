@@ -15,7 +15,7 @@ WORDS = [word for subject in SUBJECTS for word in subject]
 
 
 def make_model(folder: Path, *, vocabulary_only: bool = False) -> Path:
-    """A model in model2vec's format that knows SUBJECTS alone."""
+    """A model in model2vec's format that knows only the words of SUBJECTS."""
     tokens = {"[UNK]": 0} | {word: at for at, word in enumerate(WORDS, start=1)}
     tokenizer = Tokenizer(WordLevel(tokens, unk_token="[UNK]"))
     tokenizer.normalizer = Lowercase()
@@ -24,7 +24,7 @@ def make_model(folder: Path, *, vocabulary_only: bool = False) -> Path:
     tokenizer.save(str(folder / "tokenizer.json"))
     rows = np.array([[9.0] * 4, *map(subjects_of, WORDS)], dtype=np.float16)
     tensors = {"embeddings": rows}
-    if vocabulary_only:  # as smaller models are: a row for several tokens, and a weight for each
+    if vocabulary_only:  # as in smaller models: tokens share rows, and each has a weight
         kinds, mapping = np.unique(rows, axis=0, return_inverse=True)
         tensors = {
             "embeddings": kinds,

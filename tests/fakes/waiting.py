@@ -1,14 +1,14 @@
-"""Waits for conditions that send no event, with a deadline, and measures how long work takes."""
+"""Waits, with a deadline, for conditions that set no event, and measures durations."""
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
 
-async def until(claim: Callable[[], bool], timeout_s: float = 20.0) -> None:
-    """Return as soon as *claim* is true; raises TimeoutError."""
+async def until(condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
+    """Return as soon as *condition* is true; raises TimeoutError."""
     async with asyncio.timeout(timeout_s):
-        while not claim():  # noqa: ASYNC110  There is no event; that is what this is for.
+        while not condition():  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(0.002)
 
 
@@ -19,10 +19,10 @@ async def seconds_of(work: Callable[[], Awaitable[object]]) -> float:
     return time.monotonic() - started
 
 
-async def is_once_within(
+async def is_ever_within(
     limit_s: float, measured: Callable[[], Awaitable[float]], tries: int = 4
 ) -> bool:
-    """Whether one of *tries* takes less than *limit_s*; a busy machine slows some, not all."""
+    """Whether any of *tries* takes less than *limit_s*; a busy machine slows some, not all."""
     for _ in range(tries):
         if await measured() < limit_s:
             return True

@@ -262,7 +262,7 @@ async def test_without_a_scope_nothing_is_searched() -> None:
     index = FakeIndex(LEASE)
     result = await World(ScriptedModel(GOOD), index=index).judge()
     assert {r.kind for r in result.references} == {"page"}
-    assert index.asked == []
+    assert index.calls == []
 
 
 async def test_a_bad_scope_is_refused_before_anything_is_done() -> None:
@@ -287,7 +287,7 @@ async def test_a_scope_that_gave_nothing_is_a_warning() -> None:
 async def test_a_defective_reply_is_asked_again_exactly_once_with_the_defects_named() -> None:
     model = ScriptedModel(HARD, GOOD, GOOD)
     result = await World(model).judge()
-    assert len(model.asked) == 2
+    assert len(model.calls) == 2
     assert '"[7]"' in model.prompts[1].instructions
     assert result.attempts == 2
     assert result.usage == Usage(200, 100, 50)
@@ -326,7 +326,7 @@ async def test_of_two_equally_good_replies_the_second_is_shown() -> None:
 async def test_a_truncated_reply_is_asked_again_with_more_room() -> None:
     model = ScriptedModel(ModelReply("{", "scripted", "truncated"), GOOD)
     await World(model).judge()
-    assert [asked.doubles_limit for asked in model.asked] == [False, True]
+    assert [asked.has_more_room for asked in model.calls] == [False, True]
 
 
 async def test_a_reply_that_is_good_enough_survives_the_loss_of_the_second() -> None:
@@ -346,7 +346,7 @@ async def test_a_refusal_carries_the_help_lines_and_is_not_asked_again() -> None
     with pytest.raises(ContentBlocked) as caught:
         await World(model).judge()
     assert [line.phone for line in caught.value.help_lines] == ["116 123"]
-    assert len(model.asked) == 1
+    assert len(model.calls) == 1
 
 
 async def test_an_unavailable_model_is_the_callers_to_see() -> None:
@@ -404,14 +404,14 @@ async def test_a_fallback_answers_for_a_slow_model_within_the_deadline() -> None
 async def test_of_the_time_a_quarter_is_kept_for_the_fallback() -> None:
     usual, fallback = ScriptedModel(ModelUnavailable("Down.")), ScriptedModel(GOOD)
     await World(usual, fallback, deadline_s=0.2).judge()
-    given = [model.asked[0].timeout_s for model in (usual, fallback)]
+    given = [model.calls[0].timeout_s for model in (usual, fallback)]
     assert given == pytest.approx([0.15, 0.2])
 
 
 async def test_of_a_long_time_a_second_is_kept_for_the_fallback() -> None:
     usual, fallback = ScriptedModel(ModelUnavailable("Down.")), ScriptedModel(GOOD)
     await World(usual, fallback, deadline_s=12).judge()
-    assert [model.asked[0].timeout_s for model in (usual, fallback)] == [11, 12]
+    assert [model.calls[0].timeout_s for model in (usual, fallback)] == [11, 12]
 
 
 async def test_without_a_fallback_a_slow_model_ends_at_the_deadline() -> None:
@@ -426,7 +426,7 @@ async def test_without_a_fallback_a_slow_model_ends_at_the_deadline() -> None:
 async def test_the_model_gets_the_time_that_is_left() -> None:
     model = ScriptedModel(GOOD)
     await World(model, deadline_s=12).judge()
-    assert model.asked[0].timeout_s == 12
+    assert model.calls[0].timeout_s == 12
 
 
 async def test_a_page_that_is_down_is_left_out_and_said_to_be() -> None:

@@ -169,7 +169,7 @@ class TestBudget:
         model = ScriptedModel(GOOD)
         with pytest.raises(BudgetSpent):
             await judge(model, "My landlord is mean to me.", admit=BudgetSpent("Spent."))
-        assert model.asked == []
+        assert model.calls == []
 
     async def test_the_fallback_does_not_hide_a_spent_budget(self) -> None:
         fallback = ScriptedModel(GOOD)
@@ -179,7 +179,7 @@ class TestBudget:
                 "My landlord is mean to me.",
                 fallback=fallback,
             )
-        assert fallback.asked == []
+        assert fallback.calls == []
 
     async def test_the_fallback_stands_in_for_a_model_that_is_only_away(self) -> None:
         model, fallback = ScriptedModel(ModelUnavailable("away")), ScriptedModel(GOOD, name="b")

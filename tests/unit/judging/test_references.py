@@ -79,9 +79,9 @@ async def test_the_pages_that_bear_on_the_dispute_come_before_the_passages(world
 
 async def test_a_second_request_fetches_nothing_and_gets_the_same(world):
     first = await world.collect()
-    world.fetcher.asked.clear()
+    world.fetcher.calls.clear()
     assert await world.collect() == first
-    assert world.fetcher.asked == []
+    assert world.fetcher.calls == []
 
 
 async def test_a_page_that_cannot_be_read_is_told_once_it_may_fit(world):

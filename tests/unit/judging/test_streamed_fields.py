@@ -1,4 +1,4 @@
-"""What is shown of a verdict while it is written: only what holds, and never taken back unsaid."""
+"""What is shown of a verdict while it is streamed: only what holds, and never taken back unsaid."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ from judge.types.results import JudgeResult
 from judge.types.steps import FieldChecked, Restarted, Step
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
-from tests.fakes.model import ScriptedModel, Written, written
+from tests.fakes.model import ScriptedModel, StreamedReply, streamed
 from tests.fakes.pipeline import build_pipeline, text_retriever
 from tests.unit.judging.verdicts.replies import (
     DEFAULT_PERSONAS,
@@ -65,10 +65,12 @@ def reply_text(order: tuple[str, ...] = ORDER, **changes: Any) -> str:
 
 
 class Judgement:
-    """A judgement whose fields are told as they are written."""
+    """A judgement whose fields are told as they are streamed."""
 
     def __init__(
-        self, *script: str | ModelReply | Exception | Written, fallback: LanguageModel | None = None
+        self,
+        *script: str | ModelReply | Exception | StreamedReply,
+        fallback: LanguageModel | None = None,
     ) -> None:
         self.model = ScriptedModel(*script)
         self.steps: list[Step] = []
@@ -122,7 +124,7 @@ def rejected(**changes: Any) -> str:
 
 async def test_each_field_is_told_when_the_next_one_begins() -> None:
     text = reply_text()
-    judgement = Judgement(written(text, piece=1))
+    judgement = Judgement(streamed(text, piece=1))
     heard: list[tuple[str, int]] = []
     result = await judgement.result()
     reader = ReplyReader(
@@ -156,7 +158,7 @@ async def test_the_first_field_comes_within_two_fifths_of_the_reply() -> None:
             return await super().complete(*arguments, on_text=hear, **options)
 
     judgement = Judgement()
-    model = Listening(written(text, piece=4))
+    model = Listening(streamed(text, piece=4))
     judgement.pipeline = build_pipeline(
         KNOWN, text_retriever(ReplayFetcher(PAGES), FakeClock(), judgement.journal), model
     )
@@ -223,7 +225,7 @@ async def test_a_field_that_breaks_a_rule_is_not_shown_and_all_others_stay(
         personas=[persona(p.name, rationale="Second.") for p in DEFAULT_PERSONAS],
         summary="Second [1].",
     )
-    judgement = Judgement(written(reply_text(**changes)), written(mended))
+    judgement = Judgement(streamed(reply_text(**changes)), streamed(mended))
     result = await judgement.result()
     good = [name for name in NAMES if name != bad]
     assert judgement.told == [*good, "-", bad]
@@ -300,7 +302,7 @@ async def test_a_persona_cannot_cite_after_a_summary_that_says_nothing_helps() -
 async def test_a_second_reply_with_a_hard_defect_leaves_the_first_with_what_was_shown() -> None:
     soft = reply_text(personas=personas(rationale="It is theirs (2)."), summary="It is theirs.")
     hard = reply_text(summary="It is theirs [9].")
-    judgement = Judgement(written(soft), written(hard))
+    judgement = Judgement(streamed(soft), streamed(hard))
     result = await judgement.result()
     assert judgement.told == [*NAMES[:2], "personas.2", "-", "personas.1"]
     assert_verdict_is_as_shown(judgement.shown, result)
@@ -311,8 +313,8 @@ async def test_a_second_reply_with_a_hard_defect_leaves_the_first_with_what_was_
 
 async def test_a_connection_that_breaks_lets_what_it_showed_fall() -> None:
     text, other = reply_text(), reply_text(paraphrase="You want warmth.")
-    heard = [*written(text[: text.index('"Coach"')]).heard, "{", *written(other).heard]
-    judgement = Judgement(Written(heard, ModelReply(other, "scripted")))
+    heard = [*streamed(text[: text.index('"Coach"')]).texts, "{", *streamed(other).texts]
+    judgement = Judgement(StreamedReply(heard, ModelReply(other, "scripted")))
     result = await judgement.result()
     assert judgement.told == [*NAMES[:3], "-", *NAMES]
     assert_verdict_is_as_shown(judgement.shown, result)
@@ -322,8 +324,8 @@ async def test_a_connection_that_breaks_lets_what_it_showed_fall() -> None:
 async def test_a_connection_that_breaks_the_second_time_leaves_what_had_settled() -> None:
     bad = reply_text(paraphrase="P", personas=personas(rationale="Ask them [7]."), summary="x [9]")
     text, other = reply_text(), reply_text(personas=personas(rationale="Ask them again."))
-    heard = [*written(text[: text.index('"Coach"')]).heard, "{", *written(other).heard]
-    judgement = Judgement(bad, Written(heard, ModelReply(other, "scripted")))
+    heard = [*streamed(text[: text.index('"Coach"')]).texts, "{", *streamed(other).texts]
+    judgement = Judgement(bad, StreamedReply(heard, ModelReply(other, "scripted")))
     result = await judgement.result()
     kept = ("paraphrase", "personas.0", "personas.2")
     restarts = [step.keeps for step in judgement.steps if isinstance(step, Restarted)]
@@ -332,7 +334,7 @@ async def test_a_connection_that_breaks_the_second_time_leaves_what_had_settled(
 
 
 async def test_a_fallback_begins_anew() -> None:
-    broken = Written(written(reply_text()).heard[:40], ModelUnavailable("gone"))
+    broken = StreamedReply(streamed(reply_text()).texts[:40], ModelUnavailable("gone"))
     judgement = Judgement(broken, fallback=ExtractiveModel())
     result = await judgement.result()
     assert judgement.told[:1] == ["paraphrase"]
@@ -353,14 +355,14 @@ async def test_a_model_that_only_quotes_does_not_finish_what_another_began() -> 
 
 @pytest.mark.parametrize("finish", ["recitation", "other"])
 async def test_nothing_of_a_reply_that_recites_stays(finish: Any) -> None:
-    judgement = Judgement(written(reply_text(), finish=finish), written(reply_text()))
+    judgement = Judgement(streamed(reply_text(), finish=finish), streamed(reply_text()))
     await judgement.result()
     assert judgement.told == [*NAMES[:4], "-", *NAMES]
 
 
 async def test_a_second_reply_that_recites_takes_back_what_it_showed() -> None:
     soft = reply_text(personas=personas(rationale="It is theirs (2)."))
-    judgement = Judgement(written(soft), written(reply_text(), finish="recitation"))
+    judgement = Judgement(streamed(soft), streamed(reply_text(), finish="recitation"))
     result = await judgement.result()
     assert judgement.told[-2:] == ["personas.1", "-"]
     assert "personas.1" not in judgement.shown
@@ -371,15 +373,15 @@ async def test_a_second_reply_that_recites_takes_back_what_it_showed() -> None:
 async def test_a_truncated_reply_keeps_what_was_complete() -> None:
     text = reply_text()
     cut = text[: text.index('"Coach"')]
-    judgement = Judgement(written(cut, finish="truncated"), written(text))
+    judgement = Judgement(streamed(cut, finish="truncated"), streamed(text))
     await judgement.result()
     assert judgement.told == [*NAMES[:3], "-", *NAMES[3:]]
 
 
 async def test_what_was_shown_stays_when_the_time_runs_out() -> None:
     text = reply_text()
-    heard = written(text[: text.index('"Coach"')]).heard
-    judgement = Judgement(Written(heard, TimeoutError()))
+    heard = streamed(text[: text.index('"Coach"')]).texts
+    judgement = Judgement(StreamedReply(heard, TimeoutError()))
     with pytest.raises(DeadlineExceeded):
         await judgement.result()
     assert judgement.told == list(NAMES[:3])
@@ -394,7 +396,7 @@ async def test_two_bad_replies_are_an_error_though_some_fields_were_shown() -> N
 
 async def test_a_member_that_comes_twice_is_as_it_was_shown() -> None:
     text = reply_text()[:-1] + ', "paraphrase": "Something else."}'
-    judgement = Judgement(written(text))
+    judgement = Judgement(streamed(text))
     result = await judgement.result()
     assert result.paraphrase == good_reply()["paraphrase"]
     assert_verdict_is_as_shown(judgement.shown, result)
@@ -408,7 +410,7 @@ async def test_a_member_that_comes_twice_is_as_it_was_shown() -> None:
     ],
 )
 async def test_a_model_may_write_in_another_order(order: tuple[str, ...]) -> None:
-    judgement = Judgement(written(reply_text(order)))
+    judgement = Judgement(streamed(reply_text(order)))
     result = await judgement.result()
     assert judgement.told == list(NAMES)
     assert_verdict_is_as_shown(judgement.shown, result)
@@ -417,7 +419,7 @@ async def test_a_model_may_write_in_another_order(order: tuple[str, ...]) -> Non
 async def test_a_fence_around_the_json_hides_nothing() -> None:
     text = reply_text()
     cut = f"```json\n{text[: text.index('summary')]}"
-    judgement = Judgement(written(cut, finish="truncated"), reply_text())
+    judgement = Judgement(streamed(cut, finish="truncated"), reply_text())
     await judgement.result()
     assert judgement.told == [*NAMES[:3], "-", *NAMES[3:]]
 
@@ -506,21 +508,21 @@ ENDS = st.sampled_from(["stop", "stop", "stop", "stop", "truncated", "recitation
 
 
 @st.composite
-def scripts(draw: st.DrawFn) -> list[Written]:
+def scripts(draw: st.DrawFn) -> list[StreamedReply]:
     """What a model writes when it is asked, with connections that break."""
     script = []
     for _ in range(2):
         text, before = draw(replies()), draw(st.none() | replies())
-        broken = written(before).heard[: draw(st.integers(0, 40))] if before else []
-        whole = written(text, piece=draw(st.integers(5, 200)), finish=draw(ENDS))
+        broken = streamed(before).texts[: draw(st.integers(0, 40))] if before else []
+        whole = streamed(text, piece=draw(st.integers(5, 200)), finish=draw(ENDS))
         end = draw(st.sampled_from([whole.end, whole.end, whole.end, ModelUnavailable("gone")]))
-        script.append(Written([*broken, *whole.heard], end))
+        script.append(StreamedReply([*broken, *whole.texts], end))
     return script
 
 
 @given(scripts(), st.booleans())
 def test_nothing_shown_is_contradicted_by_the_verdict(
-    script: list[Written], has_fallback: bool
+    script: list[StreamedReply], has_fallback: bool
 ) -> None:
     judgement = Judgement(*script, fallback=ExtractiveModel() if has_fallback else None)
 
@@ -541,16 +543,16 @@ def test_nothing_shown_is_contradicted_by_the_verdict(
 
 def test_reading_is_linear_however_small_the_pieces_and_however_many_the_brackets() -> None:
     text = '{"a": [' + "[]," * 10_000
-    judgement = Judgement(written(text, piece=3), reply_text())
+    judgement = Judgement(streamed(text, piece=3), reply_text())
     before = time.process_time()
     asyncio.run(judgement.result())
     assert time.process_time() - before < 4.0  # 0.7 s; read at each piece, over 30 s
 
 
 def test_a_text_without_end_is_not_read_on() -> None:
-    text = '{"a": [' + "[]," * (MAX_REPLY_LENGTH // 2)
-    heard = [text[:to] for to in range(0, len(text), MAX_REPLY_LENGTH // 4)]
-    judgement = Judgement(Written(heard, ModelReply(text, "scripted")), reply_text())
+    text = '{"a": [' + "[]," * (LONGEST_REPLY // 2)
+    heard = [text[:to] for to in range(0, len(text), LONGEST_REPLY // 4)]
+    judgement = Judgement(StreamedReply(heard, ModelReply(text, "scripted")), reply_text())
     asyncio.run(judgement.result())
     assert judgement.told == ["-", *NAMES]
 
@@ -564,14 +566,14 @@ def test_nothing_is_shown_of_a_reply_that_is_no_json_any_more(value: str) -> Non
 
 async def test_fields_that_say_nothing_of_the_references_leave_that_to_the_reply() -> None:
     uncited = reply_text(summary="It is for them.", quotes=[])
-    judgement = Judgement(written(uncited), written(uncited))
+    judgement = Judgement(streamed(uncited), streamed(uncited))
     result = await judgement.result()
     assert "summary" not in judgement.shown
     assert (result.evidence, len(result.warnings)) == ("missing", 1)
 
 
 async def test_a_voice_without_a_verdict_is_not_shown_as_it_is_written() -> None:
-    judgement = Judgement(written(reply_text(personas=personas(verdict=None))), reply_text())
+    judgement = Judgement(streamed(reply_text(personas=personas(verdict=None))), reply_text())
     await judgement.result()
     assert judgement.told == [
         "paraphrase",

@@ -215,10 +215,10 @@ async def test_names_are_remembered_for_a_second():
     world = World()
     for _ in range(3):
         await world.find(context="@collection:leases @tag:2025")
-    assert world.index.asked == ["contains", "contains"]
+    assert world.index.calls == ["contains", "contains"]
     world.clock.advance(1.1)
     await world.find(context="@collection:leases")
-    assert world.index.asked.count("contains") == 3
+    assert world.index.calls.count("contains") == 3
 
 
 async def test_a_new_collection_is_seen_at_once():

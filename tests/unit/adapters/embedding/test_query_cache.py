@@ -19,7 +19,7 @@ async def test_question_is_embedded_once():
     assert await vectors.embed_query("boat") == await vectors.embed_query("boat")
     await vectors.embed_query("bread")
 
-    assert embedder.asked == [QUERY, QUERY]
+    assert embedder.calls == [QUERY, QUERY]
 
 
 async def test_question_that_many_ask_at_once_is_embedded_once():
@@ -30,7 +30,7 @@ async def test_question_that_many_ask_at_once_is_embedded_once():
         asked = [group.create_task(vectors.embed_query("boat")) for _ in range(5)]
 
     assert {tuple(task.result()) for task in asked} == {(1.0, 0.0, 0.0, 0.0)}
-    assert embedder.asked == [QUERY]
+    assert embedder.calls == [QUERY]
 
 
 async def test_closing_gives_up_what_is_being_asked():
@@ -54,12 +54,12 @@ async def test_question_asked_longest_ago_is_forgotten():
         await vectors.embed_query(f"boat {number}")
     await vectors.embed_query("boat 0")
     await vectors.embed_query("one more")
-    embedder.asked.clear()
+    embedder.calls.clear()
 
     await vectors.embed_query("boat 0")
-    assert embedder.asked == []
+    assert embedder.calls == []
     await vectors.embed_query("boat 1")
-    assert embedder.asked == [QUERY]
+    assert embedder.calls == [QUERY]
 
 
 async def test_no_word_of_a_question_is_kept():

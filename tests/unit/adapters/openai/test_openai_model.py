@@ -22,7 +22,7 @@ from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
 from judge.ports import ignore_text
 from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest
-from tests.fakes.chat_server import ChatServer, Said, broken, page
+from tests.fakes.chat_server import ChatReply, ChatServer, broken, page
 from tests.fakes.journal import RecordingJournal
 
 KEY = "sk-very-secret"
@@ -199,7 +199,7 @@ async def test_a_request_that_is_refused_in_every_form_is_unavailable_and_nothin
 async def test_a_server_that_does_not_stream_answers_whole(bench):
     heard: list[str] = []
 
-    reply = await bench.complete(Said('{"a": 1}', is_streamed=False), on_text=heard.append)
+    reply = await bench.complete(ChatReply('{"a": 1}', is_streamed=False), on_text=heard.append)
 
     assert reply == ModelReply('{"a": 1}', "openai:tiny", "stop", Usage(120, 80, 40))
     assert heard == ['{"a": 1}']
@@ -208,7 +208,7 @@ async def test_a_server_that_does_not_stream_answers_whole(bench):
 async def test_a_server_that_calls_a_reply_created_has_answered(bench):
     whole = {"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}
 
-    reply = await bench.complete(Said(body=json.dumps(whole).encode(), status=201))
+    reply = await bench.complete(ChatReply(body=json.dumps(whole).encode(), status=201))
 
     assert (reply.finish, reply.text) == ("stop", "{}")
 
@@ -216,7 +216,7 @@ async def test_a_server_that_calls_a_reply_created_has_answered(bench):
 async def test_the_type_of_a_stream_may_be_written_with_capitals(bench):
     stream = b'data: {"choices": [{"delta": {"content": "{}"}}]}\n\ndata: [DONE]\n\n'
 
-    reply = await bench.complete(Said(body=stream, content_type="Text/Event-Stream"))
+    reply = await bench.complete(ChatReply(body=stream, content_type="Text/Event-Stream"))
 
     assert (reply.finish, reply.text) == ("stop", "{}")
 
@@ -266,10 +266,10 @@ async def test_an_address_without_its_version_is_told_with_what_to_do():
         [broken(403, f"{KEY} is no key")],
         [broken(503, f"{KEY} is tired")] * 2,
         [page(503)] * 2,
-        [page(), Said(cut="at-once")],
-        [Said(body=b"", status=302, headers={"Location": "http://127.0.0.1/"})],
-        [Said(finish="content_filter")],
-        [Said(body=f'{{"error": "{KEY}"}}'.encode())] * 2,
+        [page(), ChatReply(cut="at-once")],
+        [ChatReply(body=b"", status=302, headers={"Location": "http://127.0.0.1/"})],
+        [ChatReply(finish="content_filter")],
+        [ChatReply(body=f'{{"error": "{KEY}"}}'.encode())] * 2,
     ],
 )
 async def test_the_key_and_the_dispute_are_nowhere_to_be_read(bench, caplog, trouble):
@@ -287,7 +287,7 @@ async def test_the_key_and_the_dispute_are_nowhere_to_be_read(bench, caplog, tro
 
 async def test_no_body_is_read_beyond_its_limit(bench):
     answer = json.dumps({"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]})
-    padded = Said(body=b" " * MAX_BODY_BYTES + answer.encode())
+    padded = ChatReply(body=b" " * MAX_BODY_BYTES + answer.encode())
 
     with pytest.raises(ModelUnavailable):
         await bench.complete(padded, padded)

@@ -78,7 +78,7 @@ class Library:
 
     def embedded(self):
         """How many texts were sent to be embedded."""
-        return sum(count for purpose, count in self.embedder.asked if purpose == "passages")
+        return sum(count for purpose, count in self.embedder.calls if purpose == "passages")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import respx
 from judge.adapters.web.fetcher import MAX_PAGE_BYTES, HttpxFetcher
 from judge.adapters.web.robots import MAX_ROBOTS_BYTES
 from judge.types.references import Page, Validators
-from tests.fakes.network import reason_for
+from tests.fakes.network import refusal_reason
 
 SITE = "https://example.org"
 ROBOTS = f"{SITE}/robots.txt"
@@ -76,11 +76,11 @@ async def test_three_redirects_are_followed_and_four_are_not(fetcher, web):
     for hop in range(1, 5):
         redirect(web, f"{SITE}/{hop}", f"/{hop - 1}", (301, 302, 307, 308)[hop - 1])
     assert (await fetcher.fetch(f"{SITE}/3", timeout_s=5)).url == f"{SITE}/0"
-    assert await reason_for(fetcher, f"{SITE}/4") == "redirects"
+    assert await refusal_reason(fetcher, f"{SITE}/4") == "redirects"
 
 
 async def test_a_circle_of_redirects_ends(fetcher, web):
-    assert await reason_for(fetcher, redirect(web, f"{SITE}/", "/")) == "redirects"
+    assert await refusal_reason(fetcher, redirect(web, f"{SITE}/", "/")) == "redirects"
     assert len(requests_for(web, f"{SITE}/")) == 4
 
 
@@ -88,21 +88,23 @@ async def test_a_declared_length_over_the_limit_is_refused_unread(fetcher, web):
     body = Body(b"a")
     headers = [*HTML, ("Content-Length", str(MAX_PAGE_BYTES + 1))]
     web.get(f"{SITE}/").mock(return_value=httpx.Response(200, headers=headers, stream=body))
-    assert await reason_for(fetcher, f"{SITE}/") == "too-large"
+    assert await refusal_reason(fetcher, f"{SITE}/") == "too-large"
     assert body.bytes_read == 0
 
 
 @pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip", "gzip"])
 async def test_a_reply_in_an_encoding_that_was_not_asked_for_is_refused(fetcher, web, encoding):
     url = page(web, f"{SITE}/", b"<p>not gzip</p>", (*HTML, ("Content-Encoding", encoding)))
-    assert await reason_for(fetcher, url) == "encoding"
+    assert await refusal_reason(fetcher, url) == "encoding"
 
 
 async def test_a_gzip_page_comes_unpacked_and_one_that_ends_early_is_refused(fetcher, web):
     packed, gzipped = gzip.compress(b"<p>Hello</p>"), (*HTML, ("Content-Encoding", "gzip"))
     whole = await fetcher.fetch(page(web, f"{SITE}/whole", packed, gzipped), timeout_s=5)
     assert whole.body == b"<p>Hello</p>"
-    assert await reason_for(fetcher, page(web, f"{SITE}/cut", packed[:-4], gzipped)) == "encoding"
+    assert (
+        await refusal_reason(fetcher, page(web, f"{SITE}/cut", packed[:-4], gzipped)) == "encoding"
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,7 @@ async def test_what_says_or_shows_that_it_is_html_is_a_page(fetcher, web, body, 
     if is_page:
         assert isinstance(await fetcher.fetch(url, timeout_s=5), Page)
     else:
-        assert await reason_for(fetcher, url) == "content-type"
+        assert await refusal_reason(fetcher, url) == "content-type"
 
 
 async def test_we_say_who_we_are_and_what_we_take(web):
@@ -161,7 +163,7 @@ async def test_validators_that_cannot_be_a_header_are_neither_kept_nor_sent(fetc
 async def test_what_robots_txt_forbids_is_not_asked_for(fetcher, web):
     robots(web, b"User-agent: *\nDisallow: /private/")
     private = page(web, f"{SITE}/private/page")
-    assert await reason_for(fetcher, private) == "robots"
+    assert await refusal_reason(fetcher, private) == "robots"
     assert isinstance(await fetcher.fetch(page(web, f"{SITE}/open"), timeout_s=5), Page)
     assert requests_for(web, private) == []
 
@@ -169,21 +171,21 @@ async def test_what_robots_txt_forbids_is_not_asked_for(fetcher, web):
 async def test_the_robots_txt_of_a_redirects_target_counts(fetcher, web):
     target = page(web, "https://elsewhere.example/target")
     page(web, "https://elsewhere.example/robots.txt", b"User-agent: judge\nDisallow: /", ())
-    assert await reason_for(fetcher, redirect(web, f"{SITE}/", target)) == "robots"
+    assert await refusal_reason(fetcher, redirect(web, f"{SITE}/", target)) == "robots"
     assert requests_for(web, target) == []
 
 
 async def test_a_robots_txt_that_moved_is_followed(fetcher, web):
     redirect(web, ROBOTS, "/moved.txt", status=301)
     page(web, f"{SITE}/moved.txt", b"User-agent: *\nDisallow: /private", ())
-    assert await reason_for(fetcher, page(web, f"{SITE}/private")) == "robots"
+    assert await refusal_reason(fetcher, page(web, f"{SITE}/private")) == "robots"
 
 
 @pytest.mark.parametrize("status", [500, 503])
 async def test_a_robots_txt_that_fails_refuses_the_site(fetcher, web, status):
     robots(web, b"", status)
     url = page(web, f"{SITE}/")
-    assert await reason_for(fetcher, url) == "robots"
+    assert await refusal_reason(fetcher, url) == "robots"
     assert requests_for(web, url) == []
 
 
@@ -197,5 +199,5 @@ async def test_a_huge_robots_txt_is_read_up_to_its_last_whole_line(fetcher, web)
     head = b"User-agent: *\nDisallow: /private\n"
     padding = b"#" * (MAX_ROBOTS_BYTES - len(head) - len(b"\nDisallow: /")) + b"\n"
     robots(web, head + padding + b"Disallow: /x" * 1000)
-    assert await reason_for(fetcher, page(web, f"{SITE}/private")) == "robots"
+    assert await refusal_reason(fetcher, page(web, f"{SITE}/private")) == "robots"
     assert isinstance(await fetcher.fetch(page(web, f"{SITE}/open"), timeout_s=5), Page)

@@ -12,7 +12,7 @@ from judge.adapters.web.safe_addresses import (
     GuardedNetwork,
 )
 from judge.errors import FetchError
-from tests.fakes.network import PUBLIC, Names
+from tests.fakes.network import PUBLIC, FakeResolver
 
 
 class Refusing(httpcore.AsyncMockBackend):
@@ -28,7 +28,7 @@ class Refusing(httpcore.AsyncMockBackend):
 
 async def test_each_address_is_asked_once_in_the_way_that_was_wanted() -> None:
     network = Refusing()
-    guarded = GuardedNetwork(frozenset(), Names(PUBLIC, "1.1.1.1", PUBLIC), network)
+    guarded = GuardedNetwork(frozenset(), FakeResolver(PUBLIC, "1.1.1.1", PUBLIC), network)
     with pytest.raises(httpcore.ConnectError, match="nobody is there"):
         await guarded.connect_tcp("a.example", 443, 0.5, "0.0.0.0", [(1, 2, 3)])
     rest = (443, 0.5, "0.0.0.0", [(1, 2, 3)])
@@ -39,13 +39,13 @@ async def test_each_address_is_asked_once_in_the_way_that_was_wanted() -> None:
 async def test_no_connection_is_waited_for_longer_than_is_sensible(given: float | None) -> None:
     network = Refusing()
     with pytest.raises(httpcore.ConnectError):
-        await GuardedNetwork(frozenset(), Names(PUBLIC), network).connect_tcp("a", 80, given)
+        await GuardedNetwork(frozenset(), FakeResolver(PUBLIC), network).connect_tcp("a", 80, given)
     assert network.asked == [(PUBLIC, 80, CONNECT_TIMEOUT_S, None, None)]
 
 
 async def test_only_the_first_addresses_are_tried() -> None:
     network = Refusing()
-    many = Names(*(f"1.1.1.{n}" for n in range(1, 100)))
+    many = FakeResolver(*(f"1.1.1.{n}" for n in range(1, 100)))
     with pytest.raises(httpcore.ConnectError):
         await GuardedNetwork(frozenset(), many, network).connect_tcp("a.example", 80)
     assert len(network.asked) == MAX_ADDRESSES_TRIED
@@ -62,7 +62,7 @@ async def test_a_private_address_is_named_with_what_would_allow_it(
     host: str, address: str, said: str
 ) -> None:
     with pytest.raises(FetchError) as refused:
-        await GuardedNetwork(frozenset(), Names(address), Refusing()).connect_tcp(host, 8080)
+        await GuardedNetwork(frozenset(), FakeResolver(address), Refusing()).connect_tcp(host, 8080)
     assert str(refused.value) == (
         f"{said}, so nothing is fetched from it. If the pages there are your own, add "
         f"{host}:8080 to JUDGE_TRUSTED_HOSTS."
@@ -71,7 +71,7 @@ async def test_a_private_address_is_named_with_what_would_allow_it(
 
 async def test_a_name_without_address_is_told() -> None:
     with pytest.raises(FetchError, match=r"The name a\.example has no address\. Check the spell"):
-        await GuardedNetwork(frozenset(), Names(), Refusing()).connect_tcp("a.example", 80)
+        await GuardedNetwork(frozenset(), FakeResolver(), Refusing()).connect_tcp("a.example", 80)
 
 
 INTERIM = b"HTTP/1.1 100 \r\n\r\n"
@@ -80,7 +80,9 @@ INTERIM = b"HTTP/1.1 100 \r\n\r\n"
 async def connected(*pieces: bytes) -> httpcore.AsyncNetworkStream:
     """A connection over which *pieces* come."""
     network = httpcore.AsyncMockBackend(list(pieces))
-    return await GuardedNetwork(frozenset(), Names(PUBLIC), network).connect_tcp("a.example", 80)
+    return await GuardedNetwork(frozenset(), FakeResolver(PUBLIC), network).connect_tcp(
+        "a.example", 80
+    )
 
 
 async def read_and_be_refused(stream: httpcore.AsyncNetworkStream, pieces: int) -> None:

@@ -20,12 +20,12 @@ class Site:
 
     def __init__(self, reply: RobotsReply | Exception) -> None:
         self.reply = reply
-        self.asked: list[str] = []
+        self.calls: list[str] = []
         self.gate = asyncio.Event()
         self.gate.set()
 
     async def __call__(self, url: str) -> RobotsReply:
-        self.asked.append(url)
+        self.calls.append(url)
         await self.gate.wait()
         if isinstance(self.reply, Exception):
             raise self.reply
@@ -96,10 +96,10 @@ async def test_an_origin_is_asked_once_an_hour():
     assert not await refusal(cache, f"{ORIGIN}/open")
     time.now_s = robots.RULES_TTL_S - 1
     await refusal(cache)
-    assert site.asked == [f"{ORIGIN}/robots.txt"]
+    assert site.calls == [f"{ORIGIN}/robots.txt"]
     time.now_s = robots.RULES_TTL_S
     await refusal(cache)
-    assert len(site.asked) == 2
+    assert len(site.calls) == 2
 
 
 async def test_many_at_once_ask_once():
@@ -111,7 +111,7 @@ async def test_many_at_once_ask_once():
         await asyncio.sleep(0)
         site.gate.set()
     assert [asker.result() for asker in askers] == ["robots"] * 20
-    assert len(site.asked) == 1
+    assert len(site.calls) == 1
 
 
 async def test_a_caller_who_gives_up_does_not_spoil_it_for_the_others():
@@ -126,7 +126,7 @@ async def test_a_caller_who_gives_up_does_not_spoil_it_for_the_others():
         await impatient
     site.gate.set()
     assert await patient == "robots"
-    assert len(site.asked) == 1
+    assert len(site.calls) == 1
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
@@ -148,7 +148,7 @@ async def test_rules_that_cannot_be_read_refuse_everything_for_a_minute(reply):
     site.reply = RobotsReply(404)
     time.now_s = robots.UNREACHABLE_TTL_S - 1
     assert await refusal(cache) == "robots"
-    assert len(site.asked) == 1
+    assert len(site.calls) == 1
     time.now_s = robots.UNREACHABLE_TTL_S
     assert not await refusal(cache)
 
@@ -161,7 +161,7 @@ async def test_older_rules_serve_while_new_ones_cannot_be_read():
     time.now_s = robots.RULES_TTL_S
     assert not await refusal(cache, f"{ORIGIN}/open")
     assert await refusal(cache) == "robots"
-    assert len(site.asked) == 2
+    assert len(site.calls) == 2
 
 
 @pytest.mark.parametrize("reason", ["address", "connection", "tls", "timeout"])
@@ -170,7 +170,7 @@ async def test_an_origin_that_cannot_be_had_is_told_as_such_and_asked_again(reas
     cache = RobotsCache(site)
     assert await refusal(cache) == reason
     assert await refusal(cache) == reason
-    assert len(site.asked) == 2
+    assert len(site.calls) == 2
 
 
 async def test_the_refusal_names_the_site_and_not_the_query():

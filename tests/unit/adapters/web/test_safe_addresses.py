@@ -45,10 +45,10 @@ class Names:
 
     def __init__(self, **answers: list[str]) -> None:
         self.answers = answers
-        self.asked: list[str] = []
+        self.calls: list[str] = []
 
     async def __call__(self, host: str) -> Sequence[str]:
-        self.asked.append(host)
+        self.calls.append(host)
         if host not in self.answers:
             raise OSError("no such name")
         return self.answers[host]
@@ -172,7 +172,7 @@ async def test_the_connection_goes_to_the_address_that_was_checked():
     guard = guarded(network, example=[PUBLIC])
     await guard.connect_tcp("example", 443)
     assert network.connected == [(PUBLIC, 443)]
-    assert guard.resolver.asked == ["example"]
+    assert guard.resolver.calls == ["example"]
 
 
 async def test_a_name_that_changes_its_address_after_the_check_gains_nothing():
@@ -206,7 +206,7 @@ async def test_an_address_in_the_url_is_checked_without_a_look_up(literal):
     with pytest.raises(FetchError) as caught:
         await guard.connect_tcp(literal, 80)
     assert caught.value.reason == "address"
-    assert guard.resolver.asked == []
+    assert guard.resolver.calls == []
     assert network.connected == []
 
 

@@ -44,7 +44,7 @@ def verdicts_of(told: OtherSide | None) -> list[str]:
 async def test_nobody_hears_the_other_side_unasked() -> None:
     model = ScriptedModel(GOOD)
     result = await World(model).judge()
-    assert (result.other_side, len(model.asked)) == (None, 1)
+    assert (result.other_side, len(model.calls)) == (None, 1)
 
 
 async def test_the_same_facts_are_judged_as_the_other_side_tells_them() -> None:
@@ -118,7 +118,7 @@ async def test_a_retelling_that_invents_a_number_twice_is_not_judged() -> None:
     result, model = await heard(GOOD, WRONG, WRONG, GOOD)
     assert result.other_side == OtherSide.unheard(result.warnings[-1])
     assert "it changed facts (1 new number)" in result.warnings[-1]
-    assert (len(model.asked), "90" in str((result.other_side, result.warnings))) == (3, False)
+    assert (len(model.calls), "90" in str((result.other_side, result.warnings))) == (3, False)
 
 
 async def test_a_verdict_that_cites_what_is_not_there_is_asked_once_more() -> None:
@@ -126,10 +126,10 @@ async def test_a_verdict_that_cites_what_is_not_there_is_asked_once_more() -> No
     assert verdicts_of(result.other_side) == ["No"] * 3
     assert 'found "[7]"' in model.prompts[3].instructions
     assert model.prompts[3].instructions.startswith(model.prompts[2].instructions)
-    assert not model.asked[3].doubles_limit
+    assert not model.calls[3].has_more_room
     cut = ModelReply(GOOD, "m", "truncated", Usage(100, 50, 25))
     _, model = await heard(GOOD, TOLD, cut, GOOD)
-    assert [one.doubles_limit for one in model.asked] == [False, False, False, True]
+    assert [one.has_more_room for one in model.calls] == [False, False, False, True]
     result, _ = await heard(GOOD, TOLD, HARD, HARD)
     assert result.other_side is not None
     assert (result.other_side.retelling, result.other_side.personas) == (RETOLD, ())

@@ -35,7 +35,7 @@ async def test_a_retelling_is_a_request_of_its_own_in_the_same_domain() -> None:
     retold = await retell(ASKED.model_copy(update={"domain": "tenancy"}), meter)
     assert (retold.context, retold.query, retold.domain) == (RETOLD, QUESTION, "tenancy")
     assert not retold.hear_other_side
-    assert (len(model.asked), meter.usage) == (1, Usage(100, 50, 25))
+    assert (len(model.calls), meter.usage) == (1, Usage(100, 50, 25))
 
 
 async def test_the_dispute_is_sent_as_material_that_nothing_in_it_can_end() -> None:
@@ -76,7 +76,7 @@ async def test_it_is_asked_once_more_with_what_was_wrong_named(first: Any, named
     assert all(line.startswith("- ") for line in mistakes)
     assert "last answer" not in model.prompts[0].text + model.prompts[0].instructions
     assert model.prompts[1].text.count("</DISPUTE>") == 1
-    assert model.asked[1].doubles_limit == isinstance(first, ModelReply)
+    assert model.calls[1].has_more_room == isinstance(first, ModelReply)
     assert meter.usage == Usage(200, 100, 50)
 
 
@@ -89,7 +89,7 @@ async def test_two_retellings_with_other_facts_are_the_end_and_told_without_thei
         "The model's retelling for the other side cannot be used: it changed facts (1 new number, "
         "1 new name)."
     )
-    assert len(model.asked) == 2
+    assert len(model.calls) == 2
 
 
 async def test_one_fence_of_code_is_taken_off() -> None:
@@ -120,4 +120,4 @@ async def test_nobody_is_asked_when_the_time_is_over() -> None:
     meter.deadline = Deadline(meter.caller.clock.monotonic(), 30)
     with pytest.raises(DeadlineExceeded):
         await retell(ASKED, meter)
-    assert model.asked == []
+    assert model.calls == []

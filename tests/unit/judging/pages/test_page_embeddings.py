@@ -76,7 +76,7 @@ async def test_the_page_nearest_in_meaning_comes_first():
     await alone.ahead.run_once()
     assert await alone.offered(DISPUTE) == [LOAF, BERTH]
     assert await world.offered(DISPUTE) == [BERTH, LOAF]
-    assert world.embedder.asked == [("passages", 2), ("query", 1)]
+    assert world.embedder.calls == [("passages", 2), ("query", 1)]
 
 
 async def test_a_page_that_words_alone_leave_out_is_offered_by_its_meaning():
@@ -93,9 +93,9 @@ async def test_a_page_is_embedded_once_whoever_reads_it():
     await first.ahead.run_once()
     second = World(first)
     await second.ahead.run_once()
-    assert first.embedder.asked == [("passages", 2)]
-    assert second.embedder.asked == []
-    assert await second.embeddings.nearness("a ferry") == {BERTH: 1.0}
+    assert first.embedder.calls == [("passages", 2)]
+    assert second.embedder.calls == []
+    assert await second.meaning.nearness("a ferry") == {BERTH: 1.0}
 
 
 async def test_the_nearest_page_comes_first_and_those_that_are_not_near_are_left_out():
@@ -133,10 +133,10 @@ async def test_another_process_that_makes_them_now_is_not_doubled():
     world = World()
     assert await world.lock.acquire("vectors", "another", 60)
     await world.ahead.run_once()
-    assert world.embedder.asked == []
+    assert world.embedder.calls == []
     await world.lock.release("vectors", "another")
     await world.ahead.run_once()
-    assert world.embedder.asked == [("passages", 2)]
+    assert world.embedder.calls == [("passages", 2)]
 
 
 async def test_what_was_learned_is_kept_without_the_cache_and_the_lock_is_given_back():
@@ -144,7 +144,7 @@ async def test_what_was_learned_is_kept_without_the_cache_and_the_lock_is_given_
     await world.ahead.run_once()
     world.embeddings.cache = MemoryCache(world.clock)
     await world.ahead.run_once()
-    assert world.embedder.asked == [("passages", 2)]
+    assert world.embedder.calls == [("passages", 2)]
     assert await world.lock.acquire("vectors", "another", 60)
 
 

@@ -58,14 +58,14 @@ class Site:
             PAGE: Page(PAGE, HTML.encode(), "utf-8"),
             PART: Page(PART, HTML.encode(), "utf-8"),
         } | pages
-        self.asked: list[tuple[str, Media]] = []
+        self.calls: list[tuple[str, Media]] = []
         self.validators: list[Validators] = []
         self.timeouts: list[float] = []
 
     async def fetch(
         self, url: str, *, timeout_s: float, validators: Validators, media: Media
     ) -> Page | NotModified:
-        self.asked.append((url, media))
+        self.calls.append((url, media))
         self.validators.append(validators)
         self.timeouts.append(timeout_s)
         found = self.pages.get(url, "status")
@@ -164,14 +164,14 @@ async def test_a_fault_of_the_fetcher_is_told_by_its_kind_and_the_host() -> None
 async def test_a_page_of_gov_uk_is_read_through_its_api_alone():
     record, site = await read({API: item()})
     assert (record.text, record.updated, record.address) == (BODY, date(2024, 3, 1), API)
-    assert site.asked == [(API, "json")]
+    assert site.calls == [(API, "json")]
 
 
 async def test_a_page_of_another_host_is_read_as_html_alone():
     url = "https://advice.example/repairs"
     record, site = await read({url: Page(url, HTML.encode(), "utf-8")}, url)
     assert record.text == IN_HTML
-    assert site.asked == [(url, "html")]
+    assert site.calls == [(url, "html")]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ async def test_a_page_of_another_host_is_read_as_html_alone():
 async def test_where_the_api_has_not_the_page_its_html_is_read(answer: Page | str):
     record, site = await read({API: answer})
     assert (record.text, record.address) == (IN_HTML, PAGE)
-    assert site.asked == [(API, "json"), (PAGE, "html")]
+    assert site.calls == [(API, "json"), (PAGE, "html")]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ async def test_where_the_api_has_not_the_page_its_html_is_read(answer: Page | st
 async def test_what_has_gone_or_was_withdrawn_is_withdrawn_and_has_no_text(changes: dict[str, Any]):
     record, site = await read({API: item(**changes)})
     assert (record.is_withdrawn, record.text) == (True, "")
-    assert site.asked == [(API, "json")]
+    assert site.calls == [(API, "json")]
 
 
 async def test_nations_that_the_page_states_are_kept():
@@ -226,7 +226,7 @@ async def test_the_part_of_a_guide_is_found_in_the_item_of_the_whole_guide():
     whole = item(document_type="guide", details={"parts": parts})
     record, site = await read({API: whole}, PART)
     assert (record.text, record.address) == (BODY, API)
-    assert [url for url, _ in site.asked] == [PART_API, API]
+    assert [url for url, _ in site.calls] == [PART_API, API]
 
 
 async def test_all_fetches_together_have_the_time_of_one():

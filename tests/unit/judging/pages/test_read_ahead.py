@@ -94,12 +94,12 @@ async def test_the_first_round_reads_every_page_and_requests_then_fetch_none(wor
     process = world.process()
     await process.run_once()
     assert world.fetcher.hits == dict.fromkeys(URLS, 1)
-    world.fetcher.asked.clear()
+    world.fetcher.calls.clear()
     pages = await process.retriever.retrieve(requests_of(CATALOG))
     assert [page.snippet.text for page in pages if page.snippet] == [
         f"Words of {url}." for url in URLS
     ]
-    assert world.fetcher.asked == []
+    assert world.fetcher.calls == []
 
 
 @pytest.mark.parametrize("seconds", [-3 * 86_400, 3 * 86_400])

@@ -200,11 +200,11 @@ class TestWarm:
     ):
         await snippets(retriever, "tenancy", ALL, SETTINGS)
         world.cache.lookups.clear()
-        world.fetcher.asked.clear()
+        world.fetcher.calls.clear()
         found = await snippets(retriever, "tenancy", ALL, SETTINGS)
         assert found == tuple(world.expected(source) for source in ALL)
         assert len(world.cache.lookups) == 1
-        assert world.fetcher.asked == []
+        assert world.fetcher.calls == []
 
     async def test_requests_that_come_together_learn_once_what_others_have_read(
         self, world, retriever
@@ -260,12 +260,12 @@ class TestWarm:
         assert found == world.expected(
             REPAIRS, text="By hand.", fetched_at=world.clock.now() - age, updated=None
         )
-        assert world.fetcher.asked == []
+        assert world.fetcher.calls == []
 
     async def test_a_snippet_that_others_stored_is_read_anew_once_it_ends(self, world, retriever):
         await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("By hand.", 60)})
         await retriever.read_ahead(SnippetRequest("tenancy", REPAIRS, SETTINGS))
-        assert world.fetcher.asked == []
+        assert world.fetcher.calls == []
         world.clock.advance(60)
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
             world.expected(REPAIRS),
@@ -295,7 +295,7 @@ class TestWarm:
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
             world.expected(REPAIRS),
         )
-        assert world.fetcher.asked == [(REPAIRS.url, Validators())]
+        assert world.fetcher.calls == [(REPAIRS.url, Validators())]
 
 
 class TestChangedSettings:
@@ -313,7 +313,7 @@ class TestChangedSettings:
         [before] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         [after] = await snippets(retriever, "tenancy", [source], settings)
         assert after.text != before.text
-        assert world.fetcher.asked == [(REPAIRS.url, Validators())] * 2
+        assert world.fetcher.calls == [(REPAIRS.url, Validators())] * 2
 
     async def test_two_that_read_a_page_in_two_ways_read_it_once_each(self, world, retriever):
         shorter = replace(SETTINGS, max_words=2)
@@ -354,7 +354,7 @@ class TestRevalidation:
         world.fetcher.pages[REPAIRS.url] = NotModified(Validators(etag='"1"'))
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert found == world.expected(REPAIRS, text="Repairs are due.")
-        assert world.fetcher.asked[-1] == (REPAIRS.url, Validators(etag='"1"'))
+        assert world.fetcher.calls[-1] == (REPAIRS.url, Validators(etag='"1"'))
         assert await world.cache.seconds_left(f"snippet:tenancy:{REPAIRS.url}") == DAY_S
         assert await world.cache.seconds_left(f"page:tenancy:{REPAIRS.url}") == 30 * DAY_S
 
@@ -550,7 +550,7 @@ class TestManyAtOnce:
         await world.lock.acquire(wanted.page_key, "dead", 7)
         asking = asyncio.create_task(snippets(world.retriever(), "tenancy", [REPAIRS], SETTINGS))
         await until(lambda: len(world.cache.lookups) >= 3)
-        assert world.fetcher.asked == []
+        assert world.fetcher.calls == []
         world.clock.advance(7)
         assert await asking == (world.expected(REPAIRS),)
 
@@ -565,7 +565,7 @@ class TestManyAtOnce:
         world.clock.advance(SnippetRequest("tenancy", REPAIRS, SETTINGS).lock_ttl_s)
         async with asyncio.timeout(15):
             assert await asking == ()
-        assert world.fetcher.asked == []
+        assert world.fetcher.calls == []
 
     async def test_the_lock_is_free_again_after_success_and_after_failure(self, world, retriever):
         world.fetcher.fail(DEPOSITS.url)
@@ -594,7 +594,7 @@ class TestRefresh:
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
             world.expected(REPAIRS, text="New."),
         )
-        assert world.fetcher.asked[1:] == [(REPAIRS.url, Validators())]
+        assert world.fetcher.calls[1:] == [(REPAIRS.url, Validators())]
 
     async def test_a_failure_is_the_callers_to_see_and_spoils_nothing(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
@@ -665,7 +665,7 @@ class TestContent:
         second, request = world.retriever(), SnippetRequest("tenancy", REPAIRS, SETTINGS)
         await world.cache.put_many({request.content_key: ("{", 600)})
         await second.read_ahead(request)
-        assert world.fetcher.asked == [(REPAIRS.url, Validators())] * 2
+        assert world.fetcher.calls == [(REPAIRS.url, Validators())] * 2
         assert second.library.page(request).is_read
 
     async def test_a_304_keeps_the_content_as_long_as_the_record(self, world, retriever):

@@ -414,9 +414,9 @@ async def test_documents_are_removed_by_id_and_the_others_are_told():
     bench = Bench({"a.md": b"Words.", "b.md": b"Words."})
     await bench.add(file("a.md"), file("b.md"))
     commits = bench.index.commits
-    bench.index.asked.clear()
+    bench.index.calls.clear()
     report = await bench.indexer.remove("DOCS", ["A.md", "c.md"])
-    assert bench.index.asked == []  # The collection may be large.
+    assert bench.index.calls == []  # The collection may be large.
     assert (report.removed, report.missing, bench.ids()) == (["a.md"], ["c.md"], ["b.md"])
     await bench.indexer.remove("docs", ["c.md"])
     assert bench.index.commits == commits + 1
