@@ -1,4 +1,4 @@
-"""What the contract suites share: the stores under test, and a real redis-server started once."""
+"""Fixtures of the contract tests: the stores under test, and real Redis servers."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
@@ -56,7 +56,7 @@ def own_redis_server() -> Iterator[RedisServer]:
 
 @dataclass
 class StoresUnderTest:
-    """A cache and a lock, and the means to let the time of a key or a lock run out."""
+    """A cache and a lock, and functions that make a key or a lock expire."""
 
     cache: Cache
     lock: Lock
@@ -79,7 +79,7 @@ def memory_stores() -> StoresUnderTest:
 
 def redis_stores(client: RedisClient) -> StoresUnderTest:
     async def expire_key(key: str) -> None:
-        assert await client.ttl(key) > 0, f"{key} would never end by itself"
+        assert await client.ttl(key) > 0, f"{key} would never expire"
         await client.expireat(key, 1)
 
     async def expire_lock(name: str) -> None:
@@ -104,7 +104,7 @@ def failover_to_memory(stores: StoresUnderTest) -> Failover:
     ]
 )
 async def stores(request: pytest.FixtureRequest) -> AsyncIterator[StoresUnderTest]:
-    """Every adapter of the ports Cache and Lock, one after the other."""
+    """Every adapter of the ports Cache and Lock in turn."""
     if request.param == "memory":
         yield memory_stores()
     elif request.param.startswith("redis"):

@@ -1,4 +1,4 @@
-"""What every Cache promises, and how the one in Redis fails."""
+"""The contract of Cache, its bounds in memory, and its failures in Redis."""
 
 import asyncio
 import math
@@ -21,7 +21,7 @@ SNIPPET = "snippet:tenancy:https://example.org/repairs?a=1"
 
 
 class TestEveryCache:
-    async def test_values_come_in_the_order_of_the_keys_with_none_where_absent(
+    async def test_get_many_returns_values_in_key_order_and_none_if_absent(
         self, stores: StoresUnderTest
     ):
         await stores.cache.put_many({"a": ("first", 60), "b": ("second", 60)})
@@ -32,45 +32,43 @@ class TestEveryCache:
             "second",
         ]
 
-    async def test_asking_for_nothing_and_storing_nothing_is_allowed(self, stores: StoresUnderTest):
+    async def test_empty_get_many_and_put_many_are_allowed(self, stores: StoresUnderTest):
         await stores.cache.put_many({})
         assert await stores.cache.get_many([]) == []
 
     @pytest.mark.parametrize("text", ["", "£400 – “déposit”\n\u2028 🏠", "x" * 100_000])
-    async def test_a_text_comes_back_as_it_was_stored(self, stores: StoresUnderTest, text: str):
+    async def test_text_round_trips_unchanged(self, stores: StoresUnderTest, text: str):
         await stores.cache.put_many({SNIPPET: (text, 60)})
         assert await stores.cache.get_many([SNIPPET]) == [text]
 
-    async def test_a_later_value_and_its_time_replace_the_earlier_ones(
-        self, stores: StoresUnderTest
-    ):
+    async def test_put_replaces_value_and_ttl(self, stores: StoresUnderTest):
         await stores.cache.put_many({"a": ("old", 10)})
         await stores.cache.put_many({"a": ("new", 1000)})
         assert await stores.cache.get_many(["a"]) == ["new"]
         assert await stores.cache.seconds_left("a") == pytest.approx(1000, abs=5)
 
-    async def test_the_time_left_is_told_in_seconds(self, stores: StoresUnderTest):
+    async def test_ttl_is_in_seconds(self, stores: StoresUnderTest):
         await stores.cache.put_many({SNIPPET: ("text", 86_400)})
         left = await stores.cache.seconds_left(SNIPPET)
         assert left is not None
         assert 86_395 < left <= 86_400
 
-    async def test_an_absent_key_has_no_time_left(self, stores: StoresUnderTest):
+    async def test_absent_key_has_no_ttl(self, stores: StoresUnderTest):
         assert await stores.cache.seconds_left("missing") is None
 
-    async def test_an_expired_value_is_absent(self, stores: StoresUnderTest):
+    async def test_expired_value_is_absent(self, stores: StoresUnderTest):
         await stores.cache.put_many({"a": ("text", 60)})
         await stores.expire_key("a")
         assert await stores.cache.get_many(["a"]) == [None]
         assert await stores.cache.seconds_left("a") is None
 
-    async def test_a_time_of_nought_counts_as_one_second(self, stores: StoresUnderTest):
+    async def test_ttl_of_zero_counts_as_one_second(self, stores: StoresUnderTest):
         await stores.cache.put_many({"a": ("text", 0)})
         left = await stores.cache.seconds_left("a")
         assert left is not None
         assert 0 < left <= 1
 
-    async def test_a_hundred_calls_at_once_are_all_answered(self, stores: StoresUnderTest):
+    async def test_a_hundred_concurrent_calls_all_succeed(self, stores: StoresUnderTest):
         async with asyncio.TaskGroup() as group:
             for number in range(100):
                 group.create_task(stores.cache.put_many({f"k{number}": (str(number), 60)}))
@@ -79,7 +77,7 @@ class TestEveryCache:
 
 
 class TestMemoryCache:
-    async def test_the_least_recently_used_goes_first(self):
+    async def test_least_recently_used_entry_is_evicted_first(self):
         cache = MemoryCache(FakeClock(), max_entries=2)
         await cache.put_many({"a": ("1", 60), "b": ("2", 60)})
         await cache.get_many(["a"])
@@ -87,7 +85,7 @@ class TestMemoryCache:
         assert await cache.get_many(["a", "b", "c"]) == ["1", None, "3"]
 
     @pytest.mark.parametrize("seconds", [-86_400, 86_400])
-    async def test_a_clock_that_is_set_neither_ends_nor_keeps_a_text(self, seconds: int):
+    async def test_setting_the_wall_clock_does_not_change_expiry(self, seconds: int):
         clock = FakeClock()
         cache = MemoryCache(clock)
         await cache.put_many({"a": ("1", 60)})
@@ -96,20 +94,20 @@ class TestMemoryCache:
         clock.advance(60)
         assert await cache.get_many(["a"]) == [None]
 
-    async def test_many_long_texts_do_not_fill_the_memory(self):
+    async def test_total_size_is_bounded(self):
         cache = MemoryCache(FakeClock(), max_characters=100)
         for number in range(50):
             await cache.put_many({f"{number:02}": ("x" * 28, 60)})
         assert len(cache._entries) == 3
         assert cache._characters == 90
 
-    async def test_a_text_too_long_for_the_whole_cache_is_not_kept(self):
+    async def test_text_larger_than_the_cache_is_not_stored(self):
         cache = MemoryCache(FakeClock(), max_characters=100)
         await cache.put_many({"a": ("x" * 200, 60)})
         assert await cache.get_many(["a"]) == [None]
         assert cache._characters == 0
 
-    async def test_expired_and_replaced_values_give_their_room_back(self):
+    async def test_expired_and_replaced_values_free_their_space(self):
         clock = FakeClock()
         cache = MemoryCache(clock)
         await cache.put_many({"a": ("12345", 60), "b": ("12345", 600)})
@@ -125,7 +123,9 @@ class TestMemoryCache:
             max_size=40,
         )
     )
-    def test_it_never_outgrows_its_bounds_nor_miscounts(self, writes: list[tuple[str, str, int]]):
+    def test_bounds_hold_and_sizes_are_counted_for_any_writes(
+        self, writes: list[tuple[str, str, int]]
+    ):
         clock = FakeClock()
         cache = MemoryCache(clock, max_entries=4, max_characters=30)
 
@@ -154,9 +154,7 @@ class TestRedisCache:
         async with FakeAsyncRedis(server=server, decode_responses=True) as client:
             yield client
 
-    async def test_a_look_up_that_began_later_sees_what_was_stored_meanwhile(
-        self, client: FakeAsyncRedis
-    ):
+    async def test_later_lookup_sees_what_was_stored_before_it(self, client: FakeAsyncRedis):
         cache = RedisCache(client)
         early = asyncio.create_task(cache.get_many(["a"]))
         await cache.put_many({"a": ("new", 60)})
@@ -164,22 +162,22 @@ class TestRedisCache:
         await early
         assert await late == ["new"]
 
-    async def test_who_leaves_while_waiting_harms_nobody(self, client: FakeAsyncRedis):
+    async def test_cancelled_lookup_does_not_affect_others(self, client: FakeAsyncRedis):
         cache = RedisCache(client)
         leaving, staying = (asyncio.create_task(cache.get_many(["a"])) for _ in range(2))
         await asyncio.sleep(0)
         leaving.cancel()
         assert await staying == [None]
 
-    async def test_a_key_of_another_type_counts_as_absent(self, client: FakeAsyncRedis):
+    async def test_key_of_another_type_counts_as_absent(self, client: FakeAsyncRedis):
         await client.hset("a", "field", "value")
         assert await RedisCache(client).get_many(["a"]) == [None]
 
-    async def test_a_key_that_never_ends_has_infinite_time_left(self, client: FakeAsyncRedis):
+    async def test_key_without_expiry_has_infinite_ttl(self, client: FakeAsyncRedis):
         await client.set("a", "by hand")
         assert await RedisCache(client).seconds_left("a") == math.inf
 
-    async def test_a_server_that_is_gone_is_cache_unavailable(
+    async def test_lost_server_raises_cache_unavailable(
         self, server: FakeServer, client: FakeAsyncRedis
     ):
         cache = RedisCache(client)
@@ -192,8 +190,8 @@ class TestRedisCache:
             await cache.seconds_left("a")
 
 
-async def look_ups(opened: SharedRedis) -> int:
-    """How many commands the server was sent that look up, by its own count."""
+async def lookup_count(opened: SharedRedis) -> int:
+    """How many MGET commands the server has counted."""
     return (await opened.client.info("commandstats"))["cmdstat_mget"]["calls"]
 
 
@@ -208,20 +206,20 @@ class TestRealServer:
 
     async def test_six_keys_take_one_command(self, opened: SharedRedis):
         await opened.cache.get_many(list("abcdef"))
-        assert await look_ups(opened) == 1
+        assert await lookup_count(opened) == 1
 
-    async def test_many_who_look_up_at_once_take_two_commands(self, opened: SharedRedis):
+    async def test_concurrent_lookups_share_two_commands(self, opened: SharedRedis):
         await opened.cache.put_many({"a": ("1", 60), "b": ("2", 60)})
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(opened.cache.get_many(["b", "a", "c"])) for _ in range(50)]
         assert [task.result() for task in tasks] == [["2", "1", None]] * 50
-        assert await look_ups(opened) <= 2
+        assert await lookup_count(opened) <= 2
 
-    async def test_bytes_that_are_no_text_count_as_absent(self, opened: SharedRedis):
+    async def test_invalid_utf8_counts_as_absent(self, opened: SharedRedis):
         await opened.client.set("b", b"\xff\xfe\x00")
         assert await opened.cache.get_many(["a", "b"]) == ["text", None]
 
-    async def test_a_server_that_hangs_costs_one_time_out(
+    async def test_hanging_server_costs_one_timeout(
         self, own_redis_server: RedisServer, opened: SharedRedis
     ):
         async def unanswered() -> None:
@@ -233,7 +231,7 @@ class TestRealServer:
         own_redis_server.resume()
         assert await opened.cache.get_many(["a"]) == ["text"]
 
-    async def test_a_server_killed_and_started_again_is_used_again(
+    async def test_restarted_server_is_used_again(
         self, own_redis_server: RedisServer, opened: SharedRedis
     ):
         own_redis_server.kill()
@@ -243,7 +241,7 @@ class TestRealServer:
         await opened.ping()
         assert await opened.cache.get_many(["a"]) == [None]
 
-    async def test_a_dropped_connection_is_not_noticed(
+    async def test_dropped_connection_is_replaced_silently(
         self, own_redis_server: RedisServer, opened: SharedRedis
     ):
         other = open_redis(own_redis_server.url)
@@ -251,7 +249,7 @@ class TestRealServer:
         await other.aclose()
         assert await opened.cache.get_many(["a"]) == ["text"]
 
-    async def test_a_busy_event_loop_is_not_taken_for_a_silent_server(
+    async def test_busy_event_loop_is_not_mistaken_for_a_hanging_server(
         self, own_redis_server: RedisServer
     ):
         loop, is_busy = asyncio.get_running_loop(), True
@@ -268,7 +266,7 @@ class TestRealServer:
         is_busy = False
         await opened.aclose()
 
-    async def test_a_closed_port_is_cache_unavailable(self, own_redis_server: RedisServer):
+    async def test_closed_port_raises_cache_unavailable(self, own_redis_server: RedisServer):
         own_redis_server.kill()
         opened = open_redis(own_redis_server.url)
         with pytest.raises(CacheUnavailable):
@@ -277,7 +275,7 @@ class TestRealServer:
 
 
 @pytest.mark.parametrize("url", ["localhost:6379", "http://localhost", "redis://localhost:port"])
-def test_a_malformed_address_is_a_configuration_error_that_hides_it(url: str):
+def test_malformed_url_raises_configuration_error_without_the_url(url: str):
     with pytest.raises(ConfigurationError, match="redis://host:6379/0") as caught:
         open_redis(url.replace("localhost", ":secret@localhost"))
     assert "secret" not in str(caught.value)

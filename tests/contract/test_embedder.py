@@ -1,4 +1,4 @@
-"""Every embedder keeps the promises of the port: the services on fakes, and a table of words."""
+"""The contract of Embedder: the services, on fake servers, and the static models."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -23,11 +23,11 @@ from tests.fakes.static_model import make_model
 
 
 @dataclass
-class World:
-    """An embedder, how to break what it needs, and what was sent to its service."""
+class EmbedderUnderTest:
+    """An embedder, a function that breaks what it depends on, and the requests to its service."""
 
     embedder: Embedder
-    break_it: Callable[[], None]
+    break_service: Callable[[], None]
     sent: list[dict] = field(default_factory=list)
 
 
@@ -35,45 +35,47 @@ async def no_sleep(_: float) -> None: ...
 
 
 @asynccontextmanager
-async def static(tmp_path) -> AsyncIterator[World]:
+async def static(tmp_path) -> AsyncIterator[EmbedderUnderTest]:
     folder = make_model(tmp_path / "tiny")
-    yield World(StaticEmbedder(folder), (folder / "model.safetensors").unlink)
+    yield EmbedderUnderTest(StaticEmbedder(folder), (folder / "model.safetensors").unlink)
 
 
 @asynccontextmanager
-async def quantised(tmp_path) -> AsyncIterator[World]:
+async def quantised(tmp_path) -> AsyncIterator[EmbedderUnderTest]:
     folder = make_model(tmp_path / "small", vocabulary_only=True)
-    yield World(StaticEmbedder(folder), (folder / "model.safetensors").unlink)
+    yield EmbedderUnderTest(StaticEmbedder(folder), (folder / "model.safetensors").unlink)
 
 
 @asynccontextmanager
-async def openai(_) -> AsyncIterator[World]:
+async def openai(_) -> AsyncIterator[EmbedderUnderTest]:
     def embeddings(body: dict) -> dict:
         vectors = [
             {"index": at, "embedding": subjects_of(text)} for at, text in enumerate(body["input"])
         ]
         return {"object": "list", "data": vectors[::-1]}
 
-    async with serving(embeddings) as (url, sent, break_it):
+    async with serving(embeddings) as (url, sent, break_service):
         client = open_client(f"{url}/v1")
-        yield World(openai_embedder(client, "tiny", "", sleep=no_sleep), break_it, sent)
+        yield EmbedderUnderTest(
+            openai_embedder(client, "tiny", "", sleep=no_sleep), break_service, sent
+        )
         await client.aclose()
 
 
 @asynccontextmanager
-async def gemini(_) -> AsyncIterator[World]:
+async def gemini(_) -> AsyncIterator[EmbedderUnderTest]:
     def embeddings(body: dict) -> dict:
         texts = [item["content"]["parts"][0]["text"] for item in body["requests"]]
         return {"embeddings": [{"values": subjects_of(text)} for text in texts]}
 
-    async with serving(embeddings) as (url, sent, break_it):
+    async with serving(embeddings) as (url, sent, break_service):
         client = GeminiClient("key", url)
-        yield World(gemini_embedder(client, sleep=no_sleep), break_it, sent)
+        yield EmbedderUnderTest(gemini_embedder(client, sleep=no_sleep), break_service, sent)
         await client.aclose()
 
 
 @asynccontextmanager
-async def cohere(_) -> AsyncIterator[World]:
+async def cohere(_) -> AsyncIterator[EmbedderUnderTest]:
     broken: list[bool] = []
     sent: list[dict] = []
 
@@ -85,22 +87,22 @@ async def cohere(_) -> AsyncIterator[World]:
 
     async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
         embedder = cohere_embedder(client, "key", sleep=no_sleep)
-        yield World(embedder, lambda: broken.append(True), sent)
+        yield EmbedderUnderTest(embedder, lambda: broken.append(True), sent)
 
 
 @asynccontextmanager
-async def fake(_) -> AsyncIterator[World]:
+async def fake(_) -> AsyncIterator[EmbedderUnderTest]:
     embedder = FakeEmbedder()
 
-    def break_it() -> None:
+    def break_service() -> None:
         embedder.is_down = True
 
-    yield World(embedder, break_it)
+    yield EmbedderUnderTest(embedder, break_service)
 
 
 @asynccontextmanager
 async def serving(answer: Callable[[dict], dict]):
-    """A server on loopback that gives what *answer* makes of a body, and status 500 once broken."""
+    """A server on loopback that replies *answer* of the body, and status 500 once broken."""
     sent: list[dict] = []
     broken: list[bool] = []
 
@@ -124,7 +126,7 @@ KINDS = {f.__name__: f for f in (static, quantised, openai, gemini, cohere, fake
 
 
 @pytest.fixture(params=KINDS)
-async def world(request, tmp_path) -> AsyncIterator[World]:
+async def world(request, tmp_path) -> AsyncIterator[EmbedderUnderTest]:
     async with KINDS[request.param](tmp_path) as made:
         yield made
 
@@ -134,14 +136,14 @@ def cosine(one: list[float], other: list[float]) -> float:
     return dot / sqrt(sum(a * a for a in one) * sum(b * b for b in other))
 
 
-async def test_texts_about_one_subject_are_near_and_others_are_not(world):
+async def test_texts_about_the_same_subject_are_similar(world):
     boat, bread = await world.embedder.embed_passages(["The ferry and a ship", "flour for bread"])
     asked = await world.embedder.embed_query("boat")
 
     assert cosine(asked, boat) >= world.embedder.min_similarity > cosine(asked, bread)
 
 
-async def test_vectors_come_in_the_order_of_the_texts_and_are_of_one_length(world):
+async def test_vectors_have_the_order_of_the_texts_and_one_dimension(world):
     texts = ["boat"] * 70 + ["bread"] * 70 + ["", "nothing of that"]
     vectors = await world.embedder.embed_passages(texts)
 
@@ -150,16 +152,16 @@ async def test_vectors_come_in_the_order_of_the_texts_and_are_of_one_length(worl
     assert vectors[0] == vectors[69] != vectors[70] == vectors[139]
 
 
-async def test_no_texts_are_no_vectors(world):
+async def test_no_texts_give_no_vectors(world):
     assert await world.embedder.embed_passages([]) == []
 
 
-async def test_name_may_be_part_of_a_file_name_and_tells_models_apart(world):
+async def test_name_is_a_valid_file_name_and_distinguishes_models(world):
     assert 3 < len(world.embedder.name) < 100
 
 
-async def test_failure_is_unavailable_and_repeats_no_word_of_the_text(world):
-    world.break_it()
+async def test_failure_raises_embedder_unavailable_without_the_text(world):
+    world.break_service()
 
     for ask in (world.embedder.embed_query("secret"), world.embedder.embed_passages(["secret"])):
         with pytest.raises(EmbedderUnavailable) as caught:
@@ -167,7 +169,7 @@ async def test_failure_is_unavailable_and_repeats_no_word_of_the_text(world):
         assert "secret" not in str(caught.value)
 
 
-async def test_openai_server_is_asked_as_its_protocol_says(tmp_path):
+async def test_openai_request_follows_the_protocol(tmp_path):
     async with openai(tmp_path) as world:
         await world.embedder.embed_passages(["a", "b"])
 
@@ -190,7 +192,7 @@ def test_folder_without_a_model_says_what_it_needs(tmp_path, missing):
         StaticEmbedder(folder)
 
 
-def test_models_of_one_name_but_other_weights_are_told_apart(tmp_path):
+def test_models_with_the_same_name_but_other_weights_have_different_names(tmp_path):
     for place in ("a", "b"):
         (tmp_path / place).mkdir()
     one = make_model(tmp_path / "a" / "tiny")

@@ -1,4 +1,4 @@
-"""Where the fetcher that uses the network will not go, and whom it does not believe."""
+"""Which addresses and certificates the network fetcher refuses."""
 
 import contextlib
 import datetime as dt
@@ -48,7 +48,7 @@ async def fetcher(site: FakeSite) -> AsyncIterator[HttpxFetcher]:
         "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[fe80::1%25lo]",
     ],
 )  # fmt: skip
-async def test_loopback_is_refused_however_it_is_spelt(site, host):
+async def test_loopback_is_refused_in_any_notation(site, host):
     site.page("/", "<p>Secret</p>")
     async with fetcher_for() as fetcher:
         assert await refusal_reason(fetcher, f"http://{host}:{site.port}/") == "address"
@@ -56,7 +56,7 @@ async def test_loopback_is_refused_however_it_is_spelt(site, host):
 
 
 @pytest.mark.parametrize("host", ["localhost.", "127.0.0.1.", "0177.0.0.1", "127.0.0.1%20"])
-async def test_spellings_that_only_some_resolvers_take_do_not_reach_loopback(site, host):
+async def test_notations_of_some_resolvers_do_not_reach_loopback(site, host):
     site.page("/", "<p>Secret</p>")
     async with fetcher_for() as fetcher:
         reason = await refusal_reason(fetcher, f"http://{host}:{site.port}/")
@@ -64,7 +64,7 @@ async def test_spellings_that_only_some_resolvers_take_do_not_reach_loopback(sit
     assert site.connections == 0
 
 
-async def test_trust_is_in_the_very_host_and_port(site):
+async def test_only_the_exact_host_and_port_are_trusted(site):
     site.page("/", "<p>Secret</p>")
     async with fetcher_for(site) as fetcher:
         assert await refusal_reason(fetcher, f"http://localhost:{site.port}/") == "address"
@@ -86,18 +86,18 @@ async def test_trust_is_in_the_very_host_and_port(site):
         ("", "redirects"),
     ],
 )
-async def test_a_redirect_to_a_hostile_address_is_refused(fetcher, site, location, reason):
+async def test_redirect_to_a_forbidden_address_is_refused(fetcher, site, location, reason):
     assert await refusal_reason(fetcher, site.redirect("/", location)) == reason
 
 
-async def test_a_redirect_to_another_loopback_port_is_refused(fetcher, site):
+async def test_redirect_to_another_loopback_port_is_refused(fetcher, site):
     async with FakeSite() as other:
         site.redirect("/", other.page("/", "<p>Secret</p>"))
         assert await refusal_reason(fetcher, site.url("/")) == "address"
         assert other.connections == 0
 
 
-async def test_a_public_site_cannot_redirect_inside(site):
+async def test_public_site_cannot_redirect_into_the_network(site):
     network = LoopbackNetwork()
     site.redirect("/", f"http://127.0.0.1:{site.port}/inside")
     async with fetcher_for(resolver=FakeResolver(PUBLIC), network=network) as fetcher:
@@ -106,13 +106,13 @@ async def test_a_public_site_cannot_redirect_inside(site):
     assert site.hits["/inside"] == 0
 
 
-async def test_a_name_with_one_private_address_is_refused(site):
+async def test_host_with_one_private_address_is_refused(site):
     async with fetcher_for(resolver=FakeResolver(PUBLIC, "127.0.0.1")) as fetcher:
         assert await refusal_reason(fetcher, f"http://example.org:{site.port}/") == "address"
     assert site.connections == 0
 
 
-async def test_each_connection_asks_for_the_name_once_and_goes_to_what_was_checked(site):
+async def test_each_connection_resolves_once_and_uses_the_checked_address(site):
     site.page("/", "<p>Hello</p>")
     network, resolver = LoopbackNetwork(), FakeResolver(PUBLIC)
     async with fetcher_for(resolver=resolver, network=network) as fetcher:
@@ -122,7 +122,7 @@ async def test_each_connection_asks_for_the_name_once_and_goes_to_what_was_check
     assert site.requests[-1].headers["host"] == f"example.org:{site.port}"
 
 
-async def test_a_name_that_changes_its_address_after_the_check_leads_nowhere(site):
+async def test_dns_rebinding_between_connections_is_refused(site):
     site.page("/", "<p>Hello</p>")
     resolver, network = ChangingResolver(PUBLIC, "127.0.0.1"), LoopbackNetwork()
     async with fetcher_for(resolver=resolver, network=network) as fetcher:
@@ -133,7 +133,7 @@ async def test_a_name_that_changes_its_address_after_the_check_leads_nowhere(sit
     assert set(network.hosts) == {PUBLIC}
 
 
-async def test_an_answer_that_changes_at_each_question_is_asked_for_once_a_connection(site):
+async def test_dns_rebinding_within_a_connection_has_no_effect(site):
     site.page("/", "<p>Hello</p>")
     resolver, network = (
         ChangingResolver(PUBLIC, "127.0.0.1", after_each_query=True),
@@ -145,7 +145,7 @@ async def test_an_answer_that_changes_at_each_question_is_asked_for_once_a_conne
     assert network.hosts == [PUBLIC]
 
 
-async def test_proxy_variables_do_not_lead_round_the_check(site, monkeypatch):
+async def test_proxy_variables_do_not_bypass_the_check(site, monkeypatch):
     async with FakeSite() as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.url(""))
         monkeypatch.setenv("ALL_PROXY", proxy.url(""))
@@ -158,7 +158,7 @@ async def test_proxy_variables_do_not_lead_round_the_check(site, monkeypatch):
 
 
 def server_context(name: str, folder: Path) -> tuple[ssl.SSLContext, str]:
-    """A server that proves to be *name*, and the certificate that vouches for it."""
+    """The TLS context of a server called *name*, and the certificate of its authority."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     start = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
@@ -185,14 +185,16 @@ def server_context(name: str, folder: Path) -> tuple[ssl.SSLContext, str]:
 
 
 @pytest.mark.parametrize(
-    ("host", "is_vouched_for", "outcome"),
+    ("host", "is_trusted", "outcome"),
     [("example.org", True, "page"), ("other.org", True, "tls"), ("example.org", False, "tls")],
 )
-async def test_a_site_must_prove_the_name_we_asked_for(tmp_path, host, is_vouched_for, outcome):
+async def test_certificate_must_be_valid_for_the_requested_host(
+    tmp_path, host, is_trusted, outcome
+):
     context, authority = server_context("example.org", tmp_path)
     sni_names: list[str | None] = []
     context.sni_callback = lambda _, name, __: sni_names.append(name)
-    trust = ssl.create_default_context(cadata=authority) if is_vouched_for else None
+    trust = ssl.create_default_context(cadata=authority) if is_trusted else None
     async with FakeSite(tls=context) as site:
         site.page("/", "<p>Hello</p>")
         resolver = FakeResolver(PUBLIC)
@@ -207,8 +209,8 @@ async def test_a_site_must_prove_the_name_we_asked_for(tmp_path, host, is_vouche
         assert set(sni_names) == {host}
 
 
-async def test_a_handshake_that_is_cut_off_leaves_no_connection(site):
-    # A plain site waits for the rest of what it takes for a request.
+async def test_aborted_handshake_leaves_no_connection(site):
+    # A site without TLS takes the handshake for a request and waits for the rest.
     async with fetcher_for(site) as fetcher:
         assert await refusal_reason(fetcher, f"https://{site.host}/", timeout_s=0.2) == "timeout"
     await site.until_disconnected()

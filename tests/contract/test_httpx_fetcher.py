@@ -1,4 +1,4 @@
-"""What the fetcher that uses the network promises besides: bounds and manners."""
+"""What the network fetcher promises beyond the contract: bounds, and few connections."""
 
 import asyncio
 import ipaddress
@@ -41,14 +41,14 @@ async def fetcher(site: FakeSite) -> AsyncIterator[HttpxFetcher]:
 # Bounds
 
 
-async def test_an_endless_page_is_left(fetcher, site):
+async def test_endless_page_is_refused(fetcher, site):
     url = site.script("/", Reply(b"a" * (20 << 20), piece=1 << 16, length=""))
     assert await refusal_reason(fetcher, url) == "too-large"
     await site.until_disconnected()
 
 
 @pytest.mark.parametrize("path", ["/", "/robots.txt"])
-async def test_a_dribbling_reply_does_not_outlive_the_deadline(fetcher, site, path):
+async def test_slow_reply_ends_at_the_deadline(fetcher, site, path):
     site.page("/", "<p>Hello</p>")
     site.script(path, Reply(b"a" * 1000, piece=1, pause_s=0.02))
     start = time.monotonic()
@@ -58,30 +58,30 @@ async def test_a_dribbling_reply_does_not_outlive_the_deadline(fetcher, site, pa
 
 
 def in_pieces(body: bytes, size: int) -> Reply:
-    """*body*, all of it at once, in chunks of *size* bytes."""
+    """*body* in chunks of *size* bytes, sent all at once."""
     parts = [body[start : start + size] for start in range(0, len(body), size)]
     chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
     return Reply(raw=head + chunks + b"0\r\n\r\n")
 
 
-async def test_the_event_loop_goes_on_while_a_page_in_tiny_pieces_is_read(fetcher, site):
+async def test_page_in_tiny_chunks_does_not_block_the_event_loop(fetcher, site):
     turns = 0
 
-    async def count_turns() -> None:
+    async def count_iterations() -> None:
         nonlocal turns
         while True:
             turns += 1
             await asyncio.sleep(0)
 
-    counting = asyncio.create_task(count_turns())
+    counting = asyncio.create_task(count_iterations())
     page = await fetcher.fetch(site.script("/", in_pieces(b"x" * MAX_CHUNKS, 1)), timeout_s=20)
     counting.cancel()
     assert len(page.body) == MAX_CHUNKS
     assert turns > MAX_CHUNKS / CHUNKS_PER_TURN
 
 
-async def test_a_page_in_too_many_pieces_is_refused(fetcher, site):
+async def test_page_in_too_many_chunks_is_refused(fetcher, site):
     url = site.script("/", in_pieces(b"x" * (MAX_CHUNKS + 1), 1))
     assert await refusal_reason(fetcher, url) == "encoding"
 
@@ -90,7 +90,7 @@ async def test_a_page_in_too_many_pieces_is_refused(fetcher, site):
 @pytest.mark.parametrize(
     "interim", [b"HTTP/1.1 100 \r\n\r\n", b"HTTP/1.1 103 X\r\nLink: </a>\r\n\r\n"]
 )
-async def test_a_reply_behind_endless_interim_ones_is_refused(fetcher, site, path, interim):
+async def test_reply_after_endless_interim_responses_is_refused(fetcher, site, path, interim):
     page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nOK"
     site.page("/", "<p>Hello</p>")
     site.script(path, Reply(raw=interim * (MAX_INTERIM_REPLIES + 1) + page))
@@ -99,7 +99,7 @@ async def test_a_reply_behind_endless_interim_ones_is_refused(fetcher, site, pat
     assert path == "/robots.txt" or isinstance(await fetcher.fetch(url, timeout_s=5), Page)
 
 
-async def test_fetches_that_ran_out_of_time_give_their_connections_back(fetcher, site):
+async def test_timed_out_fetches_release_their_connections(fetcher, site):
     held, free = site.page("/held", "<p>Slow</p>"), site.page("/free", "<p>Quick</p>")
     await fetcher.fetch(free, timeout_s=5)
     site.hold("/held")
@@ -109,7 +109,7 @@ async def test_fetches_that_ran_out_of_time_give_their_connections_back(fetcher,
     assert isinstance(await fetcher.fetch(free, timeout_s=5), Page)
 
 
-async def test_redirects_give_their_connections_back(fetcher, site):
+async def test_redirects_release_their_connections(fetcher, site):
     site.page("/new", "<p>Hello</p>")
     url = site.redirect("/old", "/new")
     for _ in range(MAX_CONNECTIONS + 2):
@@ -130,11 +130,11 @@ async def test_redirects_give_their_connections_back(fetcher, site):
         (b"HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n", "status"),
     ],
 )
-async def test_a_broken_reply_is_told(fetcher, site, raw, reason):
+async def test_malformed_reply_is_refused_with_its_reason(fetcher, site, raw, reason):
     assert await refusal_reason(fetcher, site.script("/", Reply(raw=raw))) == reason
 
 
-async def test_a_host_that_swallows_packets_is_a_timeout():
+async def test_unreachable_host_is_a_timeout():
     async with fetcher_for(resolver=FakeResolver(PUBLIC), network=TimeoutNetwork([])) as fetcher:
         assert await refusal_reason(fetcher, "http://example.org/") == "timeout"
 
@@ -143,13 +143,13 @@ async def test_a_host_that_swallows_packets_is_a_timeout():
     ("status", "advice"),
     [(404, "where the page has moved to"), (410, "moved"), (403, "lets programs in"), (429, "ask")],
 )
-async def test_only_a_page_that_is_gone_is_said_to_have_moved(fetcher, site, status, advice):
+async def test_only_a_missing_page_is_reported_as_moved(fetcher, site, status, advice):
     url = site.script("/", Reply(b"<p>Sorry</p>", status))
     with pytest.raises(FetchError, match=advice):
         await fetcher.fetch(url, timeout_s=5)
 
 
-async def test_a_closed_port_is_told(site):
+async def test_closed_port_is_a_connection_error_without_the_query(site):
     async with FakeSite() as gone:
         url = gone.url("/?who=me")
     async with fetcher_for(gone) as fetcher:
@@ -159,17 +159,17 @@ async def test_a_closed_port_is_told(site):
     assert "who=me" not in str(caught.value)
 
 
-# Manners
+# Connections
 
 
-async def test_connections_are_used_again(fetcher, site):
+async def test_connections_are_reused(fetcher, site):
     site.page("/", "<p>Hello</p>", etag='"1"')
     for known in (Validators(), Validators('"1"'), Validators()):
         await fetcher.fetch(site.url("/"), timeout_s=5, validators=known)
     assert (site.connections, site.hits["/"]) == (1, 3)
 
 
-async def test_many_pages_at_once_ask_for_robots_txt_once(fetcher, site):
+async def test_concurrent_fetches_request_robots_txt_once(fetcher, site):
     pages = [site.page(f"/{number}", "<p>Hello</p>") for number in range(20)]
     async with asyncio.TaskGroup() as group:
         for page in pages:
@@ -177,11 +177,11 @@ async def test_many_pages_at_once_ask_for_robots_txt_once(fetcher, site):
     assert site.hits["/robots.txt"] == 1
 
 
-# Whatever comes
+# Any input
 
 
 async def outcome(url: str, reply: bytes) -> object:
-    """What a fetch of *url* gives when every site there is sends *reply*."""
+    """The result of fetching *url* when every site replies *reply*."""
     network = httpcore.AsyncMockBackend([reply])
     async with fetcher_for(resolver=FakeResolver(PUBLIC), network=network) as fetcher:
         try:
@@ -201,7 +201,7 @@ urls = st.builds("{}://{}{}".format, st.sampled_from(["http", "https", "HTTP"]),
 
 @settings(max_examples=150, deadline=None)
 @given(url=urls | st.text())
-def test_no_url_raises_anything_but_fetch_error(url):
+def test_any_url_raises_only_fetch_error(url):
     result = asyncio.run(outcome(url, b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"))
     assert result in REASONS
 
@@ -231,6 +231,6 @@ replies = st.binary(max_size=60) | st.builds(
 
 @settings(max_examples=150, deadline=None)
 @given(reply=replies)
-def test_no_reply_raises_anything_but_fetch_error(reply):
+def test_any_reply_raises_only_fetch_error(reply):
     result = asyncio.run(outcome("http://example.org/page", reply))
     assert result in REASONS or isinstance(result, Page | NotModified)

@@ -1,6 +1,5 @@
-"""Every language model keeps the promises of the port: Google's SDK on a fake Gemini, our client of
-chat completions on a fake server, the model that only quotes, and the scripted one that other tests
-rely on."""
+"""The contract of LanguageModel: Gemini and chat completions on fake servers, the extractive model,
+and the scripted one that other tests rely on."""
 
 import asyncio
 import json
@@ -62,15 +61,15 @@ VERDICT = json.dumps(verdict_for(TEXT))
 
 
 @dataclass
-class Rig:
-    """A model, how to bring it into each situation of the port, and what it noted."""
+class ModelUnderTest:
+    """A model, a function that brings about a situation of the contract, and its journal."""
 
     model: LanguageModel
     bring_about: Callable[[str], object]
     journal: RecordingJournal = field(default_factory=RecordingJournal)
 
 
-def _scripted() -> Rig:
+def _scripted() -> ModelUnderTest:
     model = ScriptedModel(*[VERDICT] * 8)
     situations: dict[str, str | ModelReply | Exception] = {
         "unavailable": ModelUnavailable("no answer"),
@@ -79,15 +78,15 @@ def _scripted() -> Rig:
         "empty": ModelReply("", "scripted", "empty"),
         "truncated": ModelReply("{", "scripted", "truncated"),
     }
-    return Rig(model, lambda situation: model._script.appendleft(situations[situation]))
+    return ModelUnderTest(model, lambda situation: model._script.appendleft(situations[situation]))
 
 
 def _remote(service: ModelService, journal: RecordingJournal) -> RemoteModel:
-    return RemoteModel(service, journal, jitter=lambda: -1.0)  # no wait before a second try
+    return RemoteModel(service, journal, jitter=lambda: -1.0)  # no wait before a retry
 
 
 @asynccontextmanager
-async def _gemini() -> AsyncIterator[Rig]:
+async def _gemini() -> AsyncIterator[ModelUnderTest]:
     situations = {
         "unavailable": (failure(503), failure(503)),
         "blocked": (blocked(),),
@@ -110,7 +109,7 @@ async def _gemini() -> AsyncIterator[Rig]:
     async with FakeGemini() as fake:
         client, journal = GeminiClient("k", fake.base_url), RecordingJournal()
         service = GeminiService(client, model="gemini-3.8-flash", reply_schema=reply_schema())
-        yield Rig(
+        yield ModelUnderTest(
             _remote(service, journal),
             lambda situation: fake.script(*situations[situation]),
             journal,
@@ -119,7 +118,7 @@ async def _gemini() -> AsyncIterator[Rig]:
 
 
 @asynccontextmanager
-async def _openai() -> AsyncIterator[Rig]:
+async def _openai() -> AsyncIterator[ModelUnderTest]:
     situations = {
         "unavailable": (broken(503), broken(503)),
         "blocked": (ChatReply(finish="content_filter"),),
@@ -149,7 +148,7 @@ async def _openai() -> AsyncIterator[Rig]:
             exact_schema=lambda prompt: exact_reply_schema(DEFAULT_PERSONAS, prompt.references),
             loose_schema=reply_schema(),
         )
-        yield Rig(
+        yield ModelUnderTest(
             _remote(service, journal),
             lambda situation: fake.script(*situations[situation]),
             journal,
@@ -160,14 +159,14 @@ REMOTE = {"gemini": _gemini, "openai": _openai}
 
 
 @pytest.fixture(params=REMOTE)
-async def remote(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
+async def remote(request: pytest.FixtureRequest) -> AsyncIterator[ModelUnderTest]:
     """The models behind a service."""
     async with REMOTE[request.param]() as rig:
         yield rig
 
 
 @pytest.fixture(params=[*REMOTE, "scripted"])
-async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
+async def rig(request: pytest.FixtureRequest) -> AsyncIterator[ModelUnderTest]:
     """The models that can fail."""
     if request.param == "scripted":
         yield _scripted()
@@ -190,7 +189,7 @@ async def model(request: pytest.FixtureRequest) -> AsyncIterator[LanguageModel]:
 
 @pytest.fixture(params=["whole", "listening"])
 def on_text(request: pytest.FixtureRequest) -> OnText:
-    """Both ways of asking."""
+    """Without and with a listener for partial text."""
     return ignore_text if request.param == "whole" else lambda _: None
 
 
@@ -202,43 +201,43 @@ async def complete(
     )
 
 
-def rules_broken(reply: ModelReply) -> set[str]:
+def broken_rules_of(reply: ModelReply) -> set[str]:
     checked = check_reply(reply, make_prompt(), personas=DEFAULT_PERSONAS, needs_verdicts=True)
     return {defect.rule for defect in checked.defects}
 
 
-async def test_a_reply_is_one_json_text_with_every_member(model):
+async def test_reply_is_one_json_object_with_every_member(model):
     reply = json.loads((await complete(model)).text)
 
     assert set(reply) == {"paraphrase", "personas", "summary", "references_help", "quotes"}
 
 
-async def test_a_reply_says_that_it_is_whole_and_who_gave_it(model):
+async def test_reply_has_finish_reason_and_model_name(model):
     reply = await complete(model)
 
     assert (reply.finish, reply.model) == ("stop", model.name)
 
 
-async def test_only_a_model_that_gives_verdicts_gives_them(model):
+async def test_verdicts_are_given_if_and_only_if_the_model_gives_verdicts(model):
     personas = json.loads((await complete(model)).text)["personas"]
 
     assert {persona["verdict"] is not None for persona in personas} == {model.gives_verdicts}
 
 
-async def test_a_call_may_ask_for_more_room(model):
-    reply = await model.complete(make_prompt(), timeout_s=10, doubles_limit=True)
+async def test_call_may_ask_for_more_room(model):
+    reply = await model.complete(make_prompt(), timeout_s=10, has_more_room=True)
 
     assert reply.finish == "stop"
 
 
-async def test_calls_at_the_same_time_each_get_a_reply(model):
+async def test_concurrent_calls_each_get_a_reply(model):
     async with asyncio.TaskGroup() as group:
         calls = [group.create_task(complete(model)) for _ in range(8)]
 
     assert [call.result().finish for call in calls] == ["stop"] * 8
 
 
-async def test_no_answer_is_model_unavailable_with_a_time_to_come_back(rig, on_text):
+async def test_no_answer_raises_model_unavailable_with_retry_after(rig, on_text):
     rig.bring_about("unavailable")
 
     with pytest.raises(ModelUnavailable) as caught:
@@ -247,7 +246,7 @@ async def test_no_answer_is_model_unavailable_with_a_time_to_come_back(rig, on_t
     assert caught.value.retry_after_s > 0
 
 
-async def test_a_safety_filter_is_content_blocked_with_its_reason(rig, on_text):
+async def test_safety_filter_raises_content_blocked_with_its_reason(rig, on_text):
     rig.bring_about("blocked")
 
     with pytest.raises(ContentBlocked) as caught:
@@ -256,8 +255,8 @@ async def test_a_safety_filter_is_content_blocked_with_its_reason(rig, on_text):
     assert caught.value.reason in {"SAFETY", "CONTENT_FILTER"}
 
 
-async def test_time_running_out_is_a_timeout_error(rig, on_text):
-    await complete(rig.model)  # so that no start-up is in the measured time
+async def test_timeout_raises_timeout_error(rig, on_text):
+    await complete(rig.model)  # so that the timeout does not include start-up
     rig.bring_about("out of time")
 
     with pytest.raises(TimeoutError):
@@ -265,7 +264,7 @@ async def test_time_running_out_is_a_timeout_error(rig, on_text):
 
 
 @pytest.mark.parametrize("situation", ["empty", "truncated"])
-async def test_a_reply_that_is_not_whole_is_no_error_but_says_so(rig, situation, on_text):
+async def test_incomplete_reply_has_its_finish_reason(rig, situation, on_text):
     rig.bring_about(situation)
 
     reply = await complete(rig.model, on_text=on_text)
@@ -274,7 +273,7 @@ async def test_a_reply_that_is_not_whole_is_no_error_but_says_so(rig, situation,
 
 
 @pytest.mark.parametrize("situation", ["unavailable", "blocked", "out of time", "empty"])
-async def test_one_bad_call_does_not_spoil_the_next(rig, situation):
+async def test_failed_call_does_not_affect_the_next(rig, situation):
     await complete(rig.model)
     rig.bring_about(situation)
     with suppress(ModelUnavailable, ContentBlocked, TimeoutError):
@@ -285,16 +284,16 @@ async def test_one_bad_call_does_not_spoil_the_next(rig, situation):
     assert reply.finish == "stop"
 
 
-async def test_who_listens_hears_a_growing_start_of_the_very_reply(model):
+async def test_listener_gets_growing_prefixes_of_the_reply(model):
     heard: list[str] = []
 
     reply = await complete(model, on_text=heard.append)
 
-    assert all(reply.text.startswith(said) for said in heard)
+    assert all(reply.text.startswith(text) for text in heard)
     assert heard == sorted(heard, key=len)
 
 
-async def test_a_model_behind_a_service_is_heard_from_the_first_words_to_the_last(remote):
+async def test_remote_model_streams_from_the_first_words_to_the_last(remote):
     heard: list[str] = []
 
     reply = await complete(remote.model, on_text=heard.append)
@@ -304,7 +303,7 @@ async def test_a_model_behind_a_service_is_heard_from_the_first_words_to_the_las
 
 
 @pytest.mark.parametrize("situation", ["dropped midway", "ended midway"])
-async def test_a_stream_that_is_lost_is_asked_for_again_and_heard_from_the_start(remote, situation):
+async def test_lost_stream_is_retried_and_streamed_from_the_start(remote, situation):
     heard: list[str] = []
     remote.bring_about(situation)
 
@@ -318,7 +317,7 @@ async def test_a_stream_that_is_lost_is_asked_for_again_and_heard_from_the_start
 @pytest.mark.parametrize(
     "situation", ["dropped", "not JSON", "failing", "too busy", "timed out there"]
 )
-async def test_passing_trouble_is_tried_once_more_and_noted(remote, situation, on_text):
+async def test_transient_failure_is_retried_once_and_noted(remote, situation, on_text):
     remote.bring_about(situation)
 
     reply = await complete(remote.model, on_text=on_text)
@@ -327,7 +326,7 @@ async def test_passing_trouble_is_tried_once_more_and_noted(remote, situation, o
     assert remote.journal.events == ["model.retried"]
 
 
-async def test_a_refusal_is_final_and_only_the_operator_is_told_why(remote, on_text):
+async def test_refusal_is_not_retried_and_only_the_operator_sees_why(remote, on_text):
     remote.bring_about("refused")
 
     with pytest.raises(ModelUnavailable) as caught:
@@ -339,7 +338,7 @@ async def test_a_refusal_is_final_and_only_the_operator_is_told_why(remote, on_t
     assert caught.value.hint not in str(caught.value)
 
 
-async def test_thinking_is_counted_and_never_part_of_the_reply(remote, on_text):
+async def test_thinking_is_counted_and_left_out_of_the_reply(remote, on_text):
     remote.bring_about("thinking")
 
     reply = await complete(remote.model, on_text=on_text)
@@ -352,7 +351,7 @@ async def test_thinking_is_counted_and_never_part_of_the_reply(remote, on_text):
     ("situation", "broken_rules"),
     [("prose", {"json"}), ("no schema", {"shape"}), ("fenced", set())],
 )
-async def test_what_a_model_makes_of_the_schema_is_left_to_the_checks(
+async def test_reply_against_the_schema_is_passed_on_to_the_checks(
     remote, situation, broken_rules, on_text
 ):
     remote.bring_about(situation)
@@ -360,4 +359,4 @@ async def test_what_a_model_makes_of_the_schema_is_left_to_the_checks(
     reply = await complete(remote.model, on_text=on_text)
 
     assert reply.finish == "stop"
-    assert rules_broken(reply) == broken_rules
+    assert broken_rules_of(reply) == broken_rules

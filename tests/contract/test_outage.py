@@ -1,4 +1,4 @@
-"""Requests go on while Redis is away, at no cost in fetches and hardly any in time."""
+"""While Redis is down, requests are answered without more fetches and with hardly any delay."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -25,7 +25,7 @@ from tests.fakes.waiting import is_ever_within, seconds_of, until
 SOURCES = tuple(SourceSpec(f"https://advice.example/{name}", name) for name in ("a", "b"))
 SETTINGS = RetrievalSettings()
 LIMIT_S = REPLY_TIMEOUT_S + 0.7
-"""One time-out, and room for a busy machine: less than the second that must not be added."""
+"""One timeout and a margin for a busy machine; an outage must add less than a second."""
 
 
 @dataclass
@@ -75,7 +75,7 @@ def fetcher() -> ScriptedFetcher:
 
 @pytest.fixture
 async def start(fetcher: ScriptedFetcher) -> AsyncIterator[Callable]:
-    """Starts processes on the Redis at an address, each with connections of its own."""
+    """Starts processes that use the Redis at a URL, each with its own connections."""
     async with AsyncExitStack() as stack:
 
         async def start_process(url: str) -> Process:
@@ -93,7 +93,7 @@ async def flood(processes: list[Process], count: int = 500) -> list[tuple[Snippe
     return [task.result() for task in tasks]
 
 
-async def test_a_redis_that_refuses_and_returns_is_left_and_used_again(fetcher: ScriptedFetcher):
+async def test_redis_that_refuses_and_recovers_is_used_again(fetcher: ScriptedFetcher):
     server = FakeServer()
     async with (
         FakeAsyncRedis(server=server, decode_responses=True) as client,
@@ -113,7 +113,7 @@ async def test_a_redis_that_refuses_and_returns_is_left_and_used_again(fetcher: 
 @pytest.mark.real_redis
 class TestRealServer:
     @pytest.mark.parametrize("count", [1, 2, 3])
-    async def test_a_cold_cache_and_500_requests_make_one_fetch_per_page(
+    async def test_500_requests_on_a_cold_cache_fetch_each_page_once(
         self, redis_url: str, fetcher: ScriptedFetcher, start: Callable, count: int
     ):
         processes = [await start(redis_url) for _ in range(count)]
@@ -122,7 +122,7 @@ class TestRealServer:
         assert fetcher.hits == {source.url: 1 for source in SOURCES}
         assert not any(one.failover.is_degraded for one in processes)
 
-    async def test_a_snippet_key_holds_text_and_a_day(
+    async def test_snippet_key_has_text_and_a_ttl_of_a_day(
         self, redis_url: str, fetcher: ScriptedFetcher, start: Callable
     ):
         await (await start(redis_url)).ask()
@@ -133,7 +133,7 @@ class TestRealServer:
             assert 86_390 < await client.ttl(keys[0]) <= 86_400
             assert await client.keys("lock:*") == []
 
-    async def test_a_crash_costs_neither_fetches_nor_time(
+    async def test_crash_costs_no_fetches_and_little_time(
         self, own_redis_server: RedisServer, fetcher: ScriptedFetcher, start: Callable
     ):
         only = await start(own_redis_server.url)
@@ -151,7 +151,7 @@ class TestRealServer:
         await flood([only])
         assert fetcher.hits == {source.url: 1 for source in SOURCES}
 
-    async def test_a_crash_on_a_cold_cache_makes_no_storm_of_fetches(
+    async def test_crash_on_a_cold_cache_causes_no_fetch_stampede(
         self, own_redis_server: RedisServer, fetcher: ScriptedFetcher, start: Callable
     ):
         only = await start(own_redis_server.url)
@@ -160,7 +160,7 @@ class TestRealServer:
         assert all(len(found) == 2 for found in answers)
         assert fetcher.hits == {source.url: 1 for source in SOURCES}
 
-    async def test_a_hanging_server_costs_one_time_out_in_all(
+    async def test_hanging_server_costs_one_timeout_in_all(
         self, own_redis_server: RedisServer, fetcher: ScriptedFetcher, start: Callable
     ):
         only = await start(own_redis_server.url)
@@ -180,11 +180,11 @@ class TestRealServer:
         assert await is_ever_within(LIMIT_S, asked_while_it_hangs)
         assert only.journal.events.count("cache.back") == only.journal.events.count("cache.down")
 
-    async def test_500_requests_at_a_hanging_server_all_wait_for_the_same_time_out(
+    async def test_500_requests_at_a_hanging_server_wait_for_one_timeout(
         self, own_redis_server: RedisServer, fetcher: ScriptedFetcher, start: Callable
     ):
         async def added_by_hanging() -> float:
-            """Seconds more than the same flood takes while the server answers."""
+            """How many seconds longer the same flood takes than while the server answers."""
             own_redis_server.kill()
             own_redis_server.start()  # with nothing in it
             healthy, cut_off = await start(own_redis_server.url), await start(own_redis_server.url)
@@ -198,7 +198,7 @@ class TestRealServer:
 
         assert await is_ever_within(LIMIT_S, added_by_hanging)
 
-    async def test_a_restarted_server_is_used_again(
+    async def test_restarted_server_is_used_again(
         self, own_redis_server: RedisServer, fetcher: ScriptedFetcher, start: Callable
     ):
         first, second = await start(own_redis_server.url), await start(own_redis_server.url)

@@ -1,6 +1,6 @@
-"""What every PageFetcher promises, whichever adapter it is.
+"""The contract of PageFetcher.
 
-An adapter is put here as a function that opens it for a site: everything below runs on it.
+An adapter is listed here as a function that opens it for a site; all tests below run on it.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ async def fetcher(request: pytest.FixtureRequest, site: FakeSite) -> AsyncIterat
         yield fetcher
 
 
-async def test_a_page_comes_with_its_bytes_charset_and_address(fetcher, site):
+async def test_page_has_bytes_charset_and_url(fetcher, site):
     html = "<p>Caf\u00e9</p>".encode("latin-1")
     headers = (("Content-Type", 'Text/HTML; Charset="ISO-8859-1"'),)
     url = site.script("/cafe", Reply(html, headers=headers)) + "?table=4"
@@ -49,14 +49,14 @@ async def test_a_page_comes_with_its_bytes_charset_and_address(fetcher, site):
     assert page == Page(url, html, "iso-8859-1", content_type=content_type)
 
 
-async def test_a_compressed_page_comes_unpacked(fetcher, site):
+async def test_compressed_page_is_decompressed(fetcher, site):
     url = site.gzipped("/", "<p>Hello</p>")
     page = await fetcher.fetch(url, timeout_s=5)
     assert isinstance(page, Page)
     assert page.body == b"<p>Hello</p>"
 
 
-async def test_a_page_gives_what_to_ask_again_with(fetcher, site):
+async def test_page_has_validators(fetcher, site):
     url = site.page("/", "<p>Hello</p>", etag='W/"1"', modified="Sat, 21 Nov 2026 10:00:00 GMT")
     page = await fetcher.fetch(url, timeout_s=5)
     assert isinstance(page, Page)
@@ -71,27 +71,27 @@ async def test_a_page_gives_what_to_ask_again_with(fetcher, site):
         Validators('"1"', "Fri, 20 Nov 2026 10:00:00 GMT"),
     ],
 )
-async def test_a_page_that_has_not_changed_is_not_sent_again(fetcher, site, known):
+async def test_unchanged_page_is_not_sent_again(fetcher, site, known):
     modified = "Sat, 21 Nov 2026 10:00:00 GMT"
     url = site.page("/", "<p>Hello</p>", etag='"1"', modified=modified)
     answer = await fetcher.fetch(url, timeout_s=5, validators=known)
     assert answer == NotModified(Validators('"1"', modified))
 
 
-async def test_validators_that_a_304_leaves_out_are_kept(fetcher, site):
+async def test_validators_missing_from_a_304_are_kept(fetcher, site):
     url = site.script("/", Reply(status=304, headers=(), length=""))
     known = Validators('"1"', "Sat, 21 Nov 2026 10:00:00 GMT")
     assert await fetcher.fetch(url, timeout_s=5, validators=known) == NotModified(known)
 
 
-async def test_a_page_that_has_changed_is_sent(fetcher, site):
+async def test_changed_page_is_sent(fetcher, site):
     url = site.page("/", "<p>New</p>", etag='"2"')
     page = await fetcher.fetch(url, timeout_s=5, validators=Validators('"1"'))
     assert isinstance(page, Page)
     assert (page.body, page.validators) == (b"<p>New</p>", Validators('"2"'))
 
 
-async def test_a_redirected_page_has_its_final_address(fetcher, site):
+async def test_redirected_page_has_its_final_url(fetcher, site):
     target = site.page("/new", "<p>Hello</p>")
     url = site.redirect("/old", "/new")
     page = await fetcher.fetch(url, timeout_s=5)
@@ -99,7 +99,7 @@ async def test_a_redirected_page_has_its_final_address(fetcher, site):
     assert (page.url, page.body) == (target, b"<p>Hello</p>")
 
 
-async def test_a_page_that_a_proxy_has_changed_is_a_page(fetcher, site):
+async def test_status_203_is_a_page(fetcher, site):
     site.script("/", Reply(b"<p>Hello</p>", 203))
     page = await fetcher.fetch(site.url("/"), timeout_s=5)
     assert isinstance(page, Page)
@@ -107,7 +107,7 @@ async def test_a_page_that_a_proxy_has_changed_is_a_page(fetcher, site):
 
 
 @pytest.mark.parametrize("status", [204, 206, 400, 403, 404, 410, 429, 500, 503])
-async def test_any_other_status_is_told(fetcher, site, status):
+async def test_other_status_is_an_error_with_the_status(fetcher, site, status):
     site.script("/", Reply(b"" if status == 204 else b"<p>Sorry</p>", status))
     with pytest.raises(FetchError, match=f"127.0.0.1 .*{status}") as caught:
         await fetcher.fetch(site.url("/?who=me"), timeout_s=5)
@@ -115,14 +115,14 @@ async def test_any_other_status_is_told(fetcher, site, status):
     assert "who=me" not in str(caught.value)
 
 
-async def test_a_304_that_was_not_asked_for_is_no_page(fetcher, site):
+async def test_unrequested_304_is_an_error(fetcher, site):
     url = site.script("/", Reply(status=304, headers=(), length=""))
     with pytest.raises(FetchError) as caught:
         await fetcher.fetch(url, timeout_s=5)
     assert caught.value.reason == "status"
 
 
-async def test_a_page_that_is_too_slow_is_told(fetcher, site):
+async def test_slow_page_is_a_timeout(fetcher, site):
     url = site.page("/", "<p>Hello</p>")
     site.hold("/")
     with pytest.raises(FetchError, match=r"127\.0\.0\.1 took longer than 0\.2 s") as caught:
@@ -130,13 +130,13 @@ async def test_a_page_that_is_too_slow_is_told(fetcher, site):
     assert caught.value.reason == "timeout"
 
 
-async def test_no_time_at_all_is_a_timeout(fetcher, site):
+async def test_zero_timeout_is_a_timeout(fetcher, site):
     with pytest.raises(FetchError) as caught:
         await fetcher.fetch(site.page("/", "<p>Hello</p>"), timeout_s=0)
     assert caught.value.reason == "timeout"
 
 
-async def test_a_fetch_that_is_cancelled_stays_cancelled(fetcher, site):
+async def test_cancelled_fetch_raises_cancelled_error(fetcher, site):
     url = site.page("/", "<p>Hello</p>")
     site.hold("/")
     task = asyncio.create_task(fetcher.fetch(url, timeout_s=5))
@@ -147,20 +147,20 @@ async def test_a_fetch_that_is_cancelled_stays_cancelled(fetcher, site):
 
 
 @pytest.mark.parametrize("url", ["", "nonsense", "ftp://example.org/", "http://u:p@example.org/"])
-async def test_what_is_not_on_the_web_is_refused(fetcher, url):
+async def test_other_schemes_are_refused(fetcher, url):
     with pytest.raises(FetchError) as caught:
         await fetcher.fetch(url, timeout_s=5)
     assert caught.value.reason == "scheme"
 
 
-async def test_only_html_is_a_page(fetcher, site):
+async def test_only_html_is_accepted(fetcher, site):
     url = site.script("/", Reply(b"%PDF", headers=(("Content-Type", "application/pdf"),)))
     with pytest.raises(FetchError, match="'application/pdf'") as caught:
         await fetcher.fetch(url, timeout_s=5)
     assert caught.value.reason == "content-type"
 
 
-async def test_the_reply_of_an_api_comes_when_json_is_asked_for(fetcher, site):
+async def test_json_is_accepted_if_requested(fetcher, site):
     headers = (("Content-Type", "application/json; charset=utf-8"), ("ETag", '"1"'))
     url = site.script("/api/content/repairs", Reply(b'{"title": "Repairs"}', headers=headers))
     reply = await fetcher.fetch(url, timeout_s=5, media="json")
@@ -180,7 +180,7 @@ async def test_the_reply_of_an_api_comes_when_json_is_asked_for(fetcher, site):
         ("html", ""),
     ],
 )
-async def test_a_reply_of_another_kind_than_asked_for_is_refused(fetcher, site, media, sent):
+async def test_reply_of_another_media_type_is_refused(fetcher, site, media, sent):
     headers = (("Content-Type", sent),) if sent else ()
     url = site.script("/", Reply(b"{}", headers=headers))
     with pytest.raises(FetchError, match=media.upper()) as caught:
@@ -189,7 +189,7 @@ async def test_a_reply_of_another_kind_than_asked_for_is_refused(fetcher, site, 
 
 
 @pytest.mark.parametrize("encoding", ["", "gzip"])
-async def test_a_page_may_hold_two_mebibytes_and_no_more(fetcher, site, encoding):
+async def test_page_may_have_two_mebibytes_at_most(fetcher, site, encoding):
     def reply(size: int) -> Reply:
         body = b"a" * size
         headers = (("Content-Type", "text/html"), ("Content-Encoding", encoding))

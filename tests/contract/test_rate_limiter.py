@@ -1,4 +1,4 @@
-"""What every RateLimiter promises, and how the one in Redis fails."""
+"""The contract of RateLimiter, and its failures in Redis."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -28,28 +28,28 @@ KEY = f"{PREFIX}{{60}}:caller"
 
 
 @dataclass
-class Bench:
-    """A limiter of LIMIT, and the means to let a caller's window run out."""
+class LimiterUnderTest:
+    """A limiter of LIMIT, and a function that ends a caller's window."""
 
     limiter: RateLimiter
     end_window: Callable[[], Awaitable[None]]
 
 
-def memory_bench() -> Bench:
+def memory_bench() -> LimiterUnderTest:
     clock = FakeClock()
 
     async def end_window() -> None:
         clock.advance(LIMIT.window_s)
 
-    return Bench(MemoryRateLimiter(LIMIT, clock), end_window)
+    return LimiterUnderTest(MemoryRateLimiter(LIMIT, clock), end_window)
 
 
-def redis_bench(client: RedisClient) -> Bench:
+def redis_bench(client: RedisClient) -> LimiterUnderTest:
     async def end_window() -> None:
         assert await client.ttl(KEY) > 0, "the window would never end by itself"
         await client.expireat(KEY, 1)
 
-    return Bench(RedisRateLimiter(client, LIMIT), end_window)
+    return LimiterUnderTest(RedisRateLimiter(client, LIMIT), end_window)
 
 
 @pytest.fixture(
@@ -60,8 +60,8 @@ def redis_bench(client: RedisClient) -> Bench:
         pytest.param("redis_cluster", marks=pytest.mark.real_redis),
     ]
 )
-async def bench(request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
-    """Every adapter of the port, one after the other."""
+async def bench(request: pytest.FixtureRequest) -> AsyncIterator[LimiterUnderTest]:
+    """Every adapter of the port in turn."""
     if request.param == "memory":
         yield memory_bench()
     elif request.param.startswith("redis"):
@@ -78,32 +78,34 @@ async def take(limiter: RateLimiter, count: int, caller: str = "caller") -> list
 
 
 class TestEveryRateLimiter:
-    async def test_so_many_requests_are_allowed_and_the_next_is_not(self, bench: Bench):
+    async def test_requests_up_to_the_limit_are_allowed_and_the_next_is_refused(
+        self, bench: LimiterUnderTest
+    ):
         taken = await take(bench.limiter, 5)
         assert [one.is_allowed for one in taken] == [True, True, True, False, False]
         assert [one.remaining for one in taken] == [2, 1, 0, 0, 0]
 
-    async def test_it_tells_when_the_window_ends(self, bench: Bench):
+    async def test_decision_says_when_the_window_ends(self, bench: LimiterUnderTest):
         for one in await take(bench.limiter, 4):
             assert 55 < one.reset_s <= 60
 
-    async def test_a_new_window_begins_after_the_old_one(self, bench: Bench):
+    async def test_new_window_begins_when_the_old_one_ends(self, bench: LimiterUnderTest):
         await take(bench.limiter, 4)
         await bench.end_window()
         assert (await bench.limiter.take("caller")).remaining == 2
 
-    async def test_each_caller_has_a_window_of_its_own(self, bench: Bench):
+    async def test_each_caller_has_its_own_window(self, bench: LimiterUnderTest):
         await take(bench.limiter, 4)
         assert (await bench.limiter.take("another")).is_allowed
 
-    async def test_of_many_at_once_only_so_many_are_allowed(self, bench: Bench):
+    async def test_concurrent_requests_do_not_exceed_the_limit(self, bench: LimiterUnderTest):
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(bench.limiter.take("caller")) for _ in range(50)]
         assert [task.result().is_allowed for task in tasks].count(True) == LIMIT.requests
 
 
 class TestMemoryRateLimiter:
-    async def test_it_forgets_windows_that_are_over(self):
+    async def test_ended_windows_are_dropped(self):
         clock = FakeClock()
         limiter = MemoryRateLimiter(LIMIT, clock)
         for number in range(10):
@@ -113,7 +115,7 @@ class TestMemoryRateLimiter:
         assert len(limiter._windows) == 1
 
     @pytest.mark.parametrize("seconds", [-86_400, 86_400])
-    async def test_a_clock_that_is_set_opens_no_window(self, seconds: int):
+    async def test_setting_the_wall_clock_opens_no_new_window(self, seconds: int):
         clock = FakeClock()
         limiter = MemoryRateLimiter(LIMIT, clock)
         await take(limiter, LIMIT.requests)
@@ -121,7 +123,7 @@ class TestMemoryRateLimiter:
         [refused] = await take(limiter, 1)
         assert (refused.is_allowed, refused.reset_s) == (False, LIMIT.window_s)
 
-    async def test_it_has_room_for_so_many_callers_and_forgets_the_oldest(self):
+    async def test_number_of_callers_is_bounded_and_the_oldest_is_evicted(self):
         clock = FakeClock()
         limiter = MemoryRateLimiter(LIMIT, clock, max_callers=5)
         for number in range(20):
@@ -141,27 +143,25 @@ class TestRedisRateLimiter:
         async with FakeAsyncRedis(server=server) as client:
             yield client
 
-    async def test_its_keys_end_by_themselves_and_are_no_snippets(self, client: FakeAsyncRedis):
+    async def test_keys_expire_and_are_not_snippet_keys(self, client: FakeAsyncRedis):
         await RedisRateLimiter(client, LIMIT).take("caller")
         assert await client.keys("*") == [KEY.encode()]
         assert 0 < await client.ttl(KEY) <= 60
 
-    async def test_more_requests_do_not_lengthen_the_window(self, client: FakeAsyncRedis):
+    async def test_more_requests_do_not_extend_the_window(self, client: FakeAsyncRedis):
         limiter = RedisRateLimiter(client, LIMIT)
         await limiter.take("caller")
         await client.expire(KEY, 10)
         assert (await take(limiter, 5))[-1].reset_s <= 10
 
-    async def test_a_window_without_an_end_gets_one(self, client: FakeAsyncRedis):
+    async def test_window_without_expiry_gets_one(self, client: FakeAsyncRedis):
         limiter = RedisRateLimiter(client, LIMIT)
         await limiter.take("caller")
         await client.persist(KEY)
         assert (await limiter.take("caller")).reset_s == 60
         assert await client.ttl(KEY) > 0
 
-    async def test_a_window_that_ends_later_than_it_can_gets_a_new_end(
-        self, client: FakeAsyncRedis
-    ):
+    async def test_window_that_expires_too_late_gets_a_new_expiry(self, client: FakeAsyncRedis):
         limiter = RedisRateLimiter(client, LIMIT)
         await limiter.take("caller")
         await client.expire(KEY, 10 * LIMIT.window_s)  # as after a clock was set back
@@ -169,7 +169,7 @@ class TestRedisRateLimiter:
         assert await client.ttl(KEY) <= 60
 
     @pytest.mark.parametrize("who", ["first", "second"])
-    async def test_who_leaves_while_waiting_harms_nobody(self, client: FakeAsyncRedis, who: str):
+    async def test_cancelled_caller_does_not_affect_others(self, client: FakeAsyncRedis, who: str):
         limiter = RedisRateLimiter(client, LIMIT)
         first, second = (asyncio.create_task(limiter.take("caller")) for _ in range(2))
         await asyncio.sleep(0)
@@ -177,11 +177,11 @@ class TestRedisRateLimiter:
         leaving.cancel()
         assert (await limiter.take("another")).remaining == 2
         assert (await staying).is_allowed
-        # Of the first nobody knows whether it was counted: it may have been on its way already.
+        # The cancelled one may or may not be counted: it may already have been sent.
         may_remain = {0, 1} if who == "first" else {0}
         assert (await limiter.take("caller")).remaining in may_remain
 
-    async def test_a_server_that_is_gone_is_cache_unavailable(
+    async def test_lost_server_raises_cache_unavailable(
         self, server: FakeServer, client: FakeAsyncRedis
     ):
         server.connected = False
@@ -204,7 +204,7 @@ class TestRedisRateLimiter:
 
 
 class BrokenLimiter:
-    """A limiter whose Redis is down until it is mended."""
+    """A limiter whose Redis is down until a test repairs it."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -225,13 +225,13 @@ class TestFallbackRateLimiter:
         local = MemoryRateLimiter(LIMIT, clock)
         return FallbackRateLimiter(shared, local, clock, journal), shared, clock, journal
 
-    async def test_while_redis_is_down_the_limit_is_held_here_and_noted_once(self):
+    async def test_local_limit_applies_while_redis_is_down_and_is_noted_once(self):
         limiter, _, _, journal = self.broken()
         taken = await take(limiter, 10)
         assert [one.is_allowed for one in taken].count(True) == LIMIT.requests
         assert journal.events == ["rate_limit.not_shared"]
 
-    async def test_redis_is_left_alone_for_a_while_after_it_failed(self):
+    async def test_redis_is_not_called_during_the_backoff(self):
         limiter, shared, clock, _ = self.broken()
         await take(limiter, 10)
         assert shared.calls == 1
@@ -239,7 +239,7 @@ class TestFallbackRateLimiter:
         await take(limiter, 2)
         assert shared.calls == 2
 
-    async def test_the_shared_limit_is_back_when_redis_is(self):
+    async def test_shared_limit_applies_again_when_redis_is_back(self):
         limiter, shared, clock, journal = self.broken()
         await limiter.take("caller")
         shared.is_down = False
@@ -248,7 +248,7 @@ class TestFallbackRateLimiter:
         assert len(journal.events) == 1
         assert shared.last_caller == "caller"
 
-    async def test_what_was_allowed_before_an_outage_counts_in_it(self):
+    async def test_requests_allowed_before_an_outage_count_during_it(self):
         server, clock = FakeServer(), FakeClock()
         async with FakeAsyncRedis(server=server) as client:
             local = MemoryRateLimiter(LIMIT, clock)
@@ -259,7 +259,7 @@ class TestFallbackRateLimiter:
             assert not (await limiter.take("caller")).is_allowed
 
     @pytest.mark.real_redis
-    async def test_a_redis_that_hangs_costs_one_short_wait(self, own_redis_server: RedisServer):
+    async def test_hanging_redis_costs_one_short_wait(self, own_redis_server: RedisServer):
         opened, clock, journal = open_redis(own_redis_server.url), FakeClock(), RecordingJournal()
         local = MemoryRateLimiter(LIMIT, clock)
         limiter = FallbackRateLimiter(RedisRateLimiter(opened.client, LIMIT), local, clock, journal)

@@ -1,4 +1,4 @@
-"""Redis as a cluster and behind sentinels: a master may die under load, and only cache is lost."""
+"""Redis as a cluster and behind sentinels: when a master dies under load, only cache is lost."""
 
 import asyncio
 import re
@@ -27,12 +27,12 @@ from tests.fakes.waiting import until
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [f"snippet:tenancy:https://example.org/{number}" for number in range(30)]
 LIMIT = RateLimit(requests=200, window_s=3600)
-FAILOVER_PATIENCE_S = 60.0
+FAILOVER_TIMEOUT_S = 60.0
 
 
 @dataclass
 class Load:
-    """What the requests of one process do, over and over, and what came of it."""
+    """The Redis calls of one process's requests, repeated, and their counts."""
 
     shared: SharedRedis
     failover: Failover
@@ -46,28 +46,28 @@ class Load:
     async def run(self) -> None:
         while not self.is_over:
             found = await self.failover.get_many(PAGES)
-            # What a master had not handed on when it died is lost, and read anew as any page is.
+            # What a dead master had not replicated is lost, and read again like any page.
             assert set(found) <= {"text", None}
             lost = [page for page, text in zip(PAGES, found, strict=True) if text is None]
-            to_put = lost or [PAGES[self.rounds % len(PAGES)]]
-            await self.failover.put_many(dict.fromkeys(to_put, ("text", 3600)))
+            to_store = lost or [PAGES[self.rounds % len(PAGES)]]
+            await self.failover.put_many(dict.fromkeys(to_store, ("text", 3600)))
             self.allowed += (await self.limiter.take("caller")).is_allowed
             await self.budget.add(7)
             self.spent += 7
             self.rounds += 1
             await asyncio.sleep(0)  # the stores inside the process never wait
 
-    async def until_it_went_on(self, rounds: int = 20) -> None:
-        wanted = self.rounds + rounds
-        await until(lambda: self.rounds >= wanted, timeout_s=FAILOVER_PATIENCE_S)
+    async def until_rounds_pass(self, rounds: int = 20) -> None:
+        target = self.rounds + rounds
+        await until(lambda: self.rounds >= target, timeout_s=FAILOVER_TIMEOUT_S)
 
     async def until_shared_again(self, server_has: Callable[[], bool]) -> None:
-        """Until the count of the limit that all processes share goes on."""
+        """Return once the limit is counted in Redis again."""
 
         def is_shared() -> bool:
             return server_has() and not self.failover.is_degraded
 
-        await until(is_shared, timeout_s=FAILOVER_PATIENCE_S)
+        await until(is_shared, timeout_s=FAILOVER_TIMEOUT_S)
 
 
 @asynccontextmanager
@@ -93,8 +93,8 @@ async def load_on(url: str) -> AsyncIterator[Load]:
                 group.create_task(load.run())
             yield load
             load.is_over = True
-        assert await budget.add(0) >= load.spent
-        # What this process allowed meanwhile, the others may be allowed once more.
+        assert await budget.spend(0) >= load.spent
+        # While Redis was down this process counted alone, so the limit may be used twice.
         assert 0 < load.allowed <= 2 * LIMIT.requests
     finally:
         await failover.aclose()
@@ -103,7 +103,7 @@ async def load_on(url: str) -> AsyncIterator[Load]:
 
 @pytest.mark.real_redis
 class TestCluster:
-    async def test_keys_of_all_nodes_take_one_round_trip_to_each(
+    async def test_lookup_takes_one_round_trip_to_each_node(
         self, shared_redis_cluster: RunningCluster
     ):
         def reads() -> list[int]:
@@ -119,9 +119,7 @@ class TestCluster:
         assert [both - own for both, own in zip(reading, asking, strict=True)] == [1, 1, 1]
         await opened.aclose()
 
-    async def test_all_its_callers_share_one_slot_so_that_one_script_takes_for_them(
-        self, redis_cluster_url: str
-    ):
+    async def test_all_callers_share_one_slot_and_one_script_call(self, redis_cluster_url: str):
         opened = open_redis(redis_cluster_url)
         limiter = RedisRateLimiter(opened.client, LIMIT)
         async with asyncio.TaskGroup() as group:
@@ -129,51 +127,53 @@ class TestCluster:
         assert {task.result().remaining for task in taking} == set(range(190, 200))
         await opened.aclose()
 
-    async def test_its_node_is_told_from_a_server(self, shared_redis_cluster: RunningCluster):
+    async def test_cluster_node_given_as_single_server_is_detected(
+        self, shared_redis_cluster: RunningCluster
+    ):
         port = shared_redis_cluster.nodes[0].port
         with pytest.raises(CacheUnavailable, match=r"begin REDIS_URL with redis\+cluster://"):
             await ping_redis(f"redis://127.0.0.1:{port}")
 
-    async def test_a_server_is_told_from_its_node(self, redis_url: str):
+    async def test_single_server_given_as_cluster_is_detected(self, redis_url: str):
         with pytest.raises(CacheUnavailable, match="RedisClusterException"):
             await ping_redis(redis_url.replace("redis://", "redis+cluster://"))
 
-    async def test_a_master_killed_under_load_costs_nothing_but_cache(self):
+    async def test_master_killed_under_load_loses_only_cache(self):
         with running_cluster(replicas=1, node_timeout_ms=1000) as cluster:
             dying, replica = cluster.nodes[0], cluster.nodes[-1]
             async with load_on(cluster.url) as load:
-                await load.until_it_went_on()
+                await load.until_rounds_pass()
                 dying.kill()
-                await load.until_it_went_on()
+                await load.until_rounds_pass()
                 await load.until_shared_again(
                     lambda: (
                         ask(replica.port, "INFO", "replication")["role"] == "master"
                         and "ok" in ask(replica.port, "CLUSTER INFO")["cluster_state"]
                     )
                 )
-                await load.until_it_went_on()
+                await load.until_rounds_pass()
                 await load.shared.ping()
                 assert ask(replica.port, "DBSIZE") > 0
 
 
 @pytest.mark.real_redis
 class TestSentinels:
-    async def test_a_master_killed_under_load_costs_nothing_but_cache(self):
+    async def test_master_killed_under_load_loses_only_cache(self):
         with running_sentinels() as watched:
             async with load_on(watched.url) as load:
-                await load.until_it_went_on()
+                await load.until_rounds_pass()
                 watched.master.kill()
-                await load.until_it_went_on()
+                await load.until_rounds_pass()
                 port = watched.replica.port
                 await load.until_shared_again(
                     lambda: ask(port, "INFO", "replication")["role"] == "master"
                 )
-                await load.until_it_went_on()
+                await load.until_rounds_pass()
                 await load.shared.ping()
             with pytest.raises(CacheUnavailable, match="MasterNotFoundError"):
                 await ping_redis(watched.url.replace("/judge", "/another"))
 
-    async def test_none_of_them_is_lost_when_several_ask_at_once_and_the_first_is_down(self):
+    async def test_concurrent_callers_keep_all_sentinels_when_the_first_is_down(self):
         with running_sentinels() as watched:
             url = watched.url.replace("sentinel://", f"sentinel://127.0.0.1:{free_port()},")
             client = connect(url, 8)
@@ -204,14 +204,14 @@ class TestSentinels:
         ("redis+sentinel://:secret@a:1/main?sockets=secret", "sockets"),
     ],
 )
-def test_an_address_of_several_that_cannot_be_used_says_why_and_hides_it(url: str, message: str):
+def test_unusable_url_of_several_hosts_is_explained_without_the_url(url: str, message: str):
     with pytest.raises(ConfigurationError, match=message) as caught:
         open_redis(url)
     assert "secret" not in str(caught.value)
 
 
 @pytest.mark.real_redis
-async def test_a_user_with_the_rights_that_the_documentation_names_is_enough(
+async def test_documented_rights_of_a_redis_user_suffice(
     own_redis_server: RedisServer,
 ):
     page = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What every engine promises when there is an embedder."""
+"""The contract of search engines with an embedder (hybrid search)."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -31,7 +31,7 @@ HARBOUR = (
 
 @dataclass
 class Engine:
-    """An index with an embedder; `plain` is the same one as it is written without."""
+    """An index with an embedder; `plain` writes to the same index without one."""
 
     index: SearchIndex
     store: WritableIndex
@@ -90,7 +90,7 @@ async def engine(empty) -> Engine:
     return empty
 
 
-async def test_page_embeddings_finds_what_words_do_not(engine):
+async def test_vector_search_finds_what_keywords_miss(engine):
     results = await engine.find("boat")
 
     assert sorted(hit.passage.document_id for hit in results.hits) == ["ferry", "vessel"]
@@ -98,11 +98,11 @@ async def test_page_embeddings_finds_what_words_do_not(engine):
     assert results.warnings == ()
 
 
-async def test_passage_that_both_ways_find_comes_first(engine):
+async def test_passage_found_by_keywords_and_vectors_comes_first(engine):
     assert await engine.ids("vessel") == ["vessel", "ferry"]
 
 
-async def test_page_embeddings_keeps_to_the_scope_phrases_and_exclusions(engine):
+async def test_vector_search_respects_scope_phrases_and_exclusions(engine):
     assert await engine.ids("boat", Clause("collection", ("kitchen",))) == []
     assert await engine.ids("boat", Clause("collection", ("harbour",), is_excluded=True)) == []
     assert await engine.ids("boat", Clause("document", ("ferry",))) == ["ferry"]
@@ -110,27 +110,27 @@ async def test_page_embeddings_keeps_to_the_scope_phrases_and_exclusions(engine)
     assert await engine.ids('boat +"keep to the right"') == ["vessel"]
 
 
-async def test_unlike_passages_are_not_found(engine):
+async def test_dissimilar_passages_are_not_found(engine):
     results = await engine.find("robot")
 
     assert (results.hits, results.total) == ((), 0)
 
 
-async def test_fused_hits_are_paged(engine):
+async def test_fused_hits_are_paginated(engine):
     pages = [await engine.ids("vessel", limit=1, offset=offset) for offset in (0, 1, 2)]
 
     assert pages == [["vessel"], ["ferry"], []]
 
 
-async def test_fused_scores_are_those_of_reciprocal_rank(engine):
+async def test_fused_scores_are_by_reciprocal_rank(engine):
     scores = [hit.score for hit in (await engine.find("vessel")).hits]
 
-    # First among the words; by meaning both are as near, and stand in either order.
+    # First by keywords; by vectors both are equally near, so their order may vary.
     assert scores[0] in (pytest.approx(1 / 2 + 1 / 2), pytest.approx(1 / 2 + 1 / 3))
     assert scores[1] in (pytest.approx(1 / 3), pytest.approx(1 / 2))
 
 
-async def test_one_passage_of_the_scope_is_found_among_many_that_are_nearer(empty):
+async def test_passage_in_scope_is_found_despite_many_nearer_ones_outside(empty):
     crowd = [document("boat ship vessel", id=f"d{n}") for n in range(300)]
     lone = document("a ferry and a loaf", id="lone", tags=("rare",))
     await empty.add(*crowd, lone)
@@ -138,7 +138,7 @@ async def test_one_passage_of_the_scope_is_found_among_many_that_are_nearer(empt
     assert await empty.ids("boat", Clause("tag", ("rare",)), limit=1) == ["lone"]
 
 
-async def test_replaced_and_removed_passages_are_not_found_by_what_they_meant(engine):
+async def test_vectors_of_replaced_and_removed_passages_are_gone(engine):
     await engine.add(document("Nothing of note.", id="ferry", collection="harbour"))
     async with engine.store.writing() as writer:
         await writer.remove("harbour", ["vessel"])
@@ -147,7 +147,7 @@ async def test_replaced_and_removed_passages_are_not_found_by_what_they_meant(en
     assert await engine.ids("boat") == []
 
 
-async def test_text_is_searched_when_the_embedder_fails_and_a_warning_says_so(engine):
+async def test_keyword_search_with_a_warning_when_the_embedder_fails(engine):
     engine.embedder.is_down = True
 
     results = await engine.find("vessel")
@@ -158,7 +158,7 @@ async def test_text_is_searched_when_the_embedder_fails_and_a_warning_says_so(en
     )
 
 
-async def test_index_without_vectors_is_searched_by_words_with_a_warning(empty):
+async def test_keyword_search_with_a_warning_when_the_index_has_no_vectors(empty):
     await empty.add(*HARBOUR, store=empty.plain)
 
     results = await empty.find("vessel")
@@ -168,7 +168,7 @@ async def test_index_without_vectors_is_searched_by_words_with_a_warning(empty):
     assert empty.embedder.calls == []
 
 
-async def test_empty_index_asks_no_embedder(empty):
+async def test_empty_index_does_not_call_the_embedder(empty):
     assert (await empty.find("boat")).warnings == ()
     assert (await empty.find("")).warnings == ()
     assert empty.embedder.calls == []

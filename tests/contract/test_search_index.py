@@ -1,4 +1,4 @@
-"""What every search engine promises: the same scopes, the same questions, the same shapes."""
+"""The contract of search engines: scopes, queries, paging, the catalogue, writing."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -33,7 +33,7 @@ MARCH = datetime(2025, 3, 1, tzinfo=UTC)
 
 @dataclass
 class Engine:
-    """An index under test, with the short forms that its tests are written in."""
+    """An index under test, with shorthands for its tests."""
 
     index: SearchIndex
     catalogue: Catalogue
@@ -95,7 +95,7 @@ async def engine(request, tmp_path) -> AsyncIterator[Engine]:
 
 @pytest.fixture
 async def library(engine) -> Engine:
-    """Five documents that differ in all that scopes can ask for, and agree in one word."""
+    """Five documents that differ in everything a scope can filter by, and share one word."""
     await engine.add(
         document("robot one", id="one", collection="reports", folder="2024/q1", tags=("Red",)),
         document("robot two", id="two", collection="reports", folder="2024/q2", tags=("blue",)),
@@ -146,7 +146,7 @@ ALL = ["five", "four", "one", "three", "two"]
         ([Clause("tag", ("green",))], []),
     ],
 )
-async def test_scope_lets_through_what_it_says(library, clauses, expected):
+async def test_scope_filters_documents(library, clauses, expected):
     assert await library.ids("robot", *clauses) == expected
 
 
@@ -163,7 +163,7 @@ LEAVES = [
 
 
 def any_scope(random: Random, depth: int) -> Scope:
-    """A scope with brackets in brackets, *depth* deep at most."""
+    """A scope with nested brackets, *depth* deep at most."""
     if not depth or random.random() < 0.3:
         return Scope((replace(random.choice(LEAVES), is_excluded=random.random() < 0.3),))
     inner = [any_scope(random, depth - 1) for _ in range(random.randint(1, 3))]
@@ -177,7 +177,7 @@ async def passages_of(library: Engine) -> dict[str, Passage]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_brackets_let_through_what_each_passage_by_itself_says(library, seed):
+async def test_scope_of_any_shape_agrees_with_the_oracle(library, seed):
     random = Random(seed)
     passages = await passages_of(library)
     assert sorted(passages) == ALL
@@ -186,14 +186,14 @@ async def test_brackets_let_through_what_each_passage_by_itself_says(library, se
         assert await library.ids("robot", *scope.clauses) == expected, scope_text(scope)
 
 
-async def test_catalogue_names_what_stands_in_a_scope_alone(library):
+async def test_catalogue_lists_only_names_in_the_scope(library):
     reports = parse_scope("(@collection:reports OR @document:three) -@tag:blue", MARCH)
     assert await library.catalogue.names("tag", reports) == ("old", "red")
     assert await library.catalogue.names("folder", reports) == ("2024", "2024/q1")
     assert await library.catalogue.names("document", reports) == ("one", "three")
 
 
-async def test_a_viewer_gets_nothing_of_the_collections_of_others(library):
+async def test_viewer_sees_nothing_of_other_viewers_collections(library):
     await library.add(
         document("robot six", "more robots", id="six", collection="Alice:notes", tags=("hers",)),
         document("robot seven", id="seven", collection="bob:notes", folder="his/own"),
@@ -215,28 +215,28 @@ async def test_a_viewer_gets_nothing_of_the_collections_of_others(library):
 
 
 @pytest.mark.parametrize("question", ["pump valve", '"pump valve"', "pump or valve or heat or oil"])
-async def test_words_in_collections_of_others_change_neither_score_nor_relevance(library, question):
+async def test_invisible_collections_do_not_change_scores_or_relevance(library, question):
     await library.add(
         document("a pump valve of oil", "oil for a valve", id="both", collection="lab"),
         document("the heat of it", id="heat", collection="lab"),
         document("pump", id="hers", collection="alice:notes"),
     )
 
-    async def told(words_of_bob):
+    async def outcome(words_of_bob):
         crowd = [document(words_of_bob, id=f"d{n}", collection="bob:notes") for n in range(60)]
         await library.add(*crowd)
         seen = VisibleDocuments(library.index, library.catalogue, FakeClock(), Viewer("alice"))
         found = await seen.search(parse_query(question), EVERYWHERE, limit=50)
         return {hit.passage.id: pytest.approx(hit.score, rel=0.001) for hit in found.hits}
 
-    before = await told("something else here")
+    before = await outcome("something else here")
 
     assert before
-    assert await told("pump valve here") == before
+    assert await outcome("pump valve here") == before
 
 
 @pytest.mark.parametrize("question", ["pump valve", "pump pump pump valve pump", '"heat pump"'])
-async def test_who_sees_all_by_name_gets_the_scores_of_who_sees_all(library, question):
+async def test_viewer_of_all_collections_by_name_gets_the_same_scores(library, question):
     await library.add(
         document("a pump valve of oil", "oil for a valve", id="both", collection="lab"),
         document("the heat pump of it, a pump", id="heat", collection="lab"),
@@ -300,7 +300,7 @@ async def test_scope_filters_before_ranking(engine):
         ('"Great Headline"', ["titled"]),
     ],
 )
-async def test_question_finds_what_it_means(engine, query, expected):
+async def test_question_finds_the_expected_passage(engine, query, expected):
     await engine.add(
         document("They repaired the roof.", id="stem"),
         document("call getUserId()", id="camel"),
@@ -328,7 +328,7 @@ async def robots(engine) -> Engine:
     "query",
     ["What is ROS 2?", "sensors", "navigation", "How does ROS 2 handle node communication?"],
 )
-async def test_question_that_the_book_answers_finds_passages(robots, query):
+async def test_answerable_question_finds_passages(robots, query):
     assert (await robots.find(query)).total >= 3
 
 
@@ -341,13 +341,13 @@ async def test_best_passage_comes_first(robots):
 @pytest.mark.parametrize(
     "query", ["quantum cooking techniques", "quantum computing recipes", "common pastry recipes"]
 )
-async def test_one_common_word_of_three_finds_nothing(robots, query):
+async def test_query_that_shares_one_common_word_of_three_finds_nothing(robots, query):
     results = await robots.find(query)
 
     assert (results.hits, results.total) == ((), 0)
 
 
-async def test_scope_cannot_make_irrelevant_passages_relevant(robots):
+async def test_scope_does_not_change_relevance(robots):
     await robots.add(document("quantum cooking techniques", collection="cookery"))
 
     assert await robots.ids("quantum cooking techniques", Clause("collection", ("robots",))) == []
@@ -355,7 +355,7 @@ async def test_scope_cannot_make_irrelevant_passages_relevant(robots):
     assert best.passage.collection == "cookery"
 
 
-async def test_paging_walks_through_all_hits_once(robots):
+async def test_pages_contain_each_hit_once(robots):
     whole = await robots.find("robot sensors navigation nodes techniques")
 
     pages = [await robots.find(whole_text(), limit=2, offset=o) for o in range(0, whole.total, 2)]
@@ -370,14 +370,14 @@ def whole_text():
     return "robot sensors navigation nodes techniques"
 
 
-async def test_scores_fall_from_the_first_hit_to_the_last(robots):
+async def test_scores_are_in_descending_order(robots):
     scores = [hit.score for hit in (await robots.find("sensors")).hits]
 
     assert scores == sorted(scores, reverse=True)
     assert scores[-1] > 0
 
 
-async def test_passage_comes_back_as_it_was_handed_in(engine):
+async def test_passage_round_trips_unchanged(engine):
     item = document(
         "first",
         "second ünïcode\n  text",
@@ -400,7 +400,7 @@ async def test_passage_comes_back_as_it_was_handed_in(engine):
     assert hit.passage.id == "Manuals/Guide.MD:1"
 
 
-async def test_passage_is_found_by_its_id_with_its_neighbours(robots):
+async def test_passage_is_fetched_by_id_with_its_neighbours(robots):
     (only,) = await robots.catalogue.around("robots/perception/sensors:1")
     assert only.text == BOOK["perception/sensors"][1]
 
@@ -408,7 +408,7 @@ async def test_passage_is_found_by_its_id_with_its_neighbours(robots):
     assert [p.position for p in around] == [0, 1, 2]
 
 
-async def test_collections_with_slashes_share_no_passage_ids(engine):
+async def test_collections_with_slashes_have_distinct_passage_ids(engine):
     await engine.add(
         document("one sensor", id="b/c", collection="a"),
         document("other sensor", id="c", collection="a/b"),
@@ -427,11 +427,11 @@ async def test_collections_with_slashes_share_no_passage_ids(engine):
 @pytest.mark.parametrize(
     "passage_id", ["robots/nothing:0", "robots/perception/sensors:99", "", "x"]
 )
-async def test_unknown_id_is_no_passage(robots, passage_id):
+async def test_unknown_id_gives_no_passage(robots, passage_id):
     assert await robots.catalogue.around(passage_id, before=1, after=1) == ()
 
 
-async def test_empty_index_finds_nothing_and_has_nothing(engine):
+async def test_empty_index_has_no_hits_and_an_empty_catalogue(engine):
     assert await engine.ids("robot") == []
     assert await engine.catalogue.around("a/b:0") == ()
     assert await engine.catalogue.collections() == ()
@@ -451,7 +451,7 @@ async def test_catalogue_counts_documents_and_passages(library):
     )
 
 
-async def test_catalogue_lists_documents_as_remembered(engine):
+async def test_catalogue_lists_documents_as_indexed(engine):
     item = document("a", "b", id="B", collection="c", modified=MARCH, content_hash="abc")
     await engine.add(item, document("z", id="a", collection="c"), document("x", collection="d"))
 
@@ -461,7 +461,7 @@ async def test_catalogue_lists_documents_as_remembered(engine):
     assert documents[0] == item.document
 
 
-async def test_catalogue_names_what_scopes_can_say(library):
+async def test_catalogue_lists_names_for_scopes(library):
     assert await library.catalogue.names("tag") == ("blue", "old", "red")
     assert await library.catalogue.names("folder") == ("2024", "2024/q1", "2024/q2", "20245")
     assert await library.catalogue.names("document") == tuple(ALL)
@@ -479,11 +479,11 @@ async def test_catalogue_names_what_scopes_can_say(library):
         ("@document:one (@tag:old OR @tag:red)", True),
     ],
 )
-async def test_catalogue_tells_whether_anything_is_in_a_scope(library, scope, is_there):
+async def test_catalogue_says_whether_a_scope_is_empty(library, scope, is_there):
     assert await library.catalogue.contains(parse_scope(scope, MARCH)) is is_there
 
 
-async def test_what_was_removed_is_in_no_scope(library):
+async def test_removed_documents_are_in_no_scope(library):
     async with library.store.writing() as writer:
         for collection in [stats.name for stats in await library.catalogue.collections()]:
             await writer.remove(collection)
@@ -493,7 +493,7 @@ async def test_what_was_removed_is_in_no_scope(library):
     assert not await library.catalogue.contains(parse_scope("@document:one", MARCH))
 
 
-async def test_document_takes_the_place_of_the_one_with_its_name(engine):
+async def test_document_replaces_the_one_with_the_same_id(engine):
     await engine.add(document("old words", "more old words", id="Doc", tags=("gone",)))
 
     await engine.add(document("new words", id="doc"))
@@ -504,7 +504,7 @@ async def test_document_takes_the_place_of_the_one_with_its_name(engine):
     assert await engine.catalogue.collections() == (CollectionStats("default", 1, 1),)
 
 
-async def test_names_are_one_however_their_accents_are_encoded(engine):
+async def test_names_are_compared_in_unicode_normal_form(engine):
     composed, decomposed = (normalize(form, "Menü") for form in ("NFC", "NFD"))
     await engine.add(document("one", id=decomposed, collection=decomposed, tags=(decomposed,)))
     await engine.add(document("two", id=composed, collection=composed, tags=(composed,)))
@@ -513,7 +513,7 @@ async def test_names_are_one_however_their_accents_are_encoded(engine):
         assert await engine.ids("two", Clause(kind, (decomposed,))) == [composed]
 
 
-async def test_same_document_id_lives_in_two_collections(engine):
+async def test_same_document_id_in_two_collections_is_two_documents(engine):
     await engine.add(document("robot", collection="a"), document("robot", collection="b"))
 
     await engine.remove("a", ["doc"])
@@ -521,20 +521,20 @@ async def test_same_document_id_lives_in_two_collections(engine):
     assert [h.passage.collection for h in (await engine.find("robot")).hits] == ["b"]
 
 
-async def test_removed_documents_are_gone_and_unknown_ones_no_error(library):
+async def test_documents_are_removed_and_unknown_ids_ignored(library):
     await library.remove("REPORTS", ["ONE", "never"])
 
     assert await library.ids("robot", Clause("collection", ("reports",))) == ["two"]
 
 
-async def test_removed_collection_is_gone(library):
+async def test_collection_is_removed(library):
     await library.remove("drafts")
 
     assert await library.ids("robot") == ["five", "one", "two"]
     assert len(await library.catalogue.collections()) == 2
 
 
-async def test_long_question_finds_what_shares_a_few_of_its_words(robots):
+async def test_long_question_finds_passages_that_share_a_few_words(robots):
     story = (
         "My neighbour bought a machine that cleans floors and it keeps bumping into furniture "
         "because its lidar and other sensors seem wrong; the costmap shows no obstacles at all, "

@@ -1,4 +1,4 @@
-"""What every TokenCounter promises, how the one in Redis fails, and the model under it."""
+"""The contract of TokenBudget, its failures in Redis, and the model that it limits."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -29,8 +29,8 @@ PROMPT = Prompt("Judge.", "A row.", JudgeRequest(context="A row about tea.", que
 
 
 @dataclass
-class Bench:
-    """A budget whose day is 15 January 2026, half past nine."""
+class BudgetUnderTest:
+    """A budget, and its clock: 15 January 2026, 09:30 UTC."""
 
     budget: TokenCounter
     clock: FakeClock
@@ -44,44 +44,44 @@ class Bench:
         pytest.param("redis_cluster", marks=pytest.mark.real_redis),
     ]
 )
-async def bench(request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
-    """Every adapter of the port, one after the other."""
+async def bench(request: pytest.FixtureRequest) -> AsyncIterator[BudgetUnderTest]:
+    """Every adapter of the port in turn."""
     clock = FakeClock()
     if request.param == "memory":
-        yield Bench(MemoryTokenCounter(clock), clock)
+        yield BudgetUnderTest(MemoryTokenBudget(clock), clock)
     elif request.param.startswith("redis"):
         opened = open_redis(request.getfixturevalue(f"{request.param}_url"))
-        yield Bench(RedisTokenCounter(opened.client, clock, RecordingJournal()), clock)
+        yield BudgetUnderTest(RedisTokenBudget(opened.client, clock, RecordingJournal()), clock)
         await opened.aclose()
     else:
         async with FakeAsyncRedis(server=FakeServer(), max_connections=1000) as client:
-            yield Bench(RedisTokenCounter(client, clock, RecordingJournal()), clock)
+            yield BudgetUnderTest(RedisTokenBudget(client, clock, RecordingJournal()), clock)
 
 
-class TestEveryTokenCounter:
-    async def test_nothing_is_spent_at_first(self, bench: Bench):
-        assert await bench.budget.add(0) == 0
+class TestEveryTokenBudget:
+    async def test_initial_total_is_zero(self, bench: BudgetUnderTest):
+        assert await bench.budget.spend(0) == 0
 
-    async def test_what_is_spent_adds_up(self, bench: Bench):
-        assert [await bench.budget.add(n) for n in (100, 0, 23)] == [100, 100, 123]
-        assert await bench.budget.add(0) == 123
+    async def test_spent_tokens_add_up(self, bench: BudgetUnderTest):
+        assert [await bench.budget.spend(n) for n in (100, 0, 23)] == [100, 100, 123]
+        assert await bench.budget.spend(0) == 123
 
-    async def test_of_many_at_once_all_are_counted(self, bench: Bench):
+    async def test_concurrent_spending_is_all_counted(self, bench: BudgetUnderTest):
         async with asyncio.TaskGroup() as group:
             for _ in range(50):
                 group.create_task(bench.budget.add(7))
         assert await bench.budget.add(0) == 350
 
-    async def test_it_starts_anew_at_midnight_utc(self, bench: Bench):
-        await bench.budget.add(500)
+    async def test_total_resets_at_midnight_utc(self, bench: BudgetUnderTest):
+        await bench.budget.spend(500)
         bench.clock.advance(seconds_to_midnight(bench.clock.now()) - 1)
         assert await bench.budget.add(0) == 500
         bench.clock.advance(1)
         assert await bench.budget.add(0) == 0
 
     @pytest.mark.parametrize("hours", [24, -24])
-    async def test_a_clock_that_is_set_and_set_back_gives_nothing_anew(
-        self, bench: Bench, hours: int
+    async def test_setting_the_clock_and_back_does_not_reset_the_total(
+        self, bench: BudgetUnderTest, hours: int
     ):
         await bench.budget.add(500)
         bench.clock.set_by(hours * HOURS)
@@ -104,18 +104,18 @@ class TestRedisTokenCounter:
         clock = FakeClock()
         return RedisTokenCounter(client, clock, RecordingJournal()), clock
 
-    async def test_all_processes_see_one_total(self, client: FakeAsyncRedis):
+    async def test_processes_share_one_total(self, client: FakeAsyncRedis):
         (one, _), (other, _) = self.budget(client), self.budget(client)
         await one.add(10)
         assert await other.add(5) == 15
         assert await one.add(0) == 15
 
-    async def test_the_count_outlives_its_day_and_then_ends(self, client: FakeAsyncRedis):
+    async def test_count_expires_after_its_day(self, client: FakeAsyncRedis):
         budget, _ = self.budget(client)
         await budget.add(10)
         assert 24 * HOURS < await client.ttl(KEY) <= KEY_TTL_S
 
-    async def test_a_count_that_is_no_number_leaves_that_of_the_process(
+    async def test_invalid_count_in_redis_falls_back_to_the_local_count(
         self, client: FakeAsyncRedis
     ):
         budget, _ = self.budget(client)
@@ -124,12 +124,12 @@ class TestRedisTokenCounter:
         assert await budget.add(10) == 10
         assert await budget.add(0) == 10
 
-    async def test_looking_writes_nothing(self, client: FakeAsyncRedis):
+    async def test_reading_the_total_writes_nothing(self, client: FakeAsyncRedis):
         budget, _ = self.budget(client)
         await budget.add(0)
         assert await client.keys("*") == []
 
-    async def test_without_redis_it_goes_on_from_the_last_total(
+    async def test_without_redis_counting_continues_from_the_last_total(
         self, server: FakeServer, client: FakeAsyncRedis
     ):
         budget, _ = self.budget(client)
@@ -137,7 +137,7 @@ class TestRedisTokenCounter:
         server.connected = False
         assert [await budget.add(10), await budget.add(10)] == [110, 120]
 
-    async def test_what_redis_missed_is_handed_in_once_when_it_is_back(
+    async def test_tokens_spent_during_an_outage_are_added_once_afterwards(
         self, server: FakeServer, client: FakeAsyncRedis
     ):
         budget, clock = self.budget(client)
@@ -149,13 +149,13 @@ class TestRedisTokenCounter:
         assert [await budget.add(0), await budget.add(0)] == [70, 70]
         assert await client.get(KEY) == b"70"
 
-    async def test_a_count_that_redis_lost_is_not_forgotten_here(self, client: FakeAsyncRedis):
+    async def test_count_lost_by_redis_is_kept_locally(self, client: FakeAsyncRedis):
         budget, _ = self.budget(client)
         await budget.add(100)
         await client.flushall()
         assert await budget.add(0) == 100
 
-    async def test_what_was_owed_yesterday_is_no_debt_of_today(
+    async def test_unreported_tokens_of_yesterday_do_not_count_today(
         self, server: FakeServer, client: FakeAsyncRedis
     ):
         budget, clock = self.budget(client)
@@ -165,7 +165,7 @@ class TestRedisTokenCounter:
         clock.advance(24 * HOURS)
         assert await budget.add(0) == 0
 
-    async def test_a_caller_that_leaves_meanwhile_loses_no_tokens(self, client: FakeAsyncRedis):
+    async def test_cancelled_spending_is_counted(self, client: FakeAsyncRedis):
         budget, _ = self.budget(client)
         spending = asyncio.create_task(budget.add(40))
         await asyncio.sleep(0)
@@ -175,7 +175,7 @@ class TestRedisTokenCounter:
 
 
 class MidnightRedis:
-    """Answers the first call after midnight, when another request has come meanwhile."""
+    """Answers the first call after midnight, while another request arrives."""
 
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
@@ -193,7 +193,7 @@ class MidnightRedis:
         return answer
 
 
-async def test_an_answer_about_yesterday_is_nothing_of_today():
+async def test_reply_about_yesterday_does_not_count_today():
     clock = FakeClock()
     redis = MidnightRedis(clock)
     budget = RedisTokenCounter(redis, clock, RecordingJournal())
@@ -213,22 +213,22 @@ class TestBudgetedModel:
     async def ask(self, model: BudgetedModel) -> ModelReply:
         return await model.complete(PROMPT, timeout_s=5, doubles_limit=True)
 
-    async def test_the_reply_and_the_question_are_passed_on(self):
+    async def test_arguments_and_reply_are_passed_on(self):
         budgeted, model, _, _ = self.bench("reply")
         assert (await self.ask(budgeted)).text == "reply"
         assert (model.calls[0].timeout_s, model.calls[0].has_more_room) == (5, True)
         assert (budgeted.name, budgeted.gives_verdicts) == ("scripted", True)
 
-    async def test_past_the_limit_the_model_is_not_called(self):
+    async def test_model_is_not_called_past_the_limit(self):
         budgeted, model, _, journal = self.bench("one", "two", "three", limit=300)
         await self.ask(budgeted)  # 175 tokens
-        await self.ask(budgeted)  # 350: let finish, since the limit was not reached before
+        await self.ask(budgeted)  # 350: allowed, since the limit was not reached before
         with pytest.raises(BudgetSpent, match="300 tokens for today are spent"):
             await self.ask(budgeted)
         assert len(model.calls) == 2
         assert journal.fields_of("budget.refused") == [{"spent": 350, "limit": 300}]
 
-    async def test_workers_that_race_pass_the_limit_by_what_was_on_its_way_and_no_more(self):
+    async def test_racing_workers_exceed_the_limit_only_by_calls_in_flight(self):
         server, clock, journal = FakeServer(), FakeClock(), RecordingJournal()
         model = ScriptedModel(*["reply"] * 20)
         async with FakeAsyncRedis(server=server) as one, FakeAsyncRedis(server=server) as other:
@@ -241,11 +241,11 @@ class TestBudgetedModel:
                 calls = [self.ask(worker) for worker in workers for _ in range(5)]
                 ends = await asyncio.gather(*calls, return_exceptions=True)
             assert {type(end) for end in ends} == {BudgetSpent}
-            # Those of the first round that asked before any of them was counted.
+            # At most the calls of the first round, which began before any was counted.
             assert len(model.calls) <= 10
             assert await one.get(KEY) == str(175 * len(model.calls)).encode()
 
-    async def test_it_says_when_to_come_back(self):
+    async def test_refusal_says_when_to_retry(self):
         budgeted, _, clock, _ = self.bench("one", limit=1)
         await self.ask(budgeted)
         with pytest.raises(BudgetSpent) as caught:
@@ -255,27 +255,27 @@ class TestBudgetedModel:
         with pytest.raises(ModelUnavailable, match="used up"):
             await self.ask(budgeted)
 
-    async def test_thinking_is_counted_too(self):
+    async def test_thinking_tokens_are_counted(self):
         usage = Usage(input_tokens=1, output_tokens=20, thinking_tokens=300)
         budgeted, _, _, journal = self.bench(ModelReply("x", "m", usage=usage))
         await self.ask(budgeted)
         assert journal.fields_of("budget.counted") == [{"spent": 321, "limit": 300}]
 
-    async def test_a_model_that_tells_no_usage_is_counted_by_length(self):
+    async def test_reply_without_usage_is_counted_by_length(self):
         budgeted, _, _, journal = self.bench(ModelReply("w" * 400, "m", usage=Usage()))
         await self.ask(budgeted)
         asked = len(PROMPT.instructions) + len(PROMPT.text)
         spent = (asked + 400) // 4
         assert journal.fields_of("budget.counted") == [{"spent": spent, "limit": 300}]
 
-    async def test_a_reply_that_is_blocked_is_paid_for_too(self):
+    async def test_blocked_reply_is_counted(self):
         budgeted, _, _, journal = self.bench(ContentBlocked("SAFETY", tokens=160))
         with pytest.raises(ContentBlocked):
             await self.ask(budgeted)
         assert journal.fields_of("budget.counted") == [{"spent": 160, "limit": 300}]
 
     @pytest.mark.parametrize("end", [asyncio.CancelledError, TimeoutError, ModelUnavailable])
-    async def test_a_call_that_is_ended_while_it_is_written_is_counted_by_its_length(self, end):
+    async def test_interrupted_stream_is_counted_by_its_length(self, end):
         budgeted, _, _, _ = self.bench(
             StreamedReply(["w" * 400, "w" * 4000], end("over")), limit=1000
         )
@@ -284,7 +284,7 @@ class TestBudgetedModel:
         with pytest.raises(BudgetSpent):
             await self.ask(budgeted)
 
-    async def test_a_call_that_brought_nothing_costs_nothing(self):
+    async def test_failed_call_costs_nothing(self):
         budgeted, _, _, journal = self.bench(ModelUnavailable("down"), "one")
         with pytest.raises(ModelUnavailable):
             await self.ask(budgeted)
@@ -293,5 +293,5 @@ class TestBudgetedModel:
 
 
 @given(st.datetimes(timezones=st.just(UTC), max_value=datetime(9998, 1, 1)))  # noqa: DTZ001
-def test_midnight_is_never_past_and_at_most_a_day_away(now: datetime):
+def test_midnight_is_within_the_next_day(now: datetime):
     assert 0 < seconds_to_midnight(now) <= 24 * HOURS
