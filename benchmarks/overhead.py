@@ -322,8 +322,8 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def wait_for(port: int, patience_s: float = 30) -> None:
-    end = time.monotonic() + patience_s
+def wait_for(port: int, timeout_s: float = 30) -> None:
+    end = time.monotonic() + timeout_s
     while time.monotonic() < end:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:

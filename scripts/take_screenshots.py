@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.entrypoints.browser.acting import event
 from tests.entrypoints.browser.scripted_line import TAKE_THE_LINE
 from tests.entrypoints.browser.visiting import FLAGS, write_sources
-from tests.entrypoints.running_server import World, opened_world
+from tests.entrypoints.running_server import World, open_world
 
 TARGET = Path(__file__).parent.parent / "docs" / "screenshots"
 TOKENS_PER_S = 60
@@ -155,7 +155,7 @@ def main() -> None:
     TARGET.mkdir(exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as directory,
-        opened_world(Path(directory)) as world,
+        open_world(Path(directory)) as world,
         sync_playwright() as playwright,
     ):
         write_sources(world)

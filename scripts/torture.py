@@ -25,7 +25,7 @@ import aiohttp
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.entrypoints.api_bench import DISPUTE
-from tests.entrypoints.running_server import RunningServer, opened_world
+from tests.entrypoints.running_server import RunningServer, open_world
 from tests.fakes.redis_server import running_redis
 
 ALLOWED_S = 0.5
@@ -56,7 +56,7 @@ def _server(
     """A server with Redis and a very high rate limit, and a dispute for each cold domain."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        opened_world(Path(folder)) as world,
+        open_world(Path(folder)) as world,
         running_redis() as redis,
     ):
         disputes = world.write_cold_domains(domains, delay_s=delay_s) if domains else []

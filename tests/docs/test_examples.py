@@ -13,7 +13,7 @@ import playwright
 import pytest
 
 from tests.entrypoints.api_bench import BAD_REPLY
-from tests.entrypoints.running_server import RunningServer, World, opened_world
+from tests.entrypoints.running_server import RunningServer, World, open_world
 from tests.fakes.gemini import blocked
 
 ROOT = Path(__file__).parents[2]
@@ -34,9 +34,9 @@ SUMMARY = "You are not being unreasonable in asking for a plain answer [1]."
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory) -> Iterator[tuple[World, RunningServer]]:
+def deployment(tmp_path_factory) -> Iterator[tuple[World, RunningServer]]:
     with (
-        opened_world(tmp_path_factory.mktemp("house")) as world,
+        open_world(tmp_path_factory.mktemp("server")) as world,
         world.server(JUDGE_API_KEYS="open-sesame") as server,
     ):
         yield world, server
@@ -63,22 +63,22 @@ def test_every_example_is_run_and_listed():
     assert all(f"| `{name}` |" in listed for name in names)
 
 
-def test_curl_prints_the_verdict(house):
+def test_curl_prints_the_verdict(deployment):
     assert shutil.which("curl"), "curl is not installed (Debian: apt-get install curl)"
-    done = run("ask.sh", house[1])
+    done = run("ask.sh", deployment[1])
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["summary"] == SUMMARY
 
 
-def test_python_prints_the_answer_with_its_references(house):
-    done = run("ask.py", house[1])
+def test_python_prints_the_answer_with_its_references(deployment):
+    done = run("ask.py", deployment[1])
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{SUMMARY}\n\nTherapist: Partially\n")
     assert re.search(r"^\[1\] Page /(?:repairs|rent) http://", done.stdout, re.MULTILINE)
 
 
-def test_python_follows_the_steps_also_of_a_restart(house):
-    world, server = house
+def test_python_follows_the_steps_also_of_a_restart(deployment):
+    world, server = deployment
     world.gemini.script(BAD_REPLY)
     done = run("stream.py", server)
     assert done.returncode == 0, done.stderr
@@ -95,8 +95,8 @@ def test_python_follows_the_steps_also_of_a_restart(house):
     ]
 
 
-def test_typescript_asks_plainly_and_in_steps(house):
-    done = run("judge.ts", house[1])
+def test_typescript_asks_plainly_and_in_steps(deployment):
+    done = run("judge.ts", deployment[1])
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         SUMMARY,
@@ -112,8 +112,8 @@ def test_typescript_asks_plainly_and_in_steps(house):
 
 
 @pytest.mark.parametrize("name", ["check.py", "check.ts"])
-def test_an_answer_is_checked_alike_in_both_languages(house, name):
-    done = run(name, house[1])
+def test_an_answer_is_checked_alike_in_both_languages(deployment, name):
+    done = run(name, deployment[1])
     assert done.returncode == 0, done.stderr
     assert re.sub(r"support [\d.]+", "support …", done.stdout).splitlines() == [
         "[1] support …: Your landlord must keep the boiler in working order.",
@@ -134,15 +134,15 @@ def test_the_page_on_citations_shows_code_that_runs(capsys):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_refusal_is_told_and_fails(house, name):
-    done = run(name, house[1], key="wrong")
+def test_a_refusal_is_told_and_fails(deployment, name):
+    done = run(name, deployment[1], key="wrong")
     assert done.returncode != 0
     assert "A key is needed" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", ["stream.py", "judge.ts"])
-def test_an_error_in_mid_stream_is_told_and_fails(house, name):
-    world, server = house
+def test_an_error_in_mid_stream_is_told_and_fails(deployment, name):
+    world, server = deployment
     world.gemini.script(blocked())
     done = run(name, server)
     assert done.returncode == 1

@@ -1,4 +1,4 @@
-"""An app over fakes, and a client that talks to it in this process and on this loop."""
+"""The HTTP app over fakes, and a client that calls it in this process and event loop."""
 
 import asyncio
 import json
@@ -66,7 +66,7 @@ BAD_REPLY = GOOD_REPLY.replace("[1]", "[7]")
 
 @dataclass
 class Bench:
-    """The app's surroundings, as a test may look at them and change them."""
+    """The app's dependencies, which a test can inspect and change."""
 
     app: Litestar
     services: Services
@@ -93,7 +93,7 @@ async def open_bench(
     limiter: RateLimiter | None = None,
     heartbeat_s: float = 5.0,
 ) -> AsyncIterator[Bench]:
-    """The app over fakes, with its sources in *file*."""
+    """Open the app over fakes, with its sources in *file*."""
     await asyncio.to_thread(file.write_text, sources)
     model = model or ScriptedModel()
     settings = settings or Settings(_env_file=None)
@@ -150,4 +150,4 @@ async def open_bench(
 
 
 async def _warm() -> None:
-    """Fakes need no warming; the server opens at once."""
+    """Fakes need no warm-up."""

@@ -10,8 +10,8 @@ from judge.settings import Settings
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a command left behind."""
+class CommandResult:
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -19,8 +19,8 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Served:
-    """One call of the HTTP entrypoint."""
+class ServeCall:
+    """The arguments of one start of the HTTP server."""
 
     settings: Settings
     host: str
@@ -29,14 +29,14 @@ class Served:
 
 
 class FakeHttpServer:
-    """Stands in for the HTTP server: it notes how it was opened, and closes at once."""
+    """Stands in for the HTTP server: it records its arguments and returns at once."""
 
     def __init__(self, failure: BaseException | None = None) -> None:
-        self.served: list[Served] = []
+        self.calls: list[ServeCall] = []
         self._failure = failure
 
     def __call__(self, settings: Settings, *, host: str, port: int, workers: int) -> None:
-        self.served.append(Served(settings, host, port, workers))
+        self.calls.append(ServeCall(settings, host, port, workers))
         if self._failure:
             raise self._failure
 
@@ -47,12 +47,14 @@ class CommandLine:
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
         self.http_server = FakeHttpServer()
-        self.spoken: list[tuple[Settings, bool]] = []
+        self.stdio_calls: list[tuple[Settings, bool]] = []
 
-    def _speak(self, settings: Settings, *, is_structured: bool) -> None:
-        self.spoken.append((settings, is_structured))
+    def _serve_stdio(self, settings: Settings, *, is_structured: bool) -> None:
+        self.stdio_calls.append((settings, is_structured))
 
-    def __call__(self, *arguments: str) -> Told:
-        code = run(arguments, CommandContext(serve_http=self.http_server, serve_stdio=self._speak))
+    def __call__(self, *arguments: str) -> CommandResult:
+        code = run(
+            arguments, CommandContext(serve_http=self.http_server, serve_stdio=self._serve_stdio)
+        )
         captured = self._capsys.readouterr()
-        return Told(code, captured.out, captured.err)
+        return CommandResult(code, captured.out, captured.err)

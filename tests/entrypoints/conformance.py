@@ -1,4 +1,4 @@
-"""Holds every reply that a test gets from the HTTP entrypoint against the OpenAPI document."""
+"""Checks every HTTP reply that a test gets against the OpenAPI document."""
 
 import re
 from functools import cache
@@ -12,7 +12,7 @@ from judge.entrypoints.api.app import openapi_document
 PROBLEM = "application/problem+json"
 JSON_TYPES = {"application/json", PROBLEM}
 PAGES = re.compile(r"/|/widget\.js|/playground/.*|/schema(/.*)?")
-"""What is for people, and not part of the interface."""
+"""Pages for people, which are not part of the interface."""
 
 NO_SUCH_OPERATION = {404, 405, 499}
 
@@ -23,7 +23,7 @@ class NotAsDocumented(AssertionError):
 
 @cache
 def document() -> dict[str, Any]:
-    """The document, put together once."""
+    """The OpenAPI document, built once."""
     return openapi_document()
 
 
@@ -37,7 +37,7 @@ def _paths() -> list[tuple[re.Pattern[str], str]]:
 
 
 def _operation(method: str, path: str) -> dict[str, Any] | None:
-    """What the document says of a request; HEAD is as GET."""
+    """The operation of a request in the document; HEAD counts as GET."""
     method = "get" if method == "HEAD" else method.lower()
     for pattern, template in _paths():
         if pattern.fullmatch(path):
@@ -46,14 +46,14 @@ def _operation(method: str, path: str) -> dict[str, Any] | None:
 
 
 def check_conformance(reply: httpx.Response) -> None:
-    """Return if *reply*, whose body is read, is as documented; raises NotAsDocumented."""
+    """Raise NotAsDocumented unless *reply*, whose body is read, is as documented."""
     request = reply.request
     path = request.url.path
     if request.method == "OPTIONS" or (PAGES.fullmatch(path) and reply.status_code < 400):
         return
     operation = _operation(request.method, path)
     if operation is None and reply.is_success:
-        return  # A route of the test's own.
+        return  # A route that the test added.
     if operation is None or reply.status_code in NO_SUCH_OPERATION:
         content = {PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
     else:

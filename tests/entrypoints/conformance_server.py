@@ -1,7 +1,7 @@
-"""Judge's server with the tools, prompts and resources that the official conformance suite asks of.
+"""Judge's server with the tools, prompts and resources of the official conformance suite.
 
-Everything between the socket and a handler is ours: HTTP server, origins, limits, the table of
-features, the checks of arguments, the mapping of errors, progress, completions.
+All else is Judge's own: HTTP server, origins, limits, feature table, argument checks, mapping of
+errors, progress, completions.
 """
 
 import asyncio
@@ -58,17 +58,17 @@ RETRY_MS = 100
 
 
 class Nothing(BaseModel):
-    """Takes nothing."""
+    """No arguments."""
 
 
 class PromptText(BaseModel):
-    """Takes what is asked of the client's model."""
+    """The prompt for the client's model."""
 
     prompt: str
 
 
 class Message(BaseModel):
-    """Takes what is asked of the person."""
+    """The question to the user."""
 
     message: str
 
@@ -150,7 +150,7 @@ def eliciting(properties: dict[str, Any], text: str = "", required: tuple[str, .
 
 
 async def reconnect(services, asked, call):
-    # The library does so for clients of 2025-11-25 alone; the suite says that it is older.
+    # The library does so only for clients of 2025-11-25; the suite claims to be older.
     if call.context.close_sse_stream:
         await call.context.close_sse_stream()
     return said("Reconnection test completed successfully")
@@ -307,7 +307,7 @@ FEATURES = Features(
 
 
 class Events(EventStore):
-    """All events in memory, so that a client that comes back is sent what it missed."""
+    """An event store in memory, so that a client that reconnects gets what it missed."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, Any]] = []
@@ -331,9 +331,9 @@ async def accept(context, params):
 
 @asynccontextmanager
 async def open_conformance(services, *, has_sessions: bool):
-    """The suite's features behind our entrypoint.
+    """Judge's MCP server with the features of the suite.
 
-    With sessions, which Judge itself has none of, the server can also ask the client and resume.
+    With sessions, which Judge itself does not use, the server can call the client and resume.
     """
     server = build_server(services, viewer, FEATURES)
     server.add_request_handler("logging/setLevel", SetLevelRequestParams, accept)

@@ -1,4 +1,4 @@
-"""What the tests of the entrypoints share."""
+"""Fixtures of the tests of all entrypoints."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.entrypoints.api_bench import Bench, open_bench
-from tests.entrypoints.running_server import World, opened_world
+from tests.entrypoints.running_server import World, open_world
 from tests.fakes.redis_server import RedisServer, running_redis
 
 
@@ -26,5 +26,5 @@ def redis_server() -> Iterator[RedisServer]:
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    with opened_world(tmp_path) as world:
+    with open_world(tmp_path) as world:
         yield world

@@ -1,4 +1,4 @@
-"""Server-sent events as a test reads them, by the rules of the HTML standard's parser."""
+"""Parses server-sent events by the rules of the HTML standard."""
 
 import json
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Told:
+class EventStream:
     """The events in order, as (name, data), and the comments."""
 
     events: list[tuple[str, Any]]
@@ -17,22 +17,22 @@ class Told:
         return [name for name, _ in self.events]
 
     def data_of(self, name: str) -> Any:
-        """What the only event of this name says."""
-        [data] = [data for one, data in self.events if one == name]
+        """The data of the only event of this name."""
+        [data] = [data for event, data in self.events if event == name]
         return data
 
 
-def parse_events(text: str) -> Told:
-    """The whole of *text*; it must end with a complete event or comment."""
-    told = Told([], [])
+def parse_events(text: str) -> EventStream:
+    """All events of *text*, which must end with a complete event or comment."""
+    stream = EventStream([], [])
     *blocks, rest = text.split("\n\n")
     assert rest == "", f"an unfinished event: {rest!r}"
     for block in blocks:
         if block.startswith(":"):
-            told.comments.append(block[1:].strip())
+            stream.comments.append(block[1:].strip())
             continue
         lines = block.split("\n")
         assert [line.partition(": ")[0] for line in lines] == ["event", "data"]
         name, data = (line.partition(": ")[2] for line in lines)
-        told.events.append((name, json.loads(data)))
-    return told
+        stream.events.append((name, json.loads(data)))
+    return stream

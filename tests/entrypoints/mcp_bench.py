@@ -1,4 +1,4 @@
-"""The MCP server over fakes, a real index and a real code graph; its client is the official one."""
+"""The MCP entrypoint over fakes, a real index and a real code graph, with the official client."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -22,7 +22,7 @@ from tests.fakes.journal import RecordingJournal
 from tests.fakes.passages import book, document
 
 MODES = ("auto", "legacy")
-"""Both generations of the protocol."""
+"""Both versions of the protocol."""
 
 NOTES = document("The lidar was replaced.", id="notes.md", collection="minutes", tags=("draft",))
 
@@ -36,7 +36,7 @@ CODE = {
 
 
 def write_repository(root: Path, files: dict[str, str] | None = None) -> Path:
-    """A repository below *root* with its code graph."""
+    """Write a repository below *root* and build its code graph."""
     root.mkdir(parents=True, exist_ok=True)
     for name, text in (files or CODE).items():
         (root / name).write_text(text)
@@ -45,8 +45,8 @@ def write_repository(root: Path, files: dict[str, str] | None = None) -> Path:
 
 
 @dataclass
-class McpServer:
-    """The server and what it runs on; `client()` connects to it."""
+class McpBench:
+    """The server's dependencies; `client()` connects to it."""
 
     services: Services
     recorded: RecordingJournal
@@ -56,11 +56,11 @@ class McpServer:
         return Client(server, mode=mode, read_timeout_seconds=60)
 
 
-OpenMcpServer = Callable[..., AbstractAsyncContextManager[McpServer]]
+OpenMcpBench = Callable[..., AbstractAsyncContextManager[McpBench]]
 
 
 @asynccontextmanager
-async def open_mcp_server(
+async def open_mcp_bench(
     folder: Path,
     model: LanguageModel | None = None,
     *,
@@ -68,8 +68,8 @@ async def open_mcp_server(
     roots: CodeRoots | None = None,
     has_index: bool = True,
     sources: str = SOURCES,
-) -> AsyncIterator[McpServer]:
-    """The server with a book on robots and a small shop to ask about."""
+) -> AsyncIterator[McpBench]:
+    """Open the server over a book on robots and the code of a small shop."""
     settings = Settings(_env_file=None, JUDGE_DATA_DIR=str(folder / "data"))
     if roots is None:
         shop = await asyncio.to_thread(write_repository, folder / "shop")
@@ -95,7 +95,7 @@ async def open_mcp_server(
             code=roots,
             pipeline=pipeline,
         )
-        yield McpServer(services, bench.recorded)
+        yield McpBench(services, bench.recorded)
 
 
 def text_of(result: Any) -> str:

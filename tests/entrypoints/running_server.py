@@ -1,4 +1,4 @@
-"""The real server: its processes, with a fake model and a fake web site on loopback."""
+"""Starts the real server in processes, with a fake model and a fake web site on loopback."""
 
 import contextlib
 import json
@@ -34,17 +34,17 @@ PAGE = (
 )
 
 
-def wait_until(claim: Callable[[], object], patience_s: float = 30.0) -> None:
-    """Return once *claim* holds; what happens in another process sends no event."""
-    deadline = time.monotonic() + patience_s
-    while not claim():
-        assert time.monotonic() < deadline, "the claim did not come true in time"
+def wait_until(condition: Callable[[], object], timeout_s: float = 30.0) -> None:
+    """Return once *condition* is true; another process cannot set an event."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "the condition was not true in time"
         time.sleep(0.005)
 
 
 @dataclass
 class RunningServer:
-    """A server in a process of its own, and what it said on stderr."""
+    """A server in its own process, and its stderr."""
 
     process: subprocess.Popen[str]
     errors: list[str] = field(default_factory=list)
@@ -54,17 +54,17 @@ class RunningServer:
         self.errors.extend(self.process.stderr)
 
     @property
-    def said(self) -> str:
+    def stderr(self) -> str:
         return "".join(list(self.errors))
 
     @property
     def url(self) -> str:
-        found = re.search(r"Judge is listening on http://[0-9.]+(:\d+)\n", self.said)
+        found = re.search(r"Judge is listening on http://[0-9.]+(:\d+)\n", self.stderr)
         return f"http://127.0.0.1{found[1]}" if found else ""
 
     def lines_of(self, route: str) -> list[dict[str, Any]]:
-        """What the log tells of the requests of *route*."""
-        lines = [json.loads(line) for line in self.said.splitlines() if line.startswith("{")]
+        """The log lines of requests to *route*."""
+        lines = [json.loads(line) for line in self.stderr.splitlines() if line.startswith("{")]
         return [line for line in lines if line.get("route") == route]
 
     def stop(self) -> int:
@@ -74,7 +74,7 @@ class RunningServer:
 
 @dataclass
 class World:
-    """The fakes around a server, and the environment that points at them."""
+    """The fakes that a server uses, and the environment that points to them."""
 
     gemini: FakeGemini
     site: FakeSite
@@ -105,7 +105,7 @@ class World:
             self.site.page(path, PAGE)
 
     def write_cold_domains(self, count: int, *, delay_s: float = 0.0) -> list[dict[str, str]]:
-        """Domains of two pages each that nobody has read; a dispute for each of them."""
+        """Write domains of two pages each, none cached; returns a dispute for each domain."""
         tables = ""
         for number in range(count):
             tables += f"[domains.d{number}]\n[domains.d{number}.terms]\nword{number}x = 3\n"
@@ -122,17 +122,17 @@ class World:
     def server(
         self, workers: int = 1, host: str = "127.0.0.1", *, prelude: str = "", **environment: str
     ) -> Iterator[RunningServer]:
-        """A server that answers."""
+        """A server that is ready."""
         with self.starting(workers, host, prelude=prelude, **environment) as server:
-            wait_until(lambda: server.url or server.process.poll() is not None, patience_s=60)
-            assert server.url, server.said
+            wait_until(lambda: server.url or server.process.poll() is not None, timeout_s=60)
+            assert server.url, server.stderr
             yield server
 
     @contextlib.contextmanager
     def starting(
         self, workers: int = 1, host: str = "127.0.0.1", *, prelude: str = "", **environment: str
     ) -> Iterator[RunningServer]:
-        """A server that was only just started; *prelude* is code that makes it another version."""
+        """A server that was just started; *prelude* is code that it runs first."""
         process = subprocess.Popen(
             [sys.executable, "-c", prelude + SERVE, str(workers), host],
             cwd=self.directory,
@@ -159,7 +159,7 @@ class World:
 
     @contextlib.contextmanager
     def program(self, *arguments: str, **environment: str) -> Iterator[RunningServer]:
-        """A server that Python is started as with *arguments*, until it ends without a fault."""
+        """The server that `python *arguments*` starts; it must exit with status 0."""
         process = subprocess.Popen(
             [sys.executable, *arguments],
             cwd=self.directory,
@@ -172,8 +172,8 @@ class World:
         reader = threading.Thread(target=server.read_errors, daemon=True)
         reader.start()
         try:
-            wait_until(lambda: server.url or process.poll() is not None, patience_s=60)
-            assert server.url, server.said
+            wait_until(lambda: server.url or process.poll() is not None, timeout_s=60)
+            assert server.url, server.stderr
             yield server
         finally:
             process.terminate()
@@ -183,11 +183,11 @@ class World:
             process.stdout.close()
             assert process.stderr
             process.stderr.close()
-        assert (code, "panicked" in server.said) == (0, False)
+        assert (code, "panicked" in server.stderr) == (0, False)
 
 
 @contextlib.contextmanager
-def opened_world(directory: Path) -> Iterator[World]:
+def open_world(directory: Path) -> Iterator[World]:
     with FakeGemini.in_thread() as gemini, FakeSite() as site:
         world = World(gemini, site, directory)
         world.write_sources()

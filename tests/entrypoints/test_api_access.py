@@ -1,4 +1,4 @@
-"""Who may do what at the HTTP entrypoint: keys, limits, origins, and the headers of every reply."""
+"""Access over HTTP: keys, rate limits, origins, and security headers."""
 
 import json
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def bearer(key: str) -> dict[str, str]:
 
 
 def status(keys: dict[str, str], access: Access, sent: str | None, *, is_public: bool) -> int:
-    """What whoever sends the key *sent* gets from a route that needs *access*."""
+    """The status that a request with the key *sent* gets from a route that needs *access*."""
     policy = access_policy_of(with_settings(**keys), is_public=is_public)
     header = f"Bearer {sent}".encode() if sent else None
     try:
@@ -46,11 +46,11 @@ def status(keys: dict[str, str], access: Access, sent: str | None, *, is_public:
 
 
 class TestRules:
-    """The table of docs/security.md, line by line."""
+    """The access table of docs/security.md, row by row."""
 
     @pytest.mark.parametrize("is_public", [True, False])
     @pytest.mark.parametrize("keys", [NO_KEYS, ONLY_API, ONLY_ADMIN, BOTH])
-    def test_what_is_open_is_open_to_all(self, keys, is_public):
+    def test_open_routes_need_no_key(self, keys, is_public):
         assert status(keys, Access.OPEN, None, is_public=is_public) == 200
 
     @pytest.mark.parametrize("is_public", [True, False])
@@ -76,7 +76,7 @@ class TestRules:
             (BOTH, 401, 401),
         ],
     )
-    def test_what_is_private_is_never_open_in_public(self, keys, on_loopback, in_public):
+    def test_private_routes_are_never_open_on_a_public_server(self, keys, on_loopback, in_public):
         assert status(keys, Access.PRIVATE, None, is_public=False) == on_loopback
         assert status(keys, Access.PRIVATE, None, is_public=True) == in_public
 
@@ -89,7 +89,7 @@ class TestRules:
             (BOTH, 401, 401),
         ],
     )
-    def test_writing_is_never_open_where_there_are_keys(self, keys, on_loopback, in_public):
+    def test_writing_always_needs_a_key_when_any_are_set(self, keys, on_loopback, in_public):
         assert status(keys, Access.ADMIN, None, is_public=False) == on_loopback
         assert status(keys, Access.ADMIN, None, is_public=True) == in_public
 
@@ -119,21 +119,21 @@ class TestRules:
             b"Bearer \xff\xfe",
         ],
     )
-    def test_what_is_not_exactly_a_key_is_none(self, header):
+    def test_anything_but_the_exact_key_is_refused(self, header):
         policy = access_policy_of(with_settings(**BOTH), is_public=True)
         assert policy.principal(header, "").role is Role.ANONYMOUS
 
     @pytest.mark.parametrize("key", ["two words", "cl\u00e9", "x" * 500])
-    def test_a_key_may_be_any_text_that_a_header_can_carry(self, key):
+    def test_key_may_be_any_header_value(self, key):
         policy = access_policy_of(with_settings(JUDGE_API_KEYS=key), is_public=True)
         assert policy.principal(b"Bearer " + key.encode(), "").role is Role.USER
 
     @pytest.mark.parametrize("header", [b"Bearer user-key-2", b"bearer  user-key-2 "])
-    def test_every_key_counts_and_the_scheme_ignores_case(self, header):
+    def test_every_key_is_accepted_and_the_scheme_ignores_case(self, header):
         policy = access_policy_of(with_settings(**BOTH), is_public=True)
         assert policy.principal(header, "").role is Role.USER
 
-    def test_a_key_in_both_lists_is_an_admins(self):
+    def test_key_in_both_lists_is_an_admin_key(self):
         policy = access_policy_of(
             with_settings(JUDGE_API_KEYS="k", JUDGE_ADMIN_KEYS="k"), is_public=True
         )
@@ -164,7 +164,7 @@ EXPECTED = {
 }
 
 
-async def test_every_route_says_what_it_needs(opened):
+async def test_every_route_declares_its_access(opened):
     async with opened() as bench:
         found = {
             (path, method): handler.opt.get(ACCESS)
@@ -183,13 +183,13 @@ async def test_every_route_says_what_it_needs(opened):
             assert access is Access.OPEN, path
 
 
-def test_no_route_is_left_out_of_the_table():
+def test_table_lists_every_route():
     paths = {path for handler in ROUTES for path in getattr(handler, "paths", ())}
     assert set(EXPECTED) <= paths
 
 
 class TestKeysOverHttp:
-    async def test_without_a_key_nothing_of_the_api_is_told(self, opened):
+    async def test_without_a_key_no_api_route_answers(self, opened):
         async with opened(settings=with_settings(**BOTH)) as bench:
             for path in ("/api/judge", "/api/domains", "/api/nothing", "/mcp", "/api/"):
                 reply = await bench.client.get(path)
@@ -199,7 +199,7 @@ class TestKeysOverHttp:
             assert (await bench.client.get("/apis")).status_code == 404
             assert (await bench.client.get("/api/nothing", headers=bearer(API))).status_code == 404
 
-    async def test_a_wrong_key_is_told_apart_from_none(self, opened):
+    async def test_wrong_and_missing_key_have_different_errors(self, opened):
         async with opened(settings=with_settings(**BOTH)) as bench:
             none = (await bench.client.get("/api/domains")).json()["detail"]
             wrong = (await bench.client.get("/api/domains", headers=bearer("x"))).json()["detail"]
@@ -207,14 +207,14 @@ class TestKeysOverHttp:
         assert "not known" in wrong
 
     @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
-    async def test_with_a_key_judging_goes_on(self, opened, path):
+    async def test_judging_with_a_key_succeeds(self, opened, path):
         async with opened(ScriptedModel(GOOD_REPLY), settings=with_settings(**BOTH)) as bench:
             refused = await bench.client.post(path, json=DISPUTE)
             assert (refused.status_code, bench.model.calls) == (401, [])
             reply = await bench.client.post(path, json=DISPUTE, headers=bearer("user-key-2"))
         assert reply.status_code == 200
 
-    async def test_a_path_written_oddly_is_no_way_around(self, opened):
+    async def test_unusual_path_spelling_does_not_bypass_the_key(self, opened):
         async with opened(settings=with_settings(**BOTH)) as bench:
             for path in ("//api/domains", "/api//domains", "/api/domains/", "/./api/domains"):
                 request = bench.client.build_request("GET", "/")
@@ -237,7 +237,7 @@ class TestKeysOverHttp:
         for word in (API, ADMIN, "a-wrong-key", "Bearer", "key:"):
             assert word not in shown
 
-    async def test_routes_that_others_add_are_private_unless_they_say_so(self, opened):
+    async def test_added_routes_are_private_by_default(self, opened):
         @get("/api/extra")
         async def search() -> str:
             return "found"
@@ -261,24 +261,24 @@ class TestKeysOverHttp:
 
 
 SCOPED = {**DISPUTE, "scope": "@collection:leases"}
-FRIGHTENED = {"context": "My partner hits me when he drinks.", "query": "Am I unreasonable?"}
+RISKY_DISPUTE = {"context": "My partner hits me when he drinks.", "query": "Am I unreasonable?"}
 
 
 class TestScope:
     @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
-    async def test_a_public_server_without_keys_reads_no_corpus_for_a_verdict(self, opened, path):
+    async def test_public_server_without_keys_refuses_a_scope_in_a_dispute(self, opened, path):
         async with opened(ScriptedModel(GOOD_REPLY), is_public=True) as bench:
             reply = await bench.client.post(path, json=SCOPED)
             assert (reply.status_code, reply.json()["type"]) == (403, "/problems/forbidden")
             assert bench.model.calls == []
             assert (await bench.client.post(path, json=DISPUTE)).status_code == 200
 
-    async def test_on_loopback_a_scope_is_understood(self, opened):
+    async def test_scope_is_accepted_on_loopback(self, opened):
         async with opened() as bench:
             reply = await bench.client.post("/api/judge", json=SCOPED)
         assert reply.json()["type"].endswith("bad-scope")
 
-    async def test_only_admin_keys_still_close_the_corpus_to_strangers(self, opened):
+    async def test_corpus_is_closed_without_a_key_if_only_admin_keys_are_set(self, opened):
         async with opened(settings=with_settings(**ONLY_ADMIN), is_public=True) as bench:
             without = await bench.client.post("/api/judge", json=SCOPED)
             with_key = await bench.client.post("/api/judge", json=SCOPED, headers=bearer(ADMIN))
@@ -287,7 +287,7 @@ class TestScope:
 
 
 class TestOtherSites:
-    """Without keys, what is open to this machine is not open to the pages that it visits."""
+    """Without keys, routes that are open to this machine are closed to web pages in its browser."""
 
     FORM = "multipart/form-data; boundary=x"
 
@@ -307,14 +307,14 @@ class TestOtherSites:
             ({"host": ""}, 403),
         ],
     )
-    async def test_a_strange_page_cannot_write_documents(self, opened, headers, expected):
+    async def test_foreign_origin_cannot_write_documents(self, opened, headers, expected):
         settings = with_settings(JUDGE_CORS_ORIGINS=ORIGIN)
         sent = {"content-type": self.FORM, **headers}
         async with opened(settings=settings) as bench:
             reply = await bench.client.post("/api/documents", content=b"", headers=sent)
         assert (reply.status_code == 403) == (expected == 403), reply.text
 
-    async def test_a_name_that_leads_here_cannot_search(self, opened):
+    async def test_foreign_host_name_cannot_search(self, opened):
         async with opened() as bench:
             reply = await bench.client.get("/api/search?q=lease", headers={"host": "evil.example"})
         assert reply.json()["type"].endswith("forbidden")
@@ -330,7 +330,7 @@ class TestOtherSites:
             {"host": "evil.example", "origin": "http://evil.example"},
         ],
     )
-    async def test_a_strange_page_cannot_spend_tokens(self, opened, path, keys, headers):
+    async def test_foreign_origin_cannot_spend_tokens(self, opened, path, keys, headers):
         model = ScriptedModel(GOOD_REPLY)
         async with opened(model, settings=with_settings(**keys)) as bench:
             reply = await bench.client.post(path, json=DISPUTE, headers=headers)
@@ -338,7 +338,7 @@ class TestOtherSites:
         assert model.prompts == []
 
     @pytest.mark.parametrize("content_type", [None, "text/plain;charset=UTF-8"])
-    async def test_what_a_page_can_send_unasked_is_not_judged(self, opened, content_type):
+    async def test_request_without_preflight_is_not_judged(self, opened, content_type):
         model = ScriptedModel(GOOD_REPLY)
         headers = {"content-type": content_type} if content_type else {}
         async with opened(model) as bench:
@@ -348,25 +348,25 @@ class TestOtherSites:
         assert (reply.status_code, model.prompts) == (415, [])
 
     @pytest.mark.parametrize("origins", [ORIGIN, "*"])
-    async def test_a_page_that_is_named_may_ask(self, opened, origins):
+    async def test_allowed_origin_may_judge(self, opened, origins):
         settings = with_settings(JUDGE_CORS_ORIGINS=origins)
         async with opened(ScriptedModel(GOOD_REPLY), settings=settings) as bench:
             reply = await bench.client.post("/api/judge", json=DISPUTE, headers={"origin": ORIGIN})
         assert reply.status_code == 200
 
-    async def test_a_star_opens_no_documents(self, opened):
+    async def test_wildcard_origin_does_not_open_documents(self, opened):
         async with opened(settings=with_settings(JUDGE_CORS_ORIGINS="*")) as bench:
             reply = await bench.client.get("/api/search?q=lease", headers={"origin": ORIGIN})
         assert reply.status_code == 403
 
-    async def test_in_public_judging_is_open_to_every_name(self, opened):
+    async def test_public_server_judges_under_any_host_name(self, opened):
         async with opened(ScriptedModel(GOOD_REPLY), is_public=True) as bench:
             reply = await bench.client.post(
                 "/api/judge", json=DISPUTE, headers={"host": "judge.example"}
             )
         assert reply.status_code == 200
 
-    async def test_whoever_has_a_key_may_come_from_anywhere(self, opened):
+    async def test_key_is_accepted_from_any_origin(self, opened):
         headers = {"host": "judge.example", "origin": "https://x.example", **bearer(API)}
         async with opened(settings=with_settings(**BOTH)) as bench:
             reply = await bench.client.get("/api/search?q=lease", headers=headers)
@@ -384,7 +384,7 @@ def limited(limit: str, **values: str) -> dict[str, Any]:
 
 
 class TestRateLimit:
-    async def test_past_the_limit_429_says_when_to_come_back(self, opened):
+    async def test_429_past_the_limit_has_retry_after(self, opened):
         async with opened(**limited("3/minute")) as bench:
             replies = [await bench.client.get("/api/domains") for _ in range(4)]
         assert [reply.status_code for reply in replies] == [200, 200, 200, 429]
@@ -397,7 +397,7 @@ class TestRateLimit:
         assert replies[3].json()["error"] == replies[3].json()["detail"]
         assert replies[3].headers["x-request-id"]
 
-    async def test_what_no_route_takes_is_counted_too(self, opened):
+    async def test_unknown_routes_count_against_the_limit(self, opened):
         async with opened(**limited("2/minute")) as bench:
             paths = ("/nothing", "/api/nothing", "/nothing/else")
             assert [(await bench.client.get(path)).status_code for path in paths] == [404, 404, 429]
@@ -419,13 +419,13 @@ class TestRateLimit:
             assert (await bench.client.get("/api/domains")).status_code == 200
             assert (await bench.client.get("/api/domains")).status_code == 429
 
-    async def test_a_key_that_nobody_asks_for_is_not_a_guess(self, opened):
+    async def test_unneeded_key_is_not_counted_as_a_failed_attempt(self, opened):
         async with opened(**limited("1/minute")) as bench:
             for _ in range(3):
                 reply = await bench.client.get("/metrics", headers=bearer("of-another-server"))
                 assert reply.status_code == 200
 
-    async def test_each_key_has_a_limit_of_its_own(self, opened):
+    async def test_each_key_has_its_own_limit(self, opened):
         async with opened(**limited("1/minute", JUDGE_API_KEYS="a-1, b-2")) as bench:
             for key in ("a-1", "b-2"):
                 for expected in (200, 429):
@@ -441,13 +441,13 @@ class TestRateLimit:
             ]
         assert [reply.status_code for reply in replies] == [401, 401, 401, 429, 429]
 
-    async def test_clients_behind_a_trusted_proxy_are_told_apart(self, opened):
+    async def test_clients_behind_a_trusted_proxy_have_their_own_limits(self, opened):
         async with opened(**limited("1/minute", JUDGE_TRUSTED_PROXIES="127.0.0.0/8")) as bench:
             for number in range(61):
                 client = {"x-forwarded-for": f"198.51.100.{number}"}
                 assert (await bench.client.get("/api/domains", headers=client)).status_code == 200
 
-    async def test_a_forged_header_from_a_stranger_changes_nothing(self, opened):
+    async def test_forwarded_header_of_an_untrusted_peer_is_ignored(self, opened):
         async with opened(**limited("1/minute", JUDGE_TRUSTED_PROXIES="10.0.0.0/8")) as bench:
             statuses = [
                 (
@@ -463,12 +463,12 @@ class TestRateLimit:
             ]
         assert statuses == [200, 429, 429]
 
-    async def test_off_is_no_limit(self, opened):
+    async def test_limit_can_be_switched_off(self, opened):
         async with opened(settings=with_settings(JUDGE_RATE_LIMIT="off")) as bench:
             reply = await bench.client.get("/api/domains")
         assert "ratelimit" not in reply.headers
 
-    async def test_a_page_of_another_origin_can_read_the_refusal(self, opened):
+    async def test_429_is_readable_across_origins(self, opened):
         setup = limited("1/minute", JUDGE_CORS_ORIGINS=ORIGIN)
         async with opened(**setup) as bench:
             for expected in (200, 429):
@@ -479,7 +479,7 @@ class TestRateLimit:
 
 
 class TestBudget:
-    async def test_a_spent_budget_is_503_with_a_time_to_come_back(self, opened):
+    async def test_spent_budget_is_503_with_retry_after(self, opened):
         model = ScriptedModel(BudgetSpent("Spent.", retry_after_s=3599.2))
         async with opened(model) as bench:
             reply = await bench.client.post("/api/judge", json=DISPUTE)
@@ -537,12 +537,12 @@ class TestBrowsers:
     @pytest.mark.parametrize(
         "origin", ["null", "https://app.example.evil.example", "http://app.example", ""]
     )
-    async def test_an_origin_that_is_nearly_ours_is_not(self, opened, origin):
+    async def test_similar_origin_is_refused(self, opened, origin):
         async with opened(settings=with_settings(JUDGE_CORS_ORIGINS=ORIGIN)) as bench:
             reply = await bench.client.get("/api/domains", headers={"origin": origin})
         assert "access-control-allow-origin" not in reply.headers
 
-    async def test_a_star_lets_every_page_read_and_none_with_cookies(self, opened):
+    async def test_wildcard_origin_allows_no_credentials(self, opened):
         async with opened(settings=with_settings(JUDGE_CORS_ORIGINS="*")) as bench:
             reply = await bench.client.get("/api/domains", headers={"origin": "https://x.example"})
         assert reply.headers["access-control-allow-origin"] == "*"
@@ -552,7 +552,7 @@ class TestBrowsers:
     @pytest.mark.parametrize(
         ("path", "expected"), [("/health/live", 204), ("/", 204), ("/api/judge", 401)]
     )
-    async def test_the_methods_of_what_is_open_are_told_without_a_key(self, opened, path, expected):
+    async def test_options_of_open_routes_needs_no_key(self, opened, path, expected):
         async with opened(settings=with_settings(**BOTH)) as bench:
             reply = await bench.client.options(path)
         assert reply.status_code == expected
@@ -576,7 +576,7 @@ class TestBrowsers:
         assert refused.headers["access-control-allow-origin"] == ORIGIN
 
 
-async def test_a_web_socket_is_closed_at_once(opened):
+async def test_websocket_is_closed_at_once(opened):
     sent = []
 
     async def send(message):
@@ -595,17 +595,17 @@ class TestHelp:
         "[domains.any]\n"
     )
 
-    async def test_a_verdict_comes_with_help_and_the_prompt_asks_for_care(self, opened):
+    async def test_risky_dispute_gets_help_lines_and_a_careful_prompt(self, opened):
         reply_text = json.dumps({**json.loads(GOOD_REPLY), "quotes": []}).replace(" [1]", "")
         async with opened(ScriptedModel(reply_text), sources=self.SAFETY) as bench:
-            reply = await bench.client.post("/api/judge", json=FRIGHTENED)
+            reply = await bench.client.post("/api/judge", json=RISKY_DISPUTE)
             [prompt] = bench.model.prompts
         assert reply.json()["help"] == [
             {"title": "Helpers", "url": "https://help.example/", "phone": "116 999"}
         ]
         assert "never call fear or self-protection unreasonable" in prompt.instructions
 
-    async def test_a_harmless_dispute_has_neither(self, opened):
+    async def test_harmless_dispute_gets_neither(self, opened):
         async with opened(ScriptedModel(GOOD_REPLY)) as bench:
             reply = await bench.client.post("/api/judge", json=DISPUTE)
             [prompt] = bench.model.prompts
@@ -628,6 +628,6 @@ class TestHelp:
         ("JUDGE_DAILY_TOKENS", "0"),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_refused(name, value):
+def test_invalid_setting_is_refused(name, value):
     with pytest.raises(ValueError, match=name):
         with_settings(**{name: value})

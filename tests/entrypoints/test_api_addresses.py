@@ -1,4 +1,4 @@
-"""Whom a limit counts: the peer, or the client that a trusted proxy names."""
+"""The client address that a rate limit counts: the peer's, or one that a trusted proxy sends."""
 
 import ipaddress
 
@@ -45,7 +45,7 @@ def forwarded(*lines: str) -> list[tuple[bytes, bytes]]:
         (xff("198.51.100.7") + forwarded("for=198.51.100.7"), "198.51.100.7"),
     ],
 )
-def test_a_trusted_proxy_names_the_client(headers, client):
+def test_client_address_comes_from_a_trusted_proxy(headers, client):
     assert client_address(PROXY, headers, PROXIES) == client
 
 
@@ -64,32 +64,32 @@ def test_a_trusted_proxy_names_the_client(headers, client):
         xff("198.51.100.7") + forwarded("for=1.2.3.4"),
     ],
 )
-def test_what_makes_no_sense_or_contradicts_itself_is_not_believed(headers):
+def test_invalid_or_contradictory_headers_are_ignored(headers):
     assert client_address(PROXY, headers, PROXIES) == PROXY
 
 
-def test_nonsense_further_right_leaves_whoever_passed_it_on():
+def test_invalid_hop_leaves_the_proxy_that_forwarded_it():
     assert client_address(PROXY, xff("1.2.3.4, nonsense, 10.3.3.3"), PROXIES) == "10.3.3.3"
 
 
 @pytest.mark.parametrize("headers", [xff("1.2.3.4"), forwarded("for=1.2.3.4")])
 @pytest.mark.parametrize("peer", [STRANGER, "", "/run/judge.sock", "::1"])
-def test_nobody_else_is_believed(headers, peer):
+def test_headers_of_untrusted_peers_are_ignored(headers, peer):
     assert client_address(peer, headers, PROXIES) == peer
     assert client_address(peer, headers, ()) == peer
 
 
-def test_a_client_cannot_hide_behind_an_address_that_it_sends():
+def test_client_cannot_forge_its_address():
     for number in range(5):
         forged = xff(f"1.2.3.{number}, 198.51.100.7")
         assert client_address(PROXY, forged, PROXIES) == "198.51.100.7"
 
 
-def test_a_proxy_that_speaks_ipv4_in_ipv6_is_the_same_proxy():
+def test_ipv4_mapped_proxy_address_is_trusted():
     assert client_address("::ffff:10.0.0.1", xff("198.51.100.7"), PROXIES) == "198.51.100.7"
 
 
-def test_only_so_many_hops_are_looked_at():
+def test_number_of_hops_is_bounded():
     line = ", ".join(["198.51.100.7", *["10.1.1.1"] * MAX_HOPS])
     assert client_address(PROXY, xff(line), PROXIES) == "10.1.1.1"
 
@@ -106,18 +106,18 @@ def test_only_so_many_hops_are_looked_at():
         ("/run/judge.sock", UNKNOWN),
     ],
 )
-def test_a_caller_is_an_address_or_a_network_of_64_bits(peer, caller):
+def test_caller_is_an_ipv4_address_or_an_ipv6_64_network(peer, caller):
     assert caller_address(peer, [], ()) == caller
     assert caller_address(peer, [], PROXIES) == caller
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
-def test_these_are_this_machine(host):
+def test_loopback_hosts(host):
     assert is_loopback(host)
 
 
 @pytest.mark.parametrize("host", ["", "0.0.0.0", "::", "10.0.0.5", "judge.example", "localhost.x"])
-def test_these_can_be_reached_from_outside(host):
+def test_public_hosts(host):
     assert not is_loopback(host)
 
 
@@ -126,7 +126,7 @@ def test_these_can_be_reached_from_outside(host):
         st.tuples(st.sampled_from([b"x-forwarded-for", b"forwarded"]), st.binary(max_size=80))
     ),
 )
-def test_any_header_leads_to_an_address_that_we_can_count(headers):
+def test_any_header_gives_a_valid_address(headers):
     caller = caller_address(PROXY, headers, PROXIES)
     assert ipaddress.ip_network(caller)
 
@@ -134,16 +134,16 @@ def test_any_header_leads_to_an_address_that_we_can_count(headers):
 @given(
     st.lists(st.sampled_from(["10.1.1.1", "1.2.3.4", "x", "", "for=1.2.3.4", "::1"]), max_size=9)
 )
-def test_who_is_found_is_the_peer_or_stands_in_the_header(hops):
+def test_address_is_the_peer_or_from_the_header(hops):
     found = client_address(PROXY, xff(",".join(hops)), PROXIES)
     assert found in {PROXY, *hops}
 
 
-def test_a_network_may_be_told_by_an_address_in_it():
+def test_trusted_network_may_be_given_by_an_address_in_it():
     assert parse_networks(["10.1.2.3/8", "fd00::1/8"]) == PROXIES
 
 
-def test_an_address_with_a_zone_is_one_up_to_64_characters():
+def test_zone_of_an_address_is_bounded_to_64_characters():
     zoned = "fe80::1%" + "x" * 100
     trusted = parse_networks(["fe80::/10"])
     assert client_address(zoned[:64], xff("198.51.100.7"), trusted) == "198.51.100.7"

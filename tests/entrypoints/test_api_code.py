@@ -1,4 +1,4 @@
-"""`GET /api/code/…`: answers, errors, and that only the repositories of the setting are read."""
+"""`GET /api/code/…`: answers, errors, and access only to the configured repositories."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
@@ -11,7 +11,7 @@ from judge.codegraph.query.roots import open_roots
 from judge.entrypoints.api.app import create_app
 from judge.settings import Settings
 from tests.entrypoints.conformance import check_reply
-from tests.entrypoints.mcp_bench import open_mcp_server
+from tests.entrypoints.mcp_bench import open_mcp_bench
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def opened(tmp_path):
     async def opened(
         *, is_public: bool = False, roots=None, **environment: str
     ) -> AsyncIterator[httpx.AsyncClient]:
-        async with open_mcp_server(tmp_path, roots=roots, has_index=False) as mcp_server:
+        async with open_mcp_bench(tmp_path, roots=roots, has_index=False) as door:
             app = create_app(
                 Settings(_env_file=None, **environment),
                 open_services=lambda *_: nullcontext(mcp_server.services),
@@ -118,7 +118,7 @@ async def test_dependencies_are_followed_as_far_as_asked(opened):
         ("/lineage", {"symbol": "pay", "depth": "0"}, 400, "depth must be at least 1"),
     ],
 )
-async def test_what_cannot_be_answered_is_a_problem(opened, path, params, status, told):
+async def test_unanswerable_question_is_a_problem(opened, path, params, status, told):
     async with opened() as client:
         reply = await client.get(path, params=params)
     assert reply.status_code == reply.json()["status"] == status
@@ -132,20 +132,20 @@ async def test_what_cannot_be_answered_is_a_problem(opened, path, params, status
         ("/lineage", {"symbol": "pay", "direction": "sideways"}, "direction"),
     ],
 )
-async def test_a_problem_names_the_parameter_that_is_wrong(opened, path, params, field):
+async def test_problem_names_the_wrong_parameter(opened, path, params, field):
     async with opened() as client:
         reply = await client.get(path, params={"repo": "shop", **params})
     assert [error["field"] for error in reply.json()["errors"]] == [field]
 
 
-async def test_an_ambiguous_name_brings_its_candidates(opened):
+async def test_ambiguous_name_lists_its_candidates(opened):
     async with opened() as client:
         reply = await client.get("/where-used", params={"symbol": "add"})
     assert reply.json()["type"].endswith("/ambiguous")
     assert reply.json()["candidates"] == ["shop.Bill.add", "shop.Cart.add"]
 
 
-async def test_a_missing_graph_is_told_without_the_path(opened, tmp_path):
+async def test_missing_graph_is_reported_without_its_path(opened, tmp_path):
     async with opened(roots=open_roots([f"bare={tmp_path}"])) as client:
         reply = await client.get("/search", params={"query": "x"})
     assert reply.status_code == 404

@@ -1,4 +1,4 @@
-"""What a client may do to one connection, and all clients to the connections of a worker."""
+"""Limits of one connection, and of all connections of a worker."""
 
 import asyncio
 import json
@@ -24,8 +24,8 @@ SHORT_S = 0.3
 
 
 @dataclass
-class Served:
-    """A server of an app that reads all and answers with so many bytes."""
+class ServerUnderTest:
+    """A server whose app reads the whole body and answers with so many bytes."""
 
     port: int
     state: BoundedState
@@ -35,7 +35,7 @@ class Served:
     reply_bytes: int = 2
     parts: int = 1
     stops_at_once: bool = False
-    """Whether the connections are shut down in the turn of the loop that ends the reply."""
+    """Whether connections are shut down in the same loop iteration that ends the reply."""
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection("127.0.0.1", self.port)
@@ -68,8 +68,8 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(max_connections: int = 100, **limits: float) -> AsyncIterator[Served]:
-    served = Served(0, BoundedState(max_connections, **limits))
+async def serving(max_connections: int = 100, **limits: float) -> AsyncIterator[ServerUnderTest]:
+    served = ServerUnderTest(0, BoundedState(max_connections, **limits))
     served.go.set()
     config = uvicorn.Config(
         served.app,
@@ -92,8 +92,8 @@ async def serving(max_connections: int = 100, **limits: float) -> AsyncIterator[
         await running
 
 
-async def ended(reader: asyncio.StreamReader) -> bytes:
-    """What is left to read until the server ends the connection."""
+async def read_until_closed(reader: asyncio.StreamReader) -> bytes:
+    """Read until the server closes the connection."""
     async with asyncio.timeout(10):
         try:
             return await reader.read()
@@ -102,28 +102,28 @@ async def ended(reader: asyncio.StreamReader) -> bytes:
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3])
-async def test_a_reply_that_ends_as_the_server_stops_arrives_whole(parts: int):
+async def test_reply_that_ends_during_shutdown_arrives_whole(parts: int):
     async with serving() as served:
         served.parts, served.stops_at_once = parts, True
         reader, writer = await served.connect()
         writer.write(GET)
-        _, _, body = (await ended(reader)).partition(b"\r\n\r\n")
+        _, _, body = (await read_until_closed(reader)).partition(b"\r\n\r\n")
         assert body == parts * b"xx"
         writer.close()
 
 
-async def test_who_says_nothing_is_cut_off():
-    async with serving(head_timeout_s=SHORT_S) as served:
+async def test_silent_connection_is_closed():
+    async with serving(head_s=SHORT_S) as served:
         reader, writer = await served.connect()
-        assert await ended(reader) == b""
+        assert await read_until_closed(reader) == b""
         assert not served.state.connections
         writer.close()
 
 
-async def test_who_says_a_head_by_and_by_is_cut_off_all_the_same():
-    async with serving(head_timeout_s=SHORT_S) as served:
+async def test_slow_request_head_is_cut_off():
+    async with serving(head_s=SHORT_S) as served:
         reader, writer = await served.connect()
-        end = asyncio.create_task(ended(reader))
+        end = asyncio.create_task(read_until_closed(reader))
         while not end.done():
             writer.write(b"X")
             await asyncio.wait([end], timeout=0.02)
@@ -131,19 +131,19 @@ async def test_who_says_a_head_by_and_by_is_cut_off_all_the_same():
         writer.close()
 
 
-async def test_a_further_request_has_as_long_as_the_first_and_no_longer():
-    async with serving(head_timeout_s=SHORT_S) as served:
+async def test_each_request_on_a_connection_has_the_same_timeout():
+    async with serving(head_s=SHORT_S) as served:
         reader, writer = await served.connect()
         writer.write(GET)
         assert (await reader.readuntil(b"xx")).startswith(b"HTTP/1.1 200")
         writer.write(GET[:9])
-        assert await ended(reader) == b""
+        assert await read_until_closed(reader) == b""
         assert len(served.scopes) == 1
         writer.close()
 
 
 class RecordingTransport:
-    """A transport that remembers what was written to it."""
+    """A transport that records what is written to it."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self.transport = transport
@@ -157,19 +157,19 @@ class RecordingTransport:
         return getattr(self.transport, name)
 
 
-async def test_head_and_body_of_a_reply_are_written_at_once():
+async def test_head_and_body_are_written_together():
     async with serving() as served:
         reader, writer = await served.connect()
         await until(lambda: bool(served.state.connections))
         [connection] = served.state.connections
         connection.transport = recorded = RecordingTransport(connection.transport)
         writer.write(GET + GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
-        assert (await ended(reader)).count(b"xx") == 2
+        assert (await read_until_closed(reader)).count(b"xx") == 2
         assert [one.endswith(b"\r\n\r\nxx") for one in recorded.writes] == [True, True]
         writer.close()
 
 
-async def test_a_head_whose_body_is_outstanding_is_not_held_back():
+async def test_head_is_written_without_waiting_for_the_body():
     async with serving() as served:
         reader, writer = await served.connect()
         writer.write(
@@ -181,7 +181,7 @@ async def test_a_head_whose_body_is_outstanding_is_not_held_back():
         writer.close()
 
 
-async def test_who_closes_their_side_after_a_request_is_answered_if_that_is_soon():
+async def test_half_closed_connection_gets_a_quick_reply():
     async with serving() as served:
         served.go.clear()
         reader, writer = await served.connect()
@@ -189,11 +189,11 @@ async def test_who_closes_their_side_after_a_request_is_answered_if_that_is_soon
         writer.write_eof()
         await until(lambda: bool(served.bodies))
         served.go.set()
-        assert (await ended(reader)).endswith(b"xx")
+        assert (await read_until_closed(reader)).endswith(b"xx")
         writer.close()
 
 
-async def test_who_leaves_is_cut_off_soon():
+async def test_disconnected_client_is_noticed_soon():
     async with serving() as served:
         served.go.clear()
         _, writer = await served.connect()
@@ -204,8 +204,8 @@ async def test_who_leaves_is_cut_off_soon():
         served.go.set()
 
 
-async def test_a_request_that_takes_long_is_not_cut_off():
-    async with serving(head_timeout_s=SHORT_S) as served:
+async def test_slow_request_is_not_cut_off():
+    async with serving(head_s=SHORT_S) as served:
         served.go.clear()
         reader, writer = await served.connect()
         writer.write(GET)
@@ -216,18 +216,18 @@ async def test_a_request_that_takes_long_is_not_cut_off():
         served.go.set()
 
 
-async def test_who_takes_none_of_a_reply_is_cut_off():
-    async with serving(write_timeout_s=SHORT_S) as served:
+async def test_client_that_does_not_read_is_cut_off():
+    async with serving(write_s=SHORT_S) as served:
         served.reply_bytes = 30_000_000
         reader, writer = await served.connect()
         writer.write(GET)
         await until(lambda: bool(served.scopes))
         await until(lambda: not served.state.connections)
-        assert len(await ended(reader)) < served.reply_bytes
+        assert len(await read_until_closed(reader)) < served.reply_bytes
         writer.close()
 
 
-async def test_who_has_waited_longest_makes_room_for_who_asks():
+async def test_longest_idle_connection_makes_room_for_a_new_one():
     async with serving(max_connections=3) as served:
         silent = [await served.connect() for _ in range(10)]
         reader, writer = await served.connect()
@@ -235,12 +235,12 @@ async def test_who_has_waited_longest_makes_room_for_who_asks():
         assert (await reader.readuntil(b"xx")).startswith(b"HTTP/1.1 200")
         assert len(served.state.connections) <= 3
         for quiet, _ in silent[:8]:
-            assert await ended(quiet) == b""
+            assert await read_until_closed(quiet) == b""
         for _, sender in [*silent, (reader, writer)]:
             sender.close()
 
 
-async def test_who_is_being_answered_is_not_cut_off_to_make_room():
+async def test_busy_connection_is_not_closed_to_make_room():
     async with serving(max_connections=2) as served:
         served.go.clear()
         reader, writer = await served.connect()
@@ -265,11 +265,11 @@ async def test_who_is_being_answered_is_not_cut_off_to_make_room():
     ],
     ids=["path", "header", "headers", "trailers", "pipelined"],
 )
-async def test_what_has_no_end_is_cut_off(endless):
+async def test_endless_heads_trailers_and_pipelines_are_cut_off(endless):
     async with serving() as served:
         served.go.clear()
         reader, writer = await served.connect()
-        end = asyncio.create_task(ended(reader))
+        end = asyncio.create_task(read_until_closed(reader))
         writer.write(endless)
         for _ in range(50):
             if end.done():
@@ -282,7 +282,7 @@ async def test_what_has_no_end_is_cut_off(endless):
         writer.close()
 
 
-async def test_a_head_and_much_of_a_body_may_arrive_at_once():
+async def test_head_and_large_body_may_arrive_together():
     body = b"x" * 3 * MAX_HEAD_BYTES
     head = b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n" % len(body)
     async with serving() as served:
@@ -294,7 +294,7 @@ async def test_a_head_and_much_of_a_body_may_arrive_at_once():
         writer.close()
 
 
-async def test_trailers_are_no_headers():
+async def test_trailers_are_not_headers():
     async with serving() as served:
         reader, writer = await served.connect()
         writer.write(CHUNKED + b"1\r\nx\r\n0\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n")
@@ -316,7 +316,7 @@ OFFER = b"POST /a?b HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: h2
     ids=["length", "chunks"],
 )
 @pytest.mark.parametrize("step", [1, 7, 1000])
-async def test_the_offer_of_another_protocol_costs_no_body(sent: bytes, step: int):
+async def test_upgrade_offer_does_not_lose_the_body(sent: bytes, step: int):
     async with serving() as served:
         reader, writer = await served.connect()
         await until(lambda: served.state.connections)
@@ -340,25 +340,25 @@ async def test_the_offer_of_another_protocol_costs_no_body(sent: bytes, step: in
     ],
     ids=["close", "HTTP/1.0"],
 )
-async def test_the_offer_of_another_protocol_may_come_with_the_last_request(sent: bytes):
+async def test_upgrade_offer_is_allowed_on_the_last_request(sent: bytes):
     async with serving() as served:
         reader, writer = await served.connect()
         writer.write(sent)
-        assert (await ended(reader)).startswith(b"HTTP/1.1 200")
+        assert (await read_until_closed(reader)).startswith(b"HTTP/1.1 200")
         assert served.bodies == [b"abc"]
         writer.close()
 
 
-async def test_a_tunnel_is_not_opened():
+async def test_connect_is_refused():
     async with serving() as served:
         reader, writer = await served.connect()
         writer.write(b"CONNECT here:80 HTTP/1.1\r\nHost: here:80\r\n\r\n" + GET)
-        assert (await ended(reader)).startswith(b"HTTP/1.1 400")
+        assert (await read_until_closed(reader)).startswith(b"HTTP/1.1 400")
         assert served.scopes == []
         writer.close()
 
 
-async def test_a_few_requests_ahead_of_their_turn_are_answered_in_order():
+async def test_pipelined_requests_are_answered_in_order():
     async with serving() as served:
         reader, writer = await served.connect()
         writer.write(GET * MAX_PIPELINED)
@@ -382,11 +382,11 @@ async def test_a_few_requests_ahead_of_their_turn_are_answered_in_order():
         b"GET http:// HTTP/1.1\r\n\r\n",
     ],
 )
-async def test_nonsense_is_answered_with_a_problem(nonsense):
+async def test_malformed_request_is_answered_with_a_problem(nonsense):
     async with serving() as served:
         reader, writer = await served.connect()
         writer.write(nonsense)
-        head, _, body = (await ended(reader)).partition(b"\r\n\r\n")
+        head, _, body = (await read_until_closed(reader)).partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 400")
         assert b"application/problem+json" in head
         assert json.loads(body)["type"] == "/problems/invalid-request"
@@ -395,46 +395,46 @@ async def test_nonsense_is_answered_with_a_problem(nonsense):
         writer.close()
 
 
-async def test_clients_of_the_older_protocol_need_name_no_host():
+async def test_http_1_0_needs_no_host():
     async with serving() as served:
         reader, writer = await served.connect()
         writer.write(b"GET / HTTP/1.0\r\n\r\n")
-        assert (await ended(reader)).startswith(b"HTTP/1.1 200")
+        assert (await read_until_closed(reader)).startswith(b"HTTP/1.1 200")
         writer.close()
 
 
-async def test_nonsense_after_the_callers_id_is_answered_under_that_id():
+async def test_malformed_header_after_the_request_id_keeps_that_id():
     async with serving() as served:
         reader, writer = await served.connect()
         writer.write(b"GET / HTTP/1.1\r\nX-Request-ID: mine\r\nContent-Length: x\r\n\r\n")
-        assert b"\r\nx-request-id: mine\r\n" in await ended(reader)
+        assert b"\r\nx-request-id: mine\r\n" in await read_until_closed(reader)
         writer.close()
 
 
-async def test_nonsense_after_a_reply_has_an_id_of_its_own():
+async def test_malformed_request_after_a_reply_has_its_own_id():
     async with serving() as served:
         reader, writer = await served.connect()
         writer.write(GET.replace(b"\r\n\r\n", b"\r\nX-Request-ID: mine\r\n\r\n"))
         assert await reader.readuntil(b"xx")
         writer.write(b"\x00nonsense\r\n\r\n")
-        reply = await ended(reader)
+        reply = await read_until_closed(reader)
         assert reply.startswith(b"HTTP/1.1 400")
         assert b"x-request-id: mine" not in reply
         writer.close()
 
 
-async def test_chunks_that_make_no_sense_end_the_request_as_400():
+async def test_malformed_chunks_end_the_request_with_400():
     async with serving() as served:
         reader, writer = await served.connect()
         writer.write(CHUNKED)
         await until(lambda: bool(served.scopes))
         writer.write(b"5\r\nabcdefgh")
-        assert (await ended(reader)).startswith(b"HTTP/1.1 400")
+        assert (await read_until_closed(reader)).startswith(b"HTTP/1.1 400")
         assert served.scopes[0]["state"]["final_status"] == 400
         writer.close()
 
 
-async def test_who_has_just_come_may_still_ask_when_the_server_stops():
+async def test_new_connection_is_answered_during_shutdown():
     async with serving() as served:
         reader, writer = await served.connect()
         await until(lambda: bool(served.state.connections))
@@ -442,7 +442,7 @@ async def test_who_has_just_come_may_still_ask_when_the_server_stops():
         for connection in list(served.state.connections):
             connection.shutdown()
         writer.write(GET)
-        reply = await ended(reader)
+        reply = await read_until_closed(reader)
         assert reply.startswith(b"HTTP/1.1 200")
         assert b"connection: close" in reply
         writer.close()

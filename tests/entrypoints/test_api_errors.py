@@ -1,4 +1,4 @@
-"""Every error is problem details: whatever is sent, wherever it goes wrong."""
+"""Every error is a problem (RFC 9457), whatever is sent and wherever it fails."""
 
 import asyncio
 import gzip
@@ -58,7 +58,7 @@ def assert_problem(reply: httpx.Response, status: int, slug: str) -> dict:
         ("text", "body", "must be a JSON object"),
     ],
 )
-async def test_a_wrong_field_is_named_in_words(opened, body, field, message):
+async def test_wrong_field_is_named_with_a_message(opened, body, field, message):
     async with opened() as bench:
         reply = await bench.client.post("/api/judge", json=body)
     problem = assert_problem(reply, 400, "invalid-request")
@@ -82,13 +82,13 @@ async def test_a_wrong_field_is_named_in_words(opened, body, field, message):
         b'{"context": NaN, "query": Infinity}',
     ],
 )
-async def test_a_body_that_is_no_request_is_refused(opened, body):
+async def test_body_that_is_not_an_object_is_refused(opened, body):
     async with opened() as bench:
         reply = await bench.client.post("/api/judge", content=body, headers=JSON)
     assert_problem(reply, 400, "invalid-request")
 
 
-async def test_every_wrong_field_is_told_at_once(opened):
+async def test_all_wrong_fields_are_listed_together(opened):
     async with opened() as bench:
         reply = await bench.client.post("/api/judge", json={"a": 1, "context": "x"})
     problem = assert_problem(reply, 400, "invalid-request")
@@ -96,7 +96,7 @@ async def test_every_wrong_field_is_told_at_once(opened):
     assert "query is missing" in problem["detail"]
 
 
-async def test_a_flood_of_wrong_fields_is_told_in_part(opened):
+async def test_list_of_wrong_fields_is_bounded(opened):
     body = {f"{'f' * 200}{number}": 1 for number in range(100)}
     async with opened() as bench:
         reply = await bench.client.post("/api/judge", json=body)
@@ -124,7 +124,7 @@ async def test_a_body_that_is_not_json_is_refused(opened, content_type):
 
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "identity, gzip"])
-async def test_a_compressed_body_is_refused_as_such(opened, coding):
+async def test_compressed_body_is_refused(opened, coding):
     body = gzip.compress(json.dumps(DISPUTE).encode())
     async with opened() as bench:
         headers = {**JSON, "content-encoding": coding}
@@ -134,7 +134,7 @@ async def test_a_compressed_body_is_refused_as_such(opened, coding):
 
 
 @pytest.mark.parametrize("coding", ["identity", "Identity"])
-async def test_a_byte_order_mark_and_no_compression_by_name_are_read_over(opened, coding):
+async def test_byte_order_mark_and_identity_encoding_are_accepted(opened, coding):
     headers = {**JSON, "content-encoding": coding}
     body = b"\xef\xbb\xbf" + json.dumps({**DISPUTE, "query": "why"}).encode()
     async with opened() as bench:
@@ -146,7 +146,7 @@ async def test_a_byte_order_mark_and_no_compression_by_name_are_read_over(opened
 @pytest.mark.parametrize(
     "content_type", ["application/json; charset=utf-8", "Application/JSON", "application/ld+json"]
 )
-async def test_json_by_another_name_is_read(opened, content_type):
+async def test_other_json_media_types_are_accepted(opened, content_type):
     async with opened() as bench:
         reply = await bench.client.post(
             "/api/judge", content=json.dumps(DISPUTE), headers={"content-type": content_type}
@@ -167,7 +167,7 @@ async def test_a_body_over_the_limit_is_too_large(opened, is_chunked):
 
 
 @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream", "/api/check"])
-async def test_a_body_that_says_it_is_too_large_is_not_asked_for(opened, path):
+async def test_body_is_not_read_if_its_declared_length_is_too_large(opened, path):
     sent = []
 
     async def body():
@@ -188,7 +188,7 @@ async def test_a_body_at_the_limit_is_read(opened):
     assert_problem(reply, 503, "model-unavailable")
 
 
-async def test_an_unknown_domain_brings_the_valid_ones(opened):
+async def test_unknown_domain_lists_the_valid_ones(opened):
     async with opened() as bench:
         reply = await bench.client.post("/api/judge", json={**DISPUTE, "domain": "magic"})
     problem = assert_problem(reply, 400, "unknown-domain")
@@ -220,7 +220,7 @@ async def test_an_unknown_route_is_not_found(opened, path):
         ("BREW", "/health/live", "GET, HEAD, OPTIONS"),
     ],
 )
-async def test_a_wrong_method_is_told_the_right_ones(opened, method, path, allowed):
+async def test_wrong_method_gets_the_allowed_ones(opened, method, path, allowed):
     async with opened() as bench:
         reply = await bench.client.request(method, path)
     assert reply.status_code == 405
@@ -229,21 +229,21 @@ async def test_a_wrong_method_is_told_the_right_ones(opened, method, path, allow
         assert_problem(reply, 405, "method-not-allowed")
 
 
-async def test_options_tells_the_methods(opened):
+async def test_options_lists_the_methods(opened):
     async with opened() as bench:
         reply = await bench.client.options("/api/judge")
     assert reply.status_code == 204
     assert reply.headers["allow"] == "OPTIONS, POST"
 
 
-async def test_a_host_that_cannot_be_one_is_refused(opened):
+async def test_invalid_host_header_is_refused(opened):
     async with opened() as bench:
         reply = await bench.client.get("/health/live", headers={"host": "a b/c"})
     assert_problem(reply, 400, "invalid-request")
 
 
 class BrokenModel:
-    """Fails as no model should, quoting what it was asked."""
+    """Fails with an unexpected error that quotes the prompt."""
 
     name = "broken"
     gives_verdicts = True
@@ -259,7 +259,7 @@ class BrokenModel:
         raise RuntimeError(prompt.text)
 
 
-async def test_an_error_of_ours_shows_nothing_but_an_id(opened):
+async def test_internal_error_shows_only_a_request_id(opened):
     async with opened(BrokenModel()) as bench:
         reply = await bench.client.post("/api/judge", json=DISPUTE, headers={"x-request-id": "abc"})
     problem = assert_problem(reply, 500, "internal-error")
@@ -272,14 +272,14 @@ async def test_an_error_of_ours_shows_nothing_but_an_id(opened):
     assert "boiler" not in bench.log.getvalue()
 
 
-async def test_a_slow_body_is_not_waited_for():
+async def test_slow_body_is_a_timeout():
     with pytest.raises(BadFields, match="in time"):
         await read_body({"headers": []}, asyncio.Event().wait, timeout_s=0.001)
 
 
 @settings(max_examples=150, deadline=None)
 @given(body=st.binary(max_size=200) | st.text(max_size=100).map(str.encode))
-def test_no_bytes_are_an_error_of_ours(body):
+def test_no_bytes_cause_an_internal_error(body):
     with pytest.raises(BadFields) as caught:
         parse_json(JudgeRequest, body)
     assert caught.value.errors
@@ -298,7 +298,7 @@ VALUES = st.recursive(
         st.sampled_from(["context", "query", "domain", "scope"]) | st.text(max_size=10), VALUES
     )
 )
-def test_any_json_is_a_request_or_a_list_of_what_is_wrong(body):
+def test_any_json_is_a_request_or_a_list_of_errors(body):
     try:
         asked = parse_json(JudgeRequest, json.dumps(body).encode())
     except BadFields as error:
@@ -334,13 +334,13 @@ DEFECT = Defect("citation", "summary", "[7]", "a number from 1 to 2", is_hard=Tr
         (ClientLeft(), 499, "client-left"),
     ],
 )
-def test_each_error_has_its_place_in_the_table(error, status, slug):
+def test_each_error_has_its_status_and_type(error, status, slug):
     problem = problem_of(error)
     assert (problem.kind.status, problem.slug) == (status, slug)
     assert as_body(problem, path="/x y", request_id="1")["instance"] == "/x%20y"
 
 
-def test_everything_that_may_be_tried_again_says_when():
+def test_every_retryable_problem_has_retry_after():
     again = [errors.ModelUnavailable("no", 0.2), errors.BudgetSpent("no", 61.5)]
     waits = [problem_of(error).headers["Retry-After"] for error in again]
     assert waits == ["1", "62"]
@@ -352,7 +352,7 @@ def test_other_invalid_requests_name_the_body():
 
 
 @pytest.mark.parametrize("slug", KINDS)
-async def test_each_type_leads_to_a_page_that_says_what_to_do(opened, slug):
+async def test_each_problem_type_links_to_its_documentation(opened, slug):
     async with opened() as bench:
         reply = await bench.client.get(f"/problems/{slug}")
     assert reply.status_code == 200
@@ -366,14 +366,14 @@ async def through_front(app, journal: RecordingJournal) -> httpx.Response:
         return await client.get("/health/live")
 
 
-async def test_a_failure_outside_of_all_handlers_is_still_a_problem():
+async def test_failure_outside_handlers_is_a_problem():
     journal = RecordingJournal()
     assert_problem(await through_front(_fail, journal), 500, "internal-error")
     assert journal.fields_of("http.error")[0]["error"] == "KeyError <- ValueError"
     assert journal.fields_of("http.request")[0]["route"] == "unmatched"
 
 
-async def test_a_failure_after_the_head_is_sent_is_noted():
+async def test_failure_after_the_head_is_noted():
     journal = RecordingJournal()
     assert (await through_front(_fail_late, journal)).status_code == 200
     assert journal.fields_of("http.error")[0]["error"] == "ConnectionError"

@@ -32,7 +32,7 @@ MEMBERS = (
 ).split()
 
 
-async def test_a_verdict_has_exactly_the_members_of_the_contract(opened):
+async def test_verdict_has_exactly_the_members_of_the_contract(opened):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         reply = await bench.client.post("/api/judge", json=DISPUTE)
     body = reply.json()
@@ -61,7 +61,7 @@ async def test_a_verdict_has_exactly_the_members_of_the_contract(opened):
     assert body["citations"][0]["quote_status"] == "verified"
 
 
-async def test_the_other_side_is_a_member_of_the_verdict_when_asked_for(opened):
+async def test_other_side_is_in_the_verdict_if_requested(opened):
     model = ScriptedModel(RIGHT_REPLY, RETOLD_REPLY, RIGHT_REPLY)
     async with opened(model) as bench:
         asked = {**DISPUTE, "hear_other_side": True}
@@ -85,7 +85,7 @@ async def test_whether_to_hear_the_other_side_is_true_or_false(opened, wrong):
     ]
 
 
-async def test_times_are_told_in_seconds_whatever_the_clock_says(opened):
+async def test_elapsed_times_do_not_depend_on_the_wall_clock(opened):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         bench.clock.advance(0.123456)
         body = (await bench.client.post("/api/judge", json=DISPUTE)).json()
@@ -93,7 +93,7 @@ async def test_times_are_told_in_seconds_whatever_the_clock_says(opened):
     assert datetime.fromisoformat(body["references"][0]["fetched_at"]).tzinfo == UTC
 
 
-async def test_a_verdict_that_is_null_stays_in_the_body(opened):
+async def test_null_verdict_is_in_the_body(opened):
     personas = json.loads(GOOD_REPLY)
     for persona in personas["personas"]:
         persona["verdict"] = None
@@ -110,7 +110,7 @@ async def test_verdicts_are_not_stored_by_caches(opened):
     assert reply.headers["cache-control"] == "no-store"
 
 
-async def test_surrounding_space_does_not_count(opened):
+async def test_surrounding_space_is_not_counted(opened):
     async with opened(ScriptedModel(GOOD_REPLY, GOOD_REPLY)) as bench:
         padded = {**DISPUTE, "query": f"   {DISPUTE['query']}\n\n"}
         assert (await bench.client.post("/api/judge", json=padded)).status_code == 200
@@ -126,7 +126,7 @@ async def test_lengths_are_counted_in_code_points(opened):
         assert (await bench.client.post("/api/judge", json=too_long)).status_code == 400
 
 
-async def test_a_sane_request_id_comes_back_and_names_the_verdict(opened):
+async def test_valid_request_id_is_returned_and_in_the_log(opened):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         reply = await bench.client.post(
             "/api/judge", json=DISPUTE, headers={"X-Request-ID": "web-1.a_2"}
@@ -136,7 +136,7 @@ async def test_a_sane_request_id_comes_back_and_names_the_verdict(opened):
 
 
 @pytest.mark.parametrize("sent", ["", "a b", "x" * 129, "äöü", "<script>", "id\t1"])
-async def test_another_request_id_is_replaced(opened, sent):
+async def test_invalid_request_id_is_replaced(opened, sent):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         reply = await bench.client.post(
             "/api/judge", json=DISPUTE, headers={"X-Request-ID": sent.encode()}
@@ -146,7 +146,7 @@ async def test_another_request_id_is_replaced(opened, sent):
     assert reply.json()["id"] == reply.headers["x-request-id"]
 
 
-async def test_a_reference_bears_the_date_that_its_publisher_gives(opened):
+async def test_reference_has_its_publishers_date(opened):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         dated = (
             '<meta property="article:modified_time" content="2024-03-01T10:00:00Z"></head><body>'
@@ -157,7 +157,7 @@ async def test_a_reference_bears_the_date_that_its_publisher_gives(opened):
     assert body["references"][0]["updated"] == "2024-03-01"
 
 
-async def test_a_domain_that_is_named_is_used(opened):
+async def test_requested_domain_is_used(opened):
     async with opened(ScriptedModel(json.dumps(verdict_for("no references")))) as bench:
         dishes = {**DISPUTE, "context": "Sam never does the dishes.", "domain": "default"}
         reply = await bench.client.post("/api/judge", json=dishes)
@@ -166,7 +166,7 @@ async def test_a_domain_that_is_named_is_used(opened):
     assert bench.fetcher.calls == []
 
 
-async def test_without_a_domain_a_page_that_clearly_fits_is_offered(opened):
+async def test_without_a_domain_a_clearly_relevant_page_is_offered(opened):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         reply = await bench.client.post("/api/judge", json={**DISPUTE, "domain": "default"})
     assert reply.json()["domain"] == "default"
@@ -202,7 +202,7 @@ async def test_two_defective_replies_are_a_bad_gateway_with_the_defects(opened):
 INVENTED = "a rule that nobody ever wrote"
 
 
-async def test_what_a_check_rejected_is_told_to_nobody(opened):
+async def test_rejected_text_is_not_shown(opened):
     reply = json.loads(GOOD_REPLY)
     reply["personas"][0]["verdict"] = INVENTED
     model = ScriptedModel(*[json.dumps(reply)] * 4)
@@ -215,7 +215,7 @@ async def test_what_a_check_rejected_is_told_to_nobody(opened):
     assert any(INVENTED in prompt.instructions for prompt in model.prompts)
 
 
-async def test_a_blocked_dispute_brings_the_help_lines_of_the_configuration(opened):
+async def test_blocked_dispute_gets_the_configured_help_lines(opened):
     async with opened(ScriptedModel(ContentBlocked("SAFETY"))) as bench:
         reply = await bench.client.post("/api/judge", json=DISPUTE)
     assert reply.status_code == 422
@@ -225,7 +225,7 @@ async def test_a_blocked_dispute_brings_the_help_lines_of_the_configuration(open
     ]
 
 
-async def test_a_model_that_is_out_of_reach_says_when_to_try_again(opened):
+async def test_unavailable_model_is_an_error_with_retry_after(opened):
     async with opened(ScriptedModel(ModelUnavailable("Not now.", retry_after_s=6.2))) as bench:
         reply = await bench.client.post("/api/judge", json=DISPUTE)
     assert reply.status_code == 503
@@ -234,7 +234,7 @@ async def test_a_model_that_is_out_of_reach_says_when_to_try_again(opened):
     assert reply.json()["detail"] == reply.json()["error"] == "Not now."
 
 
-async def test_time_that_runs_out_is_a_gateway_timeout(opened):
+async def test_timeout_is_a_gateway_timeout(opened):
     async with opened(ScriptedModel(DeadlineExceeded(30))) as bench:
         reply = await bench.client.post("/api/judge", json=DISPUTE)
     assert reply.status_code == 504
@@ -242,7 +242,7 @@ async def test_time_that_runs_out_is_a_gateway_timeout(opened):
 
 
 class HeldModel:
-    """Answers only when it is let; remembers whether the call was cancelled."""
+    """Replies only when released; records whether the call was cancelled."""
 
     name = "held"
     gives_verdicts = True
@@ -269,7 +269,7 @@ class HeldModel:
         return ModelReply(GOOD_REPLY, self.name)
 
 
-async def test_a_client_that_leaves_cancels_the_call_of_the_model(opened):
+async def test_disconnecting_cancels_the_model_call(opened):
     model = HeldModel()
     async with opened(model) as bench:
         statuses, left = [], asyncio.Event()
@@ -300,7 +300,7 @@ async def test_a_client_that_leaves_cancels_the_call_of_the_model(opened):
         assert bench.recorded.fields_of("http.request")[0]["status"] == 499
 
 
-async def test_a_client_that_leaves_while_it_sends_is_no_error_of_ours(opened):
+async def test_disconnecting_while_sending_is_not_an_internal_error(opened):
     async with opened() as bench:
         statuses = []
 
@@ -322,7 +322,7 @@ async def test_a_client_that_leaves_while_it_sends_is_no_error_of_ours(opened):
     assert "http.error" not in bench.recorded.events
 
 
-async def test_many_disputes_are_judged_at_once_with_one_fetch(opened):
+async def test_concurrent_disputes_share_one_fetch(opened):
     async with opened(ScriptedModel(*[GOOD_REPLY] * 50)) as bench:
         async with asyncio.TaskGroup() as group:
             tasks = [
@@ -333,7 +333,7 @@ async def test_many_disputes_are_judged_at_once_with_one_fetch(opened):
         assert len({task.result().json()["id"] for task in tasks}) == 50
 
 
-async def test_what_a_client_sends_after_its_body_does_not_end_the_work():
+async def test_messages_after_the_body_do_not_cancel_the_work():
     messages = [{"type": "http.request", "body": b"", "more_body": False}]
 
     async def receive():
@@ -349,7 +349,7 @@ async def test_what_a_client_sends_after_its_body_does_not_end_the_work():
     assert await unless_client_leaves(receive, work(), after_s=0) == "done"
 
 
-async def test_a_timeout_of_the_work_is_not_taken_for_a_client_that_left():
+async def test_timeout_of_the_work_is_not_mistaken_for_a_disconnect():
     async def work():
         raise TimeoutError
 
@@ -358,7 +358,7 @@ async def test_a_timeout_of_the_work_is_not_taken_for_a_client_that_left():
 
 
 @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
-async def test_past_the_bound_of_work_who_asks_is_told_at_once_to_come_later(opened, path):
+async def test_request_past_the_concurrency_limit_is_refused_at_once(opened, path):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         admission = Admission(1, 60)
         pipeline = replace(bench.services.pipeline, admission=admission)
@@ -371,7 +371,7 @@ async def test_past_the_bound_of_work_who_asks_is_told_at_once_to_come_later(ope
         assert (await bench.client.post(path, json=DISPUTE)).status_code == 200
 
 
-async def test_no_step_holds_a_request_past_the_deadline(opened):
+async def test_no_step_exceeds_the_deadline(opened):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         pipeline = replace(
             bench.services.pipeline, deadline_s=0.05, check_budget=asyncio.Event().wait

@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, complete, and true of what is really sent."""
+"""The OpenAPI document is valid, complete, and agrees with real replies."""
 
 import json
 import logging
@@ -29,7 +29,7 @@ UNDOCUMENTED = {
 
 
 def assert_as_documented(reply, path: str) -> None:
-    """*reply* has a status, a media type and a body that the document promises."""
+    """*reply* has a status, a media type and a body that the document lists."""
     method = reply.request.method.lower()
     promised = DOCUMENT["paths"][path][method]["responses"][str(reply.status_code)]
     media_type = reply.headers["content-type"].partition(";")[0]
@@ -46,7 +46,7 @@ def test_the_document_is_plain_json():
     assert json.loads(json.dumps(DOCUMENT)) == DOCUMENT
 
 
-def test_without_docstrings_all_is_there_but_their_words():
+def test_document_without_docstrings_lacks_only_descriptions():
     program = (
         "import json; from judge.entrypoints.api.app import openapi_document; "
         "print(json.dumps(openapi_document()))"
@@ -72,7 +72,7 @@ def test_every_route_is_documented_and_every_documented_route_exists():
     assert routes == documented
 
 
-def test_examples_keep_their_schemas():
+def test_examples_match_their_schemas():
     for item in DOCUMENT["paths"].values():
         for operation in item.values():
             contents = [operation["requestBody"]] if "requestBody" in operation else []
@@ -110,7 +110,7 @@ def test_a_document_is_described_in_all_its_media_types():
     assert content["multipart/form-data"]["schema"]["required"] == ["file"]
 
 
-def test_every_answer_names_its_headers():
+def test_every_response_documents_its_headers():
     for item in DOCUMENT["paths"].values():
         for operation in item.values():
             for status, response in operation["responses"].items():
@@ -160,7 +160,7 @@ async def test_other_replies_are_as_documented(opened, path):
         assert_as_documented(await bench.client.get(path), path)
 
 
-def test_deriving_the_document_leaves_the_logs_of_libraries_alone():
+def test_building_the_document_does_not_change_library_logging():
     root = logging.getLogger()
     level = root.level
     root.setLevel(logging.ERROR)

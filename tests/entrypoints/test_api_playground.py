@@ -1,4 +1,4 @@
-"""The playground's files as they are sent; what they do is tested in a browser."""
+"""How the playground's files are served; browser tests cover what they do."""
 
 import re
 
@@ -21,7 +21,7 @@ async def test_the_page_is_at_the_root(opened):
     assert "<h1" in reply.text
 
 
-async def test_every_file_is_sent_as_what_it_is(opened):
+async def test_every_file_has_its_media_type(opened):
     types = {
         "html": "text/html; charset=utf-8",
         "css": "text/css; charset=utf-8",
@@ -36,21 +36,21 @@ async def test_every_file_is_sent_as_what_it_is(opened):
             assert reply.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_nothing_else_can_be_asked_for(opened):
+async def test_no_other_file_is_served(opened):
     async with opened() as bench:
         for name in ("app.py", "%2e%2e%2fapi%2fapp.py", "app.js%00", "APP.JS", ""):
             reply = await bench.client.get(f"/playground/{name}")
             assert reply.status_code == 404
 
 
-def test_the_whole_page_is_small():
+def test_page_size_is_within_its_budget():
     sizes = {name: len(body) for name, body in FILES.items()}
     assert sizes.pop(WIDGET) < WIDGET_BUDGET_BYTES
     assert sum(sizes.values()) < BUDGET_BYTES
 
 
 @pytest.mark.parametrize("origins", ["", "https://advice.example", "*"])
-async def test_pages_of_any_site_may_run_the_widget_and_keep_it_for_a_while(opened, origins):
+async def test_widget_is_readable_across_origins_and_cached(opened, origins):
     settings = Settings(_env_file=None, JUDGE_CORS_ORIGINS=origins)
     async with opened(settings=settings) as bench:
         reply = await bench.client.get("/widget.js", headers={"Origin": "https://advice.example"})
@@ -63,7 +63,7 @@ async def test_pages_of_any_site_may_run_the_widget_and_keep_it_for_a_while(open
     assert again.status_code == 304
 
 
-async def test_the_policy_lets_nothing_in_but_our_own_files(opened):
+async def test_content_security_policy_allows_only_own_files(opened):
     async with opened() as bench:
         reply = await bench.client.get("/")
     assert reply.headers.get_list("content-security-policy") == [POLICY]
@@ -71,14 +71,14 @@ async def test_the_policy_lets_nothing_in_but_our_own_files(opened):
     assert POLICY.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
 
 
-def test_the_page_keeps_to_its_policy():
+def test_page_complies_with_its_policy():
     page = FILES["index.html"].decode()
     assert re.findall(r"<script(?![^>]*\bsrc=)", page) == []
     assert re.findall(r"\bstyle=|<style|\son\w+=", page) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_script_that_is_imported_is_there(name):
+def test_every_imported_script_exists(name):
     imported = re.findall(r'from "\./([\w.]+)"', FILES[name].decode())
     assert set(imported) <= set(NAMES)
 
@@ -90,7 +90,7 @@ def test_no_file_names_another_host(name):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(".js")])
-def test_no_script_makes_markup_of_text_or_stores_more_than_the_key(name):
+def test_no_script_sets_inner_html_or_stores_more_than_the_key(name):
     text = FILES[name].decode()
     forbidden = (
         r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|localStorage|cookie"
@@ -113,7 +113,7 @@ async def test_an_unchanged_file_is_not_sent_again(opened):
     assert other.status_code == 200
 
 
-async def test_the_page_needs_no_key_and_its_head_can_be_asked_for(opened):
+async def test_page_needs_no_key_and_supports_head(opened):
     async with opened() as bench:
         head = await bench.client.head("/")
         got = await bench.client.get("/")

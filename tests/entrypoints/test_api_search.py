@@ -51,7 +51,7 @@ CHUNK = (
 
 
 class SearchBench:
-    """The app with an index, and short forms of what tests ask it."""
+    """The app with an index, and shorthands for requests."""
 
     def __init__(self, bench, fetcher):
         self.client = bench.client
@@ -73,7 +73,7 @@ class SearchBench:
 
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory):
-    """A folder with the documents, indexed by the entrypoint itself."""
+    """A folder with the documents, indexed through the API."""
     folder = tmp_path_factory.mktemp("indexed")
 
     async def index():
@@ -157,7 +157,7 @@ async def test_a_reply_has_exactly_the_members_of_the_contract(shelf):
     }
 
 
-async def test_without_metadata_there_is_none(shelf):
+async def test_metadata_is_left_out_on_request(shelf):
     async with shelf() as at:
         body = (await at.search(include_metadata=False)).json()
     assert body["chunks"][0]["metadata"] == {}
@@ -182,12 +182,12 @@ async def test_without_metadata_there_is_none(shelf):
         ({"context": "@collection:leases", "filters": {"collection_name": "manuals"}}, set()),
     ],
 )  # fmt: skip
-async def test_scopes_and_filters_hold_together(shelf, fields, ids):
+async def test_scope_and_filters_are_combined(shelf, fields, ids):
     async with shelf() as at:
         assert set(await at.ids(**fields)) == ids
 
 
-async def test_results_come_in_pages(shelf):
+async def test_results_are_paginated(shelf):
     async with shelf() as at:
         whole = await at.ids("turn on")
         pages = [await at.ids("turn on", limit=1, offset=n) for n in range(3)]
@@ -196,7 +196,7 @@ async def test_results_come_in_pages(shelf):
     assert (body["total_found"], len(body["chunks"])) == (2, 1)
 
 
-async def test_an_address_alone_searches_too(shelf):
+async def test_search_by_get(shelf):
     async with shelf() as at:
         params = {"q": "boiler", "context": "@collection:manuals", "limit": "5", "offset": "0"}
         reply = await at.client.get("/api/search", params=params)
@@ -213,19 +213,19 @@ async def test_an_address_alone_searches_too(shelf):
 
 
 @pytest.mark.parametrize("twice", ["q=a&q=b", "q=a&query=b", "q=a&limit=1&limit=2"])
-async def test_nothing_of_an_address_is_passed_over(shelf, twice):
+async def test_unknown_query_parameters_are_refused(shelf, twice):
     async with shelf() as at:
         reply = await at.client.get(f"/api/search?{twice}")
     assert (reply.status_code, reply.json()["type"]) == (400, "/problems/invalid-request")
 
 
-async def test_an_answer_may_be_asked_for_in_the_body(shelf):
+async def test_answer_format_can_be_requested_in_the_body(shelf):
     async with shelf() as at:
         reply = await at.client.post("/api/search", json={"query": "zebra", "format": "answer"})
     assert reply.text == "Based on the indexed files, there are no relevant sections.\n"
 
 
-async def test_a_scope_that_empties_the_answer_is_hinted_at(shelf):
+async def test_scope_without_hits_gives_a_hint(shelf):
     async with shelf() as at:
         body = (await at.search("oven", context="@collection:leases")).json()
         unknown = (await at.search("oven", context="@tag:2024")).json()
@@ -249,7 +249,7 @@ async def test_a_scope_that_empties_the_answer_is_hinted_at(shelf):
         ("leases", "is no scope", "collection"),
     ],
 )
-async def test_a_bad_scope_names_the_valid_ones(shelf, context, told, valid):
+async def test_invalid_scope_lists_the_valid_values(shelf, context, told, valid):
     async with shelf() as at:
         problem = (await at.search(context=context)).json()
     assert problem["type"].endswith("bad-scope")
@@ -280,7 +280,7 @@ async def test_a_wrong_field_is_named(shelf, fields, field):
     assert problem["errors"][0]["field"] == field
 
 
-async def test_a_query_of_mentions_alone_is_refused(shelf):
+async def test_query_with_only_mentions_is_refused(shelf):
     async with shelf() as at:
         assert (await at.search("@collection:leases")).status_code == 400
         assert (await at.client.get("/api/search")).status_code == 400
@@ -289,7 +289,7 @@ async def test_a_query_of_mentions_alone_is_refused(shelf):
         assert wrong.status_code == 415
 
 
-async def test_an_index_that_is_down_degrades_readiness_and_answers_503(shelf):
+async def test_unavailable_index_is_503_and_degrades_readiness(shelf):
     async with shelf() as at:
         ready = await at.client.get("/health/ready")
         assert "index" not in ready.json()["degraded"]
@@ -306,7 +306,7 @@ async def test_an_index_that_is_down_degrades_readiness_and_answers_503(shelf):
         assert_as_documented(reply, "/api/search")
 
 
-async def test_warnings_of_the_index_are_passed_on(shelf):
+async def test_index_warnings_are_in_the_reply(shelf):
     async with shelf(()) as at:
         index = FakeIndex()
         index.warnings = ("Only the words were searched.",)
@@ -342,7 +342,7 @@ async def test_any_id_can_be_removed(shelf, name):
         assert await at.ids("oven") == []
 
 
-async def test_slashes_before_the_collection_may_be_doubled(shelf):
+async def test_doubled_slashes_before_the_collection_are_accepted(shelf):
     async with shelf(()) as at:
         await at.add(collection="c", document_id="a", text="The oven.")
         reply = await at.client.delete("http://localhost//api/documents/c/a")
@@ -358,13 +358,13 @@ async def test_a_document_without_an_id_gets_a_stable_one(shelf):
         assert (await at.search("oven")).json()["total_found"] == 1
 
 
-async def test_a_document_without_a_time_is_of_now(shelf):
+async def test_document_without_a_time_gets_the_current_time(shelf):
     async with shelf() as at:
         body = (await at.search("oven")).json()
     assert body["chunks"][0]["metadata"]["modified"] == "2026-01-15T09:30:00Z"
 
 
-async def test_the_time_that_a_document_states_counts_more_than_now(shelf):
+async def test_documents_own_time_wins_over_the_current_time(shelf):
     text = "---\ndate: 2024-02-29\n---\nThe oven."
     async with shelf(()) as at:
         await at.add(collection="c", document_id="leap.md", text=text)
@@ -373,7 +373,7 @@ async def test_the_time_that_a_document_states_counts_more_than_now(shelf):
         assert await at.ids("oven @modified:2025-01-01") == ["told.md"]
 
 
-async def test_a_page_is_fetched_by_its_address(shelf):
+async def test_page_is_fetched_by_url(shelf):
     url = "https://example.org/terms"
     async with shelf(()) as at:
         at.fetcher.page(
@@ -425,7 +425,7 @@ FORM = {"content-type": "multipart/form-data; boundary=b"}
         ({"files": {"file": ("x.md", b"x")}, "data": {"title": b"caf\xe9"}}, "text in UTF-8"),
     ],
 )  # fmt: skip
-async def test_a_form_that_cannot_be_used_says_why(shelf, parts, told):
+async def test_invalid_form_is_explained(shelf, parts, told):
     async with shelf(()) as at:
         reply = await at.client.post("/api/documents", **parts)
         assert_as_documented(reply, "/api/documents")
@@ -446,7 +446,7 @@ async def test_a_form_that_cannot_be_used_says_why(shelf, parts, told):
         ({"collection": "c", "text": "x", "tags": ["a"] * 1001}, "tags must have at most 1000"),
     ],
 )
-async def test_a_document_that_cannot_be_used_says_why(shelf, fields, told):
+async def test_invalid_document_is_explained(shelf, fields, told):
     async with shelf(()) as at:
         reply = await at.add(**fields)
         assert_as_documented(reply, "/api/documents")
@@ -461,7 +461,7 @@ async def test_other_types_are_refused(shelf, content_type):
     assert reply.status_code == 415
 
 
-async def test_ten_mebibytes_are_taken_and_more_is_not(shelf):
+async def test_document_may_have_ten_mebibytes_at_most(shelf):
     async with shelf(()) as at:
         files = {"file": ("x.txt", b"oven " + b"\n" * (MAX_BYTES - 5))}
         assert (await at.client.post("/api/documents", files=files)).status_code == 201
@@ -472,7 +472,7 @@ async def test_ten_mebibytes_are_taken_and_more_is_not(shelf):
             assert (reply.status_code, "10 MiB" in reply.json()["detail"]) == (413, True)
 
 
-async def test_how_json_writes_a_text_does_not_count(shelf):
+async def test_size_limit_ignores_json_escapes(shelf):
     text = "печь\n" + "\n" * (MAX_BYTES - len("печь\n".encode()))
     async with shelf(()) as at:
         assert (await at.add(collection="c", text=text)).status_code == 201
@@ -480,13 +480,13 @@ async def test_how_json_writes_a_text_does_not_count(shelf):
 
 
 class LockedStore:
-    """A store that somebody else is writing to."""
+    """A store that another process has locked."""
 
     def writing(self):
         raise IndexLocked("process 7")
 
 
-async def test_a_document_that_is_too_large_is_not_kept_in_memory(shelf):
+async def test_too_large_document_is_not_held_in_memory(shelf):
     async with shelf(()) as at:
         large = {"file": ("x.txt", b"x" * (MAX_BYTES + 1))}
         tracemalloc.start()
@@ -501,7 +501,7 @@ async def test_a_document_that_is_too_large_is_not_kept_in_memory(shelf):
             tracemalloc.stop()
 
 
-async def test_a_compressed_document_is_refused_and_a_byte_order_mark_read_over(shelf):
+async def test_compressed_document_is_refused_and_byte_order_mark_accepted(shelf):
     body = b"\xef\xbb\xbf" + json.dumps({"collection": "c", "text": "oven"}).encode()
     headers = {"content-type": "application/json"}
     async with shelf(()) as at:
@@ -513,7 +513,7 @@ async def test_a_compressed_document_is_refused_and_a_byte_order_mark_read_over(
     assert "compressed" in refused.json()["detail"]
 
 
-async def test_a_document_that_says_it_is_too_large_is_not_asked_for(shelf):
+async def test_document_is_not_read_if_its_declared_length_is_too_large(shelf):
     sent = []
 
     async def body():
@@ -526,7 +526,7 @@ async def test_a_document_that_says_it_is_too_large_is_not_asked_for(shelf):
     assert (reply.status_code, sent) == (413, [])
 
 
-async def test_while_somebody_else_writes_it_is_503(shelf):
+async def test_locked_index_is_503(shelf):
     async with shelf() as at:
         corpus = at.bench.app.state.services.corpus
         use(at.bench, replace(corpus, indexer=replace(corpus.indexer, store=LockedStore())))
@@ -534,7 +534,7 @@ async def test_while_somebody_else_writes_it_is_503(shelf):
     assert (reply.status_code, "process 7" in reply.text) == (503, True)
 
 
-async def test_whoever_may_not_search_is_kept_out(opened):
+async def test_search_and_documents_need_access(opened):
     keys = Settings(_env_file=None, api_keys=("user",), admin_keys=("admin",))
     async with opened(settings=keys) as bench:
         user, admin = ({"Authorization": f"Bearer {key}"} for key in ("user", "admin"))
@@ -567,7 +567,7 @@ ANYTHING = st.recursive(
 )
 
 
-def is_read_or_refused_in_words(parse, model, sent):
+def is_read_or_refused_with_a_message(parse, model, sent):
     try:
         return isinstance(parse(model, sent), model)
     except BadFields as refusal:
@@ -576,8 +576,8 @@ def is_read_or_refused_in_words(parse, model, sent):
 
 @settings(max_examples=150)
 @given(st.data(), st.sampled_from([SearchRequest, SearchFilters, NewDocument]))
-def test_any_body_is_read_or_refused_in_words(data, model):
+def test_any_body_is_read_or_refused_with_a_message(data, model):
     names = st.sampled_from(sorted(model.model_fields))
     fields = data.draw(st.dictionaries(names, ANYTHING, max_size=4))
     for parse, sent in ((parse_json, json.dumps(fields).encode()), (parse_fields, fields)):
-        assert is_read_or_refused_in_words(parse, model, sent)
+        assert is_read_or_refused_with_a_message(parse, model, sent)

@@ -24,7 +24,7 @@ from judge.entrypoints.api.server import _listening, _metrics_directory, serve
 from judge.errors import ConfigurationError
 from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
-from tests.entrypoints.running_server import RunningServer, World, opened_world, wait_until
+from tests.entrypoints.running_server import RunningServer, World, open_world, wait_until
 from tests.fakes.gemini import slow
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.redis_server import RedisServer, free_port, running_redis
@@ -33,8 +33,8 @@ from tests.fakes.waiting import until
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory) -> Iterator[tuple[World, RunningServer]]:
-    """One server for the tests that leave it running; a start takes a second or more."""
-    with opened_world(tmp_path_factory.mktemp("shared")) as world, world.server() as server:
+    """One server for the tests that leave it running; starting takes a second or more."""
+    with open_world(tmp_path_factory.mktemp("shared")) as world, world.server() as server:
         yield world, server
 
 
@@ -48,8 +48,8 @@ def test_two_disputes_cost_two_page_fetches_and_two_model_calls(shared):
         assert len(reply.json()["references"]) == 2
     assert (world.site.hits["/repairs"], world.site.hits["/rent"]) == (1, 1)
     assert len(world.gemini.seen) == 2
-    assert "cache inside this process" in server.said
-    assert "boiler" not in server.said
+    assert "cache inside this process" in server.stderr
+    assert "boiler" not in server.stderr
 
 
 def test_a_server_with_all_it_needs_is_ready(shared):
@@ -69,7 +69,7 @@ def test_a_large_body_gets_its_answer(shared, size):
     assert reply.json()["type"].endswith("too-large")
 
 
-async def test_a_client_that_leaves_ends_the_call_of_the_model(shared):
+async def test_disconnecting_ends_the_model_call(shared):
     world, server = shared
     world.gemini.seen.clear()
     world.gemini.script(slow(GOOD_REPLY, 15.0))
@@ -79,7 +79,7 @@ async def test_a_client_that_leaves_ends_the_call_of_the_model(shared):
         asking.cancel()
         await asyncio.wait([asking])
     await until(world.gemini.abandoned.is_set)
-    await until(lambda: '"status":499' in server.said)
+    await until(lambda: '"status":499' in server.stderr)
 
 
 async def test_sigterm_lets_a_slow_request_finish(world):
@@ -92,7 +92,7 @@ async def test_sigterm_lets_a_slow_request_finish(world):
             reply = await asking
         assert reply.status_code == 200
         assert await asyncio.to_thread(server.process.wait, 20) == 0
-    assert "panicked" not in server.said
+    assert "panicked" not in server.stderr
 
 
 def worker_of(server: RunningServer) -> int:
@@ -103,11 +103,11 @@ def worker_of(server: RunningServer) -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
-def test_a_worker_that_dies_is_replaced_but_not_for_ever(world):
+def test_crashing_worker_is_restarted_with_backoff(world):
     with world.server(JUDGE_MODEL="extractive") as server:
         first = worker_of(server)
         os.kill(first, signal.SIGKILL)
-        wait_until(lambda: worker_of(server) not in {0, first}, patience_s=60)
+        wait_until(lambda: worker_of(server) not in {0, first}, timeout_s=60)
         assert httpx.get(f"{server.url}/health/live", timeout=60).status_code == 200
         while server.process.poll() is None:
             with contextlib.suppress(ProcessLookupError, FileNotFoundError):
@@ -116,11 +116,11 @@ def test_a_worker_that_dies_is_replaced_but_not_for_ever(world):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 server.process.wait(0.1)
         assert server.process.returncode == 1
-    assert "keep ending" in server.said
+    assert "keep ending" in server.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
-def test_a_worker_that_starts_with_a_broken_sources_file_uses_the_last_good_one(world):
+def test_worker_starts_with_the_last_good_sources_file(world):
     with world.server(JUDGE_DATA_DIR=str(world.directory / "data")) as server:
         (world.directory / "sources.toml").write_text("[domains.tenancy\n")
         first = worker_of(server)
@@ -132,11 +132,11 @@ def test_a_worker_that_starts_with_a_broken_sources_file_uses_the_last_good_one(
         assert (ready.status_code, ready.json()["degraded"]) == (200, ["sources"])
         world.write_sources()
         wait_until(lambda: httpx.get(f"{server.url}/health/ready").json()["degraded"] == [])
-    assert "sources.last_good_used" in server.said
+    assert "sources.last_good_used" in server.stderr
 
 
 @pytest.mark.parametrize("endless", ["fifo", "/dev/zero"])
-def test_a_sources_file_without_an_end_stops_nobody(world, endless):
+def test_endless_sources_file_does_not_block(world, endless):
     path = world.directory / "sources.toml"
     with world.server() as server:
         path.unlink()
@@ -167,7 +167,7 @@ def test_sigterm_while_starting_leaves_nothing_behind(world, begun):
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(20) in {0, -signal.SIGTERM}
         for child in children - {0}:
-            wait_until(lambda child=child: not Path(f"/proc/{child}").exists(), patience_s=5)
+            wait_until(lambda child=child: not Path(f"/proc/{child}").exists(), timeout_s=5)
 
 
 @pytest.mark.real_redis
@@ -175,7 +175,7 @@ def test_workers_share_pages_and_counts(world):
     with running_redis() as redis, world.server(workers=2, REDIS_URL=redis.url) as server:
         count = 12
         for _ in range(count):
-            # A connection each, so that both workers get some.
+            # A connection per request, so that both workers get some.
             reply = httpx.post(f"{server.url}/api/judge", json=DISPUTE, timeout=60)
             assert reply.status_code == 200
         assert (world.site.hits["/repairs"], world.site.hits["/rent"]) == (1, 1)
@@ -188,7 +188,7 @@ def test_workers_share_pages_and_counts(world):
         assert counted
         assert float(counted[1]) == count
         assert server.stop() == 0
-    assert "cache inside" not in server.said
+    assert "cache inside" not in server.stderr
 
 
 READ_ONLY = """
@@ -211,10 +211,10 @@ except OSError as error:
 else:
     raise SystemExit("the root can be written to")
 """
-"""Makes the root read-only for the process and those it starts, but for its temporary folder."""
+"""Makes the root read-only, except for the temporary folder, for the process and its children."""
 
 
-def test_a_root_that_is_read_only_serves_with_several_workers(world, tmp_path):
+def test_several_workers_serve_from_a_read_only_root(world, tmp_path):
     if subprocess.run(["unshare", "--mount", "true"], check=False).returncode:
         pytest.skip("mounts cannot be changed here")
     (tmp_path / "tmp").mkdir()
@@ -238,18 +238,18 @@ def test_several_workers_without_redis_are_refused(world):
         serve(settings, host="127.0.0.1", port=0, workers=2)
 
 
-def test_no_worker_at_all_is_refused():
+def test_zero_workers_are_refused():
     with pytest.raises(ConfigurationError, match="workers"):
         serve(Settings(_env_file=None), host="127.0.0.1", port=0, workers=0)
 
 
-def test_a_missing_key_is_told_before_anything_starts(world):
+def test_missing_key_is_reported_before_starting(world):
     settings = Settings(_env_file=None, JUDGE_SOURCES=str(world.directory / "sources.toml"))
     with pytest.raises(ConfigurationError, match="GEMINI_API_KEY"):
         serve(settings, host="127.0.0.1", port=0, workers=1)
 
 
-def test_a_missing_address_of_a_model_is_told_before_anything_starts(world):
+def test_missing_model_url_is_reported_before_starting(world):
     settings = Settings(
         _env_file=None,
         JUDGE_MODEL="openai:tiny",
@@ -260,7 +260,7 @@ def test_a_missing_address_of_a_model_is_told_before_anything_starts(world):
 
 
 @pytest.mark.parametrize("stderr", ["2>&-", "<&- >&- 2>&-", "2>/dev/full"])
-def test_it_serves_where_its_log_cannot_be_written(world, stderr):
+def test_server_works_if_its_log_cannot_be_written(world, stderr):
     port = free_port()
     judge = f"exec {sys.executable} -m judge serve --port {port} {stderr}"
     process = subprocess.Popen(["sh", "-c", judge], cwd=world.directory, env=world.environment)
@@ -272,14 +272,14 @@ def test_it_serves_where_its_log_cannot_be_written(world, stderr):
         return 0
 
     try:
-        wait_until(lambda: status() or process.poll() is not None, patience_s=60)
+        wait_until(lambda: status() or process.poll() is not None, timeout_s=60)
         assert status() == 200
     finally:
         process.terminate()
     assert process.wait(20) >= 0, "it had to be killed"
 
 
-def test_a_port_that_is_taken_is_named(world):
+def test_port_in_use_is_named(world):
     settings = Settings(
         _env_file=None,
         JUDGE_MODEL="extractive",
@@ -295,7 +295,7 @@ def test_a_port_that_is_taken_is_named(world):
 
 
 @pytest.mark.parametrize("host", ["203.0.113.7", "a" * 70])
-def test_an_address_that_is_not_ours_is_named(host):
+def test_unavailable_address_is_named(host):
     with (
         pytest.raises(ConfigurationError, match=f"Cannot listen on {host} port 8000"),
         _listening(host, 8000),
@@ -303,12 +303,12 @@ def test_an_address_that_is_not_ours_is_named(host):
         pytest.fail("it must not listen")
 
 
-def test_port_zero_takes_a_free_one():
+def test_port_zero_picks_a_free_port():
     with _listening("127.0.0.1", 0) as listener:
         assert listener.getsockname()[1] > 0
 
 
-async def test_an_app_that_cannot_start_notes_why(tmp_path, capsys):
+async def test_failed_startup_is_noted_with_its_reason(tmp_path, capsys):
     settings = Settings(_env_file=None, JUDGE_SOURCES=str(tmp_path / "none.toml"))
     with pytest.raises(ExceptionGroup):
         async with create_app(settings).lifespan():
@@ -327,7 +327,7 @@ async def _kill(redis: RedisServer) -> None:
 
 @pytest.mark.real_redis
 @pytest.mark.parametrize("harm", [_kill, _make_read_only])
-async def test_redis_that_goes_down_is_told_though_nobody_asks_for_a_verdict(world, harm):
+async def test_lost_redis_is_reported_without_any_requests(world, harm):
     with running_redis() as redis:
         settings = Settings(
             _env_file=None,
@@ -343,7 +343,7 @@ async def test_redis_that_goes_down_is_told_though_nobody_asks_for_a_verdict(wor
             httpx.AsyncClient(transport=transport, base_url="http://judge.example") as client,
         ):
             before = await client.get("/health/ready")
-            # Both pages are read ahead, in vain; from then on nobody writes for a while.
+            # Reading ahead fails for both pages; after that nothing is written for a while.
             await until(lambda: recorded.events.count("snippet.fetch_failed") == 2)
             await harm(redis)
             after = await client.get("/health/ready")
@@ -354,15 +354,15 @@ async def test_redis_that_goes_down_is_told_though_nobody_asks_for_a_verdict(wor
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_it_says_where_it_listens_once_it_does(world, host):
+def test_listening_address_is_printed_once_it_listens(world, host):
     with world.server(host=host, JUDGE_MODEL="extractive") as server:
-        assert f"Judge is listening on http://{host}:" in server.said
+        assert f"Judge is listening on http://{host}:" in server.stderr
         assert httpx.get(f"{server.url}/health/live").status_code == 200
         assert server.stop() == 0
-    assert "Traceback" not in server.said
+    assert "Traceback" not in server.stderr
 
 
-def test_one_worker_counts_in_memory_and_several_in_a_directory_of_their_own():
+def test_metrics_are_in_memory_for_one_worker_and_in_files_for_several():
     with _metrics_directory(1) as none, _metrics_directory(2) as shared_by_two:
         assert none == ""
         assert Path(shared_by_two).is_dir()
@@ -370,14 +370,14 @@ def test_one_worker_counts_in_memory_and_several_in_a_directory_of_their_own():
     assert not Path(shared_by_two).exists()
 
 
-def test_without_a_temporary_folder_several_workers_are_refused_in_words(monkeypatch):
+def test_several_workers_without_a_temporary_folder_are_refused(monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", "/nowhere/at/all")
     with pytest.raises(ConfigurationError, match="TMPDIR"), _metrics_directory(2):
         pytest.fail("there is no folder")
 
 
 async def connected(url: httpx.URL, count: int) -> list[asyncio.StreamWriter]:
-    """*count* connections that say nothing."""
+    """*count* connections that send nothing."""
     assert url.port
     async with asyncio.TaskGroup() as group:
         opening = [
@@ -386,7 +386,7 @@ async def connected(url: httpx.URL, count: int) -> list[asyncio.StreamWriter]:
     return [task.result()[1] for task in opening]
 
 
-async def test_silent_connections_stop_nobody(world):
+async def test_silent_connections_do_not_block_others(world):
     count = 1500
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 2 * count:
@@ -403,7 +403,7 @@ async def test_silent_connections_stop_nobody(world):
         assert server.stop() == 0
 
 
-async def test_chunks_that_make_no_sense_are_logged_as_400(shared):
+async def test_malformed_chunks_are_logged_as_400(shared):
     _, server = shared
     url = httpx.URL(server.url)
     reader, writer = await asyncio.open_connection(url.host, url.port)
@@ -414,14 +414,14 @@ async def test_chunks_that_make_no_sense_are_logged_as_400(shared):
     reply = await reader.read()
     assert reply.startswith(b"HTTP/1.1 400")
     assert b"\r\nx-request-id: senseless\r\n" in reply
-    await until(lambda: "senseless" in server.said)
-    [line] = [line for line in server.said.splitlines() if "senseless" in line]
+    await until(lambda: "senseless" in server.stderr)
+    [line] = [line for line in server.stderr.splitlines() if "senseless" in line]
     assert '"status":400' in line
     writer.close()
 
 
 @pytest.mark.parametrize("path", ["/health/live", "/", "/api/domains"])
-def test_a_head_has_the_length_and_no_body(shared, path):
+def test_head_request_has_the_length_and_no_body(shared, path):
     _, server = shared
     with httpx.Client(base_url=server.url) as client:
         whole, head = client.get(path), client.head(path)

@@ -21,18 +21,18 @@ ORIGIN = "https://app.example"
 
 
 def sample(text: str, line: str) -> float:
-    """The value of the sample that begins with *line*."""
+    """The value of the metric sample that begins with *line*."""
     [found] = [one for one in text.splitlines() if one.startswith(line + " ")]
     return float(found.rpartition(" ")[2])
 
 
-async def test_a_process_that_runs_is_alive(opened):
+async def test_running_process_is_live(opened):
     async with opened() as bench:
         reply = await bench.client.get("/health/live")
     assert (reply.status_code, reply.json()) == (200, {"status": "ok"})
 
 
-async def test_readiness_does_not_ask_the_model(opened):
+async def test_readiness_does_not_call_the_model(opened):
     async with opened() as bench:
         reply = await bench.client.get("/health/ready")
     assert (reply.status_code, reply.json()) == (200, {"status": "ok", "degraded": []})
@@ -45,7 +45,7 @@ async def test_redis_down_is_ready_but_degraded(opened):
     assert (reply.status_code, reply.json()) == (200, {"status": "ok", "degraded": ["redis"]})
 
 
-async def test_a_broken_edit_of_the_sources_is_ready_but_degraded(opened):
+async def test_broken_sources_file_is_ready_but_degraded(opened):
     async with opened() as bench:
         bench.sources.write_text("[domains")
         bench.clock.advance(1)
@@ -53,7 +53,7 @@ async def test_a_broken_edit_of_the_sources_is_ready_but_degraded(opened):
     assert (reply.status_code, reply.json()["degraded"]) == (200, ["sources"])
 
 
-async def test_readiness_is_told_while_all_threads_wait_for_something(opened):
+async def test_readiness_answers_while_all_threads_are_busy(opened):
     answered = threading.Event()
     async with opened() as bench:
         loop = asyncio.get_running_loop()
@@ -85,7 +85,7 @@ async def test_the_app_drains_when_its_lifespan_ends(opened):
     assert bench.app.state.is_draining is True
 
 
-async def test_the_services_are_warmed_without_being_waited_for(opened):
+async def test_warm_up_does_not_delay_startup(opened):
     started, gate = asyncio.Event(), asyncio.Event()
 
     async def warm():
@@ -97,7 +97,7 @@ async def test_the_services_are_warmed_without_being_waited_for(opened):
         await asyncio.wait_for(started.wait(), 20)
 
 
-async def test_warming_that_fails_is_noted_and_no_more(opened):
+async def test_failed_warm_up_is_only_noted(opened):
     async def warm():
         raise OSError("a secret")
 
@@ -130,7 +130,7 @@ async def test_metrics_count_requests_by_route_and_status(opened):
     assert "secret" not in reply.text
 
 
-async def test_metrics_tell_of_verdicts_defects_and_tokens(opened):
+async def test_metrics_count_verdicts_defects_and_tokens(opened):
     async with opened(ScriptedModel(BAD_REPLY, GOOD_REPLY)) as bench:
         assert (await bench.client.post("/api/judge", json=DISPUTE)).json()["attempts"] == 2
         text = (await bench.client.get("/metrics")).text
@@ -142,7 +142,7 @@ async def test_metrics_tell_of_verdicts_defects_and_tokens(opened):
     assert sample(text, 'judge_model_tokens_total{kind="input"}') == 200
 
 
-async def test_metrics_tell_why_pages_failed(opened):
+async def test_metrics_count_failed_pages_by_reason(opened):
     reply = json.dumps(verdict_for("no references"))
     async with opened(ScriptedModel(reply)) as bench:
         bench.fetcher.fail(REPAIRS_URL, "timeout")
@@ -171,7 +171,7 @@ async def test_one_line_is_logged_for_each_request(opened):
     assert "secret" not in bench.log.getvalue()
 
 
-async def test_no_word_of_a_dispute_reaches_logs_or_metrics(opened):
+async def test_no_text_of_a_dispute_is_in_logs_or_metrics(opened):
     marked = {
         "context": "My landlord Zebulon won't mend the boiler; xylophone-marker.",
         "query": "Is quokkafield being unreasonable?",
@@ -203,7 +203,7 @@ def with_cors() -> Settings:
     return Settings(_env_file=None, JUDGE_CORS_ORIGINS=f"{ORIGIN}, https://other.example")
 
 
-async def test_only_the_origins_that_are_set_may_read(opened):
+async def test_only_configured_origins_may_read(opened):
     async with opened(settings=with_cors()) as bench:
         for origin, allowed in ((ORIGIN, ORIGIN), ("https://evil.example", None)):
             reply = await bench.client.get("/api/domains", headers={"origin": origin})
@@ -214,7 +214,7 @@ async def test_only_the_origins_that_are_set_may_read(opened):
     assert "access-control-allow-origin" not in lookalike.headers
 
 
-async def test_a_problem_can_be_read_across_origins_too(opened):
+async def test_problem_is_readable_across_origins(opened):
     async with opened(settings=with_cors()) as bench:
         reply = await bench.client.post("/api/judge", json={}, headers={"origin": ORIGIN})
     assert reply.status_code == 400
@@ -243,14 +243,14 @@ async def test_a_preflight_allows_what_the_interface_needs(opened):
     assert "allow" not in reply.headers
 
 
-async def test_a_preflight_from_elsewhere_is_refused(opened):
+async def test_preflight_from_another_origin_is_refused(opened):
     async with opened(settings=with_cors()) as bench:
         reply = await preflight(bench.client, "https://evil.example")
     assert "access-control-allow-origin" not in reply.headers
     assert reply.status_code == 400
 
 
-async def test_without_origins_set_no_other_site_may_read(opened):
+async def test_without_configured_origins_no_other_site_may_read(opened):
     async with opened() as bench:
         reply = await preflight(bench.client, ORIGIN)
     assert "access-control-allow-origin" not in reply.headers
@@ -265,7 +265,7 @@ async def test_without_origins_set_no_other_site_may_read(opened):
         ("/schema/openapi.json", "application/vnd.oai.openapi+json"),
     ],
 )
-async def test_the_pages_of_the_interface_come_from_here(opened, path, media_type):
+async def test_schema_pages_load_nothing_from_elsewhere(opened, path, media_type):
     async with opened() as bench:
         reply = await bench.client.get(path)
     assert reply.status_code == 200

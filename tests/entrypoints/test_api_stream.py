@@ -25,8 +25,8 @@ from tests.entrypoints.api_bench import (
     RETOLD_REPLY,
     RIGHT_REPLY,
 )
-from tests.entrypoints.event_stream import Told, parse_events
-from tests.entrypoints.running_server import RunningServer, World, opened_world
+from tests.entrypoints.event_stream import EventStream, parse_events
+from tests.entrypoints.running_server import RunningServer, World, open_world
 from tests.fakes.gemini import dropped_midway, slow
 from tests.fakes.model import ScriptedModel, streamed
 from tests.fakes.waiting import until
@@ -36,7 +36,7 @@ STREAM = "/api/judge/stream"
 ORIGIN = "https://app.example"
 
 
-async def told_by(bench, dispute=DISPUTE, **options) -> Told:
+async def events_of(bench, dispute=DISPUTE, **options) -> EventStream:
     reply = await bench.client.post(STREAM, json=dispute, **options)
     assert reply.status_code == 200
     return parse_events(reply.text)
@@ -44,7 +44,7 @@ async def told_by(bench, dispute=DISPUTE, **options) -> Told:
 
 async def test_every_step_is_told_in_order_and_the_verdict_last(opened):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
-        told = await told_by(bench)
+        told = await events_of(bench)
     assert told.names == ["domain", "references", "attempt", *["field"] * 5, "verdict"]
     assert told.data_of("domain")["domain"] == "tenancy"
     assert told.data_of("domain")["domain_scores"][0]["matched"] == ["landlord", "boiler"]
@@ -54,14 +54,14 @@ async def test_every_step_is_told_in_order_and_the_verdict_last(opened):
 
 async def test_the_verdict_has_the_other_side_and_nothing_else_tells_of_it(opened):
     async with opened(ScriptedModel(RIGHT_REPLY, RETOLD_REPLY, RIGHT_REPLY)) as bench:
-        told = await told_by(bench, {**DISPUTE, "hear_other_side": True})
+        told = await events_of(bench, {**DISPUTE, "hear_other_side": True})
     assert told.names == ["domain", "references", "attempt", *["field"] * 5, "verdict"]
     assert told.data_of("verdict")["other_side"]["agrees"] is False
 
 
 async def test_each_field_is_told_as_it_stands_in_the_verdict(opened):
     async with opened(ScriptedModel(streamed(GOOD_REPLY))) as bench:
-        told = await told_by(bench)
+        told = await events_of(bench)
     verdict = told.data_of("verdict")
     fields = [data for name, data in told.events if name == "field"]
     assert [field["name"] for field in fields] == [
@@ -85,7 +85,7 @@ async def test_the_reply_is_made_for_proxies_that_gather_or_keep(opened):
 
 async def test_a_reply_asked_again_is_told_with_its_defects(opened):
     async with opened(ScriptedModel(BAD_REPLY, GOOD_REPLY)) as bench:
-        told = await told_by(bench)
+        told = await events_of(bench)
     assert told.names == [
         *("domain", "references", "attempt", "field", "restart"),
         *("attempt", *["field"] * 4, "verdict"),
@@ -143,7 +143,7 @@ async def test_an_error_in_mid_stream_is_the_problem_of_the_plain_route(
 ):
     async with opened(ScriptedModel(*script, *script)) as bench:
         plain = await bench.client.post("/api/judge", json=DISPUTE, headers=SAME_ID)
-        told = await told_by(bench, headers=SAME_ID)
+        told = await events_of(bench, headers=SAME_ID)
     problem = told.data_of("error")
     assert told.names[-1] == "error"
     assert problem == plain.json() | {"instance": STREAM}
@@ -153,7 +153,7 @@ async def test_an_error_in_mid_stream_is_the_problem_of_the_plain_route(
 
 async def test_an_error_of_ours_is_noted_once_and_without_its_words(opened):
     async with opened(ScriptedModel(ZeroDivisionError("a secret"))) as bench:
-        await told_by(bench)
+        await events_of(bench)
     assert bench.recorded.events.count("http.error") == 1
     assert "secret" not in bench.log.getvalue()
 
@@ -209,7 +209,7 @@ async def test_another_method_is_told_which_to_use(opened, method):
 @pytest.mark.parametrize(("script", "status", "_"), [([GOOD_REPLY], 200, ""), *FAILURES])
 async def test_the_log_and_the_counts_have_the_status_it_ends_with(opened, script, status, _):
     async with opened(ScriptedModel(*script)) as bench:
-        await told_by(bench)
+        await events_of(bench)
         counted = (await bench.client.get("/metrics")).text
     [line] = [
         entry for entry in bench.recorded.fields_of("http.request") if entry["route"] == STREAM
@@ -230,7 +230,7 @@ async def test_origins_that_are_set_may_read_the_stream(opened):
 @pytest.mark.parametrize("script", [[GOOD_REPLY], [BAD_REPLY, GOOD_REPLY], [BAD_REPLY, BAD_REPLY]])
 async def test_events_are_as_documented(opened, script):
     async with opened(ScriptedModel(*script)) as bench:
-        told = await told_by(bench)
+        told = await events_of(bench)
     for name, data in told.events:
         schema = DOCUMENT["components"]["schemas"]["StreamEvents"]["properties"][name]
         whole = {**schema, "components": DOCUMENT["components"]}
@@ -399,7 +399,7 @@ async def test_a_line_that_breaks_ends_the_judgement(opened):
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory) -> Iterator[tuple[World, RunningServer]]:
     """One real server for the tests that leave it running."""
-    with opened_world(tmp_path_factory.mktemp("shared")) as world, world.server() as server:
+    with open_world(tmp_path_factory.mktemp("shared")) as world, world.server() as server:
         yield world, server
 
 
@@ -453,11 +453,11 @@ async def test_over_the_wire_a_client_that_leaves_ends_the_call_of_the_model(sha
                 break
         await until(world.gemini.arrived.is_set)
     await until(world.gemini.abandoned.is_set)
-    await until(lambda: '"status":499' in server.said)
+    await until(lambda: '"status":499' in server.stderr)
 
 
 async def test_sigterm_lets_a_stream_finish(tmp_path):
-    with opened_world(tmp_path) as world, world.server() as server:
+    with open_world(tmp_path) as world, world.server() as server:
         world.gemini.script(slow(GOOD_REPLY, 0.8))
         async with (
             httpx.AsyncClient(base_url=server.url, timeout=60) as client,

@@ -18,7 +18,7 @@ from judge.settings import Settings
 from judge.types.request_fields import BadFields, parse_json
 from tests.entrypoints.api_bench import PARAGRAPH, REPAIRS_URL, open_bench
 from tests.entrypoints.command_line import CommandLine
-from tests.entrypoints.mcp_bench import open_mcp_server, text_of
+from tests.entrypoints.mcp_bench import open_mcp_bench, text_of
 from tests.entrypoints.running_server import World
 from tests.entrypoints.test_api_openapi import assert_as_documented
 from tests.fakes.clock import FakeClock
@@ -66,7 +66,7 @@ async def test_three_entrypoints_and_the_library_give_the_same_answer(verdict, o
     assert found.verdict == verdict
     async with opened() as bench:
         replied = (await post(bench, ANSWERS[verdict])).json()
-    async with open_mcp_server(tmp_path) as mcp_server, mcp_server.client() as client:
+    async with open_mcp_bench(tmp_path) as door, door.client() as client:
         answered = (await client.call_tool("check_citations", fields)).structured_content
     assert (answered.pop("truncated"), answered.pop("hint")) == (False, None)
     assert answered == replied
@@ -258,10 +258,7 @@ async def test_a_passage_of_an_index_that_is_down_is_503(opened):
 
 async def test_a_passage_is_a_source(tmp_path):
     lease = document(LEASE, id="lease", collection="own", title="The lease")
-    async with (
-        open_mcp_server(tmp_path, documents=(lease,)) as mcp_server,
-        mcp_server.client() as client,
-    ):
+    async with open_mcp_bench(tmp_path, documents=(lease,)) as door, door.client() as client:
         known = await client.call_tool(
             "check_citations",
             {"answer": ANSWERS["supported"], "sources": [{"passage": "own/lease:0"}]},
@@ -277,7 +274,7 @@ async def test_a_passage_is_a_source(tmp_path):
 
 async def test_a_summary_names_no_mark_whose_words_are_too_few_to_measure(tmp_path):
     answer = f"{ANSWERS['supported']} It is so [1]."
-    async with open_mcp_server(tmp_path) as mcp_server, mcp_server.client() as client:
+    async with open_mcp_bench(tmp_path) as door, door.client() as client:
         replied = await client.call_tool("check_citations", {"answer": answer, "sources": SOURCES})
     assert replied.structured_content["marks"][-1]["support"] is None
     assert text_of(replied).startswith("The answer is supported: 2 marks")
@@ -287,7 +284,7 @@ async def test_a_summary_names_no_mark_whose_words_are_too_few_to_measure(tmp_pa
 async def test_what_does_not_fit_comes_in_parts_and_is_cut_where_it_must_be(tmp_path):
     sources = [{"text": LEASE}, {"text": "x " * 40_000}]
     fields = {"answer": ANSWERS["supported"], "sources": sources}
-    async with open_mcp_server(tmp_path) as mcp_server, mcp_server.client() as client:
+    async with open_mcp_bench(tmp_path) as door, door.client() as client:
         found = (await client.call_tool("check_citations", fields)).structured_content
         fields["cursor"] = found["next_cursor"]
         rest = (await client.call_tool("check_citations", fields)).structured_content

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.entrypoints.command_line import CommandLine, Told
+from tests.entrypoints.command_line import CommandLine, CommandResult
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.gemini import (
     FakeGemini,
@@ -59,7 +59,7 @@ title = "Repairs"
     return CommandLine(capsys)
 
 
-def ask(cli: CommandLine, *more: str, context: str = CONTEXT) -> Told:
+def ask(cli: CommandLine, *more: str, context: str = CONTEXT) -> CommandResult:
     return cli("ask", "--context", context, "--query", QUERY, *more)
 
 

@@ -60,7 +60,7 @@ def test_once_prints_summary_personas_and_numbered_references(cli):
 
 def test_the_demo_serves_with_settings_of_its_own_and_leaves_nothing(cli):
     told = cli("demo", "--port", "8123")
-    [served] = cli.http_server.served
+    [served] = cli.http_server.calls
     assert told.code == 0
     assert (served.host, served.port, served.workers) == ("127.0.0.1", 8123, 1)
     assert served.settings.model == "extractive"
@@ -73,7 +73,7 @@ def test_the_demo_serves_with_settings_of_its_own_and_leaves_nothing(cli):
 def test_a_frontend_of_another_origin_may_call_the_demo(cli, monkeypatch):
     monkeypatch.setenv("JUDGE_CORS_ORIGINS", "http://localhost:5173, https://app.example.org")
     cli("demo")
-    [served] = cli.http_server.served
+    [served] = cli.http_server.calls
     assert served.settings.cors_origins == ("http://localhost:5173", "https://app.example.org")
 
 
@@ -86,7 +86,7 @@ def test_a_model_behind_openai_judges_in_the_demo_when_it_is_told_to(cli, monkey
     assert told.code == 0, told.err
     assert "Therapist: Partially" in told.out
     assert len(fake.requests) == 1
-    assert cli.http_server.served[0].settings.model == "openai:tiny"
+    assert cli.http_server.calls[0].settings.model == "openai:tiny"
 
 
 def test_a_model_without_an_address_stops_the_demo_with_what_to_set(cli, monkeypatch):
@@ -99,7 +99,7 @@ def test_a_model_without_an_address_stops_the_demo_with_what_to_set(cli, monkeyp
 def test_an_origin_that_is_none_stops_the_demo(cli, monkeypatch):
     monkeypatch.setenv("JUDGE_CORS_ORIGINS", "localhost:5173/app")
     told = cli("demo")
-    assert (told.code, cli.http_server.served) == (2, [])
+    assert (told.code, cli.http_server.calls) == (2, [])
     assert "JUDGE_CORS_ORIGINS" in told.err
 
 

@@ -103,7 +103,7 @@ def test_completion_script_gets_our_commands():
 
 def test_serve_opens_the_http_door_with_what_was_typed(cli):
     told = cli("serve", "--host", "::1", "--port", "8123", "--workers", "3")
-    [served] = cli.http_server.served
+    [served] = cli.http_server.calls
     assert told.code == 0
     assert (served.host, served.port, served.workers) == ("::1", 8123, 3)
     assert served.settings.model == "extractive"
@@ -114,7 +114,7 @@ def test_wrong_settings_stop_the_start_and_are_named(cli, monkeypatch):
     told = cli("serve")
     assert told.code == 2
     assert "JUDGE_DEADLINE_S" in told.err
-    assert cli.http_server.served == []
+    assert cli.http_server.calls == []
 
 
 def test_our_errors_are_sentences_on_stderr_and_exit_2(cli):

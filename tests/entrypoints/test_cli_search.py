@@ -13,7 +13,7 @@ from judge.bootstrap import open_search
 from judge.entrypoints.cli.index.run import add_documents
 from judge.entrypoints.cli.search import run
 from judge.settings import Settings
-from tests.entrypoints.command_line import CommandLine, Told
+from tests.entrypoints.command_line import CommandLine, CommandResult
 from tests.fakes.journal import RecordingJournal
 
 BOOK = Path(__file__).parents[1] / "fixtures" / "robotics"
@@ -49,7 +49,7 @@ def cli(indexed, monkeypatch, capsys):
     return CommandLine(capsys)
 
 
-def scores(told: Told) -> list[float]:
+def scores(told: CommandResult) -> list[float]:
     return [float(line.split()[-1]) for line in told.out.splitlines() if " Score: " in line]
 
 
@@ -311,7 +311,7 @@ def test_an_index_that_cannot_be_read_is_an_internal_error(cli, monkeypatch, tmp
     assert (told.code, "Code: INTERNAL_ERROR" in told.err) == (2, True)
 
 
-def check(cli, tmp_path, reply: str, *more: str) -> Told:
+def check(cli, tmp_path, reply: str, *more: str) -> CommandResult:
     (tmp_path / "reply.md").write_text(reply)
     return cli("search", *more, "--check-answer", str(tmp_path / "reply.md"))
 

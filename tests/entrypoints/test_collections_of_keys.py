@@ -26,7 +26,7 @@ from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.settings import Settings, load_settings, name_and_key
 from judge.types.search import OPERATOR, Viewer
 from tests.entrypoints.api_bench import DISPUTE
-from tests.entrypoints.mcp_bench import open_mcp_server
+from tests.entrypoints.mcp_bench import open_mcp_bench
 from tests.fakes.passages import document
 
 KEYS = {
@@ -87,8 +87,8 @@ PASSAGE = {"type": "ref/resource", "uri": "judge://passages/{+id}"}
 
 
 @dataclass
-class Entrypoints:
-    """The app with MCP in it; every question gives the text of the whole reply."""
+class AppClient:
+    """The app with MCP mounted; every call returns the text of the whole reply."""
 
     app: Litestar
     log: list[str]
@@ -119,9 +119,9 @@ class Entrypoints:
 
 
 @asynccontextmanager
-async def open_entrypoints(tmp_path) -> AsyncIterator[Entrypoints]:
+async def open_app(tmp_path) -> AsyncIterator[AppClient]:
     model = ExtractiveModel(lambda: [persona.name for persona in DEFAULT_PERSONAS])
-    async with open_mcp_server(tmp_path, model, documents=SHELF) as mcp_server:
+    async with open_mcp_bench(tmp_path, model, documents=SHELF) as door:
         settings = Settings(_env_file=None, **KEYS)
         app = create_app(
             settings,
@@ -131,43 +131,41 @@ async def open_entrypoints(tmp_path) -> AsyncIterator[Entrypoints]:
             open_mcp=open_lazily,
         )
         async with app.lifespan():
-            yield Entrypoints(app, mcp_server.recorded.events)
+            yield AppClient(app, door.recorded.events)
 
 
-async def everything(entrypoints: Entrypoints, key: str, query: str, scope: str) -> list[str]:
+async def everything(app_client: AppClient, key: str, query: str, scope: str) -> list[str]:
     """What all ways in reply to *query* in *scope*."""
     body = {"query": query, "context": scope, "limit": 50}
     filters = {"modified_after": "1990-01-01"}
     dispute = {**DISPUTE, "scope": scope, "query": f"{query}: am I wrong?"}
     return [
-        await entrypoints.ask(key, "POST", "/api/search", json=body),
-        await entrypoints.ask(key, "POST", "/api/search", json={**body, "format": "answer"}),
-        await entrypoints.ask(key, "POST", "/api/search", json={**body, "filters": filters}),
-        await entrypoints.ask(key, "GET", "/api/search", params={"q": f"{query} {scope}"}),
-        await entrypoints.ask(key, "POST", "/api/judge", json=dispute),
-        await entrypoints.ask(key, "POST", "/api/judge/stream", json=dispute),
-        await entrypoints.tool(key, "search_documents", query=query, context=scope),
-        await entrypoints.tool(
-            key, "search_documents", query=query, context=scope, format="answer"
-        ),
-        await entrypoints.tool(key, "judge_dispute", **dispute),
+        await app_client.ask(key, "POST", "/api/search", json=body),
+        await app_client.ask(key, "POST", "/api/search", json={**body, "format": "answer"}),
+        await app_client.ask(key, "POST", "/api/search", json={**body, "filters": filters}),
+        await app_client.ask(key, "GET", "/api/search", params={"q": f"{query} {scope}"}),
+        await app_client.ask(key, "POST", "/api/judge", json=dispute),
+        await app_client.ask(key, "POST", "/api/judge/stream", json=dispute),
+        await app_client.tool(key, "search_documents", query=query, context=scope),
+        await app_client.tool(key, "search_documents", query=query, context=scope, format="answer"),
+        await app_client.tool(key, "judge_dispute", **dispute),
     ]
 
 
-async def whole_shelf(entrypoints: Entrypoints, key: str) -> list[str]:
+async def whole_shelf(app_client: AppClient, key: str) -> list[str]:
     """What all ways in tell without being asked for anything by name."""
     return [
-        await entrypoints.tool(key, "list_collections"),
-        await entrypoints.rpc(key, "resources/read", uri="judge://collections"),
-        await entrypoints.rpc(key, "prompts/get", name="contextual_search", arguments={}),
-        *[await entrypoints.complete(key, SCOPED, "context", f"@{kind}:") for kind in NAMED_KINDS],
-        await entrypoints.complete(key, COLLECTION, "name", ""),
-        await entrypoints.complete(key, PASSAGE, "id", ""),
-        await entrypoints.rpc(key, "tools/list"),
-        await entrypoints.ask(key, "GET", "/metrics"),
-        await entrypoints.ask(key, "GET", "/health/ready"),
-        await entrypoints.ask(key, "GET", "/api/domains"),
-        await entrypoints.ask(key, "GET", "/api/search", params={"q": "boiler budget"}),
+        await app_client.tool(key, "list_collections"),
+        await app_client.rpc(key, "resources/read", uri="judge://collections"),
+        await app_client.rpc(key, "prompts/get", name="contextual_search", arguments={}),
+        *[await app_client.complete(key, SCOPED, "context", f"@{kind}:") for kind in NAMED_KINDS],
+        await app_client.complete(key, COLLECTION, "name", ""),
+        await app_client.complete(key, PASSAGE, "id", ""),
+        await app_client.rpc(key, "tools/list"),
+        await app_client.ask(key, "GET", "/metrics"),
+        await app_client.ask(key, "GET", "/health/ready"),
+        await app_client.ask(key, "GET", "/api/domains"),
+        await app_client.ask(key, "GET", "/api/search", params={"q": "boiler budget"}),
     ]
 
 
@@ -178,20 +176,20 @@ def traces(replies: list[str]) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("key", OTHERS)
 async def test_no_reply_has_a_trace_of_the_collections_of_others(tmp_path, key):
-    async with open_entrypoints(tmp_path) as entrypoints:
+    async with open_app(tmp_path) as app_client:
         for scope in SCOPES:
-            assert traces(await everything(entrypoints, key, "boiler budget", scope)) == []
+            assert traces(await everything(app_client, key, "boiler budget", scope)) == []
         for query in QUERIES:
-            assert traces(await everything(entrypoints, key, query, "@*")) == []
-        assert traces(await whole_shelf(entrypoints, key)) == []
+            assert traces(await everything(app_client, key, query, "@*")) == []
+        assert traces(await whole_shelf(app_client, key)) == []
 
 
 @pytest.mark.parametrize("key", OWNERS)
 async def test_the_owner_and_the_administrator_see_them_at_the_same_places(tmp_path, key):
-    async with open_entrypoints(tmp_path) as entrypoints:
-        for reply in await everything(entrypoints, key, "boiler budget", "@*"):
+    async with open_app(tmp_path) as app_client:
+        for reply in await everything(app_client, key, "boiler budget", "@*"):
             assert "xylophone" in reply
-        seen = await whole_shelf(entrypoints, key)
+        seen = await whole_shelf(app_client, key)
         assert ["ledger" in reply.lower() for reply in seen] == [
             True, True, True,
             True, False, False, False,
@@ -203,10 +201,10 @@ async def test_the_owner_and_the_administrator_see_them_at_the_same_places(tmp_p
 
 
 async def test_each_key_sees_the_shared_collections_and_its_own(tmp_path):
-    async with open_entrypoints(tmp_path) as entrypoints:
+    async with open_app(tmp_path) as app_client:
         seen = {}
         for key in ("alice-key", "bob-key", "plain-key", "admin-key"):
-            reply = await entrypoints.ask(key, "GET", "/api/search", params={"q": "boiler budget"})
+            reply = await app_client.ask(key, "GET", "/api/search", params={"q": "boiler budget"})
             found = json.loads(reply[reply.index('{"query"') :])
             seen[key] = sorted(chunk["collection_name"] for chunk in found["chunks"])
             assert found["total_found"] == len(found["chunks"])
@@ -236,10 +234,10 @@ NAMED = [
 @pytest.mark.parametrize("key", OTHERS)
 @pytest.mark.parametrize("scope", NAMED)
 async def test_naming_what_is_of_others_is_answered_as_if_it_was_nowhere(tmp_path, key, scope):
-    async with open_entrypoints(tmp_path) as entrypoints:
+    async with open_app(tmp_path) as app_client:
         for query in ("boiler budget", "boiler xylophone"):
-            real = await everything(entrypoints, key, query, scope)
-            invented = await everything(entrypoints, key, query, as_nowhere(scope))
+            real = await everything(app_client, key, query, scope)
+            invented = await everything(app_client, key, query, as_nowhere(scope))
             assert [comparable(one) for one in real] == [comparable(one) for one in invented]
 
 
@@ -263,41 +261,41 @@ PASSING = re.compile(
 
 @pytest.mark.parametrize("key", OTHERS)
 async def test_the_id_of_a_passage_of_others_is_no_passage(tmp_path, key):
-    async with open_entrypoints(tmp_path) as entrypoints:
+    async with open_app(tmp_path) as app_client:
         ids = ("Alice:Ledger/kazoo.md:0", "alice:ledger/KAZOO.md:1", "Carol:Ledger/kazoo.md:0")
-        fetched = [await entrypoints.tool(key, "fetch", id=one, neighbours=5) for one in ids]
+        fetched = [await app_client.tool(key, "fetch", id=one, neighbours=5) for one in ids]
         sources = [{"answer": "Yes [1].", "sources": [{"passage": one}]} for one in ids]
-        checked = [await entrypoints.ask(key, "POST", "/api/check", json=one) for one in sources]
-        by_tool = [await entrypoints.tool(key, "check_citations", **one) for one in sources]
+        checked = [await app_client.ask(key, "POST", "/api/check", json=one) for one in sources]
+        by_tool = [await app_client.tool(key, "check_citations", **one) for one in sources]
         assert all("There is no passage" in reply for reply in fetched)
         addresses = [f"judge://passages/{one}" for one in ids]
         addresses += ["judge://collections/Alice:Ledger", "judge://collections/alice%3Aledger"]
-        read = [await entrypoints.rpc(key, "resources/read", uri=one) for one in addresses]
-        typed = [await entrypoints.complete(key, PASSAGE, "id", one[:-1]) for one in ids]
+        read = [await app_client.rpc(key, "resources/read", uri=one) for one in addresses]
+        typed = [await app_client.complete(key, PASSAGE, "id", one[:-1]) for one in ids]
         assert all("There is no" in reply for reply in read)
         assert all('"values":[]' in reply.replace(" ", "") for reply in typed)
         assert all("is no passage of the index" in reply for reply in [*checked, *by_tool])
         assert [
             w for w in ("xylophone", "Quetzal") if w in str([fetched, checked, by_tool, read])
         ] == []
-        owned = await entrypoints.tool("alice-key", "fetch", id=ids[0])
+        owned = await app_client.tool("alice-key", "fetch", id=ids[0])
         assert "xylophone" in owned
         for address in addresses[:1] + addresses[3:]:
-            assert "kazoo" in await entrypoints.rpc("alice-key", "resources/read", uri=address)
+            assert "kazoo" in await app_client.rpc("alice-key", "resources/read", uri=address)
 
 
 @pytest.mark.parametrize("key", ["alice-key", "bob-key", "plain-key"])
 async def test_only_an_admin_key_writes_whosever_the_collection_is(tmp_path, key):
-    async with open_entrypoints(tmp_path) as entrypoints:
+    async with open_app(tmp_path) as app_client:
         new = {"collection": "alice:ledger", "document_id": "new.md", "text": "boiler"}
-        assert (await entrypoints.ask(key, "POST", "/api/documents", json=new)).startswith("403")
-        gone = await entrypoints.ask(key, "DELETE", "/api/documents/alice:ledger/kazoo.md")
+        assert (await app_client.ask(key, "POST", "/api/documents", json=new)).startswith("403")
+        gone = await app_client.ask(key, "DELETE", "/api/documents/alice:ledger/kazoo.md")
         assert gone.startswith("403")
-        assert (await entrypoints.ask("admin-key", "POST", "/api/documents", json=new)).startswith(
+        assert (await app_client.ask("admin-key", "POST", "/api/documents", json=new)).startswith(
             "201"
         )
-        assert "new.md" in await entrypoints.ask("alice-key", "GET", "/api/search?q=boiler")
-        gone = await entrypoints.ask("admin-key", "DELETE", "/api/documents/alice:ledger/new.md")
+        assert "new.md" in await app_client.ask("alice-key", "GET", "/api/search?q=boiler")
+        gone = await app_client.ask("admin-key", "DELETE", "/api/documents/alice:ledger/new.md")
         assert gone.startswith("204")
 
 

@@ -30,13 +30,13 @@ def cli(capsys, monkeypatch, tmp_path) -> CommandLine:
 def test_stdio_is_the_default(cli):
     told = cli("mcp")
     assert (told.code, told.out, told.err) == (0, "", "")
-    assert [is_structured for _, is_structured in cli.spoken] == [True]
-    assert cli.http_server.served == []
+    assert [is_structured for _, is_structured in cli.stdio_calls] == [True]
+    assert cli.http_server.calls == []
 
 
 def test_clients_that_read_only_text_are_served_too(cli):
     assert cli("mcp", "--no-structured").code == 0
-    assert [is_structured for _, is_structured in cli.spoken] == [False]
+    assert [is_structured for _, is_structured in cli.stdio_calls] == [False]
     assert "/mcp?structured=false" in cli("mcp", "--transport", "http", "--no-structured").err
 
 
@@ -44,9 +44,9 @@ def test_http_opens_the_server_and_says_where_to_connect(cli):
     told = cli("mcp", "--transport", "http", "--port", "0", "--host", "::1")
     assert (told.code, told.out) == (0, "")
     assert "/mcp" in told.err
-    [served] = cli.http_server.served
+    [served] = cli.http_server.calls
     assert (served.host, served.port, served.workers) == ("::1", 0, 1)
-    assert cli.spoken == []
+    assert cli.stdio_calls == []
 
 
 def test_another_transport_is_refused(cli):

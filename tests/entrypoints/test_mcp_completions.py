@@ -9,7 +9,7 @@ from mcp.types import PromptReference, ResourceTemplateReference
 
 from judge.entrypoints.mcp.pagination import MAX_ITEMS, MAX_REPLY
 from judge.search.scopes import parse_scope
-from tests.entrypoints.mcp_bench import OpenMcpServer, open_mcp_server
+from tests.entrypoints.mcp_bench import OpenMcpBench, open_mcp_bench
 from tests.fakes.passages import book, document
 
 PROMPT = PromptReference(name="contextual_search")
@@ -20,8 +20,8 @@ PLAN = document("The plan.", id="plan.md", collection="board minutes", tags=("fi
 
 
 @pytest.fixture
-def opened(tmp_path) -> OpenMcpServer:
-    return partial(open_mcp_server, tmp_path, documents=(*book(), PLAN))
+def opened(tmp_path) -> OpenMcpBench:
+    return partial(open_mcp_bench, tmp_path, documents=(*book(), PLAN))
 
 
 @pytest.mark.parametrize(

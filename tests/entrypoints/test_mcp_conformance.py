@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.entrypoints.running_server import MCP, ROOT, RunningServer, opened_world
+from tests.entrypoints.running_server import MCP, ROOT, RunningServer, open_world
 
 PACKAGES = ("@modelcontextprotocol/conformance@0.1.16", "node@22.23.3")
 FOLDER = ROOT / ".tools" / "conformance"
@@ -99,7 +99,7 @@ def results_of(suite: tuple[str, str], server: RunningServer, folder: Path) -> d
 )
 def test_the_suites_own_tools_on_our_parts_pass(suite, tmp_path, arguments, fails):
     with (
-        opened_world(tmp_path) as world,
+        open_world(tmp_path) as world,
         world.program(*arguments, JUDGE_RATE_LIMIT="10000/minute") as server,
     ):
         results = results_of(suite, server, tmp_path)
@@ -109,7 +109,7 @@ def test_the_suites_own_tools_on_our_parts_pass(suite, tmp_path, arguments, fail
 
 def test_judge_passes_all_that_needs_no_tools_of_the_suite(suite, tmp_path):
     with (
-        opened_world(tmp_path) as world,
+        open_world(tmp_path) as world,
         world.program(*MCP, JUDGE_RATE_LIMIT="10000/minute") as server,
     ):
         results = results_of(suite, server, tmp_path)

@@ -19,8 +19,8 @@ from judge.entrypoints.mcp.lazy_app import open_lazily
 from judge.entrypoints.mcp.tools import TOOLS
 from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
-from tests.entrypoints.mcp_bench import MODES, McpServer, open_mcp_server
-from tests.entrypoints.running_server import MCP, RunningServer, World, opened_world
+from tests.entrypoints.mcp_bench import MODES, McpBench, open_mcp_bench
+from tests.entrypoints.running_server import MCP, RunningServer, World, open_world
 from tests.fakes.gemini import slow
 from tests.fakes.model import ScriptedModel
 from tests.fakes.waiting import until
@@ -39,7 +39,7 @@ CALL = {
 def opened(tmp_path):
     @asynccontextmanager
     async def opened(*, is_public: bool = False, **environment: str) -> AsyncIterator["Mounted"]:
-        async with open_mcp_server(tmp_path, ScriptedModel(GOOD_REPLY)) as mcp_server:
+        async with open_mcp_bench(tmp_path, ScriptedModel(GOOD_REPLY)) as door:
             settings = Settings(_env_file=None, **environment)
             services = replace(mcp_server.services, settings=settings)
             app = create_app(
@@ -59,7 +59,7 @@ def opened(tmp_path):
 class Mounted:
     """The app with the server mounted in it, and two clients."""
 
-    def __init__(self, app, mcp_server: McpServer) -> None:
+    def __init__(self, app, door: McpBench) -> None:
         self.app = app
         self.mcp_server = mcp_server
 
@@ -227,7 +227,7 @@ async def test_a_body_that_is_no_message_is_refused(opened):
 
 
 async def test_without_a_door_to_mount_there_is_nothing_there(tmp_path):
-    async with open_mcp_server(tmp_path) as mcp_server:
+    async with open_mcp_bench(tmp_path) as door:
         app = create_app(
             Settings(_env_file=None),
             open_services=lambda *_: nullcontext(mcp_server.services),
@@ -241,7 +241,7 @@ async def test_without_a_door_to_mount_there_is_nothing_there(tmp_path):
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory) -> Iterator[tuple[World, RunningServer]]:
     """One server for the tests that leave it running; a start takes a second or more."""
-    with opened_world(tmp_path_factory.mktemp("mcp")) as world, world.program(*MCP) as server:
+    with open_world(tmp_path_factory.mktemp("mcp")) as world, world.program(*MCP) as server:
         yield world, server
 
 
@@ -251,7 +251,7 @@ async def test_the_real_server_answers_the_official_client(shared, mode):
     async with Client(f"{server.url}/mcp", mode=mode, read_timeout_seconds=60) as client:
         result = await client.call_tool("judge_dispute", DISPUTE)
     assert result.structured_content["evidence"] == "grounded"
-    assert "boiler" not in server.said
+    assert "boiler" not in server.stderr
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -266,4 +266,4 @@ async def test_a_client_that_leaves_ends_the_call_of_the_model(shared, mode):
         judging.cancel()
         await asyncio.wait([judging])
     await until(world.gemini.abandoned.is_set)
-    await until(lambda: '"outcome":"cancelled"' in server.said)
+    await until(lambda: '"outcome":"cancelled"' in server.stderr)

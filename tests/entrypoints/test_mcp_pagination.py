@@ -32,7 +32,7 @@ from judge.search.service import SearchParameters
 from judge.types.references import Excerpt
 from judge.types.requests import JudgeRequest
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
-from tests.entrypoints.mcp_bench import OpenMcpServer, open_mcp_server, text_of, write_repository
+from tests.entrypoints.mcp_bench import OpenMcpBench, open_mcp_bench, text_of, write_repository
 from tests.fakes.model import ScriptedModel
 from tests.fakes.passages import document
 
@@ -49,8 +49,8 @@ CALLS = {
 
 
 @pytest.fixture
-def opened(tmp_path) -> OpenMcpServer:
-    return partial(open_mcp_server, tmp_path)
+def opened(tmp_path) -> OpenMcpBench:
+    return partial(open_mcp_bench, tmp_path)
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ import pytest
 
 from judge.entrypoints.mcp.calls import reporting
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY
-from tests.entrypoints.mcp_bench import MODES, OpenMcpServer, open_mcp_server
+from tests.entrypoints.mcp_bench import MODES, OpenMcpBench, open_mcp_bench
 from tests.fakes.model import ScriptedModel
 
 
 @pytest.fixture
-def opened(tmp_path) -> OpenMcpServer:
-    return partial(open_mcp_server, tmp_path)
+def opened(tmp_path) -> OpenMcpBench:
+    return partial(open_mcp_bench, tmp_path)
 
 
 class Heard:

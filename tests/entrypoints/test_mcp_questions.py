@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from judge.codegraph.query.roots import open_roots
-from tests.entrypoints.mcp_bench import OpenMcpServer, open_mcp_server, text_of, write_repository
+from tests.entrypoints.mcp_bench import OpenMcpBench, open_mcp_bench, text_of, write_repository
 from tests.fakes.passages import document
 
 PROJECT = {
@@ -52,10 +52,10 @@ HANDBOOK = document(
 
 
 @pytest.fixture
-def opened(tmp_path) -> OpenMcpServer:
+def opened(tmp_path) -> OpenMcpBench:
     root = write_repository(tmp_path / "project", PROJECT)
     roots = open_roots([f"project={root}"])
-    return partial(open_mcp_server, tmp_path, documents=(HANDBOOK,), roots=roots)
+    return partial(open_mcp_bench, tmp_path, documents=(HANDBOOK,), roots=roots)
 
 
 class Assistant:

@@ -15,7 +15,7 @@ from judge.entrypoints.mcp.resources import RESOURCES
 from judge.entrypoints.mcp.tools import TOOLS
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.entrypoints.mcp_bench import MODES, write_repository
-from tests.entrypoints.running_server import World, opened_world
+from tests.entrypoints.running_server import World, open_world
 from tests.fakes.gemini import slow
 from tests.fakes.waiting import until
 
@@ -25,7 +25,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from judge.entrypoints.mcp.stdio import serve_streams
-from tests.entrypoints.mcp_bench import open_mcp_server
+from tests.entrypoints.mcp_bench import open_mcp_bench
 from tests.fakes.model import ScriptedModel
 
 class NoisyModel(ScriptedModel):
@@ -41,9 +41,9 @@ async def fail():
 @asynccontextmanager
 async def open_services():
     print("a line printed on the way in")
-    async with open_mcp_server(Path(sys.argv[1]), NoisyModel()) as mcp_server:
-        yield replace(mcp_server.services, warm=fail)
-        print(mcp_server.recorded.fields_of("mcp.error"))
+    async with open_mcp_bench(Path(sys.argv[1]), NoisyModel()) as door:
+        yield replace(door.services, warm=fail)
+        print(door.recorded.fields_of("mcp.error"))
     print("a line printed on the way out")
     os.write(1, b"a line written on the way out\\n")
 
@@ -66,7 +66,7 @@ INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    with opened_world(tmp_path_factory.mktemp("stdio")) as world:
+    with open_world(tmp_path_factory.mktemp("stdio")) as world:
         write_repository(world.directory / "shop")
         (world.directory / "notes.md").write_text("# Lidar\n\nThe lidar measures distance.\n")
         index = [sys.executable, "-m", "judge", "index", "add", "notes.md", "-c", "robots"]

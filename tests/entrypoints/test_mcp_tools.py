@@ -20,9 +20,9 @@ from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, PARAGRAP
 from tests.entrypoints.mcp_bench import (
     CODE,
     MODES,
-    McpServer,
-    OpenMcpServer,
-    open_mcp_server,
+    McpBench,
+    OpenMcpBench,
+    open_mcp_bench,
     text_of,
     write_repository,
 )
@@ -45,8 +45,8 @@ NAMES = [
 
 
 @pytest.fixture
-def opened(tmp_path) -> OpenMcpServer:
-    return partial(open_mcp_server, tmp_path)
+def opened(tmp_path) -> OpenMcpBench:
+    return partial(open_mcp_bench, tmp_path)
 
 
 @pytest.fixture(params=MODES)
@@ -342,10 +342,10 @@ async def test_while_nothing_is_indexed_the_tools_say_so(opened):
 async def test_an_index_that_is_down_is_told(opened):
     index = FakeIndex()
     index.is_down = True
-    async with opened() as mcp_server:
-        search = DocumentSearch(index, index, mcp_server.services.clock)
-        corpus = replace(mcp_server.services.corpus, search=search)
-        down = McpServer(replace(mcp_server.services, corpus=corpus), mcp_server.recorded)
+    async with opened() as door:
+        search = DocumentSearch(index, index, door.services.clock)
+        corpus = replace(door.services.corpus, search=search)
+        down = McpBench(replace(door.services, corpus=corpus), door.recorded)
         async with down.client() as client:
             result = await client.call_tool("search_documents", {"query": "x"})
             with pytest.raises(MCPError, match="The index is down"):

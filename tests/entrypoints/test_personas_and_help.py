@@ -15,7 +15,7 @@ from judge.settings import load_settings
 from judge.types.search import OPERATOR
 from tests.entrypoints.api_bench import DISPUTE
 from tests.entrypoints.command_line import CommandLine
-from tests.entrypoints.running_server import World, opened_world
+from tests.entrypoints.running_server import World, open_world
 from tests.fakes.journal import RecordingJournal
 
 NAMES = ("Friend", "Lawyer", "Parent", "Boss", "Neighbour", "Stranger")
@@ -30,7 +30,7 @@ def names(request) -> tuple[str, ...]:
 @pytest.fixture
 def world(tmp_path, monkeypatch, names) -> World:
     monkeypatch.chdir(tmp_path)
-    with opened_world(tmp_path) as world:
+    with open_world(tmp_path) as world:
         world.gemini.personas = names
         personas = "".join(f'[[personas]]\nname = "{n}"\nbrief = "Speak."\n' for n in names)
         help_line = "\n".join(f'{key} = "{value}"' for key, value in HELP.items())

@@ -134,7 +134,7 @@ def test_a_new_version_takes_over_and_no_request_is_lost(
         assert len(clients.versions) == 2
         assert new.stop() == 0
     assert (world.site.hits["/repairs"], world.site.hits["/rent"]) == (1, 1)
-    assert "Traceback" not in old.said + new.said
+    assert "Traceback" not in old.stderr + new.stderr
 
 
 LATER_READING = "from judge.judging.pages import page_records; page_records.READING_VERSION += 1; "
@@ -161,4 +161,4 @@ def test_records_of_one_version_never_harm_the_other(
                 fetched = sum(world.site.hits[p] - before[p] for p in pages)
                 # A page that is read another way is read anew: by each of them once, not in turns.
                 assert 0 < fetched <= 4 if prelude else fetched == 0
-    assert "Traceback" not in old.said + new.said
+    assert "Traceback" not in old.stderr + new.stderr

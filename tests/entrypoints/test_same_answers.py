@@ -26,9 +26,9 @@ from judge.entrypoints.mcp.server import build_server
 from judge.settings import load_settings
 from judge.types.search import OPERATOR
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, RETOLD_REPLY, RIGHT_REPLY
-from tests.entrypoints.command_line import CommandLine, Told
+from tests.entrypoints.command_line import CommandLine, CommandResult
 from tests.entrypoints.mcp_bench import write_repository
-from tests.entrypoints.running_server import World, opened_world
+from tests.entrypoints.running_server import World, open_world
 from tests.fakes.gemini import blocked
 from tests.fakes.journal import RecordingJournal
 
@@ -168,8 +168,8 @@ QUESTIONS = {
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory) -> Iterator[World]:
-    folder = tmp_path_factory.mktemp("entrypoints")
-    with opened_world(folder) as world, pytest.MonkeyPatch.context() as patch:
+    folder = tmp_path_factory.mktemp("app_client")
+    with open_world(folder) as world, pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for name, value in world.environment.items():
             patch.setenv(name, value)
@@ -233,7 +233,9 @@ async def over_mcp(question: Question) -> Any:
         return await client.call_tool(question.tool, dict(question.fields))
 
 
-def assert_same_refusal(question: Question, told: Told, replied: httpx.Response, answered) -> None:
+def assert_same_refusal(
+    question: Question, told: CommandResult, replied: httpx.Response, answered
+) -> None:
     problem = replied.json()
     assert problem["type"] == f"/problems/{question.fails_with}"
     assert answered.is_error

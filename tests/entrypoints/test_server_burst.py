@@ -52,7 +52,7 @@ def test_no_burst_gets_past_the_limit(world: World, workers: int, happens) -> No
         with world.server(workers, **settings) as server:
             happens(redis)
             statuses = asyncio.run(burst(server.url))
-            said = server.said
+            said = server.stderr
             if happens is RedisServer.pause:
                 redis.resume()
     allowed = LIMIT if happens is nothing else LIMIT * workers

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY
-from tests.entrypoints.running_server import RunningServer, World, opened_world, wait_until
+from tests.entrypoints.running_server import RunningServer, World, open_world, wait_until
 from tests.fakes.gemini import slow
 from tests.fakes.redis_server import RedisServer, running_redis
 from tests.fakes.waiting import until
@@ -52,7 +52,7 @@ class Guarded:
 @contextlib.contextmanager
 def guarded(directory, workers: int, host: str = "127.0.0.1", **environment) -> Iterator[Guarded]:
     with (
-        opened_world(directory) as world,
+        open_world(directory) as world,
         running_redis() as redis,
         world.server(workers, host, REDIS_URL=redis.url, **environment) as server,
         httpx.Client(
@@ -95,10 +95,10 @@ def test_a_key_is_needed_and_shows_up_nowhere(keyed):
     assert keyed.judge(key="user-one").status_code == 200
     assert keyed.get("/health/ready").status_code == 200
     assert keyed.get("/metrics").status_code == 401
-    shown = keyed.server.said + keyed.get("/metrics", authorization="Bearer the-admin").text
-    wait_until(lambda: keyed.server.said.count('"status":401') >= 3)
+    shown = keyed.server.stderr + keyed.get("/metrics", authorization="Bearer the-admin").text
+    wait_until(lambda: keyed.server.stderr.count('"status":401') >= 3)
     for word in ("user-one", "wrong-one", "the-admin", "Bearer"):
-        assert word not in shown + keyed.server.said
+        assert word not in shown + keyed.server.stderr
 
 
 def test_a_key_for_judging_does_not_write_documents(keyed):
@@ -131,7 +131,7 @@ def test_a_client_cannot_forge_its_address_through_the_proxy(keyed):
 
 
 def test_start_up_says_what_is_closed(public):
-    assert "answer 403 until JUDGE_API_KEYS or JUDGE_ADMIN_KEYS is set" in public.server.said
+    assert "answer 403 until JUDGE_API_KEYS or JUDGE_ADMIN_KEYS is set" in public.server.stderr
 
 
 def test_in_public_without_keys_only_plain_judging_is_open(public):

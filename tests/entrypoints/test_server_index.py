@@ -64,5 +64,5 @@ def test_new_documents_are_found_by_all_workers_while_they_serve(
             (leases / f"{word}.md").write_text(f"# Garden\n\nThe tenant looks after the {word}.\n")
             index(world, leases, data_dir)
             waits.append(seconds_until_all_find(word, server.url))
-        assert "http.error" not in server.said
+        assert "http.error" not in server.stderr
     assert min(waits) < LIMIT_S, waits  # a busy machine slows some, not all

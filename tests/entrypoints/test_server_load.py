@@ -111,7 +111,7 @@ def test_a_server_reads_ahead_and_then_fetches_nothing_for_a_request(
         assert world.site.hits == fetched
         assert server.stop() == 0
     assert [len(reply.body["references"]) for reply in replies] == [2] * 5
-    assert "Traceback" not in server.said
+    assert "Traceback" not in server.stderr
 
 
 def test_a_server_that_reads_ahead_stops_at_once(world: World) -> None:
@@ -119,8 +119,8 @@ def test_a_server_that_reads_ahead_stops_at_once(world: World) -> None:
     with world.server() as server:
         wait_until(lambda: world.site.hits["/repairs"])
         assert server.stop() == 0
-    assert "Traceback" not in server.said
-    assert "read_ahead.failed" not in server.said
+    assert "Traceback" not in server.stderr
+    assert "read_ahead.failed" not in server.stderr
 
 
 DEADLINE_S = 4.0
@@ -161,7 +161,7 @@ def test_when_a_crowd_leaves_all_its_calls_of_the_model_end(world: World, path: 
 
     with world.server(JUDGE_RATE_LIMIT="100000/minute", JUDGE_DEADLINE_S="120") as server:
         asyncio.run(come_and_leave(server.url))
-        wait_until(lambda: server.said.count('"status":499') == count)
+        wait_until(lambda: server.stderr.count('"status":499') == count)
         assert server.stop() == 0
 
 

@@ -1,4 +1,4 @@
-"""What people do on the page, what they ask, and what comes back."""
+"""Actions on the page, and the disputes and replies of its tests."""
 
 import json
 
@@ -63,7 +63,7 @@ OLD_REFERENCE = {
     "number": 1,
     "kind": "passage",
     "url": "javascript:window.broken=1",
-    "title": "House rules",
+    "title": "Deployment rules",
     "text": "Quiet hours — “as agreed” — begin at ten.",
     "fetched_at": "2026-01-01T00:00:00Z",
     "updated": "2025-04-01",

@@ -1,4 +1,4 @@
-"""A stream whose events a test says one by one, in the place of the server's."""
+"""A stream whose events a test sends one by one, in place of the server."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,7 @@ from playwright.async_api import Page
 
 from tests.entrypoints.browser.acting import event
 
-TAKE_THE_LINE = """
+REPLACE_FETCH = """
 const send = window.fetch;
 window.fetch = (url, options) => {
   if (!String(url).endsWith("/api/judge/stream")) return send(url, options);
@@ -20,13 +20,13 @@ window.fetch = (url, options) => {
 
 
 @dataclass(frozen=True)
-class ScriptedLine:
-    """The line to *page*: what is said on it arrives as it would from a server."""
+class ScriptedStream:
+    """The stream that *page* reads: events sent here arrive as from a server."""
 
     page: Page
 
     async def asked(self) -> dict[str, Any]:
-        """The dispute, once there is one."""
+        """The body of the page's request; waits until it was sent."""
         await self.page.wait_for_function("window.line")
         return await self.page.evaluate("window.asked")
 
@@ -43,7 +43,7 @@ class ScriptedLine:
         await self.page.evaluate("window.line.error(new TypeError('network error'))")
 
 
-async def take_the_line(page: Page) -> ScriptedLine:
-    """From now on the page's judgements are told by the test."""
-    await page.add_init_script(TAKE_THE_LINE)
-    return ScriptedLine(page)
+async def script_stream(page: Page) -> ScriptedStream:
+    """Answer the page's requests for judgements with events from the test."""
+    await page.add_init_script(REPLACE_FETCH)
+    return ScriptedStream(page)

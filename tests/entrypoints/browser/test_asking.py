@@ -1,4 +1,4 @@
-"""A dispute asked on the page, in a real browser and against a real server."""
+"""The page judges a dispute, in a real browser and against a real server."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ async def test_a_dispute_gets_three_verdicts_and_references(visit: Visit):
     await expect(page.locator("dl")).to_contain_text("Renting a home")
 
 
-async def test_a_citation_lights_up_and_leads_to_its_words_and_back(visit: Visit):
+async def test_citation_highlights_its_quote_and_links_there_and_back(visit: Visit):
     page = await visit.open()
     visit.gemini.script(BOTH)
     await ask(page)
@@ -73,7 +73,7 @@ async def test_a_citation_lights_up_and_leads_to_its_words_and_back(visit: Visit
     )
 
 
-async def test_what_is_cited_comes_first_and_the_rest_is_folded_with_its_number(visit: Visit):
+async def test_cited_references_come_first_and_the_rest_is_folded(visit: Visit):
     page = await visit.open()
     visit.gemini.script(
         BOTH
@@ -94,7 +94,7 @@ async def test_what_is_cited_comes_first_and_the_rest_is_folded_with_its_number(
     await assert_accessible(page)
 
 
-async def test_references_that_do_not_help_are_folded_and_it_is_said(visit: Visit):
+async def test_unhelpful_references_are_folded_with_a_note(visit: Visit):
     page = await visit.open()
     visit.gemini.script(verdict_for("") | {"personas": CARED_FOR["personas"]})
     await ask(page)
@@ -107,7 +107,7 @@ async def test_references_that_do_not_help_are_folded_and_it_is_said(visit: Visi
     await assert_accessible(page)
 
 
-async def test_the_other_side_is_heard_when_it_is_asked_for(visit: Visit):
+async def test_other_side_is_shown_if_requested(visit: Visit):
     page = await visit.open()
     right = BOTH | {"personas": [one | {"verdict": "No"} for one in BOTH["personas"]]}
     retelling = "I left my tenant's boiler broken for three weeks, although they wrote twice."
@@ -123,7 +123,7 @@ async def test_the_other_side_is_heard_when_it_is_asked_for(visit: Visit):
     await assert_accessible(page)
 
 
-async def test_references_are_there_while_the_model_is_thinking(visit: Visit):
+async def test_references_are_shown_before_the_model_replies(visit: Visit):
     page = await visit.open()
     visit.gemini.script(slow(json.dumps(GOOD), 20))
     await ask(page)
@@ -138,7 +138,7 @@ async def test_references_are_there_while_the_model_is_thinking(visit: Visit):
     await until(visit.gemini.abandoned.is_set)
 
 
-async def test_a_restart_says_what_was_wrong_in_plain_words(visit: Visit):
+async def test_retry_names_the_defects_in_plain_words(visit: Visit):
     page = await visit.open()
     visit.gemini.script(BAD, slow(json.dumps(GOOD), 20))
     await ask(page)
@@ -150,7 +150,7 @@ async def test_a_restart_says_what_was_wrong_in_plain_words(visit: Visit):
     await page.get_by_role("button", name="Stop").click()
 
 
-async def test_long_words_do_not_break_the_page(visit: Visit):
+async def test_long_words_do_not_break_the_layout(visit: Visit):
     page = await visit.open()
     await page.set_viewport_size(PHONE)
     word = "Donaudampfschifffahrt" * 8
@@ -170,7 +170,7 @@ async def test_markup_on_a_page_is_shown_as_text(visit: Visit):
     assert await page.locator("#result img, #result script, #result b").count() == 0
 
 
-async def test_the_keyboard_alone_is_enough(visit: Visit):
+async def test_page_works_with_the_keyboard_alone(visit: Visit):
     page = await visit.open()
     press = page.keyboard.press
     await press("Tab")
@@ -199,7 +199,7 @@ async def test_the_keyboard_alone_is_enough(visit: Visit):
     await expect(chip).to_be_focused()
 
 
-async def test_narrow_windows_hold_everything(visit: Visit):
+async def test_page_fits_narrow_windows(visit: Visit):
     page = await visit.open()
     await page.set_viewport_size(PHONE)
     await assert_fits(page)
@@ -211,7 +211,7 @@ async def test_narrow_windows_hold_everything(visit: Visit):
     await assert_fits(page)
 
 
-async def test_less_motion_means_none(visit: Visit):
+async def test_reduced_motion_disables_animation(visit: Visit):
     page = visit.page
     await page.emulate_media(reduced_motion="reduce")
     await visit.open()
@@ -229,10 +229,10 @@ async def test_nothing_of_a_dispute_is_stored(visit: Visit):
     kept = await page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]")
     assert kept == [0, 0, ""]
     assert "boiler" not in page.url
-    assert "boiler" not in visit.house.server.said
+    assert "boiler" not in visit.deployment.server.stderr
 
 
-async def test_the_curl_command_does_what_the_form_does(visit: Visit):
+async def test_curl_command_sends_the_same_request_as_the_form(visit: Visit):
     page = await visit.open()
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await fill(page, context='It\'s "my" landlord; $HOME `boiler` \\ is broken\nsince May.')
@@ -250,7 +250,7 @@ async def test_the_curl_command_does_what_the_form_does(visit: Visit):
     assert by_curl == by_form
 
 
-async def test_help_age_warnings_and_a_stand_in_are_told(visit: Visit):
+async def test_help_lines_age_warnings_and_fallback_model_are_shown(visit: Visit):
     page = await visit.open()
     await page.route(
         "**/api/judge/stream",

@@ -1,4 +1,4 @@
-"""An answer read while it is written: what is shown stays, and what falls is said."""
+"""An answer shown while it is written: valid fields stay, and removed ones are named."""
 
 import re
 
@@ -15,7 +15,7 @@ from tests.entrypoints.browser.acting import (
     assert_fits,
     problem,
 )
-from tests.entrypoints.browser.scripted_line import ScriptedLine, take_the_line
+from tests.entrypoints.browser.scripted_line import ScriptedStream, script_stream
 from tests.entrypoints.browser.visiting import PHONE, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -67,72 +67,72 @@ BOTH_RIGHT = "Whoever tells this story is told that they are right."
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def line(visit: Visit) -> ScriptedLine:
-    """A dispute has been asked, and its references are there."""
-    line = await take_the_line(visit.page)
+async def stream(visit: Visit) -> ScriptedStream:
+    """A dispute was sent, and its references have arrived."""
+    stream = await script_stream(visit.page)
     await visit.page.clock.install()
     await visit.open()
     await ask(visit.page)
-    await line.say("domain", {"domain": "tenancy", "domain_scores": []})
-    await line.say("references", {"references": PAGES})
-    await line.say("attempt", {"number": 1})
-    return line
+    await stream.say("domain", {"domain": "tenancy", "domain_scores": []})
+    await stream.say("references", {"references": PAGES})
+    await stream.say("attempt", {"number": 1})
+    return stream
 
 
-def parts(line: ScriptedLine) -> Locator:
-    """The personas that are shown."""
-    return line.page.locator(".persona h3")
+def parts(stream: ScriptedStream) -> Locator:
+    """The personas shown."""
+    return stream.page.locator(".persona h3")
 
 
-async def write_two(line: ScriptedLine) -> None:
-    await line.field("paraphrase", VERDICT["paraphrase"])
-    await line.field("personas.0", PERSONAS[0])
-    await line.field("personas.1", PERSONAS[1], [CITED])
-    await expect(parts(line)).to_have_text(["Therapist", "Analyst"])
+async def write_two(stream: ScriptedStream) -> None:
+    await stream.field("paraphrase", VERDICT["paraphrase"])
+    await stream.field("personas.0", PERSONAS[0])
+    await stream.field("personas.1", PERSONAS[1], [CITED])
+    await expect(parts(stream)).to_have_text(["Therapist", "Analyst"])
 
 
-async def test_each_field_is_shown_as_it_comes_with_the_time_elapsed(line: ScriptedLine):
-    page = line.page
+async def test_each_field_is_shown_on_arrival_with_the_elapsed_time(stream: ScriptedStream):
+    page = stream.page
     heading = page.get_by_role("heading", name="Looking into it")
     await expect(heading).to_be_focused()
     await expect(page.locator("#elapsed")).to_have_text("0 seconds")
-    await line.field("paraphrase", VERDICT["paraphrase"])
+    await stream.field("paraphrase", VERDICT["paraphrase"])
     await expect(page.locator(".retold")).to_have_text("Your boiler is broken.")
     await expect(page.locator("#announcer")).to_have_text("The retelling is there.")
     await page.clock.run_for(3000)
     await expect(page.locator("#elapsed")).to_have_text("3 seconds")
-    await line.field("personas.0", PERSONAS[0])
-    await expect(parts(line)).to_have_text(["Therapist"])
+    await stream.field("personas.0", PERSONAS[0])
+    await expect(parts(stream)).to_have_text(["Therapist"])
     await expect(page.locator("#announcer")).to_have_text("Therapist: No.")
     await expect(page.locator("#steps .now")).to_contain_text("Writing the answer")
     await expect(page.locator(".waiting")).to_be_visible()
-    await line.field("summary", VERDICT["summary"])
+    await stream.field("summary", VERDICT["summary"])
     await expect(page.locator(".summary")).to_have_text("You may ask.")
     await expect(page.locator(".waiting")).to_have_count(0)
 
 
-async def test_the_verdict_leaves_what_was_read_where_it_stands(line: ScriptedLine):
-    page = line.page
-    await write_two(line)
+async def test_final_verdict_does_not_move_what_is_shown(stream: ScriptedStream):
+    page = stream.page
+    await write_two(stream)
     chip = page.locator(".persona .cite")
     await chip.click()
     await expect(page.locator("#reference-2")).to_be_focused()
     await expect(page.locator("#reference-2 mark")).to_have_text("begin at ten.")
-    await parts(line).first.evaluate("node => { node.isTheOld = true; }")
-    await line.say("verdict", VERDICT)
-    await expect(parts(line)).to_have_text(["Therapist", "Analyst", "Coach"])
+    await parts(stream).first.evaluate("node => { node.isTheOld = true; }")
+    await stream.say("verdict", VERDICT)
+    await expect(parts(stream)).to_have_text(["Therapist", "Analyst", "Coach"])
     await expect(page.locator("#reference-2")).to_be_focused()
     await expect(page.locator("#reference-2")).to_have_class(re.compile("lit"))
-    assert await parts(line).first.evaluate("node => node.isTheOld")
+    assert await parts(stream).first.evaluate("node => node.isTheOld")
     await page.get_by_role("button", name="Back to the text").click()
     await expect(chip).to_be_focused()
     await expect(page.locator("#references .number")).to_have_text(["2"])
     await expect(page.locator("#announcer")).to_have_text("The answer is here.")
 
 
-async def test_the_keyboard_reaches_what_is_written_and_then_what_stops_it(line: ScriptedLine):
-    page = line.page
-    await write_two(line)
+async def test_tab_order_is_the_answer_and_then_the_stop_button(stream: ScriptedStream):
+    page = stream.page
+    await write_two(stream)
     await expect(page.locator("#verdict-title")).to_be_focused()
     await page.keyboard.press("Tab")
     await expect(page.locator(".persona .cite")).to_be_focused()
@@ -142,105 +142,103 @@ async def test_the_keyboard_reaches_what_is_written_and_then_what_stops_it(line:
     await expect(page.get_by_role("link", name="Repairs")).to_be_focused()
 
 
-async def test_a_restart_takes_away_only_what_is_not_kept(line: ScriptedLine):
-    page = line.page
-    await write_two(line)
-    await line.say("restart", {"defects": [DEFECT], "keeps": ["paraphrase", "personas.1"]})
-    await expect(parts(line)).to_have_text(["Analyst"])
+async def test_retry_removes_only_rejected_fields(stream: ScriptedStream):
+    page = stream.page
+    await write_two(stream)
+    await stream.say("restart", {"defects": [DEFECT], "keeps": ["paraphrase", "personas.1"]})
+    await expect(parts(stream)).to_have_text(["Analyst"])
     await expect(page.locator(".retold")).to_have_text("Your boiler is broken.")
     await expect(page.locator("#steps")).to_contain_text("what rests on it is taken away")
     await expect(page.locator("#announcer")).to_contain_text("what rests on it is taken away")
-    await line.say("attempt", {"number": 2})
-    await line.field("personas.0", PERSONAS[0] | {"verdict": "Yes"})
-    await expect(parts(line)).to_have_text(["Therapist", "Analyst"])
+    await stream.say("attempt", {"number": 2})
+    await stream.field("personas.0", PERSONAS[0] | {"verdict": "Yes"})
+    await expect(parts(stream)).to_have_text(["Therapist", "Analyst"])
     await expect(page.locator(".word")).to_have_text(["Yes", "No"])
 
 
-async def test_a_restart_that_keeps_all_says_so(line: ScriptedLine):
-    await write_two(line)
+async def test_retry_that_keeps_all_fields_says_so(stream: ScriptedStream):
+    await write_two(stream)
     keeps = ["paraphrase", "personas.0", "personas.1"]
-    await line.say("restart", {"defects": [DEFECT], "keeps": keeps})
-    await expect(line.page.locator("#steps")).to_contain_text("what is shown stays")
-    await expect(parts(line)).to_have_text(["Therapist", "Analyst"])
+    await stream.say("restart", {"defects": [DEFECT], "keeps": keeps})
+    await expect(stream.page.locator("#steps")).to_contain_text("what is shown stays")
+    await expect(parts(stream)).to_have_text(["Therapist", "Analyst"])
 
 
-async def test_a_reply_that_begins_anew_takes_away_all_without_a_fault(line: ScriptedLine):
-    await write_two(line)
-    await line.say("restart", {"defects": [], "keeps": []})
-    await expect(line.page.locator("#steps")).to_contain_text("The answer broke off.")
-    await expect(parts(line)).to_have_count(0)
-    await expect(line.page.locator(".retold, .defects, .waiting")).to_have_count(0)
+async def test_repeated_stream_removes_all_fields_without_a_defect(stream: ScriptedStream):
+    await write_two(stream)
+    await stream.say("restart", {"defects": [], "keeps": []})
+    await expect(stream.page.locator("#steps")).to_contain_text("The answer broke off.")
+    await expect(parts(stream)).to_have_count(0)
+    await expect(stream.page.locator(".retold, .defects, .waiting")).to_have_count(0)
 
 
-async def test_when_the_time_runs_out_what_was_shown_stays(line: ScriptedLine):
-    page = line.page
-    await write_two(line)
+async def test_fields_stay_after_a_timeout(stream: ScriptedStream):
+    page = stream.page
+    await write_two(stream)
     late = {"type": "/problems/deadline-exceeded", "title": "Too late", "status": 504}
-    await line.say("error", late | {"detail": "…", "instance": "", "error": "…"})
+    await stream.say("error", late | {"detail": "…", "instance": "", "error": "…"})
     await expect(problem(page)).to_contain_text("This took too long")
     await expect(problem(page)).to_contain_text("It is not the whole answer.")
     await expect(problem(page).get_by_role("heading")).to_be_focused()
-    await expect(parts(line)).to_have_text(["Therapist", "Analyst"])
+    await expect(parts(stream)).to_have_text(["Therapist", "Analyst"])
     await expect(page.locator("#references .number")).to_have_text(["1", "2"])
     await expect(page.get_by_role("heading", name="What was written by then")).to_be_visible()
     await expect(page.locator("#progress, .waiting")).to_be_hidden()
     await assert_accessible(page)
     await problem(page).get_by_role("button", name="Try again").click()
-    await line.field("paraphrase", "Anew.")
+    await stream.field("paraphrase", "Anew.")
     await expect(problem(page)).to_have_count(0)
     await expect(page.locator(".retold")).to_have_text("Anew.")
 
 
 @pytest.mark.parametrize("is_silent", [False, True], ids=["dropped", "silent"])
-async def test_when_the_connection_is_lost_what_was_shown_stays(line: ScriptedLine, is_silent):
-    await write_two(line)
+async def test_fields_stay_after_a_lost_connection(stream: ScriptedStream, is_silent):
+    await write_two(stream)
     if is_silent:
-        await line.page.clock.run_for(31_000)
+        await stream.page.clock.run_for(31_000)
     else:
-        await line.drop()
-    await expect(problem(line.page)).to_contain_text("The connection broke")
-    await expect(parts(line)).to_have_text(["Therapist", "Analyst"])
-    await expect(line.page.locator(".reference")).to_have_count(2)
+        await stream.drop()
+    await expect(problem(stream.page)).to_contain_text("The connection broke")
+    await expect(parts(stream)).to_have_text(["Therapist", "Analyst"])
+    await expect(stream.page.locator(".reference")).to_have_count(2)
 
 
-async def test_an_answer_of_another_shape_is_told_and_what_was_shown_stays(
-    line: ScriptedLine, visit: Visit
-):
-    await write_two(line)
-    await line.say("verdict", {"summary": "and no more"})
-    await expect(line.page.get_by_role("alert")).to_contain_text("That did not work")
-    await expect(line.page.get_by_role("button", name="Try again")).to_be_visible()
-    await expect(parts(line)).to_have_text(["Therapist", "Analyst"])
-    [complaint] = visit.complaints
+async def test_unexpected_answer_is_reported_and_fields_stay(stream: ScriptedStream, visit: Visit):
+    await write_two(stream)
+    await stream.say("verdict", {"summary": "and no more"})
+    await expect(stream.page.get_by_role("alert")).to_contain_text("That did not work")
+    await expect(stream.page.get_by_role("button", name="Try again")).to_be_visible()
+    await expect(parts(stream)).to_have_text(["Therapist", "Analyst"])
+    [complaint] = visit.console_errors
     assert "TypeError" in complaint or "undefined" in complaint
-    visit.complaints.clear()
+    visit.console_errors.clear()
 
 
-async def test_references_stay_when_nothing_was_written(line: ScriptedLine):
-    await line.drop()
-    await expect(problem(line.page)).to_contain_text("The connection broke")
-    await expect(problem(line.page)).not_to_contain_text("not the whole answer")
-    await expect(line.page.locator(".reference")).to_have_count(2)
+async def test_references_stay_without_any_field(stream: ScriptedStream):
+    await stream.drop()
+    await expect(problem(stream.page)).to_contain_text("The connection broke")
+    await expect(problem(stream.page)).not_to_contain_text("not the whole answer")
+    await expect(stream.page.locator(".reference")).to_have_count(2)
 
 
-async def test_stopping_leaves_what_was_written(line: ScriptedLine):
-    await write_two(line)
-    await line.page.get_by_role("button", name="Stop").click()
-    await expect(line.page.get_by_role("heading", name="You stopped it here")).to_be_visible()
-    await expect(parts(line)).to_have_text(["Therapist", "Analyst"])
+async def test_fields_stay_after_stop(stream: ScriptedStream):
+    await write_two(stream)
+    await stream.page.get_by_role("button", name="Stop").click()
+    await expect(stream.page.get_by_role("heading", name="You stopped it here")).to_be_visible()
+    await expect(parts(stream)).to_have_text(["Therapist", "Analyst"])
 
 
-async def test_both_sides_told_that_they_are_right_is_said_before_the_verdict(visit: Visit):
+async def test_agreement_with_both_sides_is_warned_of_before_the_verdict(visit: Visit):
     page = visit.page
-    line = await take_the_line(page)
+    stream = await script_stream(page)
     await visit.open()
     await page.get_by_role("switch", name="Hear the other side too").check()
     await ask(page)
-    assert (await line.asked())["hear_other_side"] is True
-    await line.field("summary", VERDICT["summary"])
+    assert (await stream.asked())["hear_other_side"] is True
+    await stream.field("summary", VERDICT["summary"])
     await expect(page.locator("#steps .now")).to_have_text("Hearing the other side")
     warnings = [BOTH_RIGHT, *VERDICT["warnings"]]
-    await line.say("verdict", VERDICT | {"other_side": OTHER_SIDE, "warnings": warnings})
+    await stream.say("verdict", VERDICT | {"other_side": OTHER_SIDE, "warnings": warnings})
     await expect(answer(page)).to_be_focused()
     await expect(page.locator("#announcer")).to_have_text(f"The answer is here. {BOTH_RIGHT}")
     await expect(page.locator("#outcome > .first > :first-child")).to_have_text(BOTH_RIGHT)
@@ -251,30 +249,30 @@ async def test_both_sides_told_that_they_are_right_is_said_before_the_verdict(vi
     await expect(other).to_contain_text(OTHER_SIDE["note"])
 
 
-async def test_without_the_switch_one_side_is_heard_and_agreement_is_no_warning(visit: Visit):
-    line = await take_the_line(visit.page)
+async def test_without_the_option_the_other_side_is_not_heard(visit: Visit):
+    stream = await script_stream(visit.page)
     page = await visit.open()
     await ask(page)
-    assert "hear_other_side" not in await line.asked()
-    await line.say("verdict", VERDICT | {"other_side": OTHER_SIDE | {"agrees": True}})
+    assert "hear_other_side" not in await stream.asked()
+    await stream.say("verdict", VERDICT | {"other_side": OTHER_SIDE | {"agrees": True}})
     await expect(page.get_by_role("region", name="The other side")).to_be_visible()
     await expect(page.locator(".banner")).to_have_count(0)
     await expect(page.locator(".warnings li")).to_have_text(VERDICT["warnings"])
 
 
-async def test_why_the_other_side_was_not_heard_is_said(line: ScriptedLine):
+async def test_reason_for_not_hearing_the_other_side_is_shown(stream: ScriptedStream):
     unheard = {"retelling": "", "personas": [], "agrees": None, "note": "There was no time left."}
     warnings = [*VERDICT["warnings"], unheard["note"]]
-    await line.say("verdict", VERDICT | {"other_side": unheard, "warnings": warnings})
-    other = line.page.get_by_role("region", name="The other side")
+    await stream.say("verdict", VERDICT | {"other_side": unheard, "warnings": warnings})
+    other = stream.page.get_by_role("region", name="The other side")
     await expect(other).to_have_text("The other sideThere was no time left.")
-    await expect(line.page.locator(".warnings li")).to_have_text(VERDICT["warnings"])
-    await expect(line.page.locator(".banner")).to_have_count(0)
+    await expect(stream.page.locator(".warnings li")).to_have_text(VERDICT["warnings"])
+    await expect(stream.page.locator(".banner")).to_have_count(0)
 
 
-async def test_steps_lead_to_the_pages_cited_and_dates_stand_beside_them(line: ScriptedLine):
-    page = line.page
-    await line.say("verdict", VERDICT)
+async def test_next_steps_link_to_the_cited_pages_with_their_dates(stream: ScriptedStream):
+    page = stream.page
+    await stream.say("verdict", VERDICT)
     steps = page.get_by_role("region", name="What you can do next")
     link = steps.get_by_role("link", name="Paying the rent")
     await expect(link).to_have_attribute("href", "https://advice.example/2")
@@ -283,10 +281,10 @@ async def test_steps_lead_to_the_pages_cited_and_dates_stand_beside_them(line: S
     await expect(page.locator("#reference-1")).to_contain_text("updated 1 April 2025")
 
 
-async def test_it_is_read_out_in_the_order_of_the_page(line: ScriptedLine):
-    await line.say("verdict", VERDICT | {"other_side": OTHER_SIDE})
-    await expect(answer(line.page)).to_be_focused()
-    headings = line.page.locator("#result").get_by_role("heading")
+async def test_screen_reader_order_is_the_order_of_the_page(stream: ScriptedStream):
+    await stream.say("verdict", VERDICT | {"other_side": OTHER_SIDE})
+    await expect(answer(stream.page)).to_be_focused()
+    headings = stream.page.locator("#result").get_by_role("heading")
     await expect(headings).to_have_text(
         [
             "What we make of it",
@@ -300,32 +298,32 @@ async def test_it_is_read_out_in_the_order_of_the_page(line: ScriptedLine):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_an_answer_is_accessible_while_it_is_written_and_when_it_is_whole(
-    line: ScriptedLine, scheme
+async def test_answer_is_accessible_while_streaming_and_when_complete(
+    stream: ScriptedStream, scheme
 ):
-    page = line.page
+    page = stream.page
     await page.emulate_media(color_scheme=scheme)
-    await write_two(line)
+    await write_two(stream)
     await assert_accessible(page)
-    await line.say("restart", {"defects": [DEFECT], "keeps": ["paraphrase"]})
-    await expect(parts(line)).to_have_count(0)
+    await stream.say("restart", {"defects": [DEFECT], "keeps": ["paraphrase"]})
+    await expect(parts(stream)).to_have_count(0)
     await assert_accessible(page)
     warnings = [BOTH_RIGHT, *VERDICT["warnings"]]
-    await line.say("verdict", VERDICT | {"other_side": OTHER_SIDE, "warnings": warnings})
+    await stream.say("verdict", VERDICT | {"other_side": OTHER_SIDE, "warnings": warnings})
     await expect(page.locator(".banner")).to_be_visible()
     await assert_accessible(page)
 
 
-async def test_a_narrow_window_holds_an_answer_that_is_being_written(line: ScriptedLine):
-    await line.page.set_viewport_size(PHONE)
-    await write_two(line)
-    await assert_fits(line.page)
-    await line.say("verdict", VERDICT | {"other_side": OTHER_SIDE})
-    await expect(line.page.get_by_role("region", name="The other side")).to_be_visible()
-    await assert_fits(line.page)
+async def test_streaming_answer_fits_a_narrow_window(stream: ScriptedStream):
+    await stream.page.set_viewport_size(PHONE)
+    await write_two(stream)
+    await assert_fits(stream.page)
+    await stream.say("verdict", VERDICT | {"other_side": OTHER_SIDE})
+    await expect(stream.page.get_by_role("region", name="The other side")).to_be_visible()
+    await assert_fits(stream.page)
 
 
-async def test_less_motion_means_none_while_it_is_written(line: ScriptedLine):
-    await line.page.emulate_media(reduced_motion="reduce")
-    await write_two(line)
-    assert await line.page.evaluate("document.getAnimations().length") == 0
+async def test_reduced_motion_disables_animation_while_streaming(stream: ScriptedStream):
+    await stream.page.emulate_media(reduced_motion="reduce")
+    await write_two(stream)
+    assert await stream.page.evaluate("document.getAnimations().length") == 0

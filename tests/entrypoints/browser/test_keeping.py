@@ -1,4 +1,4 @@
-"""An answer kept: printed, or as a document that needs nothing else and carries no dispute."""
+"""An answer exported: printed, or saved as a self-contained document without the dispute."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.entrypoints.browser.acting import (
     assert_accessible,
     assert_fits,
 )
-from tests.entrypoints.browser.scripted_line import take_the_line
+from tests.entrypoints.browser.scripted_line import script_stream
 from tests.entrypoints.browser.test_following import BOTH_RIGHT, OTHER_SIDE, VERDICT
 from tests.entrypoints.browser.visiting import PHONE, Visit
 
@@ -35,8 +35,8 @@ TOLD = VERDICT | {
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def told(visit: Visit) -> Page:
-    """The page with a whole answer on it."""
-    line = await take_the_line(visit.page)
+    """The page with a complete answer."""
+    line = await script_stream(visit.page)
     page = await visit.open()
     await ask(page)
     await line.say("verdict", TOLD)
@@ -45,7 +45,7 @@ async def told(visit: Visit) -> Page:
 
 
 async def saved(page: Page, button: str, folder: Path) -> Path:
-    """The document that *button* gives."""
+    """The document that *button* saves."""
     async with page.expect_download() as waiting:
         await page.get_by_role("button", name=button).click()
     download = await waiting.value
@@ -58,7 +58,7 @@ async def saved(page: Page, button: str, folder: Path) -> Path:
     return path
 
 
-async def test_the_html_document_needs_no_network_and_no_script(told: Page, tmp_path):
+async def test_html_export_needs_no_network_and_no_script(told: Page, tmp_path):
     path = await saved(told, "Download as HTML", tmp_path)
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"<(script|link|img|button|form)\b", text)
@@ -81,7 +81,7 @@ async def test_the_html_document_needs_no_network_and_no_script(told: Page, tmp_
     await assert_fits(page)
 
 
-async def test_the_markdown_document_takes_all_words_for_words(told: Page, tmp_path):
+async def test_markdown_export_escapes_markup(told: Page, tmp_path):
     text = (await saved(told, "Download as Markdown", tmp_path)).read_text(encoding="utf-8")
     assert (
         r"\<img src=x onerror=window.broken=1\> \[now\](https://evil.example) \*a\* \`b\`" in text
@@ -97,7 +97,7 @@ async def test_the_markdown_document_takes_all_words_for_words(told: Page, tmp_p
     assert "## The other side\n\nI own the flat" in text
 
 
-async def test_on_paper_there_is_the_answer_and_nothing_to_press(told: Page):
+async def test_print_shows_the_answer_without_controls(told: Page):
     await told.emulate_media(media="print", color_scheme="dark")
     for gone in ("header", "#dispute", ".share", "#unused", "#forget-key"):
         await expect(told.locator(gone)).to_be_hidden()
@@ -110,7 +110,7 @@ async def test_on_paper_there_is_the_answer_and_nothing_to_press(told: Page):
     assert (await told.pdf()).startswith(b"%PDF")
 
 
-async def test_printing_opens_the_browsers_own_dialogue(told: Page):
+async def test_print_button_opens_the_print_dialogue(told: Page):
     await told.evaluate("window.print = () => { window.printed = true; }")
     await told.get_by_role("button", name="Print").click()
     assert await told.evaluate("window.printed")

@@ -1,4 +1,4 @@
-"""What goes wrong is told on the page as a person would say it."""
+"""The page explains errors in plain words."""
 
 import pytest
 from playwright.async_api import expect
@@ -19,7 +19,7 @@ from tests.fakes.gemini import blocked, failure
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_what_is_missing_is_said_beside_its_field(visit: Visit):
+async def test_missing_field_is_reported_beside_it(visit: Visit):
     page = await visit.open()
     await ask(page, context="Too short", query="")
     field = page.get_by_label("What happened?")
@@ -33,7 +33,7 @@ async def test_what_is_missing_is_said_beside_its_field(visit: Visit):
     assert visit.gemini.seen == []
 
 
-async def test_what_only_the_service_finds_wrong_is_said_there_too(visit: Visit):
+async def test_error_of_the_server_is_reported_beside_its_field(visit: Visit):
     page = await visit.open()
     await page.route(
         "**/api/judge/stream",
@@ -51,7 +51,7 @@ async def test_what_only_the_service_finds_wrong_is_said_there_too(visit: Visit)
     await expect(page.get_by_label("What would you like to know?")).to_be_focused()
 
 
-async def test_a_scope_that_cannot_be_used_is_explained(visit: Visit):
+async def test_invalid_scope_is_explained(visit: Visit):
     page = await visit.open()
     await page.get_by_text("More options").click()
     await page.get_by_label("Also read your documents in").fill("@nonsense:x")
@@ -59,7 +59,7 @@ async def test_a_scope_that_cannot_be_used_is_explained(visit: Visit):
     await expect(problem(page)).to_contain_text("That limit cannot be used")
 
 
-async def test_two_defective_replies_are_explained_and_can_be_tried_again(visit: Visit):
+async def test_invalid_reply_is_explained_with_a_retry(visit: Visit):
     page = await visit.open()
     visit.gemini.script(BAD, BAD, GOOD)
     await ask(page)
@@ -73,7 +73,7 @@ async def test_two_defective_replies_are_explained_and_can_be_tried_again(visit:
     await expect(answer(page)).to_be_focused()
 
 
-async def test_a_model_out_of_reach_is_nobodys_fault(visit: Visit):
+async def test_unavailable_model_is_explained(visit: Visit):
     page = await visit.open()
     visit.gemini.script(failure(503), failure(503))
     await ask(page)
@@ -82,7 +82,7 @@ async def test_a_model_out_of_reach_is_nobodys_fault(visit: Visit):
     await expect(page.get_by_label("What happened?")).to_have_value(CONTEXT)
 
 
-async def test_a_blocked_dispute_brings_somebody_to_turn_to(visit: Visit):
+async def test_blocked_dispute_shows_help_lines(visit: Visit):
     page = await visit.open()
     visit.gemini.script(blocked())
     await ask(page)
@@ -93,8 +93,8 @@ async def test_a_blocked_dispute_brings_somebody_to_turn_to(visit: Visit):
     await expect(problem(page).get_by_role("button", name="Try again")).to_have_count(0)
 
 
-async def test_a_key_is_asked_for_and_kept_for_the_tab_alone(visit: Visit, locked_house):
-    page = await visit.open(house=locked_house)
+async def test_key_is_requested_and_stored_for_the_tab_only(visit: Visit, locked_deployment):
+    page = await visit.open(deployment=locked_deployment)
     await ask(page)
     key = page.get_by_label("API key")
     await expect(key).to_be_focused()
@@ -121,12 +121,10 @@ async def test_a_key_is_asked_for_and_kept_for_the_tab_alone(visit: Visit, locke
     assert await page.evaluate("sessionStorage.length") == 0
 
 
-async def test_where_the_browser_refuses_storage_a_key_holds_for_the_page(
-    visit: Visit, locked_house
-):
+async def test_key_is_kept_in_memory_without_storage(visit: Visit, locked_deployment):
     refusal = "{ get() { throw new DOMException('Access is denied.', 'SecurityError'); } }"
     await visit.page.add_init_script(f"Object.defineProperty(window, 'sessionStorage', {refusal})")
-    page = await visit.open(house=locked_house)
+    page = await visit.open(deployment=locked_deployment)
     await ask(page)
     await page.get_by_label("API key").fill("open-sesame")
     await page.get_by_role("button", name="Use this key").click()
@@ -136,14 +134,14 @@ async def test_where_the_browser_refuses_storage_a_key_holds_for_the_page(
     await expect(page.get_by_label("API key")).to_be_focused()
 
 
-async def test_without_a_network_it_says_so(visit: Visit):
+async def test_offline_is_reported(visit: Visit):
     page = await visit.open()
     await page.context.set_offline(True)
     await ask(page)
     await expect(problem(page)).to_contain_text("There is no connection to the service")
 
 
-async def test_an_answer_cut_off_says_so(visit: Visit):
+async def test_truncated_answer_is_reported(visit: Visit):
     page = await visit.open()
     await page.route(
         "**/api/judge/stream",

@@ -1,4 +1,4 @@
-"""The page that shows the interface, at `/schema`."""
+"""The page at `/schema`, which documents the HTTP API."""
 
 import pytest
 from playwright.async_api import expect
@@ -9,7 +9,7 @@ from tests.entrypoints.browser.visiting import PHONE, Visit
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_each_route_is_told_with_its_summary_and_names_are_set_as_code(visit: Visit):
+async def test_each_route_has_its_summary_and_names_are_code(visit: Visit):
     page = await visit.open("/schema")
     section = page.locator("section", has=page.get_by_role("heading", name="post /api/judge")).first
     await expect(section.locator("p").first).to_have_text("Judge one dispute.")
@@ -19,7 +19,7 @@ async def test_each_route_is_told_with_its_summary_and_names_are_set_as_code(vis
     await assert_accessible(page)
 
 
-async def test_a_phone_holds_it_all(visit: Visit):
+async def test_page_fits_a_phone(visit: Visit):
     page = await visit.open("/schema")
     await page.set_viewport_size(PHONE)
     await expect(page.get_by_role("heading", name="Schemas")).to_be_visible()

@@ -17,7 +17,7 @@ LONG_RULE = " ".join(["Nobody has to give a reason."] * 30)
 RULES = {
     "collection": "policies",
     "document_id": "rules",
-    "title": "House <b>rules</b>",
+    "title": "Deployment <b>rules</b>",
     "folder": "2024",
     "tags": ["home"],
     "text": f"The landlord looks after the boiler.\n\n{LONG_RULE}",
@@ -26,13 +26,13 @@ RULES = {
 
 @pytest.fixture
 def rules(visit: Visit) -> str:
-    """A document that can be searched; its collection."""
-    url = f"{visit.house.server.url}/api/documents"
+    """A searchable document; returns its collection."""
+    url = f"{visit.deployment.server.url}/api/documents"
     assert httpx.post(url, json=RULES, timeout=60).status_code == 201
     return RULES["collection"]
 
 
-async def test_a_search_shows_where_it_looked_and_what_matched(visit: Visit, rules):
+async def test_search_shows_its_scope_and_highlights(visit: Visit, rules):
     page = await visit.open("/#search")
     await page.get_by_role("button", name="Search").click()
     await expect(page.locator("#q-error")).to_have_text("Say what to look for.")
@@ -43,12 +43,12 @@ async def test_a_search_shows_where_it_looked_and_what_matched(visit: Visit, rul
     await expect(page.get_by_role("heading", name="1 passage found")).to_be_focused()
     hit = page.locator(".hit").first
     await expect(hit.locator("mark")).to_have_text("boiler")
-    await expect(hit.get_by_role("heading", name="House <b>rules</b>")).to_be_visible()
+    await expect(hit.get_by_role("heading", name="Deployment <b>rules</b>")).to_be_visible()
     await expect(hit).to_contain_text(re.compile(r"policies.*lines 1 to \d+.*home"))
     await assert_accessible(page)
 
 
-async def test_a_search_that_finds_nothing_gives_its_hint(visit: Visit, rules):
+async def test_search_without_hits_shows_the_hint(visit: Visit, rules):
     page = await visit.open("/#search")
     await page.get_by_role("searchbox", name="Look for").fill("boiler @tag:nowhere")
     await page.keyboard.press("Enter")
@@ -56,7 +56,7 @@ async def test_a_search_that_finds_nothing_gives_its_hint(visit: Visit, rules):
     await expect(page.locator("#found .banner")).to_contain_text("No tag is called 'nowhere'")
 
 
-async def test_a_search_that_is_refused_says_why(visit: Visit, rules):
+async def test_refused_search_is_explained(visit: Visit, rules):
     page = await visit.open("/#search")
     await page.get_by_role("searchbox", name="Look for").fill("boiler @collection:nope")
     await page.keyboard.press("Enter")
@@ -64,7 +64,7 @@ async def test_a_search_that_is_refused_says_why(visit: Visit, rules):
     await expect(problem(page)).to_contain_text("You can use: policies.")
 
 
-async def test_a_slow_answer_does_not_replace_that_of_a_later_question(visit: Visit, rules):
+async def test_late_answer_does_not_replace_a_newer_one(visit: Visit, rules):
     later_is_shown = asyncio.Event()
 
     async def hold(route: Route) -> None:
@@ -86,7 +86,7 @@ async def test_a_slow_answer_does_not_replace_that_of_a_later_question(visit: Vi
     await expect(page.get_by_role("heading", name="Nothing was found")).to_have_count(0)
 
 
-async def test_documents_in_a_scope_are_references_too(visit: Visit, rules):
+async def test_documents_in_the_scope_become_references(visit: Visit, rules):
     page = await visit.open()
     await page.get_by_text("More options").click()
     await page.get_by_label("Also read your documents in").fill(f"@collection:{rules}")

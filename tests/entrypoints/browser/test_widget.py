@@ -1,4 +1,4 @@
-"""`<judge-form>` on a page of another origin, which needs one script tag and nothing else."""
+"""`<judge-form>` on a page of another origin, which needs only one script tag."""
 
 import re
 
@@ -12,9 +12,9 @@ from tests.entrypoints.browser.acting import (
     assert_accessible,
     assert_fits,
 )
-from tests.entrypoints.browser.scripted_line import take_the_line
+from tests.entrypoints.browser.scripted_line import script_stream
 from tests.entrypoints.browser.test_following import BOTH_RIGHT, OTHER_SIDE, PERSONAS, VERDICT
-from tests.entrypoints.browser.visiting import PHONE, House, Visit
+from tests.entrypoints.browser.visiting import PHONE, Deployment, Visit
 from tests.fakes.gemini import blocked
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -33,12 +33,14 @@ HOST_PAGE = """<!doctype html>
 </html>"""
 
 
-async def embed(visit: Visit, house: House, attributes: str = "", kind: str = "async") -> Page:
-    """A page of another origin, strict about what it loads, with the widget in it."""
-    house.world.gemini.forget()
-    page = HOST_PAGE.format(server=house.server.url, attributes=attributes, kind=kind)
-    house.world.site.page("/advice", page)
-    await visit.page.goto(f"http://localhost:{house.world.site.port}/advice")
+async def embed(
+    visit: Visit, deployment: Deployment, attributes: str = "", kind: str = "async"
+) -> Page:
+    """A page of another origin, with a strict content security policy and the widget."""
+    deployment.world.gemini.forget()
+    page = HOST_PAGE.format(server=deployment.server.url, attributes=attributes, kind=kind)
+    deployment.world.site.page("/advice", page)
+    await visit.page.goto(f"http://localhost:{deployment.world.site.port}/advice")
     return visit.page
 
 
@@ -53,9 +55,9 @@ def result(page: Page) -> Locator:
 
 
 @pytest.mark.parametrize("kind", ["async", 'type="module"'])
-async def test_a_page_of_another_origin_gets_a_verdict(visit: Visit, hosting_house, kind):
-    page = await embed(visit, hosting_house, kind=kind)
-    hosting_house.world.gemini.script(BOTH)
+async def test_widget_on_another_origin_shows_a_verdict(visit: Visit, embedded_deployment, kind):
+    page = await embed(visit, embedded_deployment, kind=kind)
+    embedded_deployment.world.gemini.script(BOTH)
     await ask(page)
     await expect(page.get_by_role("heading", name="What we make of it")).to_be_focused()
     await expect(result(page)).to_contain_text("You are not being unreasonable 🙂 [1]")
@@ -65,13 +67,15 @@ async def test_a_page_of_another_origin_gets_a_verdict(visit: Visit, hosting_hou
         ["Repairs in rented homes", "Paying the rent"]
     )
     await expect(result(page).get_by_role("link", name="Paying the rent").last).to_have_attribute(
-        "href", hosting_house.world.site.url("/rent")
+        "href", embedded_deployment.world.site.url("/rent")
     )
 
 
-async def test_fields_are_shown_as_they_come_and_stay_when_the_line_breaks(visit: Visit, house):
-    line = await take_the_line(visit.page)
-    page = await embed(visit, house)
+async def test_fields_are_shown_on_arrival_and_stay_after_a_lost_connection(
+    visit: Visit, deployment
+):
+    line = await script_stream(visit.page)
+    page = await embed(visit, deployment)
     await ask(page)
     await line.field("paraphrase", "Your boiler is broken.")
     await line.field("personas.0", PERSONAS[0])
@@ -89,12 +93,12 @@ async def test_fields_are_shown_as_they_come_and_stay_when_the_line_breaks(visit
 
 
 @pytest.mark.parametrize("server", ["nonsense", "https://["])
-async def test_a_server_that_is_none_is_told_when_it_is_asked(visit: Visit, house, server):
-    page = await embed(visit, house, f'server="{server}" heading="<b>1</b>"')
+async def test_wrong_server_is_reported_on_submit(visit: Visit, deployment, server):
+    page = await embed(visit, deployment, f'server="{server}" heading="<b>1</b>"')
     await expect(page.get_by_role("form", name="<b>1</b>")).to_be_visible()
     await ask(page)
     await expect(page.get_by_role("heading", name="There is no connection")).to_be_focused()
-    visit.complaints.clear()
+    visit.console_errors.clear()
 
 
 NONSENSE = (
@@ -105,9 +109,9 @@ NONSENSE = (
 
 
 @pytest.mark.parametrize("said", NONSENSE)
-async def test_nonsense_instead_of_an_answer_is_told_and_not_waited_for(visit: Visit, house, said):
-    line = await take_the_line(visit.page)
-    page = await embed(visit, house)
+async def test_invalid_answer_is_reported_at_once(visit: Visit, deployment, said):
+    line = await script_stream(visit.page)
+    page = await embed(visit, deployment)
     await ask(page)
     await line.asked()
     await page.evaluate("text => window.line.enqueue(new TextEncoder().encode(text))", said)
@@ -116,29 +120,29 @@ async def test_nonsense_instead_of_an_answer_is_told_and_not_waited_for(visit: V
         re.compile("The connection broke|The answer cannot be read")
     )
     await expect(page.locator("judge-form [role=status]")).to_have_text("")
-    visit.complaints.clear()
+    visit.console_errors.clear()
 
 
-async def test_markup_in_a_reply_is_text_there_too(visit: Visit, hosting_house):
-    page = await embed(visit, hosting_house)
+async def test_markup_in_a_reply_is_shown_as_text(visit: Visit, embedded_deployment):
+    page = await embed(visit, embedded_deployment)
     markup = "<img src=x onerror=window.broken=true><b>bold</b>"
-    hosting_house.world.gemini.script(BOTH | {"paraphrase": markup})
+    embedded_deployment.world.gemini.script(BOTH | {"paraphrase": markup})
     await ask(page)
     await expect(result(page)).to_contain_text(markup)
     assert await result(page).locator("img, b").count() == 0
     assert await page.evaluate("window.broken") is None
 
 
-async def test_its_subject_and_title_can_be_set(visit: Visit, hosting_house):
-    page = await embed(visit, hosting_house, 'heading="Is it me?" domain="nowhere"')
+async def test_its_subject_and_title_can_be_set(visit: Visit, embedded_deployment):
+    page = await embed(visit, embedded_deployment, 'heading="Is it me?" domain="nowhere"')
     await expect(page.get_by_role("form", name="Is it me?")).to_be_visible()
     await ask(page)
     await expect(page.get_by_role("heading", name="There is no such domain")).to_be_focused()
 
 
-async def test_the_other_side_is_heard_where_the_site_offers_it(visit: Visit, house):
-    line = await take_the_line(visit.page)
-    page = await embed(visit, house, "other-side")
+async def test_other_side_is_heard_if_the_site_enables_it(visit: Visit, deployment):
+    line = await script_stream(visit.page)
+    page = await embed(visit, deployment, "other-side")
     switch = page.get_by_role("switch", name="Hear the other side too")
     await switch.focus()
     await page.keyboard.press("Space")
@@ -158,9 +162,9 @@ async def test_the_other_side_is_heard_where_the_site_offers_it(visit: Visit, ho
     await assert_accessible(page)
 
 
-async def test_why_the_other_side_was_not_heard_is_said_once(visit: Visit, house):
-    line = await take_the_line(visit.page)
-    page = await embed(visit, house, "other-side")
+async def test_reason_for_not_hearing_the_other_side_is_shown_once(visit: Visit, deployment):
+    line = await script_stream(visit.page)
+    page = await embed(visit, deployment, "other-side")
     await ask(page)
     note = "There was no time left."
     unheard = {"retelling": "", "personas": [], "agrees": None, "note": note}
@@ -168,8 +172,8 @@ async def test_why_the_other_side_was_not_heard_is_said_once(visit: Visit, house
     await expect(result(page).get_by_text(note)).to_have_count(1)
 
 
-async def test_it_does_not_offer_what_the_site_does_not(visit: Visit, house):
-    page = await embed(visit, house)
+async def test_options_that_the_site_leaves_out_are_not_offered(visit: Visit, deployment):
+    page = await embed(visit, deployment)
     await expect(page.get_by_role("switch")).to_have_count(0)
 
 
@@ -178,41 +182,41 @@ async def test_it_does_not_offer_what_the_site_does_not(visit: Visit, house):
     [('key="for-all-to-see"', "What we make of it"), ("", "A key is needed"),
      ('key="an-old-one"', "A key is needed"), ('key="schlüssel 🗝"', "A key cannot be sent")],
 )  # fmt: skip
-async def test_a_key_opens_a_server_that_asks_for_one(
-    visit: Visit, guarded_house, attributes, title
+async def test_key_is_sent_to_a_server_that_requires_one(
+    visit: Visit, locked_embedded_deployment, attributes, title
 ):
-    page = await embed(visit, guarded_house, attributes)
+    page = await embed(visit, locked_embedded_deployment, attributes)
     await ask(page)
     await expect(page.get_by_role("heading", name=title)).to_be_focused()
     assert "for-all-to-see" not in page.url
-    visit.complaints.clear()
+    visit.console_errors.clear()
 
 
-async def test_a_refusal_is_told_in_words(visit: Visit, hosting_house):
-    page = await embed(visit, hosting_house)
-    hosting_house.world.gemini.script(blocked())
+async def test_refusal_is_explained(visit: Visit, embedded_deployment):
+    page = await embed(visit, embedded_deployment)
+    embedded_deployment.world.gemini.script(blocked())
     await ask(page)
     await expect(result(page)).to_contain_text("The safety filter refused the dispute")
     await expect(result(page).get_by_role("link", name="The Listening Line")).to_be_visible()
 
 
-async def test_a_page_that_is_not_allowed_gets_a_sentence_and_no_verdict(visit: Visit, house):
-    page = await embed(visit, house)
+async def test_forbidden_origin_is_explained(visit: Visit, deployment):
+    page = await embed(visit, deployment)
     await ask(page)
     await expect(result(page)).to_contain_text("There is no connection to the service")
-    assert house.world.gemini.seen == []
-    refused, *_ = visit.complaints
+    assert deployment.world.gemini.seen == []
+    refused, *_ = visit.console_errors
     assert "CORS policy" in refused
-    visit.complaints.clear()
+    visit.console_errors.clear()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_it_is_accessible_and_fits_a_phone(visit: Visit, hosting_house, scheme):
+async def test_widget_is_accessible_and_fits_a_phone(visit: Visit, embedded_deployment, scheme):
     await visit.page.emulate_media(color_scheme=scheme)
     await visit.page.set_viewport_size(PHONE)
-    page = await embed(visit, hosting_house)
+    page = await embed(visit, embedded_deployment)
     await assert_accessible(page)
-    hosting_house.world.gemini.script(BOTH)
+    embedded_deployment.world.gemini.script(BOTH)
     await ask(page)
     await expect(result(page)).to_contain_text("You are not being")
     await assert_accessible(page)
@@ -221,8 +225,8 @@ async def test_it_is_accessible_and_fits_a_phone(visit: Visit, hosting_house, sc
     assert (max(map(int, re.findall(r"\d+", ground)[:3])) < 128) == (scheme == "dark")
 
 
-async def test_it_keeps_nothing(visit: Visit, hosting_house):
-    page = await embed(visit, hosting_house)
+async def test_widget_stores_nothing(visit: Visit, embedded_deployment):
+    page = await embed(visit, embedded_deployment)
     await ask(page)
     await expect(page.get_by_role("heading", name="What we make of it")).to_be_focused()
     kept = await page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]")

@@ -1,4 +1,4 @@
-"""What a test in the browser is about: the server visited, the page, and what it complained of."""
+"""What browser tests share: the server, the page, and its console errors."""
 
 import os
 import re
@@ -58,7 +58,7 @@ def escaped(text: str) -> str:
 
 
 def write_sources(world: World) -> None:
-    """Two pages, one of which is about markup and holds some."""
+    """Two pages, one of which contains escaped markup."""
     page = "<html><body><main><h1>Page</h1><p>{}</p></main></body></html>"
     world.site.page("/repairs", page.format(escaped(REPAIRS)))
     world.site.page("/rent", page.format(escaped(MARKUP)))
@@ -67,15 +67,15 @@ def write_sources(world: World) -> None:
 
 
 @dataclass(frozen=True)
-class House:
-    """The server and the fakes around it."""
+class Deployment:
+    """A server and the fakes that it uses."""
 
     world: World
     server: RunningServer
 
 
 def chromium() -> str:
-    """Where it is; without it the test is skipped, but fails in CI."""
+    """The path of Chromium; without it the test is skipped, but fails in CI."""
     found = shutil.which("chromium") or shutil.which("chromium-browser")
     if found is None:
         reason = "chromium is not installed (Debian: apt-get install chromium)"
@@ -87,21 +87,21 @@ def chromium() -> str:
 
 @dataclass
 class Visit:
-    """A page in a browser of its own, and what it complained of."""
+    """A page in its own browser context, and its console errors."""
 
     page: Page
-    house: House
-    complaints: list[str] = field(default_factory=list)
+    deployment: Deployment
+    console_errors: list[str] = field(default_factory=list)
 
-    async def open(self, path: str = "/", house: House | None = None) -> Page:
-        await self.page.goto(f"{(house or self.house).server.url}{path}")
+    async def open(self, path: str = "/", deployment: Deployment | None = None) -> Page:
+        await self.page.goto(f"{(deployment or self.deployment).server.url}{path}")
         return self.page
 
     def hear(self, text: str) -> None:
-        """Keep a complaint; that a refusal is logged by the browser is no news."""
+        """Record a console error, unless the browser only logs an error response."""
         if not re.match(r"Failed to load resource: (the server responded|net::ERR_INTERNET)", text):
-            self.complaints.append(text)
+            self.console_errors.append(text)
 
     @property
     def gemini(self):
-        return self.house.world.gemini
+        return self.deployment.world.gemini
