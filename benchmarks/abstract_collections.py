@@ -3,8 +3,8 @@
     apt-get install doc-rfc emacs-common-non-dfsg glibc-doc-reference gcc-12-doc gawk-doc octave-doc
 
 (of Debian's `non-free`; or `apt-get download` and `dpkg -x` into a folder). An RFC is its title,
-authors and abstract, where it has one; it has to find the RFCs that its text names, those that it
-names often twice as much. A paragraph of a manual has to find the sections that it points at.
+authors and abstract, if it has one; relevant to it are the RFCs that its text names, with twice the
+grade if often. Relevant to a paragraph of a manual are the sections that it refers to.
 """
 
 import gzip
@@ -18,16 +18,16 @@ from pathlib import Path
 from benchmarks.judged import Judged
 
 RFCS, PARAGRAPHS = 240, 300
-"""That ask."""
+"""How many are used as queries."""
 
 LEAST_WORDS, MOST_WORDS = 15, 350
-"""Of an abstract; what is longer is more than one."""
+"""Of an abstract; a longer text is more than an abstract."""
 
 ASKED_WORDS = (20, 100)
-"""Of a paragraph that asks."""
+"""Of a paragraph that is used as a query."""
 
 CITED_BY_ALL = 250
-"""Times; by what words mean and how they are written nothing is told."""
+"""RFCs cited more often than this do not count: they are cited by convention, not by topic."""
 
 OFTEN = 5
 
@@ -49,7 +49,7 @@ class Rfc:
 
 
 def abstracts(root: Path) -> Iterator[Judged]:
-    """What can be made of the documents below *root*; nothing where there are none."""
+    """The collections that the documents below *root* allow; none if there are no documents."""
     if (root / "usr/share/doc/RFC").exists():
         yield from rfcs(root)
     sections = dict(_sections(root))
@@ -58,7 +58,7 @@ def abstracts(root: Path) -> Iterator[Judged]:
 
 
 def rfcs(root: Path) -> Iterator[Judged]:
-    """The same RFCs asked for by abstract, by title, and in a sentence with both."""
+    """The same RFCs with three kinds of queries: abstract, title, and a sentence with both."""
     found = dict(_rfcs(root / "usr/share/doc/RFC"))
     cited = Counter(name for rfc in found.values() for name in rfc.cites)
     for rfc in found.values():
@@ -117,7 +117,7 @@ Section = tuple[str, str]
 
 
 def manual_paragraphs(sections: dict[Section, tuple[str, str]]) -> Judged:
-    """Paragraphs, less their pointers, and the sections that these name."""
+    """Paragraphs without their cross-references as queries for the sections these name."""
     asked: dict[Section, tuple[str, set[str]]] = {}
     paragraphs = [
         (section, paragraph)

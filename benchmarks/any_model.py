@@ -1,9 +1,9 @@
-"""What becomes of disputes with the model of a server of chat completions, at whatever address.
+"""Judges disputes with any model behind a server of chat completions.
 
-The dispute of the demo and one that no page fits, each plain, streamed, and streamed with the other
-side. Nothing is scored: small models break many rules, and what counts is that each reply ends in a
-verdict or in a problem that says why, and that no field that was shown is another in the verdict.
-Most of the time is the server's own.
+The dispute of the demo and one without a relevant page, each plain, streamed, and streamed with the
+other side. Nothing is scored, since small models break many rules: each request must end in a
+verdict or in a problem that says why, and every field shown must be the same in the verdict.
+Most of the time is spent in the server.
 
     python -m benchmarks.any_model --url http://127.0.0.1:11434/v1 --model llama3.2 [--deadline 600]
 """
@@ -40,7 +40,7 @@ WAYS = ("plain", "streamed", "other side")
 
 @dataclass
 class Judged:
-    """What became of one dispute, and when the first field of it was shown."""
+    """The outcome of one dispute, and when its first field was shown."""
 
     title: str
     way: str
@@ -54,7 +54,7 @@ class Judged:
 
     @property
     def changed(self) -> list[str]:
-        """The fields that were shown and are others in the verdict."""
+        """The fields that were shown and differ in the verdict."""
         if self.result is None:
             return []
         told: dict[str, object] = {

@@ -1,4 +1,4 @@
-"""The floor of `overhead.py`: a Litestar handler that makes the same model call and no more."""
+"""The baseline of `overhead.py`: a Litestar handler that only makes the same model call."""
 
 import os
 from collections.abc import AsyncIterator

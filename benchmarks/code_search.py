@@ -1,12 +1,12 @@
-"""How well ranked search finds what a question about code means.
+"""How well ranked search of code answers questions.
 
     python benchmarks/code_search.py FOLDER... [--questions FILE]
 
-Each FOLDER is a project. Its questions are made of what its authors wrote about it: the first
-sentence of the documentation of a function or class (`definition`) and of a whole file (`file`),
-which is then cut out of the copy that is searched, and bare names that one file alone defines
-(`symbol`). Right is the file that the sentence stood in, nDCG@10 over the items as they are shown;
-`at` is the same for the very definition. Python, and `///`, `//!` and `/** */` of other languages.
+Each FOLDER is a project. Its questions are taken from its documentation: the first sentence about
+a function or class (`definition`) or a whole file (`file`), which is then removed from the searched
+copy, and bare names that only one file defines (`symbol`). The relevant file is the one with the
+sentence; the score is nDCG@10 over the items as shown, and `at` the same for the definition
+itself. It reads Python, and `///`, `//!` and `/** */` of other languages.
 
 FILE has other questions about one FOLDER, such as those of the benchmark of semble: in each line a
 question and the files that answer it, with `|` between them. nDCG@10 is then that benchmark's: the
@@ -36,7 +36,7 @@ from judge.codegraph.python_api import CodeGraph, build_graph_for_repo
 from judge.codegraph.query.formats import as_json, as_text
 
 SEED = 11
-#: Figures that are no further kind of question.
+#: Scores that are not a kind of question.
 BESIDE = {"at", "json", "text"}
 MOST = {"definition": 24, "file": 12, "symbol": 8}
 SHOWN = 10
@@ -57,7 +57,7 @@ _NAMED = re.compile(
 
 
 class Question(NamedTuple):
-    """What is asked, the files that answer, and the lines if a definition is meant."""
+    """A query, the relevant files, and the lines of the definition if it is about one."""
 
     kind: str
     text: str
@@ -66,7 +66,7 @@ class Question(NamedTuple):
 
 
 class Documentation(NamedTuple):
-    """A question, and where the text is (first and last line) that says the same."""
+    """A question, and the first and last line of the documentation that it comes from."""
 
     question: Question
     start: int
@@ -127,7 +127,7 @@ def is_meant(item: SearchItem, question: Question) -> bool:
 
 
 def gain(ranks: list[int | None]) -> float:
-    """nDCG of as many right answers as there are *ranks*, from 0; None was not found."""
+    """The nDCG of relevant items at *ranks*, counted from 0; None for those not found."""
     best = sum(1 / log2(rank + 2) for rank in range(len(ranks)))
     return sum(1 / log2(rank + 2) for rank in ranks if rank is not None) / best
 
@@ -139,7 +139,7 @@ def in_json(found: SearchResult) -> str:
 def recall(
     found: SearchResult, printed: Callable[[SearchResult], str], files: tuple[str, ...]
 ) -> float:
-    """The share of *files* of which an item stands in what is read before the tokens are spent."""
+    """The share of *files* with an item within the first TOKENS tokens of the output."""
     room = TOKENS * CHARACTERS_A_TOKEN
     whole = [
         item.file
@@ -150,7 +150,7 @@ def recall(
 
 
 def read_questions(path: Path, root: Path) -> list[Question]:
-    """Those of a file; answers that *root* does not have are left out."""
+    """The questions in a file, without files that *root* does not have."""
     rows = [line.split("|") for line in path.read_text().splitlines()]
     known = ((text, [file for file in files if (root / file).exists()]) for text, *files in rows)
     return [
@@ -161,7 +161,7 @@ def read_questions(path: Path, root: Path) -> list[Question]:
 
 
 def prepared(root: Path) -> list[Question]:
-    """Questions about the files below *root*, from which their answers are taken out."""
+    """Questions about the files below *root*; removes from these the sentences that they quote."""
     found: dict[str, list[Documentation]] = defaultdict(list)
     names: dict[str, list[Question]] = defaultdict(list)
     for path in sorted(root.rglob("*")):
@@ -241,7 +241,7 @@ def other_docs(file: str, text: str) -> Iterator[Documentation]:
 
 
 def defined(suffix: str, text: str) -> set[str]:
-    """Names that look like those of functions and types; short ones could mean anything."""
+    """Names that look like functions and types; short names are too ambiguous."""
     pattern = (
         r"^\s*(?:async )?(?:def|class) (\w+)"
         if suffix == ".py"

@@ -1,12 +1,12 @@
-"""How fast and how right the code graph is.
+"""How fast and how accurate the code graph is.
 
     python benchmarks/codegraph.py [speed [FOLDER...]]    time and size, jedi beside it
     python benchmarks/codegraph.py accuracy [FOLDER...]   precision and recall against jedi
 
-FOLDER is any folder with Python in it; without one, some installed packages are taken. It is copied
+FOLDER is any folder with Python files; without one, some installed packages are used. It is copied
 to a temporary folder first. `speed` prints the budget beside each figure and exits 1 when one is
 missed.
-CPU seconds are those of this process and its children, wall seconds are said to be so.
+CPU seconds are those of this process and its children; wall-clock seconds are marked.
 """
 
 import argparse
@@ -37,7 +37,7 @@ BUILD_CPU_S_PER_100K_LINES = 5.0
 COMMAND_S = 0.5
 LOADED_MS = 20.0
 
-#: jedi's share of the run; it is asked for whole files until this is spent.
+#: jedi's time limit; it resolves whole files until this is used up.
 JEDI_S = 20.0
 SEED = 7
 PACKAGES = ("litestar", "pypdf", "_pytest", "httpx")
@@ -126,7 +126,7 @@ def parse_cpu_s(sources: list[Path]) -> float:
 
 
 def jedi_cpu_s_per_line(root: Path, sources: list[Path]) -> float:
-    """What jedi needs to say for each name of a file which definition it means."""
+    """jedi's time to resolve each name of a file to its definition."""
     project = jedi.Project(root)
     start, lines = cpu_s(), 0
     for path in random.Random(SEED).sample(sources, len(sources)):
@@ -143,7 +143,7 @@ def jedi_cpu_s_per_line(root: Path, sources: list[Path]) -> float:
 
 
 def pyright_cpu_s(root: Path) -> float | None:
-    """What pyright needs to infer every type once, when it is installed."""
+    """Pyright's time to infer every type once, if it is installed."""
     command = shutil.which("pyright") or shutil.which("basedpyright")
     if command is None:
         return None

@@ -1,4 +1,4 @@
-"""Language servers as peers: just enough of their protocol to ask where a symbol is used."""
+"""A minimal client of language servers, which requests the references of a symbol."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-#: How each server is started; what it is told is in `_configuration`.
+#: How each server is started; its settings are in `_configuration`.
 COMMANDS = {
     "basedpyright": ["basedpyright-langserver", "--stdio"],
     "ty": ["ty", "server"],
@@ -18,7 +18,7 @@ COMMANDS = {
 
 Place = tuple[str, int]
 
-#: The first question waits for the server to read the whole project.
+#: The first request waits for the server to index the whole project.
 FIRST_ANSWER_S = 180.0
 ANSWER_S = 60.0
 
@@ -34,7 +34,7 @@ def found_servers(folder: Path | None) -> dict[str, list[str]]:
 
 
 class Server:
-    """A language server at work on one folder; every question has an end."""
+    """A language server on one folder; every request has a timeout."""
 
     def __init__(self, command: list[str], root: Path, python: Path | None) -> None:
         self._root = root
@@ -56,7 +56,7 @@ class Server:
         self._initialise()
 
     def references(self, places: list[tuple[str, int, int]]) -> set[Place] | None:
-        """All places that mean what stands at *places* (file, line, column); None: no answer."""
+        """References to the symbols at *places* (file, line, column); None without an answer."""
         found: set[Place] = set()
         for file, line, column in places:
             answer = self._references(file, line, column)

@@ -12,7 +12,7 @@ folder BIN, for example after
 and ends with code 2 where fewer than two of them are there. Symbols are functions, classes and
 methods, picked by the hash of their names: half of them methods whose name is defined more than
 once. All definitions of a name in one scope, in a module and in its stub, are one symbol. A place
-is a line of a file; definitions do not count.
+is a line of a file; definitions are not counted.
 
 precision: of our exact uses, those that at least two servers confirm.
 recall: of the uses on which at least two servers agree, those that are exact uses of ours.
@@ -37,7 +37,7 @@ from codegraph_lsp import Place, Server, found_servers
 
 from judge.codegraph.python_api import CodeGraph, build_graph_for_repo
 
-#: That many servers must agree.
+#: How many servers must agree.
 AGREEING = 2
 #: A server is ready when its answers for so many symbols no longer change.
 SETTLING = 8
@@ -49,7 +49,7 @@ IGNORED = {"node_modules", "__pycache__"}
 
 @dataclass
 class Symbol:
-    """A symbol, where it is defined (file, line, column), and what each server says of it."""
+    """A symbol, where it is defined (file, line, column), and its references by each server."""
 
     id: str
     places: list[tuple[str, int, int]]
@@ -197,7 +197,7 @@ def ask_all(
 def ask(
     symbols: list[Symbol], name: str, command: list[str], root: Path, python: Path | None
 ) -> None:
-    """Ask one server of every symbol; what it cannot tell in time stays without an answer."""
+    """Request the references of every symbol from one server; timeouts stay without an answer."""
     server = Server(command, root, python)
     try:
         settle(server, symbols[:SETTLING])
@@ -210,7 +210,7 @@ def ask(
 
 
 def settle(server: Server, symbols: list[Symbol]) -> None:
-    """Wait until answers stay the same: at first a server may know of opened files alone."""
+    """Wait until answers stay the same: at first a server may know only opened files."""
     before: list[set[Place] | None] = []
     ends = time.monotonic() + SETTLING_S
     while time.monotonic() < ends:
@@ -231,7 +231,7 @@ def remember(symbols: list[Symbol], kept: Path) -> None:
 
 
 def recalled(symbols: list[Symbol], kept: Path) -> bool:
-    """Take the answers of an earlier run, when it asked the same."""
+    """Use the answers of an earlier run if it requested the same."""
     if not kept.exists():
         return False
     known = json.loads(kept.read_text())

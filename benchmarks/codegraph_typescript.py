@@ -8,8 +8,8 @@ and the package `typescript` in NODE_MODULES, for example after `npm install typ
 a line of a file; definitions and comments do not count.
 
 precision: of our exact uses, those that the service has too.
-recall: of its uses, those that are exact uses of ours. Where it takes a method and all that
-override it for one, or follows types that nobody wrote, we do not.
+recall: of its uses, those that are exact uses of ours. Unlike Judge, the
+service treats a method and its overrides as one symbol, and follows inferred types.
 """
 
 import argparse
@@ -120,7 +120,7 @@ def sampled(graph: Graph, wanted: int) -> dict[str, list[Node]]:
 
 
 def named(nodes: list[Node], lines: dict[str, list[str]]) -> list[tuple[str, int, int]]:
-    """Where the name of each definition stands: file, line and column."""
+    """The file, line and column of the name of each definition."""
     found = []
     for node in nodes:
         name = symbol_id(node.id).rpartition(":")[2].rpartition(".")[2]
@@ -133,7 +133,7 @@ def named(nodes: list[Node], lines: dict[str, list[str]]) -> list[tuple[str, int
 def asked(
     root: Path, files: list[str], questions: list[dict[str, object]], arguments: argparse.Namespace
 ) -> list[list[dict[str, object]]]:
-    """The references to what stands at each place, as the service gives them."""
+    """The service's references to the symbol at each place."""
     done = subprocess.run(
         ["node", "-e", _REFERENCES],
         input=json.dumps({"root": str(root), "files": files, "questions": questions}),

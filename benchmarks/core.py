@@ -2,9 +2,9 @@
 
     python -m benchmarks.core [--requests 100] [--rounds 8]
 
-The shipped sources file, with pages and disputes of `overhead_load.py`, all of them different, and
-a model that answers at once. Others use the machine: of each dispute a step counts as it was in its
-quickest round, and what is remembered of texts is warm. Run two versions in turns to compare them.
+Uses the shipped sources file, pages and distinct disputes of `overhead_load.py`, and a model that
+replies at once. Since the machine is shared, each step of a dispute counts as in its fastest round,
+with warm caches of texts. To compare two versions, run them in turns.
 """
 
 import argparse

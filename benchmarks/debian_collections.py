@@ -1,8 +1,8 @@
-"""Judged collections out of what Debian says of its packages, a dictionary, and Perl's questions.
+"""Judged collections from Debian's package descriptions, a dictionary, and Perl's FAQ.
 
-People judged them for other ends: who made a task package chose the packages that serve it, who
-tagged packages said what they are for, who wrote an entry of the dictionary named its neighbours,
-and each answer of the FAQ was written for its question. For all of them:
+People made the judgements for other purposes: task packages list the packages that serve a task,
+packages are tagged with their purposes, entries of the dictionary name related ones, and answers
+of the FAQ were written for their questions. To install all of them:
 
     apt-get -o Acquire::Languages=en update && apt-get install dict-foldoc perl-doc
 
@@ -23,10 +23,10 @@ from benchmarks.judged import Judged
 
 QUESTIONS = 250
 BYSTANDERS = 9000
-"""Packages that no task names, among those that some do."""
+"""How many packages that no task names are mixed in."""
 
 _KINDRED = 0.75
-"""Of the weight of all tags of two packages, what they share when one is relevant to the other."""
+"""The share of common tags, by weight, from which a package is relevant to another."""
 
 _PARTS = re.compile(
     r"-(dbg|dbgsym|dev|doc|data|common|perl|cil)$|^lib(?!reoffice)|transitional"
@@ -51,7 +51,7 @@ def debian(root: Path, *, is_unseen: bool) -> Iterator[Judged]:
 
 
 def tasks(root: Path) -> Judged:
-    """What a task is about has to find the packages that serve it."""
+    """Descriptions of tasks as queries for the packages of the task."""
     packages, told = _packages(root), _descriptions(root)
     blends = {_source(row) for name, row in packages.items() if name.endswith("-tasks")}
     blends = {name for name in blends if re.match(r"debian|debichem|freedombox", name)}
@@ -74,7 +74,7 @@ def tasks(root: Path) -> Judged:
 
 
 def tags(root: Path) -> Judged:
-    """A package's description has to find others that are tagged for the same purposes."""
+    """Descriptions of packages as queries for others with the same tags."""
     packages, programs = _packages(root), _programs(root)
     purposes = {name: _purposes(packages[name]) for name in programs}
     purposes = {name: held for name, held in purposes.items() if len(held) >= 3}
@@ -111,9 +111,9 @@ def tags(root: Path) -> Judged:
 
 
 def dictionary(root: Path, *, first: int = 0) -> Judged:
-    """What an entry says has to find the entries that it names, or that name it.
+    """Entries as queries for the entries that they name, or that name them.
 
-    The entries that ask, the *first* of those that may and the next ones, are not among them.
+    The queries, from the *first* eligible entry on, are not among the documents.
     """
     entries, aliases = _entries(root)
     told = {name: _without_links(text) for name, text in entries.items()}
@@ -138,7 +138,7 @@ def dictionary(root: Path, *, first: int = 0) -> Judged:
 
 
 def faq(root: Path) -> Judged:
-    """Each question of Perl's FAQ has to find its answer among all sections of the manual."""
+    """Questions of Perl's FAQ as queries for their answers among all sections of the manual."""
     made = Judged("faq")
     left_out = re.compile(r"delta|perl(ko|jp|cn|tw|toc|uniprops|modlib|diag|hist)")
     questions = {}
@@ -208,7 +208,7 @@ def _descriptions(root: Path) -> dict[str, tuple[str, str]]:
 
 
 def _programs(root: Path) -> dict[str, tuple[str, str]]:
-    """What is said of packages that are not parts of others."""
+    """The descriptions of packages that are not parts of others."""
     told, packages = _descriptions(root), _packages(root)
     return {
         name: told[name]
@@ -244,7 +244,7 @@ def _entries(root: Path) -> tuple[dict[str, str], dict[str, str]]:
     names: list[str] = []
     body: list[str] = []
     with gzip.open(root / "usr/share/dictd/foldoc.dict.dz", "rt", errors="replace") as file:
-        for line in [*file.read().split("\n")[100:], "end"]:  # what comes first is about the file
+        for line in [*file.read().split("\n")[100:], "end"]:  # the preface is about the file
             if line and not line.startswith(" "):
                 if body:
                     entries[names[0]] = "\n".join(body)

@@ -1,12 +1,12 @@
-"""How well and how fast a dispute is given its domain, against naive keyword matching.
+"""How well and how fast domains are detected, compared with naive keyword matching.
 
     python benchmarks/detection.py [--shared ../shared]
 
-The disputes in `tests/fixtures/disputes.toml` are made up, dense with near misses, and the words
-were weighed with a look at them. The posts are real ones from public forums and no part of this
+The disputes in `tests/fixtures/disputes.toml` are made up, with many near misses, and the weights
+of words were tuned with them. The posts are real ones from public forums and not part of this
 repository; without them the benchmark says so and ends. A fifth of them, by a hash of their ids,
-was set aside before the words in `judge/vocabulary` were weighed: only that part is a fair
-measure. `detect` is also what the scorer beside the posts takes:
+was held out before the words in `judge/vocabulary` were weighted: only that part is a fair
+measure. The scorer beside the posts can use `detect` too:
 `--detector benchmarks.detection:detect`.
 """
 
@@ -50,12 +50,12 @@ def _detector() -> Detector:
 
 
 def detect(context: str, query: str) -> str:
-    """Our answer."""
+    """The domain that Judge detects."""
     return detect_domain(_detector(), read_dispute(context, query)).domain
 
 
 def detect_naively(context: str, query: str) -> str:
-    """The peer: the domain with the most of its keywords anywhere in the text."""
+    """The baseline: the domain with the most keywords anywhere in the text."""
     text = f"{query} {context}".lower()
     counts = {name: sum(word in text for word in words) for name, words in NAIVE.items()}
     best = max(counts, key=lambda name: counts[name])
@@ -63,7 +63,7 @@ def detect_naively(context: str, query: str) -> str:
 
 
 def is_held_out(post_id: str) -> bool:
-    """Whether a post belongs to the fifth that nobody looked at."""
+    """Whether a post belongs to the held-out fifth."""
     return int(hashlib.sha256(post_id.encode()).hexdigest(), 16) % 5 == 0
 
 
@@ -87,7 +87,7 @@ def read_disputes(path: Path) -> list[Post]:
 def judge_posts(
     posts: Sequence[Post], answer: Detect, domains: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """The right and the given label of each post, others than *domains* counting as default."""
+    """The true and the detected label of each post; labels not in *domains* count as default."""
     pairs = []
     for context, query, labels in posts:
         given = answer(context, query)
@@ -115,7 +115,7 @@ def interval(pairs: Sequence[tuple[str, str]], rounds: int = 500) -> tuple[float
 
 
 def injection(pairs: Sequence[tuple[str, str]]) -> tuple[float, float]:
-    """Precision and recall over what is not default: would the right pages be quoted?"""
+    """Precision and recall without the default domain: would the right pages be quoted?"""
     right = sum(right == given != "default" for right, given in pairs)
     answered = sum(given != "default" for _, given in pairs)
     wanted = sum(label != "default" for label, _ in pairs)
@@ -123,7 +123,7 @@ def injection(pairs: Sequence[tuple[str, str]]) -> tuple[float, float]:
 
 
 def times_us(posts: Sequence[Post], answer: Detect) -> list[float]:
-    """Microseconds of each call, sorted; the best of three, since others use the machine."""
+    """Microseconds of each call, sorted; the best of three, since the machine is shared."""
     best = []
     for context, query, _ in posts:
         rounds = []

@@ -1,4 +1,4 @@
-"""Score our extraction against trafilatura's fast mode, in one run, page by page in turn.
+"""Compare Judge's extraction with trafilatura's fast mode, page by page in one run.
 
     python benchmarks/extraction.py [SHARED_FOLDER]
 
@@ -23,7 +23,7 @@ OURS, PEER = "judge", "trafilatura-fast"
 
 
 def lead(body: bytes, url: str) -> str | None:
-    """Read the page in *body* whole, as the server does, and return its lead, not cut."""
+    """Read the whole page in *body*, as the server does, and return its lead, not cut."""
     return read_html(body, max_words=100_000).lead
 
 

@@ -1,4 +1,4 @@
-"""Judged collections: documents with titles, questions, and which documents answer them."""
+"""Test collections: documents with titles, queries, and relevance judgements."""
 
 import json
 import random
@@ -22,7 +22,7 @@ class Judged:
             yield name, f"{title}\n{text}"
 
     def unseen(self) -> "Judged":
-        """With the half of the questions that nothing was tuned on."""
+        """The collection with only the held-out half of its queries."""
         names = sorted(self.grades)
         random.Random(7).shuffle(names)
         kept = names[len(names) // 2 :]
@@ -30,7 +30,7 @@ class Judged:
         return Judged(self.name, self.documents, self.questions, grades)
 
     def ask(self, question: str, text: str, relevant: set[str], least: int = 1) -> None:
-        """Note a question, if *least* of what is relevant is among the documents."""
+        """Add a query, if at least *least* relevant documents are in the collection."""
         held = {name: 1 for name in sorted(relevant) if name in self.documents}
         if len(held) >= least:
             self.questions[question] = text

@@ -1,9 +1,9 @@
-"""Opposites made by rule from sentences of real guidance: how many stand below a true paraphrase.
+"""How often an opposite, made by rule from real guidance, scores below a true paraphrase.
 
     python -m benchmarks.opposites_by_rule [--shared FOLDER]
 
-A sentence is turned round by one of fifteen changes (a `not`, another number, `may` for `must
-not`), drawn by a fixed seed, and said in other words by one of seven, or with its condition last.
+A sentence is reversed by one of fifteen changes (a `not`, another number, `may` for `must not`),
+drawn by a fixed seed, and paraphrased by one of seven, or by moving its condition to the end.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What a request costs: Judge beside a bare handler, a plain service and LlamaIndex, in turn.
+"""What a request costs: Judge, a bare handler, a plain service and LlamaIndex, measured in turn.
 
 Each has one worker and calls the same fake Gemini through google-genai. Judge runs as it is
 shipped: its sources file, Redis with every page in it, its limits on. Disputes are all different,
@@ -39,13 +39,13 @@ from benchmarks.overhead_report import write_report
 
 REQUESTS = {1: 60, 32: 640, 256: 1024, 1000: 2000}
 PACE = 60
-"""Requests a second while times are measured: far from what one core can do."""
+"""Requests a second while times are measured: far below the capacity of one core."""
 
 LIMITS = {1: 1.0, 32: 0.6, 256: 0.6, 1000: 0.6}
-"""Milliseconds of CPU above the bare handler, by requests in flight."""
+"""Allowed milliseconds of CPU above the bare handler, by requests in flight."""
 
 MAX_LONG_MS = 2.0
-"""What a dispute of 7,900 characters may cost above a short one."""
+"""Allowed milliseconds of CPU of a dispute of 7,900 characters above a short one."""
 
 SEEDS = count()
 
@@ -104,7 +104,7 @@ CONTENDERS = {
 
 
 def present(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """The contenders and their interpreters; who cannot take part is named with the reason."""
+    """The contenders and their interpreters; prints which are left out, and why."""
     for name, (_, peer) in CONTENDERS.items():
         if options.only and name not in options.only.split(","):
             continue
@@ -119,7 +119,7 @@ def present(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
 
 
 def measure_all(options, levels, ports, environment, stack) -> Iterator[dict]:
-    """One row for each measurement, contenders in turn; then what each takes at rest."""
+    """One row per measurement, contenders in turn; then the memory of each at rest."""
     pids: dict[str, int] = {}
     with gemini(ports["gemini"], 0):
         for name, python in present(options):
@@ -147,7 +147,7 @@ def measure_all(options, levels, ports, environment, stack) -> Iterator[dict]:
 
 
 def rounds(options, levels, ports, pids, *, is_paced: bool) -> Iterator[dict]:
-    """The contenders in turn, in every round, at every level, with short and with long disputes."""
+    """The contenders in turn, in every round, at every concurrency, with short and long ones."""
     for number, level, kind in product(range(options.rounds), levels, LENGTHS):
         requests = REQUESTS.get(level, 4 * level) // (4 if options.quick else 1)
         seed = next(SEEDS)
@@ -162,7 +162,7 @@ def rounds(options, levels, ports, pids, *, is_paced: bool) -> Iterator[dict]:
 
 
 def soak(requests: int, ports, pids) -> Iterator[dict]:
-    """What each holds after every tenth of the requests; nothing when there are none."""
+    """The memory of each after every tenth of the requests; nothing without requests."""
     for part, (name, pid) in product(range(1, 11), pids.items() if requests else ()):
         asyncio.run(load(url_of(ports[name]), 256, requests, seed=next(SEEDS)))
         yield {"who": name, "requests": part * requests, "held_mb": memory_mb(pid)}
@@ -172,7 +172,7 @@ def measure(url, pid, *, level, requests, kind, seed, is_paced) -> dict[str, flo
     """CPU milliseconds a request, times to answer in ms, and answers a second."""
     spread_s = level / PACE if is_paced else 0.0
     gc.collect()
-    gc.disable()  # a pause of this process would be taken for one of the server
+    gc.disable()  # a pause of this process would be attributed to the server
     before, started = cpu_ns(pid), time.perf_counter()
     times = asyncio.run(load(url, level, requests, kind=kind, seed=seed, spread_s=spread_s))
     taken_s, used = time.perf_counter() - started, cpu_ns(pid) - before
@@ -192,7 +192,9 @@ async def load(url, level, requests, *, kind="short", seed=0, spread_s=0.0) -> l
     bodies = iter([json.dumps(one).encode() for one in islice(disputes(kind, seed), requests)])
 
     async def worker(session: aiohttp.ClientSession, place: int) -> None:
-        await asyncio.sleep(spread_s * place / level)  # callers do not all begin in one instant
+        await asyncio.sleep(
+            spread_s * place / level
+        )  # callers do not all start at the same instant
         for body in bodies:
             started = time.perf_counter()
             async with session.post(url, data=body, headers=HEADERS) as response:
@@ -278,17 +280,17 @@ def installed_mb() -> float:
 
 
 def gemini(port: int, delay_ms: float):
-    """A model that answers after so many milliseconds."""
+    """A fake model that replies after so many milliseconds."""
     command = [sys.executable, "-m", "benchmarks.overhead_load", "gemini", port, delay_ms]
     return process(command, {"PYTHONPATH": str(ROOT)}, port)
 
 
 @contextmanager
 def process(command, environment, port: int | None = None) -> Iterator[subprocess.Popen]:
-    """A process, from when it listens on *port*, if it is told, to the end of the block."""
+    """A process that runs during the block; waits until it listens on *port*, if given."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     ours = os.environ | environment
-    ours.pop("PYTHONDONTWRITEBYTECODE", None)  # compiling again and again is not what is measured
+    ours.pop("PYTHONDONTWRITEBYTECODE", None)  # repeated compilation is not to be measured
     started = subprocess.Popen([*map(str, command)], env=ours, **quiet)
     try:
         if port:
@@ -300,7 +302,7 @@ def process(command, environment, port: int | None = None) -> Iterator[subproces
 
 
 def first_answer(port: int) -> None:
-    """Ask until there is one answer."""
+    """Repeat a request until it is answered."""
     wait_for(port, 60)
     asyncio.run(load(url_of(port), 1, 1))
 

@@ -1,4 +1,4 @@
-"""What `overhead.py` asks with: distinct disputes, pages for the shipped sources, a quick model.
+"""The load of `overhead.py`: distinct disputes, pages for the shipped sources, a fast model.
 
 All of it is drawn by a seed from the disputes of our tests and the words of the package.
 
@@ -38,7 +38,7 @@ SMALL_WORDS = "you must the a to of if your and can for is not in this they shou
 
 
 def disputes(kind: str, seed: int) -> Iterator[dict[str, str]]:
-    """Requests that are all different, without end."""
+    """An endless iterator of distinct requests."""
     told = tomllib.loads((ROOT / "tests/fixtures/disputes.toml").read_text(encoding="utf-8"))
     by_domain = [
         (
@@ -96,7 +96,7 @@ def _passages(rng: random.Random, source: SourceSpec, pool: list[str]) -> Iterat
 
 
 class QuickGemini(FakeGemini):
-    """Answers each prompt in words of its own, so that no reading of a claim serves twice."""
+    """Answers each prompt in different words, so that no cached claim is reused."""
 
     def _next(self, request, body):
         parts = [{"text": reply_to(prompt_of(body))}]
@@ -104,7 +104,7 @@ class QuickGemini(FakeGemini):
 
 
 def reply_to(prompt: str) -> str:
-    """A reply that keeps every rule, with words of the dispute in *prompt*."""
+    """A valid reply with words of the dispute in *prompt*."""
     verdict = verdict_for(prompt)
     said = prompt[prompt.rfind("What happened") :].split()
     for place, persona in enumerate(verdict["personas"]):

@@ -1,6 +1,6 @@
 """Peers of `overhead.py`: FastAPI doing the same job plainly, and LlamaIndex's citation engine.
 
-They stand alone, for an interpreter that has them and not Judge:
+This file does not import Judge; run it with an interpreter that has the peers:
 
     pip install fastapi uvicorn httptools redis hiredis google-genai \
         llama-index-core llama-index-llms-google-genai
@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PEER = os.environ.get("PEER", "fastapi")
 if PEER == "fastapi":
-    sys.modules["aiohttp"] = None  # as where nothing but google-genai is installed
+    sys.modules["aiohttp"] = None  # as if only google-genai were installed
 
 from fastapi import FastAPI, HTTPException, Request  # noqa: E402
 from google import genai  # noqa: E402
@@ -119,7 +119,7 @@ async def _llama_index(app: FastAPI):
     from llama_index.core.schema import TextNode
     from llama_index.llms.google_genai import GoogleGenAI
 
-    # It asks for the limits of its model, which the fake does not tell.
+    # It requests the limits of its model, which the fake does not have.
     limits = types.Model(name="fake", input_token_limit=32768, output_token_limit=8192)
     genai.models.Models.get = lambda *_, **__: limits
     redis = Redis.from_url(os.environ["REDIS_URL"], decode_responses=True)

@@ -1,4 +1,4 @@
-"""The measurements of `overhead.py` as one HTML page with plots, all in one file."""
+"""The measurements of `overhead.py` as a self-contained HTML page with plots."""
 
 import html
 import statistics
@@ -18,7 +18,7 @@ STYLE = "body{font:15px system-ui;max-width:50rem;margin:2rem auto}td,th{padding
 
 
 def write_report(rows: Sequence[dict], path: Path) -> None:
-    """Write the page: a plot of each figure, and a table of what does not depend on the load."""
+    """Write the page: a plot of each figure, and a table of figures independent of the load."""
     plots = [
         _plot(f"{title}, {kind} disputes", _groups(rows, key, kind, is_paced=is_paced))
         for (key, is_paced, title), kind in product(FIGURES, ("short", "long"))
@@ -71,7 +71,7 @@ def _legend() -> str:
 
 
 def _table(rows: Sequence[dict]) -> str:
-    """What each contender takes to start, at rest and after the load."""
+    """Start-up time and memory of each contender, at rest and after the load."""
     cells = [
         f"<tr><td>{row['who']}<td>{key}<td>{value}"
         for row in rows if "cpu_ms" not in row

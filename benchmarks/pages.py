@@ -44,7 +44,7 @@ def read(url: str, body: bytes, content_type: str) -> dict:
 
 
 def as_html(item: dict) -> bytes:
-    """Return *item* about as GOV.UK's templates show it, but for the window's title."""
+    """Return *item* roughly as GOV.UK's templates render it, without the title of the window."""
     details = item.get("details") or {}
     title = escape(item.get("title") or "")
     parts = [
@@ -150,7 +150,7 @@ def score_items(label: str, items: list[dict], content_type: str) -> None:
 
 
 def score_passages(folder: Path) -> None:
-    """Print which share of the paragraphs of guidance pages stands in our passages."""
+    """Print which share of the paragraphs of guidance pages is in Judge's passages."""
     pages = map(json.loads, (folder / "pages.jsonl").read_text("utf-8").splitlines())
     there = found = count = 0
     seconds = 0.0

@@ -1,8 +1,8 @@
-"""Judged collections out of Python's documentation: its FAQ, and what is said of new things.
+"""Judged collections from Python's documentation: its FAQ, and "What's New".
 
 `apt-get install python3.11-doc` brings it, or `apt-get download` and `dpkg -x` into a folder. The
-documents are the sections of all pages. A question of the FAQ has to find its answer; what "What's
-New" says of a release, the sections of the functions and classes that it links to.
+documents are the sections of all pages. A question of the FAQ has to find its answer; a paragraph
+of "What's New", the sections of the functions and classes that it links to.
 """
 
 import random
@@ -24,7 +24,7 @@ NEWS_WORDS = (12, 80)
 
 @dataclass
 class Section:
-    """The text below a heading, less that of sections in it; `anchors` are what links name."""
+    """The text below a heading without its subsections; links refer to its `anchors`."""
 
     name: str
     page: str
@@ -32,11 +32,11 @@ class Section:
     text: str = ""
     anchors: set[str] = field(default_factory=set)
     paragraphs: list[tuple[str, list[str]]] = field(default_factory=list)
-    """Each with the addresses that it links to."""
+    """Each paragraph with the URLs that it links to."""
 
 
 def python_documentation(root: Path) -> Iterator[Judged]:
-    """What can be made of the pages below *root*; nothing where there are none."""
+    """The collections that the pages below *root* allow; none if there are no pages."""
     pages = sorted(root.glob("usr/share/doc/python3*/html/[!_]*/**/*.html"))
     sections = [section for path in pages for section in _sections(path)]
     if sections:
@@ -45,7 +45,7 @@ def python_documentation(root: Path) -> Iterator[Judged]:
 
 
 def faq(sections: list[Section]) -> Judged:
-    """Each question of the FAQ has to find its answer among all sections."""
+    """Questions of the FAQ as queries for their answers among all sections."""
     made = Judged("python, faq")
     for one in sections:
         if len(one.text.split()) >= LEAST_WORDS:
@@ -58,7 +58,7 @@ def faq(sections: list[Section]) -> Judged:
 
 
 def news(sections: list[Section]) -> Judged:
-    """A paragraph about a release has to find the sections that it links to."""
+    """Paragraphs about a release as queries for the sections that they link to."""
     made = Judged("python, news")
     held = [one for one in sections if not one.page.startswith("whatsnew/")]
     where = {f"{one.page}#{anchor}": one.name for one in held for anchor in one.anchors}

@@ -34,7 +34,7 @@ def rate(hits: int, of: int) -> str:
 
 
 def support_figures() -> list[str]:
-    """How well support tells carried claims from others."""
+    """How well support scores separate supported claims from others."""
     rows = [json.loads(line) for line in CLAIMS.read_text(encoding="utf-8").splitlines()]
     by_kind: dict[str, list[float]] = {}
     for row in rows:
@@ -54,7 +54,7 @@ def support_figures() -> list[str]:
 
 
 def opposite_figures() -> list[str]:
-    """How often a free opposite stands below a free paraphrase, and what is flagged of either."""
+    """How often a free opposite scores below a free paraphrase, and how often each is flagged."""
     rows = _rows(OPPOSITES)
     lines = ["| pairs | of | opposite below (95 %) | opposites flagged | paraphrases flagged |"]
     lines.append("|---|--:|---|---|---|")
@@ -91,7 +91,7 @@ def bootstrap(
     no: Sequence[float],
     figure: Callable[[Sequence[float], Sequence[float]], float],
 ) -> tuple[float, float]:
-    """The 95 % interval of *figure*, by drawing both groups anew."""
+    """The 95 % bootstrap interval of *figure*, resampling both groups."""
     rng = random.Random(0)
     drawn = sorted(
         figure(rng.choices(yes, k=len(yes)), rng.choices(no, k=len(no))) for _ in range(ROUNDS)
@@ -100,7 +100,7 @@ def bootstrap(
 
 
 def detection_figures(shared: Path) -> list[str]:
-    """The scores of the domain on posts that were never looked at; empty without the posts."""
+    """The scores of domain detection on held-out posts; empty without the posts."""
     from benchmarks import detection
 
     path = shared / "eval" / "domains" / "train.jsonl"
@@ -143,7 +143,7 @@ def extraction_figures(shared: Path) -> list[str]:
 
 
 def relevance_figures(shared: Path) -> list[str]:
-    """How often a page that bears on the dispute is offered; empty without the disputes."""
+    """How often a relevant page is offered; empty without the disputes."""
     from benchmarks.relevance import build
 
     folder = shared / "eval" / "relevance"
@@ -169,7 +169,7 @@ def relevance_figures(shared: Path) -> list[str]:
 
 
 def labelled_support_figures(shared: Path) -> list[str]:
-    """How well support tells claims of Wikipedia that their sources carry; empty without them."""
+    """How well support scores identify supported claims of Wikipedia; empty without them."""
     path = shared / "eval" / "support" / "claims.jsonl"
     if not path.is_file():
         return []
@@ -203,7 +203,7 @@ def with_figures(page: str, name: str, lines: Sequence[str]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print every figure, and write them into the page if that is asked for."""
+    """Print every figure, and write them into the page on request."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     options.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
     options.add_argument("--write", action="store_true", help="put them into docs/quality.md")

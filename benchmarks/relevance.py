@@ -1,4 +1,4 @@
-"""Does a dispute find the pages that bear on it? The ranker as the scorer calls it.
+"""How well a dispute finds relevant pages: the ranker that the scorer calls.
 
 python ../shared/eval/relevance/score.py --ranker benchmarks.relevance:build
 """
@@ -16,13 +16,13 @@ from judge.vocabulary.thesaurus import load_thesaurus
 
 ROOT = Path(__file__).resolve().parent.parent
 READ = 8000
-"""Characters of a page that tell its domain."""
+"""Characters of a page that are used to detect its domain."""
 
 Ranker = Callable[[str, str], list[tuple[str, int, float]]]
 
 
 def build(pages: Sequence[Mapping]) -> Ranker:
-    """A ranker over *pages*, whose domains are detected, since none is configured for them."""
+    """A ranker over *pages*, whose domains are detected because none is configured."""
     detector = compile_knowledge(
         (ROOT / "config" / "sources.toml").read_text(encoding="utf-8")
     ).detector
@@ -39,7 +39,7 @@ def build(pages: Sequence[Mapping]) -> Ranker:
 
 
 def _page(detector: Detector, page: Mapping) -> CandidatePage:
-    """A page of the shared data, under its number."""
+    """A page of the shared data, by its number."""
     text = " ".join(page["paragraphs"])[:READ]
     return CandidatePage(
         url=page["id"],

@@ -61,7 +61,7 @@ from judge.types.search import (
 
 WORDS = 120
 LAP = 47
-"""Words by which the cuts move when a text is cut again."""
+"""By how many words the cuts move when a text is split again."""
 QUESTIONS = 300
 TRIES = 3
 ROUNDS = 3
@@ -71,7 +71,7 @@ LIMIT = 10
 
 
 def roots() -> list[Path]:
-    """Where Python code and its documentation lie on this machine."""
+    """Folders with Python code and its documentation on this machine."""
     paths = sysconfig.get_paths()
     return [Path(paths["purelib"]), Path(paths["stdlib"]), Path("/usr/share/doc")]
 
@@ -94,7 +94,7 @@ def files(suffixes: set[str]) -> Iterator[tuple[str, str]]:
 def passages(count: int) -> list[Passage]:
     """The first *count* passages of the machine's documents.
 
-    Where there are fewer, the same documents are cut again, each time at other words.
+    If there are fewer, the same documents are split again, each time at other words.
     """
     found: list[Passage] = []
     for lap in range(WORDS):
@@ -124,7 +124,7 @@ def _cut(name: str, text: str, number: int, lap: int) -> Iterator[Passage]:
 
 
 def questions(corpus: Sequence[Passage]) -> list[str]:
-    """Neighbouring words of passages picked by chance, always the same chance."""
+    """Neighbouring words of passages, picked at random with a fixed seed."""
     chance = random.Random(1)
     asked: list[str] = []
     while len(asked) < QUESTIONS:
@@ -166,7 +166,7 @@ class Bare:
 
 
 async def write(folder: Path, corpus: Sequence[Passage]) -> None:
-    """Index *corpus* through our port, as documents, a few hundred passages at a time."""
+    """Index *corpus* through Judge's port, as documents of a few hundred passages."""
     documents = []
     for name, group in groupby(corpus, key=lambda passage: passage.document_id):
         held = tuple(group)
@@ -229,7 +229,7 @@ def timed(name: str, ask: Callable[[str], object], asked: Sequence[str]) -> floa
 
 
 def run(awaitable):
-    """The result of a coroutine that never has to wait: what the event loop adds is left out."""
+    """The result of a coroutine that never waits, without the cost of an event loop."""
     try:
         awaitable.send(None)
     except StopIteration as done:
@@ -319,11 +319,11 @@ def _wait_for(url: str) -> None:
 
 
 Known = tuple[str, Passage]
-"""A question, and the one passage that is known to answer it."""
+"""A query, and its only relevant passage."""
 
 
 def definitions(most: int) -> list[Known]:
-    """First lines of docstrings, and the code and the rest of the docstring they stand for."""
+    """First lines of docstrings as queries for their code and the rest of the docstring."""
     found: list[Known] = []
     for path, text in files({".py"}):
         try:
@@ -350,7 +350,7 @@ def definitions(most: int) -> list[Known]:
 
 
 def sections(most: int) -> list[Known]:
-    """Headings of Markdown documents, and the text below each."""
+    """Headings of Markdown documents as queries for the text below each."""
     found: list[Known] = []
     for path, text in files({".md", ".rst", ".txt"}):
         for match in re.finditer(r"(?m)^#{1,4} +(.{8,80})\n((?:(?!^#).*\n?)*)", text):
@@ -419,7 +419,7 @@ def main() -> None:
         folder = options.keep or Path(scratch)
         folder.mkdir(exist_ok=True)
         corpus = passages(options.passages)
-        # So that the collector does not go through the passages of the benchmark again and again.
+        # Keeps the garbage collector from scanning the benchmark's passages repeatedly.
         gc.freeze()
         compare_indexing(folder, corpus)
         bare = Bare(tantivy.Index.open(str(folder / "bare")))

@@ -1,20 +1,20 @@
-"""How well passages are ranked, beside other engines, on judged collections.
+"""How well passages are ranked on test collections, compared with other engines.
 
     python -m benchmarks.search_quality [FOLDER …] [--unseen] [--in-sentences] [--json FILE]
 
 A FOLDER holds a collection as BEIR or TREC lay it out: `corpus.jsonl` (`_id`, `title`, `text`),
 `queries.jsonl` (`_id`, `text`), and `qrels/test.tsv` (question, document, grade) or `qrels.txt`
-(question, 0, document, grade). Without one, collections are made of what is at hand: labelled
-disputes and claims in ../shared, when they are there, the manual pages of this machine, where a
-page's own words have to find what it names under SEE ALSO, and what `debian_collections.py`,
+(question, 0, document, grade). Without one, collections are made of what is available:
+labelled disputes and claims in ../shared, the manual pages of this machine, where a page's text is
+the query for the pages under SEE ALSO, and the collections of `debian_collections.py`,
 `python_collections.py` and `abstract_collections.py` make.
-`--unseen` asks only what nothing was tuned on: of small collections half of the questions, of
-others as many again. `--in-sentences` asks the same the way people ask a librarian.
+`--unseen` uses only held-out queries: half of those of small collections, and as many others of
+large ones. `--in-sentences` phrases the queries as people would ask a librarian.
 
 Judge reads a file for each document, a title over a text, by `judge index add`; several passages
 of a document count once. The peers get the same text in one field and are set as their manuals
 show, stemming and stop words on where they have them. A peer that is not installed is left out.
-nDCG@10; intervals of 95 % of the difference, by drawing the questions anew in pairs.
+nDCG@10; 95 % intervals of the difference by a paired bootstrap over the queries.
 """
 
 import argparse
@@ -53,7 +53,7 @@ SHARED = Path(__file__).parents[2] / "shared" / "eval"
 MANUALS = Path("/usr/share/man")
 LIMIT = 10
 PASSAGES = 50
-"""Looked at for ten documents."""
+"""How many are retrieved for ten documents."""
 
 DRAWS = 2000
 
@@ -80,7 +80,7 @@ def disputes() -> Judged:
 
 
 def claims() -> Judged:
-    """Claims of Wikipedia, quotation marks and all, and the texts they cite."""
+    """Claims of Wikipedia as they are written, as queries for the texts they cite."""
     made = Judged("claims")
     names: dict[tuple[str, ...], str] = {}
     for row in lines(SHARED / "support" / "claims.jsonl"):
@@ -95,7 +95,7 @@ def claims() -> Judged:
 
 @dataclass
 class Manual:
-    """A manual page: what it says it is, its description, and the pages it names."""
+    """A manual page: its summary, its description, and the pages under SEE ALSO."""
 
     summary: str
     description: str
@@ -103,9 +103,9 @@ class Manual:
 
 
 def manuals(*, are_long: bool, first: int = 0) -> Judged:
-    """Manual pages; a question is the summary of one, with its description if *are_long*.
+    """Manual pages; a query is the summary of one, with its description if *are_long*.
 
-    The pages that ask, the *first* of those that may and the next, are not among the documents.
+    The pages used as queries, from the *first* eligible one on, are not among the documents.
     """
     pages = dict(_manual_pages())
     near: dict[str, set[str]] = defaultdict(set)
@@ -144,7 +144,7 @@ def _manual_pages() -> Iterator[tuple[str, Manual]]:
 
 
 def _sections(roff: str) -> dict[str, str]:
-    """The text of a manual page by heading, its marks taken out."""
+    """The text of a manual page by heading, without markup."""
     plain = re.sub(r"\\f(?:\[[^\]]*\]|\(..|.)|\\s[+-]?\d+|\\[&|/]", "", roff).replace("\\-", "-")
     found: dict[str, list[str]] = defaultdict(list)
     heading = ""
@@ -261,7 +261,7 @@ ENGINES: dict[str, Callable[[Judged, Path], Find]] = {
 
 
 def _plain(question: str) -> str:
-    """The words alone: the peers' query languages are not compared."""
+    """Only the words, since the query languages of the peers are not compared."""
     return " ".join(re.findall(r"[^\W_]+", question.lower()))
 
 
@@ -277,7 +277,7 @@ def ndcg(ids: list[str], grades: dict[str, int]) -> float:
 
 
 def interval(differences: list[float]) -> tuple[float, float]:
-    """What the mean of *differences* is between, in 95 of 100 draws of as many questions."""
+    """The 95 % bootstrap interval of the mean of *differences*."""
     chance = random.Random(1)
     means = sorted(
         statistics.mean(chance.choices(differences, k=len(differences))) for _ in range(DRAWS)
@@ -286,7 +286,7 @@ def interval(differences: list[float]) -> tuple[float, float]:
 
 
 def compare(collection: Judged) -> dict:
-    """Each engine's nDCG@10 and, of the others, how far Judge is above."""
+    """Print each engine's nDCG@10 and, for the others, how far Judge is above."""
     scores: dict[str, list[float]] = {}
     for name, build in ENGINES.items():
         with tempfile.TemporaryDirectory() as folder, suppress(ModuleNotFoundError):
@@ -328,7 +328,7 @@ def at_hand(debian_root: Path, *, is_unseen: bool) -> Iterator[Judged]:
     yield from debian(debian_root, is_unseen=is_unseen)
     for collection in python_documentation(debian_root):
         yield collection.unseen() if is_unseen else collection
-    yield from abstracts(debian_root)  # Nothing was tuned on these.
+    yield from abstracts(debian_root)  # None of these was used for tuning.
 
 
 def main() -> None:

@@ -1,9 +1,9 @@
-"""What a person sees of a verdict, and when, while a model writes it at 60 tokens a second.
+"""What a user sees of a verdict, and when, while a model writes it at 60 tokens a second.
 
-A server on loopback with a warm cache, a page to cite and a model in this process, which takes
-0.6 s to begin and then gives four characters a token. First a reply that keeps every rule, then one
-that breaks a rule and is asked again, each beside the plain route; then how soon the first byte
-leaves while the model says nothing, and what the hearing costs.
+A server on loopback with a warm cache, a page to cite, and a model in this process that starts
+after 0.6 s and writes four characters a token. Measures a valid reply and one that is retried, each
+compared with the plain route; then how soon the first byte is sent while the model is silent, and
+what streaming costs.
 
     python -m benchmarks.stream [--tokens-per-second 60] [--requests 50]
 """
@@ -51,13 +51,13 @@ PARAPHRASE = (
     "Your boiler has been broken for three weeks, your landlord has not mended it, and you wonder "
     "whether to complain."
 )
-VOICES = ("Therapist", "Analyst", "Coach")
+PERSONAS = ("Therapist", "Analyst", "Coach")
 
 
 def reply(analyst: str = PROSE, settled: str = "") -> str:
-    """The text of a reply; what stands in the block *settled* is left empty, as it is told."""
+    """The text of a reply; fields in the block *settled* are left empty, as the prompt demands."""
     voices = []
-    for name in VOICES:
+    for name in PERSONAS:
         rationale, points = (analyst if name == "Analyst" else PROSE), POINTS
         if f"{name}: " in settled:
             rationale, points = "", []
@@ -74,7 +74,7 @@ def reply(analyst: str = PROSE, settled: str = "") -> str:
 
 
 class Writer:
-    """A model that writes so many tokens a second, and what is next in *analyst* for that voice."""
+    """A model that writes so many tokens a second; *analyst* has the next texts of that persona."""
 
     name = "writer"
     gives_verdicts = True
@@ -123,7 +123,7 @@ async def measure(options) -> int:
 
 
 def show(events) -> bool:
-    """Print the timeline; whether the first field came too late."""
+    """Print the timeline; returns whether the first field came too late."""
     for at, name, words in events:
         print(f"{at:7.2f} s  {name:11}{words}")
     first = next(at for at, name, _ in events if name == "field")
@@ -133,7 +133,7 @@ def show(events) -> bool:
 
 
 async def first_bytes(model, url, session, count) -> bool:
-    """Print how soon the first byte leaves while the model says nothing; whether that is late."""
+    """Print when the first byte is sent while the model is silent; returns whether that is late."""
     model.speed, model.silence_s = 0, 0.2
     times = []
     for _ in range(count):
@@ -149,7 +149,7 @@ async def first_bytes(model, url, session, count) -> bool:
 
 
 async def cost(model, url, session, count) -> None:
-    """Print CPU time a request of both routes, this client's and the model's included."""
+    """Print the CPU time per request of both routes, including this client and the model."""
     model.silence_s = 0
     for route in ("", "/stream"):
         before = time.process_time()
@@ -168,7 +168,7 @@ async def plain(url, session) -> float:
 
 
 async def stream(url, session) -> list[tuple[float, str, str]]:
-    """When each event came, its name, and the first words of what it says."""
+    """The time, name and first words of each event."""
     events, name, started = [], "", time.perf_counter()
     async with session.post(f"{url}/stream", json=DISPUTE) as response:
         async for line in response.content:
@@ -201,7 +201,7 @@ async def warm_up(model, url, session) -> None:
 
 @asynccontextmanager
 async def serving(folder: Path, model):
-    """The address of the plain route of a server that asks *model*, and a client."""
+    """The URL of the plain route of a server that uses *model*, and a client."""
     async with open_bench(folder / "sources.toml", model) as bench, aiohttp.ClientSession() as own:
         config = uvicorn.Config(bench.app, port=0, log_level="error", lifespan="off", ws="none")
         server = uvicorn.Server(config)

@@ -1,8 +1,8 @@
-"""The support of a claim, as the scorer of the labelled claims calls it."""
+"""The support score of a claim, for the scorer of the labelled claims."""
 
 from judge.citations.support import support as measure
 
 
 def support(claim: str, source: list[str]) -> float:
-    """How far *source* carries *claim*; 0 where nothing can be said."""
+    """How far *source* supports *claim*; 0 if it cannot be measured."""
     return measure(claim, source).score or 0.0

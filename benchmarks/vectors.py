@@ -1,13 +1,13 @@
-"""What search by meaning costs in the embedded index, beside numpy's bare product; all in one run.
+"""What vector search costs in the embedded index, compared with numpy's bare product.
 
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.vectors [--passages 100000] [--keep FOLDER]
 
-The passages are those of `benchmarks.search`. Their vectors are made by chance around 200 subjects,
-768 numbers each as Gemini's, and a question is made around one of them, so that one passage in two
-hundred is alike enough; asking a service is left out, which takes a hundred milliseconds or more.
-The floor is the product of a matrix in memory, without gaps, with the question, and nothing else.
-Every figure is the best of three tries of a question; then the median and the 95th percentile.
-One thread, for with more of them a busy machine shows its own load.
+The passages are those of `benchmarks.search`. Their vectors are random points around 200
+subjects, with 768 dimensions like Gemini's, and so are the queries: one passage in two hundred is
+similar enough. The call of an embedding service, 100 ms or more, is left out. The baseline is the
+product of a contiguous matrix in memory with the query. Every figure is the best of three tries of
+a query; then the median and the 95th percentile. One thread: with more, the load of the machine
+shows.
 """
 
 import argparse
@@ -37,11 +37,11 @@ DIMENSIONS = 768
 SUBJECTS = 200
 QUESTIONS = 60
 CHUNK = 96
-"""Vectors that come at a time, as from the services."""
+"""Vectors per batch, as from the services."""
 
 
 class Subjects:
-    """An Embedder: a text's vector is that of a subject, picked by its key, and some chance."""
+    """An Embedder: a text's vector is that of a subject, chosen by its key, plus noise."""
 
     name = f"subjects-{DIMENSIONS}"
 

@@ -1,6 +1,6 @@
-"""Fail if a lock file does not satisfy pyproject.toml; needs no network.
+"""Fail when a lock file does not satisfy pyproject.toml; needs no network.
 
-`make lock` resolves the dependencies; this only compares, so it can run before each commit.
+`make lock` resolves again; this only compares, so that it can run before each commit.
 """
 
 import sys
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def main() -> int:
-    """Compare, and print what is missing on stderr; the exit code."""
+    """Compare, and print what is missing on stderr."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     base = project["project"]["dependencies"]
     extras = project["project"]["optional-dependencies"].values()
@@ -32,7 +32,7 @@ def main() -> int:
 
 
 def missing(lock: str, wanted: Iterable[str]) -> Iterator[str]:
-    """A sentence for each requirement in *wanted* that the file *lock* does not satisfy."""
+    """The requirements of *wanted* that the file *lock* does not satisfy, as sentences."""
     pins = [
         Requirement(line.removesuffix("\\").strip())
         for line in (ROOT / lock).read_text().splitlines()
@@ -41,7 +41,7 @@ def missing(lock: str, wanted: Iterable[str]) -> Iterator[str]:
     for text in wanted:
         requirement = Requirement(text)
         name = canonicalize_name(requirement.name)
-        # Older Python versions may have a pin of their own.
+        # There may be another pin for older Pythons.
         versions = [_version(pin) for pin in pins if canonicalize_name(pin.name) == name]
         if not versions or not all(version in requirement.specifier for version in versions):
             found = " and ".join(versions) or "nothing"

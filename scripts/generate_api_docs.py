@@ -1,4 +1,4 @@
-"""Write docs/api.md: the HTTP interface, from the OpenAPI document that the service shows."""
+"""Write docs/api.md: the HTTP API, from the service's OpenAPI document."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ clients in curl, Python and TypeScript.
 """
 
 EXAMPLE = Path(__file__).parent.parent / "tests" / "golden" / "work_grievance.json"
-"""The golden case whose reply is the example of a whole reply."""
+"""The golden case whose reply is shown in full."""
 
 PROBLEMS = """\
 ## Problems
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def render() -> str:
-    """The page: operations by subject, then the kinds of problem, then the schemas."""
+    """The page: operations by tag, then the problem types, then the schemas."""
     document = openapi_document()
     sections = [
         HEAD,
@@ -73,7 +73,7 @@ def render() -> str:
 
 
 def whole_reply() -> Json:
-    """The reply to a golden case, with placeholders for what differs in every reply."""
+    """The reply to a golden case, with placeholders for the values that differ each time."""
     outcome = asyncio.run(run_case(load_case(EXAMPLE), replay_config(EXAMPLE.parent)))
     versions = dict.fromkeys(outcome.body["versions"], "0123456789ab")
     return {**outcome.body, "id": "5f0c…", "versions": versions}
@@ -157,7 +157,7 @@ def _schemas(schemas: Json) -> Iterator[str]:
 
 
 def _rows(schema: Json, path: str) -> Iterator[tuple[str, ...]]:
-    """A row for each field of *schema*, nested ones included; *path* is its own path."""
+    """A row for each field of *schema*, which is at *path*, and for nested fields."""
     required = schema.get("required", [])
     for name, one in schema.get("properties", {}).items():
         place, inside, words = f"{path}{name}", one, _type(one)

@@ -1,7 +1,6 @@
-"""Write the rooms of docs/architecture.md: a picture of their imports, and what each room is.
+"""Write the package diagram of docs/architecture.md and the table of what each package is.
 
-A room is a folder or a module directly in `judge/`. The table has the first sentence of each
-docstring.
+Both come from the code: the diagram from its imports, the table from the packages' docstrings.
 """
 
 import ast
@@ -15,7 +14,7 @@ TARGET = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- rooms: written by `make docs` -->\n", "<!-- /rooms -->"
 
 Imports = dict[str, set[str]]
-"""The rooms that each room imports."""
+"""For each package the packages that it imports."""
 
 
 def main() -> None:
@@ -24,7 +23,7 @@ def main() -> None:
 
 
 def render(page: str) -> str:
-    """*page* with the rooms as they are now."""
+    """*page* with the current diagram and table."""
     before, _, rest = page.partition(BEGIN)
     after = rest.partition(END)[2]
     rooms = "\n".join([*_picture(needed(read_imports())), "", *_table()])
@@ -32,7 +31,7 @@ def render(page: str) -> str:
 
 
 def read_imports() -> Imports:
-    """The imports between rooms at run time, without those under TYPE_CHECKING."""
+    """The imports between packages at run time, without those for the type checker only."""
     rooms: Imports = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         room = path.relative_to(PACKAGE).with_suffix("").parts[0]
@@ -43,7 +42,7 @@ def read_imports() -> Imports:
 
 
 def needed(rooms: Imports) -> Imports:
-    """*rooms* without the imports that follow from others (the transitive reduction)."""
+    """The transitive reduction of *rooms*: the fewest arrows with the same reachability."""
     return {
         room: {
             other
@@ -55,8 +54,8 @@ def needed(rooms: Imports) -> Imports:
 
 
 def reachable(room: str, rooms: Imports) -> set[str]:
-    """All that *room* imports, directly and indirectly."""
-    reached: set[str] = set()
+    """All packages that *room* imports, directly or indirectly."""
+    found: set[str] = set()
     waiting = [room]
     while waiting:
         new = rooms[waiting.pop()] - reached
@@ -66,7 +65,7 @@ def reachable(room: str, rooms: Imports) -> set[str]:
 
 
 def _imported(node: ast.AST) -> Iterator[str]:
-    """The rooms named in import statements below *node*."""
+    """The packages named in import statements below *node*."""
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         return
     if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("judge."):

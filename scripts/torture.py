@@ -1,11 +1,12 @@
-"""Load a server in ways that the test suite has no time for, and measure its replies.
+"""Stress-test a server in ways for which the test suite has no time.
 
     python scripts/torture.py [--sockets 5000] [--seconds 60] [--workers 1] [--domains 500]
 
-First, thousands of silent connections that reconnect when they are closed, while every request has
-to be answered. Then a dispute for each of hundreds of domains at once, whose pages are not in
-the cache, with a fast and a slow site: no answer may come more than half a second after the
-deadline. Prints the times; the exit code is 1 on failure. `make torture` runs it.
+First thousands of silent connections, which reconnect at once when closed, while every request must
+be answered. Then a dispute for each of hundreds of domains at once, with no page cached, from a
+fast and a slow site: no answer may come half a second after the deadline. Prints the times taken;
+exits with 1 on failure. `make torture`
+runs it.
 """
 
 import argparse
@@ -29,11 +30,11 @@ from tests.entrypoints.running_server import RunningServer, open_world
 from tests.fakes.redis_server import running_redis
 
 ALLOWED_S = 0.5
-"""How late the last answer may be when many requests reach the deadline together."""
+"""Allowed after the deadline, since all requests reach it at once."""
 
 
 def main() -> int:
-    """Run both loads; the exit code."""
+    """Run it; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sockets", type=int, default=5000)
     parser.add_argument("--seconds", type=float, default=60)
@@ -53,7 +54,7 @@ def main() -> int:
 def _server(
     workers: int, domains: int = 0, *, delay_s: float = 0.0, **settings: str
 ) -> Iterator[tuple[RunningServer, list[dict[str, str]]]]:
-    """A server with Redis and a very high rate limit, and a dispute for each cold domain."""
+    """A server with Redis and high limits, and a dispute for each of its cold *domains*."""
     with (
         tempfile.TemporaryDirectory() as folder,
         open_world(Path(folder)) as world,
@@ -66,7 +67,7 @@ def _server(
 
 
 def _silent_sockets(workers: int, sockets: int, seconds: float) -> bool:
-    """Whether a request failed beside silent connections."""
+    """Whether a request failed while silent connections were open."""
     with _server(workers) as (server, _):
         times, failures = asyncio.run(_torture(server.url, sockets, seconds))
     asked = sum(len(taken) for taken in times.values())
@@ -78,7 +79,7 @@ def _silent_sockets(workers: int, sockets: int, seconds: float) -> bool:
 
 
 def _cold_domains(workers: int, domains: int, deadline_s: float, delay_s: float) -> bool:
-    """Whether an answer came too late, or was none of 200, 503 with Retry-After, and 504."""
+    """Whether any answer was too late, or an unexpected error."""
     settings = {"JUDGE_DEADLINE_S": str(deadline_s)}
     with _server(workers, domains, delay_s=delay_s, **settings) as (server, disputes):
         replies = asyncio.run(ask_all(server.url, disputes))
@@ -90,7 +91,7 @@ def _cold_domains(workers: int, domains: int, deadline_s: float, delay_s: float)
 
 
 async def ask_all(url: str, disputes: Sequence[Mapping[str, str]]) -> list[str]:
-    """The status of each of *disputes* when all are sent at once."""
+    """The answers to *disputes*, all sent at once."""
 
     async def ask(session: aiohttp.ClientSession, dispute: Mapping[str, str]) -> str:
         async with session.post("/api/judge", json=dispute) as reply:
@@ -107,7 +108,7 @@ async def ask_all(url: str, disputes: Sequence[Mapping[str, str]]) -> list[str]:
 async def _torture(
     url: str, sockets: int, seconds: float
 ) -> tuple[dict[str, list[float]], list[str]]:
-    """The seconds that requests took, by path, and the reasons of failures."""
+    """The durations of requests by their path in seconds, and the failures."""
     times: dict[str, list[float]] = {"/health/live": [], "/api/judge": []}
     failures: list[str] = []
     host, _, port = url.removeprefix("http://").partition(":")
@@ -133,7 +134,7 @@ async def _torture(
 
 
 async def _stay(host: str, port: int) -> None:
-    """Connect, send nothing, and reconnect when the connection is closed."""
+    """Connect, send nothing, and reconnect when the connection closes."""
     while True:
         with contextlib.suppress(OSError):
             reader, writer = await asyncio.open_connection(host, port)

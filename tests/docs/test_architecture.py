@@ -1,4 +1,4 @@
-"""docs/architecture.md says what the code is: its rooms, its words, and where things are."""
+"""docs/architecture.md agrees with the code: packages, glossary, and locations."""
 
 import ast
 import functools
@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 CORE = ("judging", "search", "citations", "text", "types")
-OUTSIDE = {"os", "shutil", "subprocess", "socket", "tempfile", "time", "random", "logging"}
+IO_LIBRARIES = {"os", "shutil", "subprocess", "socket", "tempfile", "time", "random", "logging"}
 
 
 def rows_under(heading: str) -> list[list[str]]:
@@ -42,7 +42,7 @@ def classes() -> Counter[str]:
     )
 
 
-def test_the_rooms_and_their_imports_are_those_of_the_code():
+def test_packages_and_their_imports_are_those_of_the_code():
     drawn = runpy.run_path(str(ROOT / "scripts" / "generate_architecture.py"))["render"](PAGE)
     assert drawn == PAGE, "run `make docs`"
 
@@ -53,20 +53,20 @@ def test_imports_point_one_way():
     assert [room for room in rooms if room in found["reachable"](room, rooms)] == []
 
 
-def test_the_fewest_arrows_say_the_same():
+def test_diagram_has_the_fewest_arrows():
     needed = runpy.run_path(str(ROOT / "scripts" / "generate_architecture.py"))["needed"]
     rooms = {"a": {"b", "c", "d"}, "b": {"c"}, "c": set(), "d": set()}
     assert needed(rooms) == {"a": {"b", "d"}, "b": {"c"}, "c": set(), "d": set()}
 
 
 @pytest.mark.parametrize("room", CORE)
-def test_the_core_opens_nothing(room):
+def test_core_does_no_io(room):
     found = {
         (path.name, name)
         for path in (ROOT / "judge" / room).rglob("*.py")
         for name in re.findall(r"^(?:from|import) (\w+)", path.read_text(), re.MULTILINE)
     }
-    assert {(file, name) for file, name in found if name in OUTSIDE} == set()
+    assert {(file, name) for file, name in found if name in IO_LIBRARIES} == set()
 
 
 @pytest.mark.parametrize("row", rows_under("Where is …?"), ids=lambda row: row[0])
@@ -89,7 +89,7 @@ def test_the_glossary_gives_each_word_one_meaning():
 
 
 @pytest.mark.parametrize("row", rows_under("Glossary"), ids=lambda row: row[0])
-def test_each_word_of_the_glossary_is_one_thing_where_it_says(row):
+def test_each_glossary_entry_exists_where_it_says(row):
     *names, path = in_code(row[2])
     assert (ROOT / path).exists()
     assert [name for name in names if classes()[name] != 1] == []

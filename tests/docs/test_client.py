@@ -1,4 +1,4 @@
-"""The TypeScript client is current, well typed and laid out to be published."""
+"""The TypeScript client is up to date, type-checked and ready to be published."""
 
 import json
 import re
@@ -54,7 +54,7 @@ OPEN = {
 }
 
 
-def test_what_is_generated_is_what_make_docs_would_write():
+def test_generated_client_is_up_to_date():
     rendered = GENERATOR["rendered"]()
     found = {path: path.read_text(encoding="utf-8") for path in rendered}
     stale = [path.name for path, text in rendered.items() if found[path] != text]
@@ -69,7 +69,7 @@ def test_make_docs_writes_the_client():
     assert "scripts/generate_client.py" in done.stdout
 
 
-def test_a_default_may_be_left_out_of_a_request_and_is_there_in_a_reply():
+def test_field_with_a_default_is_optional_in_requests_and_required_in_replies():
     text = GENERATOR["types"](OPEN)
     assert (
         "export interface Asked {\n  /** How many * / of them. */\n  count?: number;\n"
@@ -83,7 +83,7 @@ def test_a_default_may_be_left_out_of_a_request_and_is_there_in_a_reply():
 
 
 def compiled(*options: Path | str) -> subprocess.CompletedProcess[str]:
-    """What the compiler says; skips where there is none."""
+    """The compiler's output; skips the test where there is no compiler."""
     compiler = CLIENT / "node_modules" / ".bin" / "tsc"
     if not (shutil.which("node") and compiler.exists()):
         pytest.skip("the TypeScript compiler is not there (`cd client && npm ci`)")
@@ -92,14 +92,14 @@ def compiled(*options: Path | str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_client_is_well_typed_and_builds_what_its_package_promises(tmp_path):
+def test_client_type_checks_and_builds_its_package_files(tmp_path):
     done = compiled("--project", CLIENT, "--outDir", tmp_path / "dist")
     assert done.returncode == 0, done.stdout
     promised = [path for entry in PACKAGE["exports"].values() for path in entry.values()]
     assert [path for path in promised if not (tmp_path / path).exists()] == []
 
 
-def test_the_scripts_of_the_page_use_what_the_service_sends():
+def test_scripts_of_the_page_type_check_against_the_api():
     done = compiled("--project", CLIENT / "tsconfig.page.json")
     assert done.returncode == 0, done.stdout
 
@@ -113,7 +113,7 @@ def test_the_scripts_of_the_page_use_what_the_service_sends():
         ("citations.js", ("quote_status", "status")),
     ],
 )
-def test_a_field_that_the_service_does_not_know_is_found_in_a_script(tmp_path, script, wrong):
+def test_unknown_field_in_a_script_is_found(tmp_path, script, wrong):
     scripts = tmp_path / PLAYGROUND.relative_to(ROOT)
     shutil.copytree(PLAYGROUND, scripts)
     shutil.copytree(CLIENT, tmp_path / "client", ignore=shutil.ignore_patterns("node_modules"))

@@ -1,4 +1,4 @@
-"""What is deployed fits the schemas of Kubernetes, the image, the settings and the metrics."""
+"""The deployment files agree with Kubernetes schemas, image, settings and metrics."""
 
 import ast
 import json
@@ -46,11 +46,11 @@ SAMPLES = {
     **{LATENCY + suffix: frozenset({"route"}) for suffix in ("_sum", "_count")},
     f"{LATENCY}_bucket": frozenset({"route", "le"}),
 }
-"""The labels of each sample that /metrics may show, by its name."""
+"""The labels of each metric sample, by its name."""
 
 
 def events() -> Iterator[str]:
-    """The events that our code notes: literal first arguments, also of those that pass them on."""
+    """The journal events in the code: literal first arguments, forwarded ones too."""
     for path in sorted((ROOT / "judge").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.Call):
@@ -79,7 +79,7 @@ def test_every_manifest_fits_the_schema_of_kubernetes(path: Path, version: str):
     kubernetes_validate.validate(yaml.safe_load(path.read_text()), version, strict=True)
 
 
-def test_a_pod_that_ends_has_time_for_all_that_is_in_flight():
+def test_termination_grace_period_covers_requests_in_flight():
     waiting_s = CONTAINER["lifecycle"]["preStop"]["sleep"]["seconds"]
     deadline_s = float(BY_KIND["ConfigMap"]["data"].get("JUDGE_DEADLINE_S", 30))
     needed_s = waiting_s + deadline_s + 2 * SHUTDOWN_MARGIN_S
@@ -88,7 +88,7 @@ def test_a_pod_that_ends_has_time_for_all_that_is_in_flight():
     assert waiting_s >= ready["periodSeconds"] * ready["failureThreshold"]
 
 
-def test_it_runs_as_the_image_is_built():
+def test_pod_runs_as_the_user_of_the_image():
     dockerfile = (ROOT / "Dockerfile").read_text()
     assert f"--uid {POD['securityContext']['runAsUser']} " in dockerfile
     assert f"EXPOSE {CONTAINER['ports'][0]['containerPort']}\n" in dockerfile
@@ -96,7 +96,7 @@ def test_it_runs_as_the_image_is_built():
     assert CONTAINER["securityContext"]["readOnlyRootFilesystem"] is True
 
 
-def test_all_select_the_same_pods():
+def test_all_selectors_match_the_same_pods():
     labels = BY_KIND["Deployment"]["spec"]["template"]["metadata"]["labels"]
     assert BY_KIND["Deployment"]["spec"]["selector"]["matchLabels"] == labels
     assert BY_KIND["Service"]["spec"]["selector"] == labels
@@ -105,7 +105,7 @@ def test_all_select_the_same_pods():
     assert target == BY_KIND["Deployment"]["metadata"]["name"]
 
 
-def test_the_settings_and_the_sources_can_be_used(monkeypatch: pytest.MonkeyPatch):
+def test_settings_and_sources_are_valid(monkeypatch: pytest.MonkeyPatch):
     data = {p.stem: yaml.safe_load(p.read_text()).get("data") for p in MANIFESTS}
     known = {str(field.validation_alias) for field in Settings.model_fields.values()}
     assert set(data["configmap"]) <= known
@@ -121,7 +121,7 @@ def test_the_settings_and_the_sources_can_be_used(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
-def test_a_dashboard_or_alert_asks_for_what_there_is(name: str):
+def test_dashboards_and_alerts_use_existing_metrics(name: str):
     selectors = SELECTOR.findall(EXPRESSIONS[name])
     assert selectors
     for sample, labels in selectors:
@@ -133,7 +133,7 @@ def test_a_dashboard_or_alert_asks_for_what_there_is(name: str):
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
-def test_what_it_groups_by_is_a_label_of_what_it_asks_for(name: str):
+def test_grouping_labels_exist_on_the_metric(name: str):
     grouped = {label for group in re.findall(r"by \(([^)]*)\)", EXPRESSIONS[name])
                for label in group.split(", ")}  # fmt: skip
     there = {
@@ -159,7 +159,7 @@ def test_every_alert_names_a_part_of_the_runbook_that_exists(rule: dict[str, Any
     assert anchor in anchors
 
 
-def test_every_event_is_explained_and_none_that_is_not():
+def test_exactly_the_events_of_the_code_are_explained():
     section = OPERATIONS.partition("## What each event means")[2].partition("\n## ")[0]
     explained = re.findall(r"^\| `([a-z_.]+)` \| .+ \|$", section, re.MULTILINE)
     assert sorted(explained) == EVENTS

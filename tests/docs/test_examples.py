@@ -19,7 +19,7 @@ from tests.fakes.gemini import blocked
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 
-# Playwright brings a Node that runs TypeScript; Debian's may be too old for that.
+# Playwright includes a Node that runs TypeScript; Debian's may be too old.
 NODE = Path(playwright.__file__).parent / "driver" / "node"
 
 COMMANDS = {
@@ -77,7 +77,7 @@ def test_python_prints_the_answer_with_its_references(deployment):
     assert re.search(r"^\[1\] Page /(?:repairs|rent) http://", done.stdout, re.MULTILINE)
 
 
-def test_python_follows_the_steps_also_of_a_restart(deployment):
+def test_python_follows_the_stream_and_a_retry(deployment):
     world, server = deployment
     world.gemini.script(BAD_REPLY)
     done = run("stream.py", server)
@@ -95,7 +95,7 @@ def test_python_follows_the_steps_also_of_a_restart(deployment):
     ]
 
 
-def test_typescript_asks_plainly_and_in_steps(deployment):
+def test_typescript_judges_with_and_without_streaming(deployment):
     done = run("judge.ts", deployment[1])
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
@@ -112,7 +112,7 @@ def test_typescript_asks_plainly_and_in_steps(deployment):
 
 
 @pytest.mark.parametrize("name", ["check.py", "check.ts"])
-def test_an_answer_is_checked_alike_in_both_languages(deployment, name):
+def test_citation_check_is_the_same_in_both_languages(deployment, name):
     done = run(name, deployment[1])
     assert done.returncode == 0, done.stderr
     assert re.sub(r"support [\d.]+", "support …", done.stdout).splitlines() == [
@@ -134,14 +134,14 @@ def test_the_page_on_citations_shows_code_that_runs(capsys):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_refusal_is_told_and_fails(deployment, name):
+def test_refusal_is_printed_and_fails(deployment, name):
     done = run(name, deployment[1], key="wrong")
     assert done.returncode != 0
     assert "A key is needed" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", ["stream.py", "judge.ts"])
-def test_an_error_in_mid_stream_is_told_and_fails(deployment, name):
+def test_error_in_mid_stream_is_printed_and_fails(deployment, name):
     world, server = deployment
     world.gemini.script(blocked())
     done = run(name, server)

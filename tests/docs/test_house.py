@@ -1,4 +1,4 @@
-"""The house stands: set-up, packaging and documents agree with the code."""
+"""Setup, packaging and documents agree with the code."""
 
 import re
 import runpy
@@ -79,7 +79,7 @@ def test_the_help_page_is_what_the_commands_print():
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-def test_locks_name_no_registry(lock):
+def test_lock_files_name_no_registry(lock):
     text = text_of(lock)
     assert not re.search(r"https?://|--(extra-)?index-url|--find-links", text)
 
@@ -91,12 +91,12 @@ def test_every_pin_has_hashes(lock):
     assert all("--hash=sha256:" in block for block in blocks)
 
 
-def test_the_development_lock_holds_the_versions_that_are_deployed():
+def test_development_lock_has_the_deployed_versions():
     assert pins_of("requirements.lock") <= pins_of("requirements-extras.lock")
     assert pins_of("requirements-extras.lock") <= pins_of("requirements-dev.lock")
 
 
-def test_the_locks_hold_what_the_project_asks_for():
+def test_lock_files_satisfy_the_project_requirements():
     check = runpy.run_path(str(ROOT / "scripts" / "check_locks.py"))
     assert check["main"]() == 0
     [stale, absent] = check["missing"]("requirements.lock", ["click>=999", "no-such-thing"])
@@ -105,7 +105,7 @@ def test_the_locks_hold_what_the_project_asks_for():
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_make_knows_each_target(target):
+def test_make_has_each_documented_target(target):
     done = subprocess.run(
         ["make", "--dry-run", target],
         cwd=ROOT,
@@ -130,7 +130,7 @@ def test_make_lists_its_targets():
 
 
 @pytest.mark.parametrize("script", [".ci/run", "scripts/setup.sh"])
-def test_scripts_are_sound(script):
+def test_shell_scripts_are_valid(script):
     shell = "bash" if "bash" in text_of(script).splitlines()[0] else "sh"
     subprocess.run([shell, "-n", script], cwd=ROOT, timeout=60, check=True)
     assert re.search(r"^set -eu", text_of(script), re.MULTILINE)
@@ -142,18 +142,18 @@ def test_ci_runs_the_tests_of_the_readme():
 
 
 def copied() -> list[str]:
-    """What the Dockerfile copies out of the repository."""
+    """What the Dockerfile copies from the repository."""
     lines = re.findall(r"^COPY (?!--from)(.+)$", text_of("Dockerfile"), re.MULTILINE)
     return [path for line in lines for path in shlex.split(line)[:-1]]
 
 
-def test_the_image_is_made_of_files_that_exist_and_are_not_ignored():
+def test_image_copies_existing_files_that_are_not_ignored():
     allowed = re.findall(r"^!(.+)$", text_of(".dockerignore"), re.MULTILINE)
     assert sorted(copied()) == sorted(allowed)
     assert all((ROOT / path).exists() for path in copied())
 
 
-def test_the_image_runs_the_lock_file_as_nobody_special_and_is_watched():
+def test_image_uses_the_lock_file_an_own_user_and_a_health_check():
     dockerfile = text_of("Dockerfile")
     assert "uv pip sync --require-hashes requirements-extras.lock" in dockerfile
     assert dockerfile.count("\nFROM ") + dockerfile.startswith("FROM ") == 2
@@ -168,7 +168,7 @@ def test_the_pre_commit_hooks_run_tools_that_are_locked():
     assert {names.get(entry, entry) for entry in entries} <= locked
 
 
-def test_the_python_we_ask_for_is_the_one_that_set_up_checks():
+def test_required_python_is_the_one_that_setup_checks():
     assert PROJECT["requires-python"] == ">=3.11"
     assert "sys.version_info < (3, 11)" in text_of("scripts/setup.sh")
 

@@ -1,4 +1,4 @@
-"""Files that the documents name are there."""
+"""Files and modules that documents and code name exist."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ FOLDERS = "benchmarks|client|config|docs|examples|judge|scripts|tests"
 
 
 def missing_files(text: str) -> list[str]:
-    """The files and folders of ours that *text* names in code and that are not there."""
+    """The files and folders of this repository that *text* names in code and that do not exist."""
     named = re.findall(rf"`((?:{FOLDERS})/[\w./-]+)(?:::\w+)?`", text)
     bare = re.findall(r"`([\w-]+\.py)`", text)
     absent = [name for name in named if not (ROOT / name).exists()]
@@ -24,7 +24,7 @@ def test_every_file_that_is_named_exists(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_link_leads_somewhere(page):
+def test_every_link_target_exists(page):
     links = re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
 
@@ -35,7 +35,7 @@ def test_every_file_that_the_code_names_exists(path):
 
 
 def is_known(dotted: str) -> bool:
-    """Whether *dotted* is a module of ours, or a name that stands in one."""
+    """Whether *dotted* is a module of Judge, or a name defined in one."""
     parts = dotted.split(".")
     for count in range(len(parts), 1, -1):
         folder = ROOT.joinpath(*parts[:count])
@@ -52,7 +52,7 @@ def test_every_module_that_is_named_exists(page):
     assert [name for name in named if name != "judge.fish" and not is_known(name)] == []
 
 
-def test_a_name_that_leads_nowhere_is_found():
+def test_missing_name_is_found():
     assert missing_files("`judge/nowhere.py` and `judge/ports.py`, `nothing.py`") == [
         "judge/nowhere.py",
         "nothing.py",

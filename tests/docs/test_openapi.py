@@ -1,4 +1,4 @@
-"""The page about the HTTP interface is fresh, and the check of all replies against it bites."""
+"""The page about the HTTP API is up to date, and every reply in tests is checked against it."""
 
 import json
 import runpy
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 GENERATOR = runpy.run_path(str(ROOT / "scripts" / "generate_api_docs.py"))
 
 
-def test_the_page_is_what_make_docs_would_write():
+def test_page_is_up_to_date():
     assert (ROOT / "docs" / "api.md").read_text() == GENERATOR["render"](), "run `make docs`"
 
 
@@ -54,14 +54,14 @@ def test_the_page_shows_a_whole_reply_as_it_is_sent():
     assert shown[first["field"]][first["start"] : first["end"]] == f"[{first['number']}]"
 
 
-def test_the_page_tells_pages_of_other_origins_what_they_may_send_and_read():
+def test_page_documents_cors():
     page = GENERATOR["render"]().lower()
     told = [value for name, value in (*_PREFLIGHT, _EXPOSED) if not name.endswith(b"max-age")]
     names = b", ".join(told).decode().lower().split(", ")
     assert [name for name in names if f"`{name}`" not in page and "mcp" not in name] == []
 
 
-def test_every_link_of_the_page_leads_somewhere():
+def test_every_link_of_the_page_has_a_target():
     page = GENERATOR["render"]()
     anchors = {name.lower() for name in document()["components"]["schemas"]}
     links = {link.partition(")")[0] for link in page.split("](#")[1:]}
@@ -72,7 +72,7 @@ def test_the_document_is_valid():
     OpenAPIV31SpecValidator(document()).validate()
 
 
-def test_everything_behind_the_wall_may_ask_for_a_key_and_for_patience():
+def test_protected_operations_document_401_and_429():
     for path, item in document()["paths"].items():
         for operation in item.values():
             if path.startswith("/api/"):
@@ -116,7 +116,7 @@ def reply(path: str, status: int, **content) -> httpx.Response:
         (reply("/no/such/path", 404, json={}), "answers with application/json"),
     ],
 )
-def test_a_reply_that_is_not_as_documented_is_found(answer, complaint):
+def test_undocumented_reply_is_found(answer, complaint):
     with pytest.raises(NotAsDocumented, match=complaint):
         check_conformance(answer)
 

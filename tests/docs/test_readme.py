@@ -1,4 +1,4 @@
-"""The README is held against the code."""
+"""The README agrees with the code."""
 
 import json
 import re

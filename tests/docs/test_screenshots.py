@@ -1,4 +1,4 @@
-"""The pictures in the documents: those that the script takes, and small."""
+"""The screenshots in the documents are those of the script, and small."""
 
 import struct
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from scripts.take_screenshots import TARGET, VIEWS, encode_png
 
-MOST_BYTES = 150_000
+MAX_BYTES = 150_000
 
 
 def size_of(picture: bytes) -> tuple[int, int]:
@@ -16,16 +16,16 @@ def size_of(picture: bytes) -> tuple[int, int]:
     return width, height
 
 
-def test_there_is_a_picture_of_each_view_and_no_other():
+def test_screenshots_are_exactly_those_of_the_script():
     assert {path.name for path in TARGET.iterdir()} == {f"{view.name}.png" for view in VIEWS}
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
-def test_pictures_are_small_and_of_their_size(view):
+def test_screenshots_are_small_and_have_their_dimensions(view):
     picture = (Path(TARGET) / f"{view.name}.png").read_bytes()
-    assert len(picture) < MOST_BYTES
+    assert len(picture) < MAX_BYTES
     assert size_of(picture) == (view.width, view.height)
 
 
-def test_a_picture_says_how_large_it_is():
+def test_png_header_has_the_dimensions():
     assert size_of(encode_png(3, 2, b"\0\0\0\xff\xff\xff", b"\0\1\0\1\0\1")) == (3, 2)

@@ -1,4 +1,4 @@
-"""What docs/security.md and docs/operations.md say is there."""
+"""docs/security.md and docs/operations.md name existing tests, problems and settings."""
 
 import re
 from pathlib import Path
@@ -32,7 +32,7 @@ def test_every_threat_names_a_test():
 
 
 @pytest.mark.parametrize("slug", KINDS)
-def test_every_kind_of_problem_is_explained_to_those_who_run_it(slug):
+def test_every_problem_type_is_explained_to_operators(slug):
     assert re.search(rf"^\| \d{{3}} \| `{slug}` \| .+ \|$", OPERATIONS, re.MULTILINE)
 
 

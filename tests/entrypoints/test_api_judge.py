@@ -85,7 +85,7 @@ async def test_whether_to_hear_the_other_side_is_true_or_false(opened, wrong):
     ]
 
 
-async def test_elapsed_times_do_not_depend_on_the_wall_clock(opened):
+async def test_times_are_whole_seconds_in_utc(opened):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         bench.clock.advance(0.123456)
         body = (await bench.client.post("/api/judge", json=DISPUTE)).json()
@@ -126,7 +126,7 @@ async def test_lengths_are_counted_in_code_points(opened):
         assert (await bench.client.post("/api/judge", json=too_long)).status_code == 400
 
 
-async def test_valid_request_id_is_returned_and_in_the_log(opened):
+async def test_valid_request_id_is_returned_and_is_the_verdict_id(opened):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         reply = await bench.client.post(
             "/api/judge", json=DISPUTE, headers={"X-Request-ID": "web-1.a_2"}

@@ -42,7 +42,7 @@ async def events_of(bench, dispute=DISPUTE, **options) -> EventStream:
     return parse_events(reply.text)
 
 
-async def test_every_step_is_told_in_order_and_the_verdict_last(opened):
+async def test_steps_are_sent_in_order_and_the_verdict_last(opened):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         told = await events_of(bench)
     assert told.names == ["domain", "references", "attempt", *["field"] * 5, "verdict"]
@@ -52,14 +52,14 @@ async def test_every_step_is_told_in_order_and_the_verdict_last(opened):
     assert told.data_of("attempt") == {"number": 1}
 
 
-async def test_the_verdict_has_the_other_side_and_nothing_else_tells_of_it(opened):
+async def test_other_side_is_only_in_the_verdict(opened):
     async with opened(ScriptedModel(RIGHT_REPLY, RETOLD_REPLY, RIGHT_REPLY)) as bench:
         told = await events_of(bench, {**DISPUTE, "hear_other_side": True})
     assert told.names == ["domain", "references", "attempt", *["field"] * 5, "verdict"]
     assert told.data_of("verdict")["other_side"]["agrees"] is False
 
 
-async def test_each_field_is_told_as_it_stands_in_the_verdict(opened):
+async def test_each_field_event_equals_the_field_of_the_verdict(opened):
     async with opened(ScriptedModel(streamed(GOOD_REPLY))) as bench:
         told = await events_of(bench)
     verdict = told.data_of("verdict")
@@ -74,7 +74,7 @@ async def test_each_field_is_told_as_it_stands_in_the_verdict(opened):
     assert cited == verdict["citations"] != []
 
 
-async def test_the_reply_is_made_for_proxies_that_gather_or_keep(opened):
+async def test_stream_is_not_buffered_or_cached_by_proxies(opened):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         reply = await bench.client.post(STREAM, json=DISPUTE)
     assert reply.headers["content-type"] == "text/event-stream; charset=utf-8"
@@ -83,7 +83,7 @@ async def test_the_reply_is_made_for_proxies_that_gather_or_keep(opened):
     assert "content-length" not in reply.headers
 
 
-async def test_a_reply_asked_again_is_told_with_its_defects(opened):
+async def test_retry_event_has_the_defects(opened):
     async with opened(ScriptedModel(BAD_REPLY, GOOD_REPLY)) as bench:
         told = await events_of(bench)
     assert told.names == [
@@ -97,7 +97,7 @@ async def test_a_reply_asked_again_is_told_with_its_defects(opened):
     assert told.data_of("verdict")["attempts"] == 2
 
 
-async def test_no_word_of_a_rejected_reply_but_the_defect_is_shown(opened):
+async def test_rejected_reply_is_not_shown_except_its_defect(opened):
     rejected = BAD_REPLY.replace("not being unreasonable", "WOMBATMARKER")
     async with opened(ScriptedModel(rejected, GOOD_REPLY)) as bench:
         reply = await bench.client.post(STREAM, json=DISPUTE)
@@ -107,7 +107,7 @@ async def test_no_word_of_a_rejected_reply_but_the_defect_is_shown(opened):
 SAME_ID = {"X-Request-ID": "same-1"}
 
 
-async def test_the_verdict_is_the_very_body_of_the_plain_route(opened):
+async def test_verdict_event_equals_the_body_of_the_plain_route(opened):
     async with opened(ScriptedModel(GOOD_REPLY, GOOD_REPLY, GOOD_REPLY)) as bench:
         await bench.client.post("/api/judge", json=DISPUTE)  # fills the cache for both
         plain = await bench.client.post("/api/judge", json=DISPUTE, headers=SAME_ID)
@@ -117,7 +117,7 @@ async def test_the_verdict_is_the_very_body_of_the_plain_route(opened):
     assert streamed.headers["x-request-id"] == "same-1"
 
 
-async def test_text_with_breaks_stays_in_one_line(opened):
+async def test_text_with_line_breaks_is_one_data_line(opened):
     reply = json.loads(GOOD_REPLY)
     reply["paraphrase"] = "One\nevent: error\r\ndata: {}\n\n\u2028\u2029\u0085 line"
     async with opened(ScriptedModel(json.dumps(reply))) as bench:
@@ -138,9 +138,7 @@ FAILURES = [
 
 
 @pytest.mark.parametrize(("script", "status", "slug"), FAILURES)
-async def test_an_error_in_mid_stream_is_the_problem_of_the_plain_route(
-    opened, script, status, slug
-):
+async def test_error_event_is_the_problem_of_the_plain_route(opened, script, status, slug):
     async with opened(ScriptedModel(*script, *script)) as bench:
         plain = await bench.client.post("/api/judge", json=DISPUTE, headers=SAME_ID)
         told = await events_of(bench, headers=SAME_ID)
@@ -151,7 +149,7 @@ async def test_an_error_in_mid_stream_is_the_problem_of_the_plain_route(
     assert "secret" not in json.dumps(problem)
 
 
-async def test_an_error_of_ours_is_noted_once_and_without_its_words(opened):
+async def test_internal_error_is_noted_once_without_its_message(opened):
     async with opened(ScriptedModel(ZeroDivisionError("a secret"))) as bench:
         await events_of(bench)
     assert bench.recorded.events.count("http.error") == 1
@@ -170,7 +168,7 @@ async def test_an_error_of_ours_is_noted_once_and_without_its_words(opened):
         {"content": b"{}", "headers": {"content-type": "text/plain"}},
     ],
 )
-async def test_what_is_refused_at_once_is_the_same_ordinary_problem(opened, request_):
+async def test_refusal_before_the_stream_is_an_ordinary_problem(opened, request_):
     async with opened() as bench:
         plain = await bench.client.post("/api/judge", **request_)
         streamed = await bench.client.post(STREAM, **request_)
@@ -181,12 +179,12 @@ async def test_what_is_refused_at_once_is_the_same_ordinary_problem(opened, requ
 
 
 def admitted_by(bench, admit: Callable[[], Awaitable[None]]) -> None:
-    """From now on *admit* says whether there is anything left to judge with."""
+    """Make *admit* decide whether a judgement is admitted."""
     pipeline = replace(bench.services.pipeline, check_budget=admit)
     bench.app.state.services = replace(bench.services, pipeline=pipeline)
 
 
-async def test_a_spent_budget_is_an_ordinary_problem_too(opened):
+async def test_spent_budget_is_an_ordinary_problem(opened):
     async def refuse():
         raise BudgetSpent("Nothing is left for today.", 60)
 
@@ -199,7 +197,7 @@ async def test_a_spent_budget_is_an_ordinary_problem_too(opened):
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT"])
-async def test_another_method_is_told_which_to_use(opened, method):
+async def test_other_methods_get_the_allowed_one(opened, method):
     async with opened() as bench:
         reply = await bench.client.request(method, STREAM)
     assert reply.status_code == 405
@@ -207,7 +205,7 @@ async def test_another_method_is_told_which_to_use(opened, method):
 
 
 @pytest.mark.parametrize(("script", "status", "_"), [([GOOD_REPLY], 200, ""), *FAILURES])
-async def test_the_log_and_the_counts_have_the_status_it_ends_with(opened, script, status, _):
+async def test_log_and_metrics_have_the_final_status(opened, script, status, _):
     async with opened(ScriptedModel(*script)) as bench:
         await events_of(bench)
         counted = (await bench.client.get("/metrics")).text
@@ -219,7 +217,7 @@ async def test_the_log_and_the_counts_have_the_status_it_ends_with(opened, scrip
     assert ("judgement.finished" in bench.recorded.events) == (status == 200)
 
 
-async def test_origins_that_are_set_may_read_the_stream(opened):
+async def test_configured_origins_may_read_the_stream(opened):
     settings = Settings(_env_file=None, JUDGE_CORS_ORIGINS=ORIGIN)
     async with opened(ScriptedModel(GOOD_REPLY), settings=settings) as bench:
         reply = await bench.client.post(STREAM, json=DISPUTE, headers={"origin": ORIGIN})
@@ -238,7 +236,7 @@ async def test_events_are_as_documented(opened, script):
 
 
 class HeldModel:
-    """Answers when it is let; remembers whether it was cancelled."""
+    """Replies when released; records whether it was cancelled."""
 
     name = "held"
     gives_verdicts = True
@@ -266,7 +264,7 @@ class HeldModel:
 
 
 class Caller:
-    """An ASGI client that sees each message as it is sent, and can leave."""
+    """An ASGI client that records each message as it is sent, and can disconnect."""
 
     def __init__(self) -> None:
         self.status = 0
@@ -312,7 +310,7 @@ async def calling(bench, caller: Caller):
             await serving
 
 
-async def test_references_are_shown_before_the_model_has_answered(opened):
+async def test_references_are_sent_before_the_model_replies(opened):
     model, caller = HeldModel(), Caller()
     async with opened(model) as bench, calling(bench, caller) as serving:
         await model.started.wait()
@@ -324,7 +322,7 @@ async def test_references_are_shown_before_the_model_has_answered(opened):
     assert caller.is_done
 
 
-async def test_the_line_is_kept_alive_while_the_model_thinks(opened):
+async def test_heartbeats_are_sent_while_the_model_thinks(opened):
     model, caller = HeldModel(), Caller()
     async with opened(model, heartbeat_s=0.005) as bench, calling(bench, caller) as serving:
         await until(lambda: caller.text.count(": still here") >= 3)
@@ -335,11 +333,11 @@ async def test_the_line_is_kept_alive_while_the_model_thinks(opened):
     assert len(told.comments) >= 3
 
 
-def test_signs_of_life_come_as_often_as_promised():
+def test_heartbeats_have_the_documented_interval():
     assert 0 < HEARTBEAT_S <= 10
 
 
-async def test_a_client_that_leaves_cancels_the_call_of_the_model(opened):
+async def test_disconnecting_cancels_the_model_call(opened):
     model, caller = HeldModel(), Caller()
     async with opened(model) as bench, calling(bench, caller) as serving:
         await model.started.wait()
@@ -353,7 +351,7 @@ async def test_a_client_that_leaves_cancels_the_call_of_the_model(opened):
     assert "http.error" not in bench.recorded.events
 
 
-async def test_a_client_that_leaves_before_the_first_event_is_no_error_of_ours(opened):
+async def test_disconnecting_before_the_first_event_is_not_an_internal_error(opened):
     caller = Caller()
     async with opened() as bench:
         caller.left.set()
@@ -365,7 +363,7 @@ async def test_a_client_that_leaves_before_the_first_event_is_no_error_of_ours(o
     assert "http.error" not in bench.recorded.events
 
 
-async def test_a_client_that_leaves_before_it_is_admitted_gets_nothing(opened):
+async def test_disconnecting_before_admission_sends_nothing(opened):
     caller, asked = Caller(), asyncio.Event()
 
     async def hesitate():
@@ -387,7 +385,7 @@ async def caller_gone():
     return {"type": "http.disconnect"}
 
 
-async def test_a_line_that_breaks_ends_the_judgement(opened):
+async def test_broken_connection_ends_the_judgement(opened):
     model, caller = HeldModel(), Caller()
     async with opened(model, heartbeat_s=0.01) as bench, calling(bench, caller) as serving:
         await model.started.wait()
@@ -403,7 +401,7 @@ def shared(tmp_path_factory) -> Iterator[tuple[World, RunningServer]]:
         yield world, server
 
 
-async def test_over_the_wire_each_event_arrives_when_it_happens(shared):
+async def test_real_server_sends_each_event_when_it_happens(shared):
     world, server = shared
     world.gemini.forget()
     world.gemini.script(slow(GOOD_REPLY, 0.5))
@@ -425,7 +423,7 @@ async def test_over_the_wire_each_event_arrives_when_it_happens(shared):
     assert times["verdict"] - times["references"] > 0.25
 
 
-async def test_over_the_wire_what_a_broken_connection_showed_falls_and_is_told_again(shared):
+async def test_real_server_repeats_fields_after_a_broken_model_stream(shared):
     world, server = shared
     world.gemini.forget()
     world.gemini.script(dropped_midway(GOOD_REPLY), GOOD_REPLY)
@@ -438,7 +436,7 @@ async def test_over_the_wire_what_a_broken_connection_showed_falls_and_is_told_a
     assert told.data_of("verdict")["attempts"] == 1
 
 
-async def test_over_the_wire_a_client_that_leaves_ends_the_call_of_the_model(shared):
+async def test_real_server_ends_the_model_call_on_disconnect(shared):
     world, server = shared
     world.gemini.forget()
     world.gemini.script(slow(GOOD_REPLY, 25.0))
@@ -446,7 +444,7 @@ async def test_over_the_wire_a_client_that_leaves_ends_the_call_of_the_model(sha
         httpx.AsyncClient(base_url=server.url, timeout=60) as client,
         client.stream("POST", STREAM, json=DISPUTE) as reply,
     ):
-        # Kept until the model is called: a generator that is dropped hangs up.
+        # Keep the generator until the model is called: dropping it disconnects.
         pieces = reply.aiter_text()
         async for piece in pieces:
             if "event: attempt" in piece:

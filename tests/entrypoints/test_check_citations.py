@@ -1,4 +1,4 @@
-"""Checking citations over HTTP, on the command line and over MCP: one answer, one refusal."""
+"""Checking citations over HTTP, on the command line and over MCP gives the same answers."""
 
 import io
 import json
@@ -58,7 +58,7 @@ async def post(bench, answer="It is so [1].", sources=SOURCES, **fields):
 
 
 @pytest.mark.parametrize("verdict", ANSWERS)
-async def test_three_entrypoints_and_the_library_give_the_same_answer(verdict, opened, tmp_path):
+async def test_all_entrypoints_and_the_library_give_the_same_answer(verdict, opened, tmp_path):
     fields = {"answer": ANSWERS[verdict], "sources": SOURCES}
     found = check_answer(
         ANSWERS[verdict], [AnswerSource(one["text"], one["title"]) for one in SOURCES]
@@ -88,7 +88,7 @@ def test_the_command_prints_the_same_and_its_exit_code_is_the_verdict(verdict, c
     assert [source["title"] for source in shown["sources"]] == ["lease.md", "deposit.txt"]
 
 
-def test_the_command_tells_people_line_by_line(cli, monkeypatch):
+def test_command_prints_a_line_per_citation(cli, monkeypatch):
     answer = f"{ANSWERS['supported']}\nCouncils fine bad landlords. \x07See [9] and [see 1].\n"
     monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
     told = cli("check", "-", "lease.md")
@@ -114,7 +114,7 @@ def test_the_command_tells_people_line_by_line(cli, monkeypatch):
         (["lease.md", "half.md", "half.md"], "262144 characters together"),
     ],
 )
-def test_what_cannot_be_checked_is_told_with_exit_2(arguments, words, cli, tmp_path):
+def test_uncheckable_input_is_exit_2(arguments, words, cli, tmp_path):
     (tmp_path / "empty.md").write_text("")
     (tmp_path / "long.md").write_text("x" * (MAX_ANSWER + 1))
     (tmp_path / "half.md").write_text("x" * (MAX_BYTES // 2 + 1))
@@ -123,7 +123,7 @@ def test_what_cannot_be_checked_is_told_with_exit_2(arguments, words, cli, tmp_p
     assert words in told.err
 
 
-def test_a_closed_or_unreadable_stdin_is_told_with_exit_2(cli, tmp_path, monkeypatch):
+def test_closed_or_unreadable_stdin_is_exit_2(cli, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     told = cli("check", "-", "lease.md")
     assert (told.code, told.out) == (2, "")
@@ -142,7 +142,7 @@ def test_a_source_may_have_any_name(cli, tmp_path):
     assert json.loads(told.out)["sources"][0]["title"] == "lease?.md"
 
 
-def test_the_command_reads_approved_pages_and_no_others(cli, world: World, monkeypatch):
+def test_command_reads_only_approved_pages(cli, world: World, monkeypatch):
     for name, value in world.environment.items():
         monkeypatch.setenv(name, value)
     page = world.site.url("/repairs")
@@ -226,7 +226,7 @@ async def test_too_many_citations_are_refused_in_words(opened):
     assert "Check it in parts." in reply.json()["detail"]
 
 
-async def test_a_body_may_have_256_kib_here_and_no_more(opened):
+async def test_body_may_have_256_kib_at_most(opened):
     async with opened() as bench:
         fits = await post(bench, sources=[{"text": "x" * 250_000}])
         over = await post(bench, sources=[{"text": "x" * MAX_BYTES}])
@@ -236,7 +236,7 @@ async def test_a_body_may_have_256_kib_here_and_no_more(opened):
     assert "64 KiB" in elsewhere.json()["detail"]
 
 
-async def test_passages_need_what_search_needs_and_texts_do_not(opened):
+async def test_passages_need_the_access_of_search_and_texts_do_not(opened):
     async with opened(is_public=True) as bench:
         plain = await post(bench)
         private = await post(bench, sources=[{"passage": "own/lease:0"}])
@@ -246,7 +246,7 @@ async def test_passages_need_what_search_needs_and_texts_do_not(opened):
         assert (await post(bench)).status_code == 401
 
 
-async def test_a_passage_of_an_index_that_is_down_is_503(opened):
+async def test_passage_of_an_unavailable_index_is_503(opened):
     index = FakeIndex()
     index.is_down = True
     async with opened() as bench:
@@ -256,7 +256,7 @@ async def test_a_passage_of_an_index_that_is_down_is_503(opened):
         assert (await post(bench, sources=[{"passage": "own/lease:0"}])).status_code == 503
 
 
-async def test_a_passage_is_a_source(tmp_path):
+async def test_passage_can_be_a_source(tmp_path):
     lease = document(LEASE, id="lease", collection="own", title="The lease")
     async with open_mcp_bench(tmp_path, documents=(lease,)) as door, door.client() as client:
         known = await client.call_tool(
@@ -272,7 +272,7 @@ async def test_a_passage_is_a_source(tmp_path):
     assert "sources.0.passage is no passage of the index" in text_of(unknown)
 
 
-async def test_a_summary_names_no_mark_whose_words_are_too_few_to_measure(tmp_path):
+async def test_summary_leaves_out_citations_of_too_few_words(tmp_path):
     answer = f"{ANSWERS['supported']} It is so [1]."
     async with open_mcp_bench(tmp_path) as door, door.client() as client:
         replied = await client.call_tool("check_citations", {"answer": answer, "sources": SOURCES})
@@ -281,7 +281,7 @@ async def test_a_summary_names_no_mark_whose_words_are_too_few_to_measure(tmp_pa
     assert "support None" not in text_of(replied)
 
 
-async def test_what_does_not_fit_comes_in_parts_and_is_cut_where_it_must_be(tmp_path):
+async def test_long_answer_is_paginated_and_long_items_are_cut(tmp_path):
     sources = [{"text": LEASE}, {"text": "x " * 40_000}]
     fields = {"answer": ANSWERS["supported"], "sources": sources}
     async with open_mcp_bench(tmp_path) as door, door.client() as client:
@@ -294,7 +294,7 @@ async def test_what_does_not_fit_comes_in_parts_and_is_cut_where_it_must_be(tmp_
     assert rest["sources"][0]["text"].endswith("…")
 
 
-async def test_no_word_of_an_answer_is_logged(opened):
+async def test_no_text_of_an_answer_is_logged(opened):
     async with opened() as bench:
         await post(bench, "Mr Quibble repairs boilers [1].", [{"text": "Mr Quibble repairs."}])
         assert "Quibble" not in bench.log.getvalue()

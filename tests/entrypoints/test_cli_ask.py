@@ -73,7 +73,7 @@ def test_a_dispute_is_judged_with_a_numbered_reference(cli, site, gemini):
     assert references_in(gemini.prompts[0]) == {1: PARAGRAPH}
 
 
-def test_on_a_terminal_the_verdict_is_shown_as_it_is_written(cli, monkeypatch):
+def test_verdict_is_streamed_to_a_terminal(cli, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     told = ask(cli)
     assert told.code == 0
@@ -85,7 +85,7 @@ def test_on_a_terminal_the_verdict_is_shown_as_it_is_written(cli, monkeypatch):
     assert "[1] Repairs (fetched just now)" in told.out
 
 
-def test_what_was_shown_when_no_verdict_follows_stays_and_is_said(cli, monkeypatch, gemini):
+def test_fields_shown_before_a_failure_are_reported(cli, monkeypatch, gemini):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     said = verdict_for("")
     gemini.script(dropped_midway(json.dumps(said)), dropped_midway(json.dumps(said)))
@@ -112,7 +112,7 @@ def test_json_is_the_body_of_the_http_reply(cli, site):
     assert [persona["name"] for persona in body["personas"]] == ["Therapist", "Analyst", "Coach"]
 
 
-def test_a_dispute_that_is_no_text_is_said_to_be_none(cli):
+def test_dispute_of_invalid_text_is_refused(cli):
     told = cli("ask", "--context", "The boiler broke. \udcff", "--query", QUERY)
     assert (told.code, told.err) == (2, "judge: context must be text in UTF-8.\n")
 
@@ -124,7 +124,7 @@ def test_a_verdict_with_a_warning_is_exit_1(cli, site):
     assert json.loads(told.out)["warnings"]
 
 
-def test_the_other_side_is_heard_when_asked_for(cli, gemini):
+def test_other_side_is_heard_if_requested(cli, gemini):
     retelling = "I left my tenant's boiler broken for three weeks."
     right = json.dumps(verdict_for("")).replace("Partially", "No")
     gemini.script(right, {"retelling": retelling, "query": "Am I unreasonable to wait?"}, right)
@@ -135,7 +135,7 @@ def test_the_other_side_is_heard_when_asked_for(cli, gemini):
     assert retelling in gemini.prompts[2]
 
 
-def test_the_same_facts_judged_alike_are_no_warning(cli):
+def test_consistent_verdicts_give_no_warning(cli):
     told = ask(cli, "--other-side", "--format", "json")
     assert told.code == 0
     assert json.loads(told.out)["other_side"]["agrees"] is True
@@ -161,7 +161,7 @@ def test_a_named_domain_skips_detection(cli):
         (["--scope", "@collection:notes"], "scope"),
     ],
 )
-def test_what_cannot_be_answered_is_exit_2_with_the_valid_names(cli, more, words):
+def test_unknown_names_are_exit_2_with_the_valid_ones(cli, more, words):
     told = ask(cli, *more)
     assert (told.code, told.out) == (2, "")
     assert words in told.err
@@ -182,14 +182,14 @@ def test_a_missing_key_is_exit_2_and_says_what_to_set(cli, monkeypatch):
     assert "Set GEMINI_API_KEY" in told.err
 
 
-def test_a_refused_dispute_brings_the_help_lines(cli, gemini):
+def test_refused_dispute_prints_help_lines(cli, gemini):
     gemini.script(blocked())
     told = ask(cli)
     assert told.code == 2
     assert "Listeners, 116 000, https://help.example/" in told.err
 
 
-def test_a_model_out_of_reach_is_exit_2(cli, gemini):
+def test_unavailable_model_is_exit_2(cli, gemini):
     gemini.script(failure(400), failure(400))
     told = ask(cli)
     assert (told.code, told.out) == (2, "")
@@ -199,7 +199,7 @@ def test_a_model_out_of_reach_is_exit_2(cli, gemini):
 
 @pytest.fixture
 def chat_server(monkeypatch) -> Iterator[ChatServer]:
-    """A server of a model of one's own, and no key for Gemini."""
+    """A server of chat completions, and no Gemini key."""
     monkeypatch.delenv("GEMINI_API_KEY")
     monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
     with ChatServer.in_thread() as fake:
@@ -208,7 +208,7 @@ def chat_server(monkeypatch) -> Iterator[ChatServer]:
         yield fake
 
 
-def test_a_model_of_ones_own_judges_without_any_account(cli, chat_server):
+def test_own_model_judges_without_an_account(cli, chat_server):
     told = ask(cli, "--format", "json")
     body = json.loads(told.out)
     assert told.code == 0
@@ -217,9 +217,7 @@ def test_a_model_of_ones_own_judges_without_any_account(cli, chat_server):
     assert references_in(chat_server.requests[0]["messages"][1]["content"]) == {1: PARAGRAPH}
 
 
-def test_a_model_of_ones_own_is_held_to_the_personas_of_the_sources_file(
-    cli, chat_server, tmp_path
-):
+def test_own_model_must_use_the_personas_of_the_sources_file(cli, chat_server, tmp_path):
     sources = tmp_path / "sources.toml"
     sources.write_text(
         '[[personas]]\nname = "Referee"\nbrief = "the rules of the house"\n' + sources.read_text()
@@ -232,23 +230,21 @@ def test_a_model_of_ones_own_is_held_to_the_personas_of_the_sources_file(
     assert voices["maxItems"] == 1
 
 
-def test_a_reply_in_prose_is_asked_again_with_the_defect_named(cli, chat_server):
+def test_prose_reply_is_retried_with_the_defect(cli, chat_server):
     chat_server.script("I think that you are right.")
     told = ask(cli, "--format", "json")
     assert json.loads(told.out)["attempts"] == 2
     assert "one JSON object" in chat_server.requests[1]["messages"][0]["content"]
 
 
-def test_a_model_that_the_server_does_not_have_is_told_with_what_to_do(
-    cli, chat_server, monkeypatch
-):
+def test_unknown_model_is_explained_with_a_remedy(cli, chat_server, monkeypatch):
     monkeypatch.setenv("JUDGE_MODEL", "openai:huge")
     told = ask(cli)
     assert (told.code, told.out) == (2, "")
     assert "`ollama pull NAME`" in told.err
 
 
-def test_a_model_of_ones_own_takes_over_from_gemini(cli, chat_server, monkeypatch, gemini):
+def test_own_model_is_the_fallback_of_gemini(cli, chat_server, monkeypatch, gemini):
     monkeypatch.setenv("GEMINI_API_KEY", "a-key")
     monkeypatch.setenv("JUDGE_MODEL", "gemini-3.8-flash")
     monkeypatch.setenv("JUDGE_FALLBACK", "openai:tiny")
@@ -258,14 +254,14 @@ def test_a_model_of_ones_own_takes_over_from_gemini(cli, chat_server, monkeypatc
 
 
 @pytest.mark.parametrize("setting", ["JUDGE_MODEL", "JUDGE_FALLBACK"])
-def test_a_model_without_an_address_is_exit_2_and_says_what_to_set(cli, monkeypatch, setting):
+def test_model_without_a_url_is_exit_2_and_names_the_setting(cli, monkeypatch, setting):
     monkeypatch.setenv(setting, "openai:tiny")
     told = ask(cli)
     assert (told.code, told.out) == (2, "")
     assert "Set JUDGE_MODEL=openai:NAME and JUDGE_OPENAI_BASE_URL" in told.err
 
 
-def test_an_address_that_is_none_is_exit_2(cli, monkeypatch):
+def test_invalid_url_is_exit_2(cli, monkeypatch):
     monkeypatch.setenv("JUDGE_OPENAI_BASE_URL", "localhost:11434")
     told = ask(cli)
     assert told.code == 2
@@ -273,7 +269,7 @@ def test_an_address_that_is_none_is_exit_2(cli, monkeypatch):
     assert "http://127.0.0.1:11434/v1" in told.err
 
 
-def test_events_are_shown_on_request_and_hold_no_word_of_the_dispute(cli):
+def test_events_are_printed_on_request_without_text_of_the_dispute(cli):
     told = cli("--verbose", "ask", "--context", CONTEXT, "--query", QUERY)
     assert "snippet.fetched host=127.0.0.1" in told.err
     assert "judgement.finished domain=tenancy evidence=grounded" in told.err

@@ -1,4 +1,4 @@
-"""A verdict that is shown on a terminal while it is written."""
+"""A verdict that is streamed to a terminal."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def watched() -> tuple[WrittenVerdict, FakeClock]:
     return WrittenVerdict(VerdictLayout(NOW), clock), clock
 
 
-def test_each_part_is_shown_when_it_is_told_and_how_late_on_stderr(capsys):
+def test_each_field_is_printed_on_arrival_with_its_time_on_stderr(capsys):
     written, clock = watched()
     for step in (DomainDetected("tenancy", ()), ReferencesReady((REFERENCE,)), AttemptStarted(1)):
         written.show(step)
@@ -46,7 +46,7 @@ def test_each_part_is_shown_when_it_is_told_and_how_late_on_stderr(capsys):
     )
 
 
-def test_what_stands_there_is_not_shown_again_with_the_verdict(capsys):
+def test_fields_already_printed_are_not_repeated_with_the_verdict(capsys):
     written, _ = watched()
     for step in (PARAPHRASE, THERAPIST, SUMMARY):
         written.show(step)
@@ -57,7 +57,7 @@ def test_what_stands_there_is_not_shown_again_with_the_verdict(capsys):
     assert sorted([*told[:-1], *rest.split("\n\n")]) == sorted(whole.split("\n\n"))
 
 
-def test_what_is_no_longer_valid_is_named_and_shown_again(capsys):
+def test_withdrawn_fields_are_named_and_printed_again(capsys):
     written, _ = watched()
     for step in (PARAPHRASE, THERAPIST, Restarted((BROKEN,), ("paraphrase",))):
         written.show(step)
@@ -69,7 +69,7 @@ def test_what_is_no_longer_valid_is_named_and_shown_again(capsys):
     assert written.paragraphs == set()
 
 
-def test_when_nothing_more_comes_what_was_shown_is_said_to_have_been_complete(capsys):
+def test_failure_says_which_printed_fields_are_complete(capsys):
     written, clock = watched()
     written.give_up()
     assert capsys.readouterr().err == ""

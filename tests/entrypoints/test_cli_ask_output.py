@@ -1,4 +1,4 @@
-"""A verdict as people read it in a terminal."""
+"""How a verdict is printed for people."""
 
 import re
 from dataclasses import replace
@@ -101,12 +101,12 @@ def test_an_old_text_is_marked_stale_with_its_age():
     assert "[1] Repairs (stale, fetched 2 days ago)" in text
 
 
-def test_the_publishers_date_stands_before_the_age():
+def test_publishers_date_comes_before_the_age():
     text = with_reference(updated=date(2025, 4, 1))
     assert "[1] Repairs (updated 1 April 2025, fetched 3 hours ago)" in text
 
 
-def test_what_is_cited_comes_first_and_the_rest_takes_a_line_each():
+def test_cited_references_come_first_and_the_rest_take_a_line_each():
     unused = replace(REFERENCE, title="Deposits", cited=False)
     dated = replace(unused, number=3, title="Rent", updated=date(2025, 4, 1))
     second = replace(REFERENCE, number=2)
@@ -116,12 +116,12 @@ def test_what_is_cited_comes_first_and_the_rest_takes_a_line_each():
     assert text.count(REFERENCE.text) == 1
 
 
-def test_what_to_do_next_is_named_with_its_address():
+def test_next_steps_have_their_urls():
     text = shown(next_steps=(NextStep("Repairs", "https://advice.example/repairs"),))
     assert "What you can do next\n  - Read: Repairs, https://advice.example/repairs\n" in text
 
 
-def test_references_that_do_not_help_are_only_named():
+def test_unhelpful_references_are_only_named():
     text = with_reference(cited=False, text="Not shown.")
     assert "\nReferences\n" not in text
     assert "Not shown." not in text
@@ -130,7 +130,7 @@ def test_references_that_do_not_help_are_only_named():
     assert "None of what was looked at bears on this dispute, so nothing is cited." in declined
 
 
-def test_a_reference_that_the_answer_turns_round_says_so():
+def test_contradicted_reference_is_marked():
     turned = Citation(1, "summary", 31, 34, REFERENCE.text, "verified", 0.8, contradicts=True)
     text = shown(citations=(turned,), references=(REFERENCE, replace(REFERENCE, number=2)))
     assert "[1] Repairs (fetched 3 hours ago, the answer says the opposite)" in text
@@ -146,7 +146,7 @@ def test_warnings_and_help_lines_are_listed():
     assert "Help\n  - Samaritans, 116 123, https://s.example/\n" in text
 
 
-def test_the_other_side_is_told_after_the_personas():
+def test_other_side_comes_after_the_personas():
     said = OtherVerdict("Coach", "Yes", "You did not [1].")
     told = OtherSide("I mended it\x1b[1m.", (said,), agrees=True, note="")
     text = shown(other_side=told)
@@ -156,18 +156,18 @@ def test_the_other_side_is_told_after_the_personas():
     assert "Warnings\n  - No time.\n" in unheard
 
 
-def test_that_both_are_told_they_are_right_stands_above_the_verdict():
+def test_agreement_with_both_sides_is_warned_of_above_the_verdict():
     text = shown(other_side=OtherSide("I did.", (), False, ""), warnings=("Both.", "Stale."))
     assert text.index("Warning\n  - Both.\n") < text.index("Verdict\n")
     assert text.count("Both.") == 1
     assert "Warnings\n  - Stale.\n" in text
 
 
-def test_a_domain_without_a_page_that_fits_or_can_be_read_is_explained():
+def test_domain_without_usable_pages_is_explained():
     assert "`judge sources check` say why." in " ".join(shown(references=()).split())
 
 
-def test_a_dispute_in_no_domain_has_no_references_and_no_complaint():
+def test_dispute_without_a_domain_has_no_references_and_no_warning():
     text = shown(references=(), domain="default", domain_scores=())
     assert "sources explain" not in text
     assert "Domain: default. Evidence" in text
@@ -195,7 +195,7 @@ def test_an_address_is_never_broken():
         (timedelta(days=30), "30 days ago"),
     ],
 )
-def test_an_age_is_told_in_its_largest_unit(age, words):
+def test_age_is_in_its_largest_unit(age, words):
     assert format_age(age) == words
 
 
@@ -215,7 +215,7 @@ def test_an_age_is_told_in_its_largest_unit(age, words):
         ("half \ud800 pair", "half pair"),
     ],
 )
-def test_nothing_in_a_text_is_obeyed_by_a_terminal(hostile, harmless):
+def test_control_sequences_are_not_sent_to_the_terminal(hostile, harmless):
     assert one_line(hostile) == harmless
 
 
@@ -249,7 +249,7 @@ def test_wrapped_text_keeps_its_words_and_its_width(text, width):
     flags=st.tuples(st.booleans(), st.booleans()),
     width=st.integers(40, 100),
 )
-def test_no_verdict_can_crash_the_formatter_or_steer_the_terminal(texts, age, flags, width):
+def test_any_verdict_is_formatted_without_control_sequences(texts, age, flags, width):
     reference = Reference(
         1, "page", texts[0], texts[1], texts[2], NOW - age, stale=flags[0], cited=flags[1]
     )

@@ -1,4 +1,4 @@
-"""`judge demo` works with nothing but this machine, and its example pages are sound."""
+"""`judge demo` works offline, and its example pages are valid."""
 
 import json
 import os
@@ -33,7 +33,7 @@ PAGES = {f"/{file.stem}": file.read_bytes() for file in demo_site.PAGES.glob("*.
 @pytest.fixture
 def cli(capsys, monkeypatch, tmp_path) -> CommandLine:
     monkeypatch.chdir(tmp_path)
-    # Settings with which nothing but a demo could run.
+    # Settings with which only the demo can run.
     monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9/0")
     monkeypatch.setenv("JUDGE_SOURCES", "nowhere.toml")
     monkeypatch.setenv("JUDGE_MODEL", "no-such-model")
@@ -58,7 +58,7 @@ def test_once_prints_summary_personas_and_numbered_references(cli):
     assert "boiler" in told.err
 
 
-def test_the_demo_serves_with_settings_of_its_own_and_leaves_nothing(cli):
+def test_demo_serves_with_its_own_settings_and_leaves_no_files(cli):
     told = cli("demo", "--port", "8123")
     [served] = cli.http_server.calls
     assert told.code == 0
@@ -77,7 +77,7 @@ def test_a_frontend_of_another_origin_may_call_the_demo(cli, monkeypatch):
     assert served.settings.cors_origins == ("http://localhost:5173", "https://app.example.org")
 
 
-def test_a_model_behind_openai_judges_in_the_demo_when_it_is_told_to(cli, monkeypatch):
+def test_demo_can_use_a_model_of_chat_completions(cli, monkeypatch):
     with ChatServer.in_thread() as fake:
         monkeypatch.setenv("JUDGE_MODEL", "openai:tiny")
         monkeypatch.setenv("JUDGE_OPENAI_BASE_URL", fake.base_url)
@@ -89,14 +89,14 @@ def test_a_model_behind_openai_judges_in_the_demo_when_it_is_told_to(cli, monkey
     assert cli.http_server.calls[0].settings.model == "openai:tiny"
 
 
-def test_a_model_without_an_address_stops_the_demo_with_what_to_set(cli, monkeypatch):
+def test_model_without_a_url_stops_the_demo_and_names_the_setting(cli, monkeypatch):
     monkeypatch.setenv("JUDGE_MODEL", "openai:tiny")
     told = cli("demo", "--once")
     assert told.code == 2
     assert "JUDGE_OPENAI_BASE_URL" in told.err
 
 
-def test_an_origin_that_is_none_stops_the_demo(cli, monkeypatch):
+def test_invalid_origin_stops_the_demo(cli, monkeypatch):
     monkeypatch.setenv("JUDGE_CORS_ORIGINS", "localhost:5173/app")
     told = cli("demo")
     assert (told.code, cli.http_server.calls) == (2, [])
@@ -148,7 +148,7 @@ def test_every_example_gets_its_own_domain():
     assert all(example.is_ok for example in check_examples(compile_knowledge(SOURCES), Places(())))
 
 
-def test_every_source_is_a_page_that_ships():
+def test_every_source_is_a_packaged_page():
     domains = tomllib.loads(SOURCES)["domains"].values()
     paths = [s["url"].removeprefix("http://example-site") for d in domains for s in d["sources"]]
     assert sorted([*paths, "/index"]) == sorted(PAGES)

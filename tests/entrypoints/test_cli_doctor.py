@@ -1,4 +1,4 @@
-"""`judge doctor` finds what is missing and says how to mend it."""
+"""`judge doctor` finds what is missing and says how to fix it."""
 
 import json
 
@@ -34,7 +34,7 @@ def findings(cli: CommandLine) -> tuple[int, dict[str, dict]]:
     return told.code, {check["name"]: check for check in json.loads(told.out)["checks"]}
 
 
-def test_a_good_set_up_is_exit_0(cli, tmp_path):
+def test_valid_setup_is_exit_0(cli, tmp_path):
     told = cli("doctor")
     assert told.code == 0
     assert "FIX" not in told.out
@@ -65,7 +65,7 @@ def served(monkeypatch, fake: ChatServer, name: str = "tiny") -> None:
 
 
 @pytest.mark.parametrize("name", ["tiny", "large"])
-def test_a_model_that_its_server_has_is_all_right_and_costs_nothing(cli, monkeypatch, name):
+def test_available_model_is_no_finding_and_is_not_called(cli, monkeypatch, name):
     with ChatServer.in_thread(models=["tiny", "large:latest"]) as fake:
         served(monkeypatch, fake, name)
         code, found = findings(cli)
@@ -74,9 +74,7 @@ def test_a_model_that_its_server_has_is_all_right_and_costs_nothing(cli, monkeyp
     assert fake.requests == []
 
 
-def test_a_model_that_its_server_does_not_have_is_a_finding_that_names_those_it_has(
-    cli, monkeypatch
-):
+def test_unknown_model_is_a_finding_with_the_available_ones(cli, monkeypatch):
     with ChatServer.in_thread(models=["tiny"]) as fake:
         served(monkeypatch, fake, "huge")
         code, found = findings(cli)
@@ -85,7 +83,7 @@ def test_a_model_that_its_server_does_not_have_is_a_finding_that_names_those_it_
     assert "`ollama pull huge`" in found["model"]["fix"]
 
 
-def test_a_server_of_models_that_is_down_is_a_finding(cli, monkeypatch):
+def test_unreachable_model_server_is_a_finding(cli, monkeypatch):
     with ChatServer.in_thread() as fake:
         served(monkeypatch, fake)
     code, found = findings(cli)
@@ -94,7 +92,7 @@ def test_a_server_of_models_that_is_down_is_a_finding(cli, monkeypatch):
     assert "sk-secret" not in json.dumps(found)
 
 
-def test_a_model_behind_no_address_is_a_finding(cli, monkeypatch):
+def test_model_without_a_url_is_a_finding(cli, monkeypatch):
     monkeypatch.setenv("JUDGE_MODEL", "openai:tiny")
     code, found = findings(cli)
     assert code == 1
@@ -102,7 +100,7 @@ def test_a_model_behind_no_address_is_a_finding(cli, monkeypatch):
 
 
 @pytest.mark.parametrize("fallback", ["openai:tiny", "gemini-3.8-pro"])
-def test_a_fallback_that_cannot_be_asked_is_a_finding(cli, monkeypatch, fallback):
+def test_unusable_fallback_model_is_a_finding(cli, monkeypatch, fallback):
     monkeypatch.delenv("GEMINI_API_KEY")
     monkeypatch.setenv("JUDGE_MODEL", "extractive")
     monkeypatch.setenv("JUDGE_FALLBACK", fallback)
@@ -112,14 +110,14 @@ def test_a_fallback_that_cannot_be_asked_is_a_finding(cli, monkeypatch, fallback
     assert found["fallback"]["fix"]
 
 
-def test_code_roots_that_are_none_are_a_finding(cli, monkeypatch):
+def test_invalid_code_roots_are_a_finding(cli, monkeypatch):
     monkeypatch.setenv("JUDGE_CODE_ROOTS", "nowhere")
     code, found = findings(cli)
     assert code == 1
     assert "JUDGE_CODE_ROOTS" in found["code"]["fix"]
 
 
-async def test_an_ollama_on_this_machine_is_found_with_the_line_that_uses_it():
+async def test_local_ollama_is_found_with_the_setting_to_use_it():
     with ChatServer.in_thread(models=["nomic-embed-text:latest", "llama3.2:3b"]) as fake:
         [found] = await check_ollama(Settings(_env_file=None), fake.base_url)
     line = f"JUDGE_MODEL=openai:llama3.2:3b JUDGE_OPENAI_BASE_URL={fake.base_url} judge demo"
@@ -127,13 +125,13 @@ async def test_an_ollama_on_this_machine_is_found_with_the_line_that_uses_it():
     assert found.is_ok
 
 
-async def test_an_ollama_without_a_model_is_told_how_to_get_one():
+async def test_ollama_without_a_model_is_explained():
     with ChatServer.in_thread(models=[]) as fake:
         [found] = await check_ollama(Settings(_env_file=None), fake.base_url)
     assert "ollama pull" in found.advice
 
 
-async def test_no_ollama_and_one_that_is_used_are_no_finding():
+async def test_no_ollama_or_one_in_use_is_no_finding():
     with ChatServer.in_thread() as fake:
         used = Settings(_env_file=None, model="openai:tiny", openai_base_url=fake.base_url)
         assert await check_ollama(used, fake.base_url) == []
@@ -155,7 +153,7 @@ def test_a_missing_sources_file_is_a_finding(cli, monkeypatch):
     assert "JUDGE_SOURCES" in found["sources"]["fix"]
 
 
-def test_an_example_that_strays_is_a_finding(cli, tmp_path):
+def test_example_in_another_domain_is_a_finding(cli, tmp_path):
     (tmp_path / "sources.toml").write_text(SOURCES.replace("My landlord", "The bus"))
     code, found = findings(cli)
     assert code == 1
@@ -171,7 +169,7 @@ def test_a_redis_that_is_down_is_a_finding(cli, monkeypatch):
 
 
 @pytest.mark.real_redis
-def test_a_redis_that_answers_is_all_right(cli, monkeypatch):
+def test_working_redis_is_no_finding(cli, monkeypatch):
     with running_redis() as redis:
         monkeypatch.setenv("REDIS_URL", redis.url)
         code, found = findings(cli)
@@ -180,7 +178,7 @@ def test_a_redis_that_answers_is_all_right(cli, monkeypatch):
 
 
 @pytest.mark.real_redis
-def test_a_redis_that_can_only_be_read_is_a_finding(cli, monkeypatch):
+def test_read_only_redis_is_a_finding(cli, monkeypatch):
     with running_redis("--replicaof", "127.0.0.1 9") as redis:
         monkeypatch.setenv("REDIS_URL", redis.url)
         code, found = findings(cli)
@@ -191,7 +189,7 @@ def test_a_redis_that_can_only_be_read_is_a_finding(cli, monkeypatch):
 
 
 @pytest.mark.real_redis
-def test_a_redis_from_before_hello_is_all_right(cli, monkeypatch):
+def test_redis_without_hello_is_no_finding(cli, monkeypatch):
     with running_redis("--rename-command", "HELLO", "") as redis:
         monkeypatch.setenv("REDIS_URL", redis.url)
         _, found = findings(cli)
@@ -210,7 +208,7 @@ def test_a_redis_from_before_hello_is_all_right(cli, monkeypatch):
         ((), "judge:hidden@", "(invalid username-password pair or user is disabled)."),
     ],
 )  # fmt: skip
-def test_why_a_redis_refuses_is_told_without_what_was_sent(cli, monkeypatch, options, login, said):
+def test_redis_refusal_is_explained_without_what_was_sent(cli, monkeypatch, options, login, said):
     with running_redis(*options) as redis:
         monkeypatch.setenv("REDIS_URL", redis.url.replace("//", f"//{login}"))
         code, found = findings(cli)
@@ -229,7 +227,7 @@ def test_why_a_redis_refuses_is_told_without_what_was_sent(cli, monkeypatch, opt
         ("redis+sentinel://:hidden@127.0.0.1:9/main?sentinel_password=hidden", "No master found"),
     ],
 )
-def test_why_a_redis_is_out_of_reach_is_told(cli, monkeypatch, address, said):
+def test_unreachable_redis_is_explained(cli, monkeypatch, address, said):
     monkeypatch.setenv("REDIS_URL", address)
     code, found = findings(cli)
     assert code == 1
@@ -264,7 +262,7 @@ def test_a_qdrant_that_is_down_is_a_finding(cli, monkeypatch):
     assert "QDRANT_URL" in found["index"]["fix"]
 
 
-def test_a_working_directory_that_is_gone_is_a_finding(cli, monkeypatch, tmp_path):
+def test_deleted_working_directory_is_a_finding(cli, monkeypatch, tmp_path):
     monkeypatch.setenv("JUDGE_SOURCES", str(tmp_path / "sources.toml"))
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")

@@ -1,4 +1,4 @@
-"""`judge golden` as it is typed: replays without network, records and asks against fakes."""
+"""`judge golden`: replays without network; live runs and recordings use fakes."""
 
 import asyncio
 import io
@@ -74,7 +74,7 @@ title = "Repairs"
 
 @contextmanager
 def offline():
-    """Not even loopback."""
+    """No network, not even loopback."""
     disable_socket(allow_unix_socket=True)
     try:
         yield
@@ -91,7 +91,7 @@ def test_a_replay_needs_no_network_and_passes_with_exit_0(cli, folder):
     assert "1 case: 1 passed." in told.out
 
 
-def test_a_difference_is_told_by_field_and_is_exit_1(cli, folder):
+def test_difference_is_named_by_field_and_is_exit_1(cli, folder):
     write_case(folder, "a", expected={"domain": "consumer", "analystVerdict": "Yes"})
     write_case(folder, "b", replies=[])
     told = cli("golden", "run")
@@ -132,7 +132,7 @@ def test_a_replay_may_be_repeated(cli, folder, tmp_path):
         (("vary", "boiler", "--live"), "GEMINI_API_KEY"),
     ],
 )
-def test_what_cannot_be_done_is_exit_2_and_says_why(cli, folder, arguments, message):
+def test_impossible_request_is_exit_2_with_the_reason(cli, folder, arguments, message):
     write_case(folder)
     told = cli("golden", *arguments)
     assert told.code == 2
@@ -166,7 +166,7 @@ def test_reports_and_results_are_written(cli, folder, tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--report", "--junit", "--out"])
-def test_a_report_that_cannot_be_written_is_exit_2_and_loses_nothing(cli, folder, option):
+def test_unwritable_report_is_exit_2_and_results_are_printed(cli, folder, option):
     write_case(folder)
     told = cli("golden", "run", option, "sources.toml/below")
     assert told.code == 2
@@ -174,7 +174,7 @@ def test_a_report_that_cannot_be_written_is_exit_2_and_loses_nothing(cli, folder
     assert len(list(Path(".judge/golden").iterdir())) == 1
 
 
-def test_variants_are_shown_though_their_results_cannot_be_written(cli, folder):
+def test_variants_are_printed_if_their_results_cannot_be_written(cli, folder):
     write_case(folder)
     told = cli("golden", "vary", "--out", "sources.toml/below")
     assert told.code == 2
@@ -183,7 +183,7 @@ def test_variants_are_shown_though_their_results_cannot_be_written(cli, folder):
 
 
 @pytest.mark.parametrize("name", ["pipe.json", "pages/pipe.html"])
-def test_what_is_no_file_is_not_waited_for(cli, folder, name):
+def test_pipe_instead_of_a_file_does_not_block(cli, folder, name):
     write_case(folder)
     case = read(folder / "boiler.json") | {"pages": {"https://a.example/": "pipe.html"}}
     (folder / "boiler.json").write_text(json.dumps(case))
@@ -254,7 +254,7 @@ def test_the_sources_beside_the_cases_are_not_kept_twice(cli, folder, site, gemi
     assert cli("golden", "run").code == 0
 
 
-def test_a_kept_run_that_cannot_be_read_fails_no_run_and_is_named(cli, folder, tmp_path):
+def test_unreadable_stored_run_is_named_and_fails_no_run(cli, folder, tmp_path):
     write_case(folder)
     kept = tmp_path / ".judge" / "golden"
     kept.mkdir(parents=True)
@@ -278,9 +278,7 @@ def test_a_kept_run_that_cannot_be_read_fails_no_run_and_is_named(cli, folder, t
         ({"status": 502, "defects": [{}]}, "defects.0.rule"),
     ],
 )
-def test_a_kept_body_that_was_changed_by_hand_is_named_where_it_is_wrong(
-    cli, folder, changes, place
-):
+def test_invalid_stored_body_is_named_with_its_field(cli, folder, changes, place):
     write_case(folder)
     assert cli("golden", "run", "--out", "r.jsonl").code == 0
     result = read(Path("r.jsonl"))
@@ -292,7 +290,7 @@ def test_a_kept_body_that_was_changed_by_hand_is_named_where_it_is_wrong(
     assert f"r.jsonl, line 1 is no result of `judge golden run`: {place} " in told.err
 
 
-def test_every_case_that_is_none_is_named(cli, folder):
+def test_every_invalid_case_is_named(cli, folder):
     write_case(folder)
     (folder / "bad.json").write_text("[]")
     (folder / "worse.json").write_text("{}")
@@ -310,14 +308,14 @@ def test_a_document_without_text_is_named_with_its_case(cli, folder):
 
 
 @pytest.mark.parametrize("command", [("run", "--live"), ("vary",), ("vary", "--live")])
-def test_it_is_named_where_several_are_judged_at_once_too(cli, folder, gemini, command):
+def test_it_is_named_in_a_concurrent_run(cli, folder, gemini, command):
     write_case(folder, documents={"notes/a": " "})
     told = cli("golden", *command)
     assert (told.code, told.out) == (2, "")
     assert told.err.endswith("boiler.json: documents: There is no text in it.\n")
 
 
-def test_results_are_written_to_what_is_no_plain_file_and_not_in_its_place(cli, folder, tmp_path):
+def test_results_are_written_into_a_special_file_without_replacing_it(cli, folder, tmp_path):
     write_case(folder)
     os.mkfifo("pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
@@ -368,14 +366,14 @@ def test_a_case_with_the_other_side_is_recorded_and_replays(cli, folder, site, g
         ('{"context": "x"}', "context must have at least 10 characters."),
     ],
 )
-def test_a_piped_request_that_is_none_is_exit_2(cli, monkeypatch, text, words):
+def test_invalid_piped_request_is_exit_2(cli, monkeypatch, text, words):
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
     told = cli("golden", "new", "piped")
     assert told.code == 2
     assert words in told.err
 
 
-def test_our_own_key_never_gets_into_a_case(cli, folder, site, gemini):
+def test_api_key_is_never_in_a_case(cli, folder, site, gemini):
     story = "my landlord has left the boiler broken, a-very-secret-key"
     told = cli("golden", "new", "leak", "--context", story, "--query", QUERY)
     assert told.code == 1
@@ -384,7 +382,7 @@ def test_our_own_key_never_gets_into_a_case(cli, folder, site, gemini):
     assert cli("golden", "run", "leak").code == 0
 
 
-def test_a_model_that_is_out_of_reach_leaves_no_case(cli, folder, site, gemini):
+def test_unavailable_model_records_no_case(cli, folder, site, gemini):
     gemini.script(failure(400), failure(400))
     assert cli("golden", *NEW).code == 2
     assert not folder.exists()
@@ -434,7 +432,7 @@ def test_live_answers_are_scored_with_rate_rules_tokens_and_cost(cli, folder, ge
     assert "boiler broken" not in (tmp_path / "live.jsonl").read_text()
 
 
-def test_live_results_are_kept_without_being_asked_for_and_priced(cli, folder, gemini, tmp_path):
+def test_live_results_are_stored_by_default_with_prices(cli, folder, gemini, tmp_path):
     write_case(folder)
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "prices.toml").write_text(
@@ -446,9 +444,7 @@ def test_live_results_are_kept_without_being_asked_for_and_priced(cli, folder, g
     assert len(list((tmp_path / ".judge" / "golden").glob("*.jsonl"))) == 1
 
 
-def test_prices_that_cannot_be_read_are_told_before_the_model_is_asked(
-    cli, folder, gemini, tmp_path
-):
+def test_invalid_prices_are_reported_before_calling_the_model(cli, folder, gemini, tmp_path):
     write_case(folder)
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "prices.toml").write_text("currency = [")
@@ -458,7 +454,7 @@ def test_prices_that_cannot_be_read_are_told_before_the_model_is_asked(
     assert gemini.seen == []
 
 
-async def test_what_was_answered_before_ctrl_c_is_kept(cli, folder, gemini, tmp_path, capsys):
+async def test_answers_before_ctrl_c_are_stored(cli, folder, gemini, tmp_path, capsys):
     write_case(folder)
     gemini.script(reply(), *[slow(reply(), 60.0)] * 4)
     asking = asyncio.create_task(
@@ -472,7 +468,7 @@ async def test_what_was_answered_before_ctrl_c_is_kept(cli, folder, gemini, tmp_
             keeps_answers=True,
         )
     )
-    # Four are asked at once; the fifth when one was answered.
+    # Four calls run at once; the fifth starts when one ends.
     await until(lambda: len(gemini.seen) == 5)
     asking.cancel()
     await asyncio.wait([asking])
@@ -482,7 +478,7 @@ async def test_what_was_answered_before_ctrl_c_is_kept(cli, folder, gemini, tmp_
     assert "What was answered so far is kept in" in capsys.readouterr().err
 
 
-def test_a_model_that_never_answers_leaves_everything_unscored_which_is_exit_2(cli, folder, gemini):
+def test_run_without_any_reply_is_exit_2(cli, folder, gemini):
     write_case(folder)
     gemini.script(*[failure(400)] * 2)
     told = cli("golden", "run", "--live", "--repeat", "2", "--out", "x.jsonl")
@@ -491,7 +487,7 @@ def test_a_model_that_never_answers_leaves_everything_unscored_which_is_exit_2(c
     assert "1 case: 1 unscored." in told.out
 
 
-def test_nothing_fit_for_live_is_exit_2(cli, folder, gemini):
+def test_no_case_for_live_is_exit_2(cli, folder, gemini):
     write_case(folder, live=False)
     for command in ("run", "vary"):
         told = cli("golden", command, "--live")
@@ -499,7 +495,7 @@ def test_nothing_fit_for_live_is_exit_2(cli, folder, gemini):
         assert "No case in tests/golden is for --live" in told.err
 
 
-def test_two_runs_are_compared_and_something_worse_is_exit_1(cli, folder, gemini):
+def test_comparison_with_something_worse_is_exit_1(cli, folder, gemini):
     write_case(folder, expected={"evaluators": {"addresses_you": True}})
     assert cli("golden", "run", "--live", "--repeat", "2", "--out", "a.jsonl").code == 0
     gemini.script(*["no json"] * 2, reply(quotes=[]), reply(quotes=[]))
@@ -521,7 +517,7 @@ def test_a_comparison_says_which_versions_changed(cli, folder, tmp_path):
     assert "The sources changed from " in told.out
 
 
-def test_variants_of_a_sound_case_hold(cli, folder):
+def test_variants_of_a_robust_case_have_the_same_outcome(cli, folder):
     write_case(folder)
     told = cli("golden", "vary", "boiler")
     assert told.code == 0
@@ -529,7 +525,7 @@ def test_variants_of_a_sound_case_hold(cli, folder):
     assert "only a model's own answer" in told.out
 
 
-def test_a_variant_that_flips_is_told_and_is_exit_1(cli, folder, tmp_path):
+def test_variant_that_flips_is_named_and_is_exit_1(cli, folder, tmp_path):
     sources = "vocabulary = false\n" + SOURCES.replace("landlord = 3, boiler = 2", "rowan = 3")
     (tmp_path / "sources.toml").write_text(sources)
     write_case(folder)
@@ -542,7 +538,7 @@ def test_a_variant_that_flips_is_told_and_is_exit_1(cli, folder, tmp_path):
 TOLD = {"retelling": "I am Rowan Pike, and I left the boiler broken.", "query": QUERY}
 
 
-def test_both_tellers_that_are_told_they_are_right_are_a_flip(cli, folder, gemini, tmp_path):
+def test_agreement_with_both_tellers_is_a_flip(cli, folder, gemini, tmp_path):
     asked = {"context": "Rowan Pike left the boiler broken.", "query": QUERY}
     write_case(folder, pages={}, replies=[], input=asked)
     plain = reply(summary="You are right.", quotes=[], references_help=False)
@@ -569,9 +565,7 @@ def in_flight() -> int:
     return sum(name.endswith(".limited") for name in names)
 
 
-async def test_what_was_varied_before_ctrl_c_is_shown_and_kept(
-    cli, folder, gemini, tmp_path, capsys
-):
+async def test_variants_before_ctrl_c_are_printed_and_stored(cli, folder, gemini, tmp_path, capsys):
     for name in ("one", "two"):
         write_case(folder, name)
     gemini.script(slow(reply(), 60.0))  # for one of them; the other goes on
@@ -596,7 +590,7 @@ def test_all_cases_are_varied_with_totals(cli, folder):
     assert "the other side tells the story   0      0         2" in told.out
 
 
-def test_a_case_that_varies_by_itself_is_told_as_such(cli, folder, gemini):
+def test_case_that_varies_by_itself_is_named(cli, folder, gemini):
     write_case(folder, pages={}, replies=[], input={"context": CONTEXT, "query": QUERY})
     other = reply(summary="You are right.", quotes=[], references_help=False)
     gemini.script(other)
@@ -643,7 +637,7 @@ def test_a_replay_that_got_worse_is_exit_1_in_a_comparison(cli, folder):
     assert "passed, now failed" in told.out
 
 
-def test_an_outcome_that_changed_alone_is_told(cli, folder):
+def test_changed_outcome_alone_is_reported(cli, folder):
     write_case(folder)
     cli("golden", "run")
     write_case(folder, expected={"domain": "pets"})
@@ -665,9 +659,7 @@ def test_a_folder_that_cannot_keep_results_does_not_fail_a_replay(cli, folder, m
     assert "not kept" in told.err
 
 
-def test_a_sweep_over_other_sources_says_so_and_checks_what_any_good_answer_meets(
-    cli, folder, tmp_path
-):
+def test_sweep_over_other_sources_checks_only_general_rules(cli, folder, tmp_path):
     plain = reply(summary="You are right.", quotes=[], references_help=False)
     expected = {"domain": "tenancy", "prompt_digest": "0" * 16}
     write_case(folder, expected=expected, replies=[plain])
@@ -684,7 +676,7 @@ def test_a_sweep_over_other_sources_says_so_and_checks_what_any_good_answer_meet
     assert "domain\n    - tenancy\n    + default\n" in told.out
 
 
-def test_a_sweep_over_a_file_that_is_not_there_names_the_option(cli, folder):
+def test_sweep_over_a_missing_file_names_the_option(cli, folder):
     told = cli("golden", "run", "--sources", "nowhere.toml")
     assert told.code == 2
     assert "'--sources': File 'nowhere.toml' does not exist" in told.err
@@ -711,7 +703,7 @@ def test_a_model_grades_live_answers_with_the_spread(cli, folder, gemini, tmp_pa
     assert cli("golden", "run", "--live").code == 0
 
 
-def test_a_question_that_is_not_answered_leaves_the_answer_unscored(cli, folder, gemini):
+def test_unanswered_question_leaves_the_answer_ungraded(cli, folder, gemini):
     write_case(folder, expected={"graded": [RUBRIC]})
     gemini.script(reply(), *[failure(400)] * 3)
     told = cli("golden", "run", "--live")
@@ -730,7 +722,7 @@ def test_a_replay_is_not_graded(cli, folder):
     assert cli("golden", "run").code == 0
 
 
-def test_kept_answers_are_scored_again_without_asking(cli, folder, gemini):
+def test_stored_answers_are_scored_again_without_the_model(cli, folder, gemini):
     write_case(folder)
     gemini.script(reply())
     told = cli("golden", "run", "--live", "--keep-answers")
@@ -749,7 +741,7 @@ def test_kept_answers_are_scored_again_without_asking(cli, folder, gemini):
     assert len(gemini.seen) == asked + 3
 
 
-def test_live_answers_that_were_not_kept_cannot_be_scored_again(cli, folder, gemini, tmp_path):
+def test_answers_that_were_not_stored_cannot_be_scored_again(cli, folder, gemini, tmp_path):
     write_case(folder)
     cli("golden", "run", "--live", "--out", "x.jsonl")
     for told in (cli("golden", "score"), cli("golden", "score", "x.jsonl")):
@@ -770,9 +762,7 @@ def test_live_runs_with_answers_show_whose_verdicts_moved(cli, folder, gemini):
     assert "boiler   same" in told.out
 
 
-def test_a_case_whose_pages_were_all_down_is_refused_unless_that_is_its_point(
-    cli, folder, site, gemini
-):
+def test_case_whose_pages_all_failed_is_refused_unless_expected(cli, folder, site, gemini):
     site.fail("/repairs")
     told = cli("golden", *NEW)
     assert told.code == 2

@@ -1,4 +1,4 @@
-"""`judge index`: files, folders and pages in, and out again; interrupted, pruned and killed."""
+"""`judge index` adds and removes files, folders and pages, and survives interruptions."""
 
 import asyncio
 import json
@@ -66,7 +66,7 @@ def test_a_folder_is_added_and_found(cli, docs):
     assert "Results: 2" in cli("search", "boiler @folder:2024").out
 
 
-def test_an_index_of_another_version_is_made_anew(cli, docs, tmp_path):
+def test_index_of_another_version_is_rebuilt(cli, docs, tmp_path):
     (tmp_path / ".judge" / "index-v0").mkdir(parents=True)
     assert "Run `judge index add`" in cli("search", "loud").err
     assert cli("index", "add", "docs").code == 0
@@ -83,7 +83,7 @@ def test_only_what_changed_is_read_again(cli, docs):
     assert "Results: 0" in cli("search", "landlord").out
 
 
-def test_what_is_gone_is_removed_only_when_asked(cli, docs):
+def test_missing_files_are_removed_only_on_request(cli, docs):
     added(cli, "docs")
     (docs / "lease.md").unlink()
     assert added(cli, "docs")[1]["removed"] == 0
@@ -93,7 +93,7 @@ def test_what_is_gone_is_removed_only_when_asked(cli, docs):
     assert "lease.md" not in listed(cli)
 
 
-def test_replacing_reads_all_anew_and_removes_the_rest(cli, docs):
+def test_replace_reads_everything_again_and_removes_the_rest(cli, docs):
     added(cli, "docs")
     _, report = added(cli, "docs/2024", "--replace")
     assert (report["replaced"], report["removed"]) == (2, 1)
@@ -119,7 +119,7 @@ def test_globs_choose_files(cli, docs):
     assert set(listed(cli)) == {"2024/notes.txt", "2024/tool.py"}
 
 
-def test_what_cannot_be_read_is_named_and_the_rest_is_done(cli, docs):
+def test_unreadable_file_is_named_and_the_rest_is_indexed(cli, docs):
     make(docs, {"broken.pdf": b"%PDF nonsense", "picture.gif": b"GIF\0", "empty.md": b""})
     make(docs, {"good.pdf": pdf("The boiler manual"), "large.txt": b"x" * (10 * 1024 * 1024 + 1)})
     (docs / "link.md").symlink_to(docs / "lease.md")
@@ -134,7 +134,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_done(cli, docs):
 
 
 @pytest.mark.parametrize("option", ["--document", "--title"])
-def test_one_id_or_title_is_not_for_several_documents(cli, docs, option):
+def test_id_or_title_is_refused_for_several_documents(cli, docs, option):
     told = cli("index", "add", "docs", option, "x")
     assert (told.code, "for one document, and there are 3" in told.err) == (2, True)
 
@@ -174,7 +174,7 @@ def test_a_collection_is_removed_as_a_whole(cli, docs):
     assert (told.code, "Nothing is indexed yet." in told.err) == (2, True)
 
 
-def test_removing_needs_to_be_told_what(cli, docs):
+def test_remove_without_a_target_is_refused(cli, docs):
     assert cli("index", "remove").code == 2
     assert cli("index", "remove", "x", "--all").code == 2
     added(cli, "docs")
@@ -193,7 +193,7 @@ def test_lists_and_figures_are_tables_or_json(cli, docs):
     assert lines[2].split()[:2] == ["notes.txt", "1"]
 
 
-async def test_a_second_writer_is_told_who_holds_the_index(cli, docs, tmp_path):
+async def test_second_writer_is_told_who_has_the_lock(cli, docs, tmp_path):
     store = TantivyStore(tmp_path / ".judge", SystemClock(), wait_s=0)
     async with store.writing():
         told = await asyncio.to_thread(run_judge, tmp_path, "index", "add", "docs", seconds=60)
@@ -229,9 +229,7 @@ def wait_for_index(folder):
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
-def test_ended_half_way_what_was_done_is_there_and_a_second_run_does_the_rest(
-    cli, tmp_path, ending
-):
+def test_interrupted_run_keeps_its_work_and_the_next_does_the_rest(cli, tmp_path, ending):
     many(tmp_path / "flats", 1500)
     process = start_judge(tmp_path, "index", "add", "flats")
     wait_for_index(tmp_path)
@@ -247,7 +245,7 @@ def test_ended_half_way_what_was_done_is_there_and_a_second_run_does_the_rest(
     assert len(listed(cli)) == 1500
 
 
-async def test_ctrl_c_stops_at_the_next_file_and_a_second_one_at_once():
+async def test_ctrl_c_stops_at_the_next_file_and_twice_at_once():
     with stop_on_interrupt() as should_stop:
         assert not should_stop()
         signal.raise_signal(signal.SIGINT)
@@ -257,7 +255,7 @@ async def test_ctrl_c_stops_at_the_next_file_and_a_second_one_at_once():
 
 
 @pytest.mark.parametrize("option", ["--tag", "--collection", "--folder", "--document", "--title"])
-def test_an_option_that_is_no_text_is_refused(cli, docs, option):
+def test_option_of_invalid_text_is_refused(cli, docs, option):
     told = cli("index", "add", "docs/guide.md", option, "a\udcff")
     assert told.code == 2
     assert "An argument is no text in UTF-8" in told.err

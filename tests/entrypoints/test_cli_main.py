@@ -1,4 +1,4 @@
-"""The command line as a whole: what it loads, how it fails, what it prints where."""
+"""The command line as a whole: imports, errors, exit codes, stdout and stderr."""
 
 import errno
 import io
@@ -101,7 +101,7 @@ def test_completion_script_gets_our_commands():
     assert done.stdout == "plain,sources\n"
 
 
-def test_serve_opens_the_http_door_with_what_was_typed(cli):
+def test_serve_starts_the_http_server_with_its_arguments(cli):
     told = cli("serve", "--host", "::1", "--port", "8123", "--workers", "3")
     [served] = cli.http_server.calls
     assert told.code == 0
@@ -117,35 +117,35 @@ def test_wrong_settings_stop_the_start_and_are_named(cli, monkeypatch):
     assert cli.http_server.calls == []
 
 
-def test_our_errors_are_sentences_on_stderr_and_exit_2(cli):
+def test_judge_errors_are_messages_on_stderr_and_exit_2(cli):
     code, err = failing(cli, ConfigurationError("REDIS_URL is odd. Correct it."))
     assert (code, err) == (2, "judge: REDIS_URL is odd. Correct it.\n")
 
 
-def test_an_error_cannot_steer_the_terminal(cli):
+def test_error_message_has_no_control_sequences(cli):
     _, err = failing(cli, ModelUnavailable("it said \x1b[2J\x07 and left"))
     assert err == "judge: it said and left\n"
 
 
-def test_a_blocked_dispute_brings_help_lines(cli):
+def test_blocked_dispute_prints_help_lines(cli):
     help_line = HelpLine("Samaritans", "https://samaritans.example/", "116 123")
     code, err = failing(cli, ContentBlocked("SAFETY", [help_line]))
     assert code == 2
     assert "  Samaritans, 116 123, https://samaritans.example/\n" in err
 
 
-def test_an_invalid_reply_brings_its_defects(cli):
+def test_invalid_reply_prints_its_defects(cli):
     defect = Defect("citation-range", "summary", "[7]", "1 to 2", is_hard=True)
     _, err = failing(cli, InvalidReply([defect], attempts=2))
     assert f"  {defect}\n" in err
 
 
-def test_a_bad_scope_brings_the_valid_names(cli):
+def test_invalid_scope_prints_the_valid_names(cli):
     assert "Valid are: a, b.\n" in failing(cli, BadScope("No such collection.", ["a", "b"]))[1]
     assert "Valid are" not in failing(cli, BadScope("No such collection."))[1]
 
 
-def test_a_surprise_is_a_sentence_that_says_where_and_not_what(cli):
+def test_unexpected_error_is_printed_with_its_place_without_its_message(cli):
     code, err = failing(cli, KeyError("words of a dispute"))
     assert code == 2
     assert "cli.error error=KeyError place=command_line.py:" in err
@@ -160,7 +160,7 @@ def test_ctrl_c_ends_with_130_and_no_traceback(cli):
     assert "Traceback" not in err
 
 
-def test_a_reader_who_leaves_is_not_told_about_it():
+def test_broken_pipe_is_silent():
     process = subprocess.Popen(
         [
             sys.executable,
@@ -179,7 +179,7 @@ def test_a_reader_who_leaves_is_not_told_about_it():
     assert process.returncode == 1
 
 
-def test_what_the_terminal_cannot_show_is_replaced(monkeypatch):
+def test_unencodable_characters_are_replaced(monkeypatch):
     old_terminal = io.TextIOWrapper(io.BytesIO(), encoding="iso-8859-1", write_through=True)
     monkeypatch.setattr(sys, "stdout", old_terminal)
 
@@ -204,7 +204,7 @@ def test_the_module_can_be_run():
     assert done.stdout.startswith("judge, version 0.")
 
 
-def test_the_command_opens_the_real_http_door(tmp_path):
+def test_serve_starts_the_real_http_server(tmp_path):
     done = subprocess.run(  # noqa: PLW1510 - the code is looked at
         [sys.executable, "-m", "judge", "serve", "--port", "0"],
         cwd=tmp_path,
@@ -231,7 +231,7 @@ FROM_STDIN = pytest.mark.parametrize(
 
 
 class StdinAtWhichCtrlCIsPressed(io.StringIO):
-    """Notes whether it was waited on after all."""
+    """A stdin during whose reading Ctrl-C arrives."""
 
     is_waited_on = False
 
@@ -242,7 +242,7 @@ class StdinAtWhichCtrlCIsPressed(io.StringIO):
 
 
 @FROM_STDIN
-def test_ctrl_c_ends_the_waiting_for_stdin(cli, monkeypatch, arguments):
+def test_ctrl_c_ends_reading_stdin(cli, monkeypatch, arguments):
     stdin = StdinAtWhichCtrlCIsPressed("What happened.")
     monkeypatch.setattr(sys, "stdin", stdin)
     told = cli(*arguments)
@@ -264,7 +264,7 @@ sys.exit(judge_main.main())
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
-def test_ctrl_c_waits_for_no_thread_that_looks_up_a_name(tmp_path):
+def test_ctrl_c_does_not_wait_for_a_dns_thread(tmp_path):
     source = '{ url = "https://slow.example/", title = "Slow" }'
     (tmp_path / "sources.toml").write_text(
         f"[domains.tenancy]\nterms = {{ boiler = 3 }}\nsources = [{source}]\n"
@@ -287,7 +287,7 @@ sys.exit(judge_main.main())
 
 
 @FROM_STDIN
-def test_what_is_no_text_on_stdin_is_said_to_be_none(cli, monkeypatch, arguments):
+def test_invalid_text_on_stdin_is_refused(cli, monkeypatch, arguments):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe"), encoding="utf-8"))
     told = cli(*arguments)
     assert (told.code, told.out) == (2, "")
@@ -296,13 +296,13 @@ def test_what_is_no_text_on_stdin_is_said_to_be_none(cli, monkeypatch, arguments
 
 
 class FullDisk(io.StringIO):
-    """Takes nothing, as a file on a disk that is full."""
+    """Fails to write, like a file on a full disk."""
 
     def write(self, text: str, /) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_output_for_which_there_is_no_room_is_said_to_have_none(cli, monkeypatch, capsys):
+def test_full_disk_during_output_is_reported(cli, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdout", FullDisk())
     assert run(["completion", "bash"], CommandContext(FakeHttpServer(), print)) == 2
     told = capsys.readouterr().err
@@ -318,6 +318,6 @@ def test_a_full_disk_is_exit_2_and_one_sentence():
     assert done.returncode == 2
 
 
-def test_without_a_stdout_a_command_does_its_work(cli, monkeypatch):
+def test_command_works_without_stdout(cli, monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     assert run(["index", "stats"], CommandContext(FakeHttpServer(), print)) == 0

@@ -126,7 +126,7 @@ def test_tc_007_a_server_out_of_reach_is_a_connection_error(cli, monkeypatch):
     assert "secret" not in told.out + told.err
 
 
-def test_tc_007_a_server_that_cannot_be_is_one_too_and_its_password_is_not_told(cli, monkeypatch):
+def test_tc_007_an_invalid_server_url_is_one_too_without_its_password(cli, monkeypatch):
     monkeypatch.setenv("QDRANT_URL", "http://user:s@cret@127.0.0.1:99999")
     told = cli("search", "--query", "navigation")
     assert (told.code, "cret" in told.out + told.err) == (2, False)
@@ -134,7 +134,7 @@ def test_tc_007_a_server_that_cannot_be_is_one_too_and_its_password_is_not_told(
 
 
 @pytest.mark.parametrize("url", ["", "http://127.0.0.1:1"])
-def test_tc_008_a_missing_key_is_told(cli, monkeypatch, url):
+def test_tc_008_a_missing_key_is_reported(cli, monkeypatch, url):
     monkeypatch.setenv("JUDGE_EMBEDDER", "cohere")
     monkeypatch.setenv("QDRANT_URL", url)
     told = cli("search", "--query", "navigation")
@@ -142,7 +142,7 @@ def test_tc_008_a_missing_key_is_told(cli, monkeypatch, url):
     assert "Code: MISSING_KEY\nMessage: JUDGE_EMBEDDER=cohere needs COHERE_API_KEY" in told.err
 
 
-def test_a_key_that_is_there_is_enough(cli, monkeypatch):
+def test_set_key_is_enough(cli, monkeypatch):
     monkeypatch.setenv("COHERE_API_KEY", "x")
     monkeypatch.setenv("GEMINI_API_KEY", "x")
     for embedder in ("", "none", "NONE"):
@@ -150,7 +150,7 @@ def test_a_key_that_is_there_is_enough(cli, monkeypatch):
         assert (cli("search", "navigation").code, cli("search", "navigation").err) == (0, "")
 
 
-def test_documents_without_vectors_are_searched_by_words_with_a_warning(cli, monkeypatch):
+def test_documents_without_vectors_get_keyword_search_and_a_warning(cli, monkeypatch):
     monkeypatch.setenv("COHERE_API_KEY", "x")
     monkeypatch.setenv("JUDGE_EMBEDDER", "cohere")
     told = cli("search", "navigation")
@@ -159,7 +159,7 @@ def test_documents_without_vectors_are_searched_by_words_with_a_warning(cli, mon
     assert "there are no vectors of embed-v4.0-1024. `judge index add` makes them." in told.err
 
 
-def test_a_proxy_that_cannot_be_used_is_told_with_what_to_correct(cli, monkeypatch):
+def test_invalid_proxy_is_reported_with_its_setting(cli, monkeypatch):
     monkeypatch.setenv("COHERE_API_KEY", "x")
     monkeypatch.setenv("JUDGE_EMBEDDER", "cohere")
     monkeypatch.setenv("all_proxy", "socks5://localhost:1")
@@ -168,7 +168,7 @@ def test_a_proxy_that_cannot_be_used_is_told_with_what_to_correct(cli, monkeypat
     assert "Message: The embedder cannot be asked (ImportError). Correct SSL_CERT_FILE" in told.err
 
 
-async def test_with_qdrant_the_embedder_whose_key_is_there_is_opened(monkeypatch, tmp_path):
+async def test_qdrant_opens_the_embedder_whose_key_is_set(monkeypatch, tmp_path):
     for key in ({"gemini_api_key": "g"}, {"cohere_api_key": "c"}):
         settings = Settings(_env_file=None, qdrant_url="http://127.0.0.1:1", **key)
         async with open_search(settings, RecordingJournal()) as corpus:
@@ -211,7 +211,7 @@ def test_the_words_of_a_query_need_no_quotes(cli):
     assert 'Query: "what is ROS"' in typed.out
 
 
-def test_a_query_is_given_once(cli):
+def test_query_may_be_given_only_once(cli):
     told = cli("search", "navigation", "--query", "sensors")
     assert (told.code, "Give the query once" in told.err) == (2, True)
 
@@ -225,7 +225,7 @@ def test_a_collection_is_chosen(cli, option):
 @pytest.mark.parametrize(
     "arguments", [["\udcff boiler"], ["boiler", "-c", "\udcff"], ["x", "--context", "@tag:\udcff"]]
 )
-def test_an_argument_that_is_no_text_is_refused(cli, arguments):
+def test_argument_of_invalid_text_is_refused(cli, arguments):
     told = cli("search", *arguments, "--format", "json")
     assert (told.code, "no text in UTF-8" in json.loads(told.out)["message"]) == (2, True)
 
@@ -253,7 +253,7 @@ def test_the_heading_names_what_was_searched(cli, typed, collection):
     assert f"Collection: {collection}\n" in cli("search", *typed).out
 
 
-def test_a_bad_scope_names_the_valid_ones(cli):
+def test_invalid_scope_lists_the_valid_ones(cli):
     told = cli("search", "wheel @collection:cod", "--format", "json")
     assert told.code == 2
     assert json.loads(told.out) == {
@@ -266,7 +266,7 @@ def test_a_bad_scope_names_the_valid_ones(cli):
     assert "Code: BAD_SCOPE" in cli("search", "x", "-c", " ").err
 
 
-def test_a_scope_that_empties_the_answer_brings_a_hint(cli):
+def test_scope_without_hits_gives_a_hint(cli):
     told = cli("search", "gripper @folder:module-1-ros2", "--format", "json")
     assert told.code == 0
     assert "@* has 1 passage." in json.loads(told.out)["hint"]
@@ -280,7 +280,7 @@ def test_an_index_without_anything_finds_nothing(cli, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_answer_is_for_assistants_and_wins_over_the_format(cli):
+def test_answer_option_overrides_the_format(cli):
     told = cli("search", "wheel", "-a", "--format", "json", "-c", "code")
     assert told.out.startswith(
         "Based on the indexed files, here are the relevant sections:\n\n"
@@ -295,7 +295,7 @@ def test_an_answer_without_sources_says_so(cli):
     assert told.out == "Based on the indexed files, there are no relevant sections.\n"
 
 
-def test_a_fault_that_nobody_foresaw_is_told_without_its_words(cli, monkeypatch, tmp_path):
+def test_unexpected_error_is_reported_without_its_message(cli, monkeypatch, tmp_path):
     with pytest.raises(KeyError) as caught:
         {}["a secret"]
     failure = run._failure(caught.value)
@@ -316,7 +316,7 @@ def check(cli, tmp_path, reply: str, *more: str) -> CommandResult:
     return cli("search", *more, "--check-answer", str(tmp_path / "reply.md"))
 
 
-def test_the_marks_of_a_reply_are_held_against_the_results_of_its_query(cli, tmp_path):
+def test_citations_of_a_reply_are_checked_against_search_results(cli, tmp_path):
     good = check(cli, tmp_path, 'So it is <cite i="3"/>.', "wheel", "-c", "code")
     assert (good.code, good.out) == (0, "")
     assert good.err == "1 citation marks, 0 without a source.\n"
@@ -324,13 +324,13 @@ def test_the_marks_of_a_reply_are_held_against_the_results_of_its_query(cli, tmp
     assert (bad.code, bad.out) == (1, 'line 2: <cite i="4"/> has no source; there are 3.\n')
 
 
-def test_a_reply_may_bring_its_sources_along(cli, tmp_path):
+def test_reply_may_include_its_sources(cli, tmp_path):
     answer = cli("search", "wheel", "-a", "-c", "code").out
     assert check(cli, tmp_path, f"{answer}\n\nIt rolls <cite i='2'/>.").code == 0
     assert check(cli, tmp_path, f"{answer}\n\nIt rolls <cite i='7'/>.").code == 1
 
 
-def test_what_a_source_quotes_is_no_block_and_no_mark_of_the_reply(cli, tmp_path):
+def test_quoted_sources_do_not_add_sources_or_citations(cli, tmp_path):
     source = '[9] a.md:1-2\nas <cite i="9"/> says\n```\nb\n```'
     reply = f'[1] doc.md:1-6\n````markdown\n{source}\n````\n\nSo <cite i="1"/>, not <cite i="2"/>.'
     told = check(cli, tmp_path, reply)
@@ -338,7 +338,7 @@ def test_what_a_source_quotes_is_no_block_and_no_mark_of_the_reply(cli, tmp_path
     assert told.err == "2 citation marks, 1 without a source.\n"
 
 
-def test_a_byte_order_mark_hides_no_source(cli, tmp_path, monkeypatch):
+def test_byte_order_mark_before_sources_is_accepted(cli, tmp_path, monkeypatch):
     reply = '\ufeff[1] a.md:1-2\n<cite i="1"/>'
     assert check(cli, tmp_path, reply).code == 0
     monkeypatch.setattr(sys, "stdin", io.StringIO(reply))
@@ -350,7 +350,7 @@ def test_lines_may_end_as_on_windows(cli, tmp_path):
     assert check(cli, tmp_path, reply).out.startswith('line 6: <cite i="2"/> has no source')
 
 
-def test_a_reply_that_cannot_be_had_or_has_no_end_is_refused(cli, monkeypatch):
+def test_unreadable_or_endless_reply_is_refused(cli, monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     closed = cli("search", "--check-answer", "-")
     endless = cli("search", "--check-answer", "/dev/zero")
@@ -358,18 +358,18 @@ def test_a_reply_that_cannot_be_had_or_has_no_end_is_refused(cli, monkeypatch):
     assert (endless.code, "over 1,000,000 characters" in endless.err) == (2, True)
 
 
-def test_without_any_sources_the_query_is_asked_for(cli, tmp_path):
+def test_reply_without_sources_needs_a_query(cli, tmp_path):
     told = check(cli, tmp_path, '<cite i="1"/>')
     assert (told.code, "Give the query as well" in told.err) == (2, True)
 
 
-def test_a_warning_of_the_search_is_told_with_the_marks(cli, tmp_path):
+def test_search_warnings_are_printed_with_the_check(cli, tmp_path):
     told = check(cli, tmp_path, 'So it is <cite i="1"/>.', "wheel", "-c", "code", "-k", "99")
     assert (told.code, told.out) == (1, "")
     assert told.err.startswith("Warning: k must be from 3 to 8")
 
 
-def test_a_reply_whose_sources_cannot_be_found_has_the_error_of_the_search(cli, tmp_path):
+def test_failed_search_for_sources_has_the_error_of_the_search(cli, tmp_path):
     told = check(cli, tmp_path, '<cite i="1"/>', "wheel", "-c", "nowhere", "--json")
     assert (told.code, json.loads(told.out)["code"], told.err) == (2, "BAD_SCOPE", "")
 

@@ -1,4 +1,4 @@
-"""The shapes of `judge search`, byte for byte."""
+"""The output formats of `judge search`, byte for byte."""
 
 import json
 from pathlib import Path
@@ -70,7 +70,7 @@ FAILURE = SearchFailure(
         (failure_json(FAILURE), "error.json"),
     ],
 )
-def test_the_shape_is_as_it_always_was(made, name):
+def test_output_is_unchanged_to_the_byte(made, name):
     assert made == (GOLDEN / name).read_text()
 
 
@@ -86,7 +86,7 @@ def test_a_hint_and_warnings_are_in_json_when_there_are_any():
     assert (body["hint"], body["warnings"]) == ("wider", ["cut"])
 
 
-def test_nothing_that_was_found_can_steer_a_terminal():
+def test_results_have_no_control_sequences():
     nasty = "a\x1b[31mb\x07c\rd\te\x9b2Jf\u202eg\n  h"
     hits = (Hit(passage(nasty, path=nasty, section=nasty), 1.0),)
     shown = results_text(Results(nasty, nasty, hits))

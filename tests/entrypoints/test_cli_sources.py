@@ -1,4 +1,4 @@
-"""`judge sources`: what is configured, fetched, kept and explained, all without a model."""
+"""`judge sources` lists, checks, caches and explains pages without a model."""
 
 import io
 import json
@@ -19,14 +19,14 @@ REPAIRS = "My landlord will not mend the boiler in Leeds"
 
 
 class TerminalOut(io.StringIO):
-    """A stdout that somebody watches."""
+    """A stdout that is a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 def dated(day: str) -> str:
-    """The page as its publisher changed it on *day*."""
+    """The page with *day* as the date of its last change."""
     meta = f'<meta property="article:modified_time" content="{day}T10:00:00Z">'
     return f"<html><head>{meta}</head><body><main><h1>Renting</h1><p>{PARAGRAPH}</p></main></body>"
 
@@ -219,7 +219,7 @@ def test_warm_with_redis_down_is_exit_2_and_reads_no_page(cli, site, monkeypatch
 
 
 @pytest.mark.real_redis
-def test_explain_gives_the_words_for_which_a_page_that_was_read_is_offered(cli, site, monkeypatch):
+def test_explain_shows_the_words_that_select_a_page(cli, site, monkeypatch):
     site.page("/eviction", "<main><p>A court order comes before bailiffs can evict.</p></main>")
     with running_redis() as redis:
         monkeypatch.setenv("REDIS_URL", redis.url)
@@ -245,7 +245,7 @@ def test_a_pipe_gets_neither_colour_nor_wrapped_rows(cli):
     assert "word " * 99 + "word" in table.splitlines()
 
 
-def test_a_cell_cannot_steer_the_terminal_or_use_markup():
+def test_table_cells_have_no_control_sequences_or_markup():
     table = format_table(["A"], [["\x1b[31mred\x1b[0m [bold]x[/bold]"]])
     assert "red [bold]x[/bold]" in table.splitlines()
 

@@ -1,4 +1,4 @@
-"""`judge sources add` proposes a page and writes it after a yes, and nothing else."""
+"""`judge sources add` proposes a page and writes it only after confirmation."""
 
 import io
 import os
@@ -77,7 +77,7 @@ def test_a_page_of_few_words_gets_topics_to_edit(cli, site, file):
     assert "Topics: landlord, boiler\n" in told.out
 
 
-def test_a_page_that_stands_there_in_another_spelling_is_not_added_again(cli, site):
+def test_page_listed_under_another_url_spelling_is_not_added_again(cli, site):
     refused = cli("sources", "add", site.url("/old/#top"), "--yes")
     assert refused.code == 2
     assert "stands in domains.tenancy already (sources.toml), as 'Old (Example)'" in refused.err
@@ -90,7 +90,7 @@ def test_a_file_with_a_byte_order_mark_keeps_it(cli, site, file):
     assert cli("sources", "check", "--offline").code == 0
 
 
-def test_nothing_is_written_without_a_yes(cli, site, file, monkeypatch):
+def test_nothing_is_written_without_confirmation(cli, site, file, monkeypatch):
     before = file.read_bytes()
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
     told = cli("sources", "add", site.url("/repairs"))
@@ -98,14 +98,14 @@ def test_nothing_is_written_without_a_yes(cli, site, file, monkeypatch):
     assert "Nothing was written." in told.err
 
 
-def test_a_yes_is_enough(cli, site, file, monkeypatch):
+def test_yes_confirms(cli, site, file, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     told = cli("sources", "add", site.url("/repairs"), "--domain", "workplace")
     added = tomllib.loads(file.read_text())["domains"]["workplace"]["sources"]
     assert (told.code, [source["url"] for source in added]) == (0, [site.url("/repairs")])
 
 
-def test_rights_and_a_link_to_the_file_are_kept(cli, site, file, tmp_path):
+def test_file_permissions_and_symlink_are_kept(cli, site, file, tmp_path):
     real = tmp_path / "real.toml"
     file.rename(real)
     real.chmod(0o640)
@@ -163,7 +163,7 @@ def test_an_address_that_cannot_be_fetched_safely_is_refused(cli, url, told):
     assert told in refused.err
 
 
-def test_a_page_of_no_domain_needs_one_named(cli, site):
+def test_page_without_a_matching_domain_needs_the_option(cli, site):
     site.page("/moon", f"<main><h1>Moon</h1><p>{'The moon is full and bright tonight. ' * 5}</p>")
     refused = cli("sources", "add", site.url("/moon"), "--yes")
     assert refused.code == 2
@@ -171,7 +171,7 @@ def test_a_page_of_no_domain_needs_one_named(cli, site):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
-def test_a_file_that_may_not_be_written_is_exit_2_with_the_line_to_add(cli, site, tmp_path):
+def test_unwritable_file_is_exit_2_with_the_line_to_add(cli, site, tmp_path):
     tmp_path.chmod(0o555)
     refused = cli("sources", "add", site.url("/repairs"), "--yes")
     tmp_path.chmod(0o755)

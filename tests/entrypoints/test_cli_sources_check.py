@@ -120,7 +120,7 @@ FOUND = {
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_what_is_hardly_meant_is_exit_1_with_file_and_line(cli, file, name):
+def test_suspicious_entry_is_exit_1_with_file_and_line(cli, file, name):
     old, new, kind, line = FOUND[name]
     file.write_text(file.read_text().replace(old, new))
     report = json.loads(cli("sources", "check", "--offline", "--json").out)
@@ -132,7 +132,7 @@ def test_what_is_hardly_meant_is_exit_1_with_file_and_line(cli, file, name):
     assert f"sources.toml, line {line}" in told.out
 
 
-def test_an_example_and_a_counter_example_that_land_elsewhere_are_found(cli, file):
+def test_misplaced_example_and_counterexample_are_found(cli, file):
     text = file.read_text().replace("The landlord kept it", "The beer was warm")
     file.write_text(text.replace("A pub in Leeds", "A landlord in Leeds"))
     told = cli("sources", "check", "--offline")
@@ -143,7 +143,7 @@ def test_an_example_and_a_counter_example_that_land_elsewhere_are_found(cli, fil
     assert "counter-example of tenancy gets tenancy" in told.out
 
 
-def test_an_example_must_fit_as_a_question_too(cli, file):
+def test_example_must_match_as_a_question_alone(cli, file):
     file.write_text(file.read_text().replace("landlord = 3", "landlord = 1.5"))
     report = json.loads(cli("sources", "check", "--offline", "--json").out)
     assert [(e["detected"], e["told_as"]) for e in report["examples"]] == [

@@ -1,4 +1,4 @@
-"""`judge sources explain` tells all that stood in a dispute, and what followed from it."""
+"""`judge sources explain` shows which terms of a dispute were found and what they decided."""
 
 import io
 import json
@@ -60,7 +60,7 @@ def terms(report):
     return {(term["domain"], term["shown"]): term for term in report["terms"]}
 
 
-def test_each_term_is_told_with_what_it_gave_each_domain(cli):
+def test_each_term_has_its_weight_for_each_domain(cli):
     report = explained(cli, STORY)
     gave = {key: term["score"] for key, term in terms(report).items()}
     assert gave == {
@@ -75,13 +75,13 @@ def test_each_term_is_told_with_what_it_gave_each_domain(cli):
     assert {term["file"] for term in report["terms"]} == {"sources.toml"}
 
 
-def test_terms_of_no_weight_and_those_against_it_are_told(cli):
+def test_terms_of_zero_and_negative_weight_are_shown(cli):
     report = terms(explained(cli, "The pub landlord had a party"))
     assert report["tenancy", "pub landlord"]["score"] == 0
     assert report["tenancy", "party"]["score"] == -0.5
 
 
-def test_a_term_that_was_not_heard_is_told_with_the_longer_one(cli):
+def test_term_inside_a_longer_one_is_shown_with_it(cli):
     told = cli("sources", "explain", "The pub landlord shouted")
     report = explained(cli, "The pub landlord shouted")
     assert report["domain"] == "default"
@@ -91,7 +91,7 @@ def test_a_term_that_was_not_heard_is_told_with_the_longer_one(cli):
     assert "not heard in 'pub landlord'" in told.out
 
 
-def test_a_phrase_of_the_package_that_holds_a_term_of_a_new_domain_names_that_term(cli, tmp_path):
+def test_built_in_phrase_around_a_term_of_a_new_domain_names_the_term(cli, tmp_path):
     (tmp_path / "sources.toml").write_text("[domains.next_door]\nterms = { neighbour = 3 }\n"
                                            "[domains.workplace]\n")  # fmt: skip
     report = terms(explained(cli, "My neighbour shouts"))
@@ -102,18 +102,18 @@ def test_a_phrase_of_the_package_that_holds_a_term_of_a_new_domain_names_that_te
     assert "my neighbour (for 'neighbour')" in cli("sources", "explain", "My neighbour shouts").out
 
 
-def test_a_pattern_is_told_with_what_it_matched(cli):
+def test_pattern_is_shown_with_its_match(cli):
     report = terms(explained(cli, "He served a Section 21 notice"))
     assert report["tenancy", "section 21"]["configured"] == "section (8|21)"
 
 
-def test_question_and_story_are_told_apart(cli):
+def test_terms_of_question_and_story_are_distinguished(cli):
     report = terms(explained(cli, "--context", "He shouts", "--query", "Is my landlord wrong?"))
     assert report["tenancy", "landlord"]["is_asked"]
     assert report["tenancy", "landlord"]["score"] == 4.5
 
 
-def test_the_bar_and_what_was_missed_are_told(cli):
+def test_threshold_and_missing_score_are_shown(cli):
     told = cli("sources", "explain", "boiler " + "word " * 79)
     report = explained(cli, "boiler " + "word " * 79)
     assert (report["needed"], report["missed"]) == (2.6, 0.6)
@@ -121,14 +121,14 @@ def test_the_bar_and_what_was_missed_are_told(cli):
     assert "tenancy has 2 and misses it by 0.6" in told.out
 
 
-def test_a_question_that_says_nothing_of_its_story_raises_the_bar(cli):
+def test_question_unrelated_to_the_story_raises_the_threshold(cli):
     story = "The boiler " + "word " * 60
     report = explained(cli, "--context", story, "--query", "Am I wrong to be cross with her?")
     assert report["bar"]["for_question"] == 3
     assert report["needed"] == 3
 
 
-def test_a_toss_up_tells_what_the_runner_up_asks_for(cli):
+def test_close_scores_show_what_the_second_domain_needs(cli):
     report = explained(cli, "A grievance about the landlord and nothing else")
     assert report["bar"]["for_runner_up"] == 3.2
     assert report["domain"] == "workplace"
@@ -136,14 +136,14 @@ def test_a_toss_up_tells_what_the_runner_up_asks_for(cli):
     assert "to be told from tenancy takes 0.2 more than its 3, 3.2)" in told.out
 
 
-def test_two_domains_that_both_have_plenty_need_twice_the_bar(cli):
+def test_two_strong_domains_need_twice_the_threshold(cli):
     text = "A landlord with a boiler, a grievance and a landlord"
     told = cli("sources", "explain", text)
     assert explained(cli, text)["domain"] == "tenancy"
     assert "to be told from workplace takes twice that, 3.8)" in told.out
 
 
-def test_help_lines_of_care_and_of_the_domain_are_told_with_the_reason(cli):
+def test_help_lines_are_shown_with_their_reason(cli):
     told = cli("sources", "explain", "My landlord hits me. This job is killing me.")
     report = explained(cli, "My landlord hits me. This job is killing me.")
     assert [line["title"] for line in report["help"]] == ["Refuge", "Shelter"]
@@ -153,7 +153,7 @@ def test_help_lines_of_care_and_of_the_domain_are_told_with_the_reason(cli):
     assert "the domain tenancy" in told.out
 
 
-def test_pages_are_guessed_without_fetching_and_read_when_asked(cli, site):
+def test_pages_are_guessed_by_default_and_fetched_on_request(cli, site):
     guessed = explained(cli, STORY)
     assert [page["is_read"] for page in guessed["sources"]] == [False, False]
     assert guessed["sources"][0]["url"] == site.url("/repairs")
@@ -168,7 +168,7 @@ def test_pages_are_guessed_without_fetching_and_read_when_asked(cli, site):
     assert "--fetch" not in cli("sources", "explain", STORY, "--fetch").out
 
 
-def test_nothing_found_is_said(cli, monkeypatch):
+def test_no_match_is_reported(cli, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("The moon is full."))
     told = cli("sources", "explain", "-")
     assert told.code == 0
@@ -186,7 +186,7 @@ def test_pages_that_could_not_be_read_are_counted(cli, site):
     assert "Likely pages that failed: 2; `judge sources check` says why." in told.err
 
 
-def test_only_pages_that_were_asked_for_are_told_as_failed(cli, tmp_path, site):
+def test_only_requested_pages_are_reported_as_failed(cli, tmp_path, site):
     file = tmp_path / "sources.toml"
     file.write_text(f"{file.read_text()}\n[retrieval]\nreferences = 1\n")
     meta = '<meta name="govuk:withdrawn" content="withdrawn">'
@@ -199,7 +199,7 @@ def test_only_pages_that_were_asked_for_are_told_as_failed(cli, tmp_path, site):
     assert "failed" not in told.err
 
 
-def test_a_stdin_that_cannot_be_read_is_told(cli, monkeypatch, tmp_path):
+def test_unreadable_stdin_is_reported(cli, monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "stdin", None)
     told = cli("sources", "explain", "-")
     assert told.code == 2
@@ -220,5 +220,5 @@ def test_the_question_can_come_from_stdin(cli, monkeypatch):
 @pytest.mark.parametrize(
     "arguments", [(), ("A", "--context", "B"), ("--context", "-", "--query", "-")]
 )
-def test_arguments_that_say_nothing_or_too_much_are_refused(cli, arguments):
+def test_missing_or_conflicting_arguments_are_refused(cli, arguments):
     assert cli("sources", "explain", *arguments).code == 2

@@ -1,4 +1,4 @@
-"""`judge sources show` tells what is in force and from which file and line."""
+"""`judge sources show` prints the effective sources, with the file and line of each entry."""
 
 import json
 
@@ -41,7 +41,7 @@ def shown(cli, *arguments):
     return json.loads(told.out)
 
 
-def test_terms_come_from_our_file_and_from_the_package(cli):
+def test_terms_come_from_the_file_and_from_the_package(cli):
     found = {term["text"]: term for term in shown(cli, "--domain", "tenancy")["terms"]}
     assert found["gazumping"]["place"] == {"file": "sources.toml", "line": 4}
     assert found["damp and mould"]["weight"] == 1
@@ -57,7 +57,7 @@ def test_an_included_domain_names_its_file(cli):
     assert domains["pets"]["vocabulary"] == ""
 
 
-def test_settings_tell_the_line_or_that_they_are_built_in(cli):
+def test_settings_have_their_line_or_are_built_in(cli):
     retrieval = {item["key"]: item for item in shown(cli)["retrieval"]}
     assert retrieval["ttl_hours"]["place"] == {"file": "sources.toml", "line": 2}
     assert retrieval["references"]["place"]["file"] == "built in"
@@ -86,7 +86,7 @@ def test_the_text_has_all_parts(cli):
         assert part in one
 
 
-def test_a_domain_that_is_not_there_is_refused_with_those_that_are(cli):
+def test_unknown_domain_is_refused_with_the_known_ones(cli):
     told = cli("sources", "show", "--domain", "pests")
     assert (told.code, told.out) == (2, "")
     assert "tenancy, pets" in told.err

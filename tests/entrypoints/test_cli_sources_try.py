@@ -81,7 +81,7 @@ def test_pages_are_read_and_found_by_what_they_say(cli, disputes, site):
     assert site.hits["/repairs"] == 1
 
 
-def test_pages_that_fail_are_said(cli, disputes, site):
+def test_failed_pages_are_reported(cli, disputes, site):
     site.fail("/deposits", 500)
     told = cli("sources", "try", disputes(TENANCY | {"pages": [site.url("/repairs")]}))
     assert told.code == 0
@@ -106,7 +106,7 @@ def test_a_line_that_cannot_be_used_is_named(cli, disputes, row, told):
     assert "landlord" not in refused.err
 
 
-def test_a_file_of_other_editors_is_read_and_one_that_is_no_text_named(cli, tmp_path):
+def test_other_line_endings_are_read_and_invalid_text_is_named(cli, tmp_path):
     row = json.dumps(TENANCY | {"context": "My landlord\u2028kept it"}, ensure_ascii=False)
     (tmp_path / "odd.jsonl").write_bytes(b"\xef\xbb\xbf" + f"{row}\r\n\r\n{row}".encode())
     assert json.loads(cli("sources", "try", "odd.jsonl", "--json").out)["disputes"] == 2
@@ -121,12 +121,12 @@ def test_an_empty_file_and_a_missing_one_are_exit_2(cli, disputes):
     assert cli("sources", "try", "nowhere.jsonl").code == 2
 
 
-def test_two_disputes_confused_stand_with_their_lines(cli, disputes):
+def test_confused_disputes_are_listed_with_their_lines(cli, disputes):
     report = json.loads(cli("sources", "try", disputes(WRONG, WRONG), "--json").out)
     assert report["confusions"] == [{"labelled": "pubs", "detected": "default", "lines": [1, 2]}]
 
 
-def test_a_file_without_an_end_is_refused(cli):
+def test_endless_file_is_refused(cli):
     told = cli("sources", "try", "/dev/zero", "--offline")
     assert told.code == 2
     assert "is longer than" in told.err

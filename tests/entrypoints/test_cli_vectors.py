@@ -1,4 +1,4 @@
-"""`judge` with JUDGE_EMBEDDER=gemini, through the real SDK, to a server on loopback; and others."""
+"""`judge` with embedders: Gemini's SDK against a server on loopback, and static models."""
 
 import json
 
@@ -33,7 +33,7 @@ def stats(cli):
     return json.loads(cli("index", "stats", "--format", "json").out)["vectors"]
 
 
-def test_documents_are_embedded_as_they_are_added_and_found_by_meaning(cli, server):
+def test_added_documents_are_embedded_and_found_by_vectors(cli, server):
     told = cli("index", "add", "docs")
     assert (told.code, told.err) == (0, "")
     assert len(server.texts) == 2
@@ -46,7 +46,7 @@ def test_documents_are_embedded_as_they_are_added_and_found_by_meaning(cli, serv
     assert "0 passages without a vector of gemini-embedding-001-768." in cli("index", "stats").err
 
 
-def test_the_same_command_makes_what_is_missing_and_nothing_else(cli, server):
+def test_same_command_computes_only_missing_vectors(cli, server):
     server.is_down = True
     told = cli("index", "add", "docs")
     assert told.code == 1
@@ -68,7 +68,7 @@ def test_the_same_command_makes_what_is_missing_and_nothing_else(cli, server):
     assert server.texts == []
 
 
-def test_one_search_asks_for_one_vector_also_when_it_looks_for_wider_scopes(cli, server):
+def test_search_embeds_its_query_once_even_for_hints(cli, server):
     cli("index", "add", "docs")
     server.texts.clear()
 
@@ -77,7 +77,7 @@ def test_one_search_asks_for_one_vector_also_when_it_looks_for_wider_scopes(cli,
     assert server.texts == ["boat"]
 
 
-def test_doctor_tells_what_is_missing(cli, monkeypatch, server):
+def test_doctor_reports_missing_vectors(cli, monkeypatch, server):
     server.is_down = True
     cli("index", "add", "docs")
     told = cli("doctor")
@@ -94,7 +94,7 @@ def test_doctor_tells_what_is_missing(cli, monkeypatch, server):
         assert "vectors" not in cli("doctor").out
 
 
-def test_model_in_a_folder_finds_by_meaning_without_a_key(cli, monkeypatch, tmp_path):
+def test_static_model_searches_by_vectors_without_a_key(cli, monkeypatch, tmp_path):
     folder = make_model(tmp_path / "tiny")
     monkeypatch.delenv("GEMINI_API_KEY")
     monkeypatch.setenv("JUDGE_EMBEDDER", f"static:{folder}")

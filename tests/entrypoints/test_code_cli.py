@@ -1,4 +1,4 @@
-"""`judge code …` in process: what it prints, where, and with which exit code."""
+"""`judge code …`: its output, errors and exit codes."""
 
 import json
 import subprocess
@@ -62,7 +62,7 @@ def test_where_used_prints_json_unless_asked_otherwise(root):
     assert result["items"][1]["file"] == "module_b.py"
 
 
-def test_json_for_a_program_spends_nothing_on_indentation(root):
+def test_json_for_a_program_is_compact(root):
     ask("build-graph", "-r", root)
 
     _, out, _ = ask("where-used", "-r", root, "-s", "target_symbol")
@@ -113,7 +113,7 @@ def test_a_ranked_expression_is_refused(root):
         ask("search", "-r", root, "-q", "target", "--ranked", "--regex")
 
 
-def test_nothing_in_a_source_file_steers_a_terminal(root):
+def test_source_text_has_no_control_sequences(root):
     (root / "module_c.py").write_text(
         "def f():\n    \treturn 1  # \x1b]0;title\x07\x1b[2J\u202eend\n"
     )
@@ -138,7 +138,7 @@ def test_refresh_builds_first(root):
     assert (status, json.loads(out)["freshness_state"]) == (0, "FRESH")
 
 
-def test_a_stale_graph_answers_and_says_so(root):
+def test_stale_graph_answers_with_a_warning(root):
     ask("build-graph", "-r", root)
     (root / "module_c.py").write_text("")
 
@@ -212,7 +212,7 @@ def test_bad_input_is_exit_2_with_a_reason(root, arguments):
 
 
 @pytest.mark.parametrize(("command", "option"), [("search", "-q"), ("where-used", "-s")])
-def test_what_is_no_text_is_not_echoed_as_json_that_few_programs_read(root, command, option):
+def test_invalid_text_is_not_echoed_in_json(root, command, option):
     ask("build-graph", "-r", root)
 
     code, out, _ = ask(command, "-r", root, option, "a\udcff")
@@ -220,7 +220,7 @@ def test_what_is_no_text_is_not_echoed_as_json_that_few_programs_read(root, comm
     assert (code, "no text in UTF-8" in json.loads(out)["detail"]) == (2, True)
 
 
-def test_the_progress_bar_never_writes_on_stdout(root, monkeypatch):
+def test_progress_bar_never_writes_to_stdout(root, monkeypatch):
     advanced = []
 
     class Terminal:
@@ -242,7 +242,7 @@ def test_the_progress_bar_never_writes_on_stdout(root, monkeypatch):
     assert advanced == []
 
 
-def test_a_query_loads_neither_the_builder_nor_what_only_other_commands_need(root):
+def test_query_does_not_import_the_builder_or_other_commands(root):
     CliRunner().invoke(
         judge, ["code", "build-graph", "--repo", str(root)], obj=CommandContext(print, print)
     )

@@ -1,4 +1,4 @@
-"""A key sees the shared collections and its own, at every way in; of others there is no trace."""
+"""A key sees only the shared collections and its own, at every entrypoint."""
 
 import base64
 import json
@@ -57,7 +57,7 @@ SHELF = (
     document("the boiler budget of bob", id="own.md", collection="bob:notes", tags=("mine",)),
 )
 SECRETS = ("xylophone", "marimba", "kazoo", "ledger", "quetzal", "zephyr", "celesta", "alice")
-"""What stands in alice's collection alone, and no question below says."""
+"""Words of alice's collection only, which no query below contains."""
 
 SCOPES = [
     "@*",
@@ -135,7 +135,7 @@ async def open_app(tmp_path) -> AsyncIterator[AppClient]:
 
 
 async def everything(app_client: AppClient, key: str, query: str, scope: str) -> list[str]:
-    """What all ways in reply to *query* in *scope*."""
+    """The replies of all entrypoints to *query* in *scope*."""
     body = {"query": query, "context": scope, "limit": 50}
     filters = {"modified_after": "1990-01-01"}
     dispute = {**DISPUTE, "scope": scope, "query": f"{query}: am I wrong?"}
@@ -153,7 +153,7 @@ async def everything(app_client: AppClient, key: str, query: str, scope: str) ->
 
 
 async def whole_shelf(app_client: AppClient, key: str) -> list[str]:
-    """What all ways in tell without being asked for anything by name."""
+    """The replies of all entrypoints that list what exists."""
     return [
         await app_client.tool(key, "list_collections"),
         await app_client.rpc(key, "resources/read", uri="judge://collections"),
@@ -170,12 +170,12 @@ async def whole_shelf(app_client: AppClient, key: str) -> list[str]:
 
 
 def traces(replies: list[str]) -> list[tuple[str, str]]:
-    """The secrets that *replies* tell, and where."""
+    """The secrets that *replies* contain, with their places."""
     return [(word, reply) for reply in replies for word in SECRETS if word in reply.lower()]
 
 
 @pytest.mark.parametrize("key", OTHERS)
-async def test_no_reply_has_a_trace_of_the_collections_of_others(tmp_path, key):
+async def test_no_reply_contains_text_of_other_keys_collections(tmp_path, key):
     async with open_app(tmp_path) as app_client:
         for scope in SCOPES:
             assert traces(await everything(app_client, key, "boiler budget", scope)) == []
@@ -185,7 +185,7 @@ async def test_no_reply_has_a_trace_of_the_collections_of_others(tmp_path, key):
 
 
 @pytest.mark.parametrize("key", OWNERS)
-async def test_the_owner_and_the_administrator_see_them_at_the_same_places(tmp_path, key):
+async def test_owner_and_administrator_see_them_in_the_same_places(tmp_path, key):
     async with open_app(tmp_path) as app_client:
         for reply in await everything(app_client, key, "boiler budget", "@*"):
             assert "xylophone" in reply
@@ -233,34 +233,36 @@ NAMED = [
 
 @pytest.mark.parametrize("key", OTHERS)
 @pytest.mark.parametrize("scope", NAMED)
-async def test_naming_what_is_of_others_is_answered_as_if_it_was_nowhere(tmp_path, key, scope):
+async def test_name_in_another_keys_collection_gets_the_reply_of_an_unknown_name(
+    tmp_path, key, scope
+):
     async with open_app(tmp_path) as app_client:
         for query in ("boiler budget", "boiler xylophone"):
             real = await everything(app_client, key, query, scope)
-            invented = await everything(app_client, key, query, as_nowhere(scope))
+            invented = await everything(app_client, key, query, with_unknown_names(scope))
             assert [comparable(one) for one in real] == [comparable(one) for one in invented]
 
 
-def as_nowhere(text: str) -> str:
-    """*text* with the names of nothing instead of those of alice's."""
+def with_unknown_names(text: str) -> str:
+    """*text* with unknown names in place of alice's."""
     for there, nowhere in zip(THERE, NOWHERE, strict=True):
         text = text.replace(there, nowhere)
     return text
 
 
 def comparable(reply: str) -> str:
-    """*reply* without what differs each time, and as if all names were those of nothing."""
-    return PASSING.sub("", as_nowhere(reply))
+    """*reply* without members that differ each time, and with unknown names."""
+    return VOLATILE.sub("", with_unknown_names(reply))
 
 
-PASSING = re.compile(
+VOLATILE = re.compile(
     r"'(x-request-id|content-length)': '[^']*'"
     r'|"(id|instance|fetched_at|search_time_ms|search_time|references|model|total)\\?": ?[^,}]*'
 )
 
 
 @pytest.mark.parametrize("key", OTHERS)
-async def test_the_id_of_a_passage_of_others_is_no_passage(tmp_path, key):
+async def test_passage_id_of_another_keys_collection_is_not_found(tmp_path, key):
     async with open_app(tmp_path) as app_client:
         ids = ("Alice:Ledger/kazoo.md:0", "alice:ledger/KAZOO.md:1", "Carol:Ledger/kazoo.md:0")
         fetched = [await app_client.tool(key, "fetch", id=one, neighbours=5) for one in ids]
@@ -285,7 +287,7 @@ async def test_the_id_of_a_passage_of_others_is_no_passage(tmp_path, key):
 
 
 @pytest.mark.parametrize("key", ["alice-key", "bob-key", "plain-key"])
-async def test_only_an_admin_key_writes_whosever_the_collection_is(tmp_path, key):
+async def test_only_an_admin_key_writes_to_any_collection(tmp_path, key):
     async with open_app(tmp_path) as app_client:
         new = {"collection": "alice:ledger", "document_id": "new.md", "text": "boiler"}
         assert (await app_client.ask(key, "POST", "/api/documents", json=new)).startswith("403")
@@ -299,7 +301,7 @@ async def test_only_an_admin_key_writes_whosever_the_collection_is(tmp_path, key
         assert gone.startswith("204")
 
 
-def test_a_request_over_http_without_its_head_is_shown_nothing():
+def test_http_request_without_headers_sees_nothing():
     context = ServerRequestContext(
         session=None, lifespan_context=None, protocol_version="x", method="tools/call"
     )
@@ -325,7 +327,7 @@ def test_a_request_over_http_without_its_head_is_shown_nothing():
         ({"JUDGE_API_KEYS": "any=ab=cd"}, "ab=cd", Viewer("any")),
     ],
 )
-def test_a_key_tells_what_its_sender_sees(keys, sent, viewer):
+def test_key_decides_what_its_sender_sees(keys, sent, viewer):
     policy = access_policy_of(Settings(_env_file=None, **keys), is_public=False)
     header = f"Bearer {sent}".encode() if sent else None
     assert policy.principal(header, "127.0.0.1").viewer == viewer
@@ -339,7 +341,7 @@ def test_a_key_in_base64_has_no_name(secret):
 
 
 @pytest.mark.parametrize("value", ["alice=k1,bob=k1", "k1,alice=k1", "alice=", "k1,bob="])
-def test_keys_whose_owner_cannot_be_told_stop_the_start(monkeypatch, value):
+def test_keys_with_ambiguous_owners_stop_the_start(monkeypatch, value):
     monkeypatch.setenv("JUDGE_API_KEYS", value)
     with pytest.raises(ConfigurationError, match="JUDGE_API_KEYS") as caught:
         load_settings()

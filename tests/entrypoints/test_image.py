@@ -1,6 +1,6 @@
-"""The steps of the Dockerfile, done in a fresh folder where there is no Docker engine.
+"""Runs the steps of the Dockerfile in a fresh folder, without a Docker engine.
 
-Judge is installed by hash, then runs as another user from folders that nobody may write to.
+Judge is installed by hash, then runs as another user from read-only folders.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ from tests.fakes.gemini import FakeGemini
 ROOT = Path(__file__).parents[2]
 SERVICE = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]["judge"]
 STRANGER = 10001
-"""The user in the image; nobody here."""
+"""The user of the image; it has no account here."""
 
 SLOW_S = 2.0
 SOURCES = """\
@@ -48,7 +48,7 @@ def find_uv() -> str | None:
 
 
 def find_python() -> str:
-    """An interpreter that a stranger may run, too; ours if that is possible."""
+    """An interpreter that another user may run; this one if possible."""
     ours = str(Path(sys.executable).resolve())
     for found in (ours, shutil.which("python3", path="/usr/local/bin:/usr/bin")):
         command = [found or "false", "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]
@@ -59,7 +59,7 @@ def find_python() -> str:
 
 
 def as_stranger() -> dict[str, Any]:
-    """Arguments of a process for another user, where we may become one."""
+    """Arguments of a process that runs as another user, where permitted."""
     return {"user": STRANGER, "group": STRANGER, "extra_groups": []} if os.geteuid() == 0 else {}
 
 
@@ -82,7 +82,7 @@ def is_sent(path: str) -> bool:
 
 @dataclass
 class Image:
-    """What was built: `/opt/judge`, `/app` and `/data` in a folder, and how it is started."""
+    """The build: `/opt/judge`, `/app` and `/data` in a folder, and its start command."""
 
     folder: Path
     told: dict[str, list[str]] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class Image:
         self.close()
 
     def close(self) -> None:
-        """Let nobody write but to `/data` and `/tmp`."""
+        """Make everything read-only except `/data` and `/tmp`."""
         for path in (self.folder / "app", self.folder / "opt"):
             subprocess.run(["chmod", "-R", "a+rX,a-w", str(path)], check=True)
         for name in ("data", "tmp"):
@@ -116,7 +116,7 @@ class Image:
 
     def run_step(self, uv: str, step: str) -> None:
         environment = {
-            # How to reach a package index is known to this machine alone.
+            # Only this machine knows how to reach its package index.
             **{name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
             "PATH": f"{Path(uv).parent}:/usr/bin:/bin",
             "VIRTUAL_ENV": str(self.folder / "opt" / "judge"),
@@ -149,7 +149,7 @@ class Image:
             shutil.copy(ROOT / name, path)
 
     def started(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-        """A command of the image, as the stranger when we may become one."""
+        """A command of the image, as another user where permitted."""
         return subprocess.Popen(
             [shutil.which(arguments[0], path=str(self.bin)) or arguments[0], *arguments[1:]],
             cwd=self.folder / "app",
@@ -279,19 +279,19 @@ def test_sigterm_lets_a_slow_model_finish(image):
     assert [reply.status_code for reply in replies] == [200]
 
 
-def test_the_time_to_stop_is_longer_than_the_slowest_request():
+def test_stop_grace_period_exceeds_the_slowest_request():
     deadline_s = Settings.model_fields["deadline_s"].default
     assert seconds(SERVICE["stop_grace_period"]) > deadline_s + 2 * SHUTDOWN_MARGIN_S
 
 
 def test_compose_passes_every_setting_and_hides_none():
     assert SERVICE["env_file"] == [{"path": ".env", "required": False}]
-    # What stands here wins over `.env`, so it must be what the container alone knows.
+    # Values here override `.env`, so only what the container alone knows may be set.
     assert set(SERVICE["environment"]) == {"REDIS_URL", "JUDGE_SOURCES", "JUDGE_DATA_DIR"}
     assert all(SERVICE["environment"].values())
 
 
-def test_a_read_only_root_has_a_folder_for_what_passes():
+def test_read_only_root_has_a_temporary_folder():
     assert SERVICE["read_only"] is True
     assert SERVICE["tmpfs"] == ["/tmp"]
 

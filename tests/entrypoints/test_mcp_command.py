@@ -1,4 +1,4 @@
-"""`judge mcp`: which entrypoint it opens, and what its page in the documents says."""
+"""`judge mcp`: the transport that it starts, and its page in the documentation."""
 
 import json
 import re
@@ -34,13 +34,13 @@ def test_stdio_is_the_default(cli):
     assert cli.http_server.calls == []
 
 
-def test_clients_that_read_only_text_are_served_too(cli):
+def test_text_only_option_is_passed_on(cli):
     assert cli("mcp", "--no-structured").code == 0
     assert [is_structured for _, is_structured in cli.stdio_calls] == [False]
     assert "/mcp?structured=false" in cli("mcp", "--transport", "http", "--no-structured").err
 
 
-def test_http_opens_the_server_and_says_where_to_connect(cli):
+def test_http_starts_the_server_and_prints_its_url(cli):
     told = cli("mcp", "--transport", "http", "--port", "0", "--host", "::1")
     assert (told.code, told.out) == (0, "")
     assert "/mcp" in told.err
@@ -54,7 +54,7 @@ def test_another_transport_is_refused(cli):
 
 
 @pytest.mark.parametrize("spec", TOOLS, ids=lambda spec: spec.name)
-def test_every_tool_is_documented_with_all_that_it_takes(spec):
+def test_every_tool_is_documented_with_all_arguments(spec):
     [taken] = re.findall(rf"^\| `{spec.name}` \|(.*?)\|", PAGE, re.MULTILINE)
     documented = {name.split(" ")[0] for name in re.findall(r"`(\w+)`", taken)}
     assert documented - {"downstream", "json"} == set(
@@ -77,9 +77,7 @@ def test_the_prompt_and_the_resources_are_documented():
         ("Zed", "context_servers", {"stdio", "http"}),
     ],
 )
-def test_the_configuration_to_paste_is_json_and_starts_or_reaches_judge(
-    cli, client, table, transports
-):
+def test_client_configuration_is_valid_json_for_judge(cli, client, table, transports):
     section = PAGE.partition(f"### {client}\n")[2].partition("\n#")[0]
     [block] = re.findall(r"```json\n(.*?)```", section, re.DOTALL)
     servers = json.loads(block)[table]

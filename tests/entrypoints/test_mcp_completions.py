@@ -1,4 +1,4 @@
-"""What the MCP entrypoint completes: scopes in the prompt, names in the addresses of resources."""
+"""MCP completions: scopes in the prompt, names in resource URIs."""
 
 import json
 from functools import partial
@@ -45,8 +45,8 @@ def opened(tmp_path) -> OpenMcpBench:
         ("robots", []),
     ],
 )
-async def test_a_scope_is_completed_from_what_there_is(opened, typed, completed):
-    async with opened() as mcp_server, mcp_server.client() as client:
+async def test_scope_is_completed_from_indexed_names(opened, typed, completed):
+    async with opened() as door, door.client() as client:
         argument = {"name": "context", "value": typed}
         found = (await client.complete(PROMPT, argument)).completion
         for value in found.values:
@@ -82,8 +82,8 @@ async def test_a_question_is_completed_where_it_ends_in_a_mention(opened, typed,
         (PROMPT, "no such argument", "", []),
     ],
 )
-async def test_addresses_are_completed(opened, reference, name, typed, completed):
-    async with opened() as mcp_server, mcp_server.client() as client:
+async def test_resource_uris_are_completed(opened, reference, name, typed, completed):
+    async with opened() as door, door.client() as client:
         found = await client.complete(reference, {"name": name, "value": typed})
     assert found.completion.values == completed
 
@@ -111,8 +111,8 @@ async def test_only_a_hundred_completions_are_sent_and_the_rest_counted(opened):
 @pytest.mark.parametrize(
     "reference", [PromptReference(name="x"), ResourceTemplateReference(uri="judge://x/{y}")]
 )
-async def test_what_is_not_offered_is_not_completed(opened, reference):
-    async with opened() as mcp_server, mcp_server.client() as client:
+async def test_unknown_arguments_are_not_completed(opened, reference):
+    async with opened() as door, door.client() as client:
         with pytest.raises(MCPError, match="There is no such"):
             await client.complete(reference, {"name": "x", "value": ""})
 
@@ -140,7 +140,7 @@ async def test_templates_of_resources_are_listed_and_read(opened):
 
 
 @pytest.mark.parametrize(("count", "is_shown_whole"), [(300, True), (MAX_ITEMS + 200, False)])
-async def test_a_large_collection_is_read_in_parts(opened, count, is_shown_whole):
+async def test_large_collection_is_paginated(opened, count, is_shown_whole):
     names = (f"{'d' * 200}{number:03}" for number in range(count))
     documents = tuple(document("word", id=name, collection="c") for name in names)
     found, address = [], "judge://collections/c"
@@ -165,7 +165,7 @@ MANY_DOMAINS = "\n".join(
 
 
 @pytest.mark.parametrize("name", ["domains", "collections"])
-async def test_a_long_list_is_read_in_parts(opened, name):
+async def test_long_list_is_paginated(opened, name):
     documents = tuple(document("word", collection=f"{'c' * 300}{number}") for number in range(90))
     found, address = [], f"judge://{name}"
     async with (
@@ -183,7 +183,7 @@ async def test_a_long_list_is_read_in_parts(opened, name):
     assert len(set(found)) == len(found) == 90
 
 
-async def test_a_passage_that_fills_more_than_a_reply_is_cut(opened):
+async def test_passage_longer_than_a_reply_is_cut(opened):
     long = document("word " * 9_000, id="long", collection="c")
     async with opened(documents=(long,)) as mcp_server, mcp_server.client() as client:
         text = (await client.read_resource("judge://passages/c/long:0")).contents[0].text
@@ -200,8 +200,8 @@ async def test_a_passage_that_fills_more_than_a_reply_is_cut(opened):
         ("judge://secrets", "judge://passages/{+id}"),
     ],
 )
-async def test_addresses_that_lead_nowhere_say_so(opened, uri, told):
-    async with opened() as mcp_server, mcp_server.client() as client:
+async def test_unknown_resource_uris_are_errors(opened, uri, told):
+    async with opened() as door, door.client() as client:
         with pytest.raises(MCPError) as raised:
             await client.read_resource(uri)
     assert told in str(raised.value)

@@ -1,7 +1,7 @@
-"""The official conformance suite of the protocol, over HTTP, against our server.
+"""The official MCP conformance suite, over HTTP, against Judge's server.
 
-npm brings the suite and the Node that it needs, into `.tools/conformance`, once. Of a server built
-from our parts with the suite's own tools everything is asked; of `judge mcp` what it offers.
+npm installs the suite and its Node into `.tools/conformance`, once. A server of Judge's parts with
+the suite's own tools must pass everything; `judge mcp` what it offers.
 """
 
 import re
@@ -25,7 +25,7 @@ ASKS_THE_CLIENT = {
     "elicitation-sep1034-defaults",
     "elicitation-sep1330-enums",
 }
-"""What a server without sessions cannot do: wait for an answer of its client."""
+"""Scenarios that a server without sessions cannot pass: it cannot call its client."""
 
 OFFERED_BY_JUDGE = {
     "server-initialize",
@@ -36,7 +36,7 @@ OFFERED_BY_JUDGE = {
     "server-sse-multiple-streams",
     "dns-rebinding-protection",
 }
-"""All that needs none of the suite's own tools."""
+"""Scenarios that need none of the suite's own tools."""
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -54,7 +54,7 @@ def suite() -> tuple[str, str]:
 
 
 def install() -> None:
-    """Put the suite into its folder, or skip; who comes second finds it there."""
+    """Install the suite into its folder, or skip the test."""
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("npm is not here, which brings the suite")
@@ -97,7 +97,7 @@ def results_of(suite: tuple[str, str], server: RunningServer, folder: Path) -> d
     ],
     ids=["with-sessions", "without-sessions"],
 )
-def test_the_suites_own_tools_on_our_parts_pass(suite, tmp_path, arguments, fails):
+def test_server_with_the_suites_tools_passes(suite, tmp_path, arguments, fails):
     with (
         open_world(tmp_path) as world,
         world.program(*arguments, JUDGE_RATE_LIMIT="10000/minute") as server,
@@ -107,7 +107,7 @@ def test_the_suites_own_tools_on_our_parts_pass(suite, tmp_path, arguments, fail
     assert {name for name, passed in results.items() if not passed} == fails
 
 
-def test_judge_passes_all_that_needs_no_tools_of_the_suite(suite, tmp_path):
+def test_judge_passes_scenarios_without_the_suites_tools(suite, tmp_path):
     with (
         open_world(tmp_path) as world,
         world.program(*MCP, JUDGE_RATE_LIMIT="10000/minute") as server,

@@ -1,4 +1,4 @@
-"""`/mcp` in the HTTP server: the official client, keys, origins, limits, clients that leave."""
+"""`/mcp` of the HTTP server: the official client, keys, origins, limits, disconnects."""
 
 import asyncio
 import json
@@ -39,29 +39,29 @@ CALL = {
 def opened(tmp_path):
     @asynccontextmanager
     async def opened(*, is_public: bool = False, **environment: str) -> AsyncIterator["Mounted"]:
-        async with open_mcp_bench(tmp_path, ScriptedModel(GOOD_REPLY)) as door:
+        async with open_mcp_bench(tmp_path, ScriptedModel(GOOD_REPLY)) as served:
             settings = Settings(_env_file=None, **environment)
-            services = replace(mcp_server.services, settings=settings)
+            services = replace(served.services, settings=settings)
             app = create_app(
                 settings,
                 open_services=lambda *_: nullcontext(services),
-                journal=mcp_server.recorded,
+                journal=served.recorded,
                 counts=Metrics(),
                 is_public=is_public,
                 open_mcp=open_lazily,
             )
             async with app.lifespan():
-                yield Mounted(app, mcp_server)
+                yield Mounted(app, served)
 
     return opened
 
 
 class Mounted:
-    """The app with the server mounted in it, and two clients."""
+    """The app with MCP mounted, an official client and plain requests."""
 
-    def __init__(self, app, door: McpBench) -> None:
+    def __init__(self, app, served: McpBench) -> None:
         self.app = app
-        self.mcp_server = mcp_server
+        self.served = served
 
     @asynccontextmanager
     async def client(self, mode: str = "auto", **headers: str) -> AsyncIterator[Client]:
@@ -95,7 +95,7 @@ async def test_the_official_client_is_served(opened, mode):
     assert "tenancy" in domains.contents[0].text
 
 
-async def test_the_address_tells_that_a_client_reads_only_text(opened):
+async def test_url_parameter_selects_text_only_replies(opened):
     async with opened() as mounted:
         transport = httpx.ASGITransport(app=mounted.app)
         async with httpx.AsyncClient(transport=transport) as client:
@@ -107,7 +107,7 @@ async def test_the_address_tells_that_a_client_reads_only_text(opened):
     assert json.loads(result["content"][0]["text"])["collections"][1]["name"] == "robots"
 
 
-async def test_calls_at_the_same_time_are_answered_each_with_its_own(opened):
+async def test_concurrent_calls_each_get_their_own_answer(opened):
     queries = ["lidar", "costmap", "colcon", "calibration"]
     async with opened() as mounted, mounted.client() as client, asyncio.TaskGroup() as group:
         calls = [
@@ -120,7 +120,7 @@ async def test_calls_at_the_same_time_are_answered_each_with_its_own(opened):
 async def test_one_request_alone_is_answered(opened):
     async with opened() as mounted:
         reply = await mounted.post()
-        requests = mounted.mcp_server.recorded.fields_of("http.request")
+        requests = mounted.served.recorded.fields_of("http.request")
     assert reply.status_code == 200
     result = json.loads(reply.text.partition("data: ")[2])["result"]
     assert result["structuredContent"]["collections"][1]["name"] == "robots"
@@ -133,7 +133,7 @@ async def test_a_key_is_needed_when_keys_are_set(opened, key):
     headers = {"authorization": f"Bearer {key}"} if key else {}
     async with opened(JUDGE_API_KEYS="secret") as mounted:
         reply = await mounted.post(**headers)
-        assert "mcp.call" not in mounted.mcp_server.recorded.events
+        assert "mcp.call" not in mounted.served.recorded.events
     assert reply.status_code == 401
     assert reply.json()["type"].endswith("unauthorized")
 
@@ -147,10 +147,10 @@ async def test_the_right_key_is_let_in(opened):
     assert not result.is_error
 
 
-async def test_without_keys_a_public_server_answers_nobody(opened):
+async def test_public_server_without_keys_refuses_everybody(opened):
     async with opened(is_public=True) as mounted:
         reply = await mounted.post()
-        assert "mcp.call" not in mounted.mcp_server.recorded.events
+        assert "mcp.call" not in mounted.served.recorded.events
     assert reply.status_code == 403
     assert reply.json()["type"].endswith("forbidden")
 
@@ -162,12 +162,12 @@ async def test_without_keys_a_public_server_answers_nobody(opened):
 async def test_pages_of_other_origins_are_refused(opened, origin):
     async with opened(JUDGE_API_KEYS="secret") as mounted:
         reply = await mounted.post(origin=origin, authorization="Bearer secret")
-        assert "mcp.call" not in mounted.mcp_server.recorded.events
+        assert "mcp.call" not in mounted.served.recorded.events
     assert reply.status_code == 403
     assert "JUDGE_CORS_ORIGINS" in reply.json()["detail"]
 
 
-async def test_a_name_that_was_made_to_lead_here_is_refused(opened):
+async def test_foreign_host_name_is_refused(opened):
     async with opened() as mounted:
         reply = await mounted.post(origin="http://evil.example", host="evil.example")
     assert reply.status_code == 403
@@ -177,13 +177,13 @@ async def test_a_name_that_was_made_to_lead_here_is_refused(opened):
     "origin",
     ["http://localhost:6274", "http://127.0.0.1", "http://[::1]:80", "https://app.example"],
 )
-async def test_pages_of_this_machine_and_those_that_are_named_may_call(opened, origin):
+async def test_local_and_allowed_origins_may_call(opened, origin):
     async with opened(JUDGE_CORS_ORIGINS="https://app.example") as mounted:
         reply = await mounted.post(origin=origin)
     assert reply.status_code == 200
 
 
-async def test_a_page_that_is_named_may_send_what_the_protocol_wants(opened):
+async def test_preflight_of_an_allowed_origin_permits_the_protocols_headers(opened):
     asked = {
         "origin": "https://app.example",
         "access-control-request-method": "POST",
@@ -205,7 +205,7 @@ def test_one_bad_origin_of_two_is_refused():
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "OPTIONS", "PUT"])
-async def test_there_are_no_sessions_to_listen_to_or_to_end(opened, method):
+async def test_get_and_delete_of_sessions_are_refused(opened, method):
     async with opened() as mounted:
         transport = httpx.ASGITransport(app=mounted.app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport) as client:
@@ -226,16 +226,16 @@ async def test_a_body_that_is_no_message_is_refused(opened):
     assert reply.status_code == 400
 
 
-async def test_without_a_door_to_mount_there_is_nothing_there(tmp_path):
-    async with open_mcp_bench(tmp_path) as door:
+async def test_without_mcp_mounted_it_is_404(tmp_path):
+    async with open_mcp_bench(tmp_path) as served:
         app = create_app(
             Settings(_env_file=None),
-            open_services=lambda *_: nullcontext(mcp_server.services),
-            journal=mcp_server.recorded,
+            open_services=lambda *_: nullcontext(served.services),
+            journal=served.recorded,
             counts=Metrics(),
         )
         async with app.lifespan():
-            assert (await Mounted(app, mcp_server).post()).status_code == 404
+            assert (await Mounted(app, served).post()).status_code == 404
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +255,7 @@ async def test_the_real_server_answers_the_official_client(shared, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_client_that_leaves_ends_the_call_of_the_model(shared, mode):
+async def test_disconnecting_ends_the_model_call(shared, mode):
     world, server = shared
     world.gemini.seen.clear()
     world.gemini.abandoned.clear()

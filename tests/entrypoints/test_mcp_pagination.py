@@ -1,4 +1,4 @@
-"""Replies of the MCP entrypoint in parts: never too long, never twice, never a part left out."""
+"""Pagination of MCP replies: never too long, nothing twice, nothing left out."""
 
 import base64
 import json
@@ -60,12 +60,12 @@ def roots(tmp_path):
 
 
 def sent_by(result: Any) -> str:
-    """All that a client is sent."""
+    """Everything that a client is sent."""
     return result.model_dump_json(by_alias=True, exclude_none=True)
 
 
 async def parts_of(client: Client, tool: str, arguments: dict[str, Any]) -> AsyncIterator[Any]:
-    """Every part of an answer, each held to the size of a reply."""
+    """All pages of an answer; each must fit the size limit of a reply."""
     cursor = None
     while True:
         given = {**arguments, **({"cursor": cursor} if cursor else {})}
@@ -92,7 +92,7 @@ async def parts_of(client: Client, tool: str, arguments: dict[str, Any]) -> Asyn
         ("fetch", {"id": "default/long:9", "neighbours": 5}, "passages", 11),
     ],
 )
-async def test_cursors_lead_through_the_whole_answer_once(  # noqa: PLR0917 - a row of the table
+async def test_cursors_page_through_the_whole_answer_once(  # noqa: PLR0917 - a row of the table
     opened, roots, tool, arguments, items, total
 ):
     async with opened(documents=(LONG,), roots=roots) as mcp_server, mcp_server.client() as client:
@@ -116,8 +116,8 @@ async def test_very_many_collections_are_listed_in_parts(opened):
 
 
 @pytest.mark.parametrize("long", [HUGE, WIDE])
-async def test_a_passage_that_fills_more_than_a_reply_is_cut_and_says_so(opened, long):
-    async with opened(documents=(long,)) as mcp_server, mcp_server.client() as client:
+async def test_passage_longer_than_a_reply_is_cut_with_a_note(opened, long):
+    async with opened(documents=(long,)) as door, door.client() as client:
         asked = {"query": "lidar", "limit": 10}
         parts = [one async for one in parts_of(client, "search_documents", asked)]
         fetched = [one async for one in parts_of(client, "fetch", {"id": long.passages[1].id})]
@@ -159,7 +159,7 @@ async def test_a_verdict_with_many_long_references_fits_and_keeps_what_is_cited(
     assert fitted.personas == whole.personas
 
 
-async def test_files_that_changed_by_the_hundred_do_not_fill_the_reply(opened, tmp_path, roots):
+async def test_list_of_changed_files_is_bounded(opened, tmp_path, roots):
     for number in range(900):
         (tmp_path / "long" / f"new_module_number_{number}.py").write_text("x = 1\n")
     async with opened(roots=roots) as mcp_server, mcp_server.client() as client:
@@ -179,8 +179,8 @@ async def test_files_that_changed_by_the_hundred_do_not_fill_the_reply(opened, t
         ("fetch", {"id": "default/long:9"}),
     ],
 )
-async def test_no_reply_is_sent_twice(opened, roots, tool, arguments):
-    async with opened(documents=(LONG,), roots=roots) as mcp_server, mcp_server.client() as client:
+async def test_structured_content_is_not_repeated_as_text(opened, roots, tool, arguments):
+    async with opened(documents=(LONG,), roots=roots) as door, door.client() as client:
         result = await client.call_tool(tool, arguments)
     structured = json.dumps(result.structured_content, ensure_ascii=False)
     assert len(text_of(result)) < len(structured) / 2
@@ -189,8 +189,8 @@ async def test_no_reply_is_sent_twice(opened, roots, tool, arguments):
         json.loads(text_of(result))
 
 
-async def test_the_list_of_tools_says_no_more_than_it_must(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
+async def test_list_of_tools_is_short(opened):
+    async with opened() as door, door.client() as client:
         listed = await client.list_tools()
     assert len(sent_by(listed)) <= 27_000
     for tool in listed.tools:
@@ -198,8 +198,8 @@ async def test_the_list_of_tools_says_no_more_than_it_must(opened):
         assert ("next_cursor" in properties) is ("cursor" in tool.input_schema["properties"])
 
 
-async def test_clients_that_read_only_text_get_all_of_it_there_once(opened):
-    async with opened() as mcp_server, mcp_server.client(wants_text=True) as client:
+async def test_text_only_clients_get_everything_as_text_once(opened):
+    async with opened() as door, door.client(wants_text=True) as client:
         tools = (await client.list_tools()).tools
         result = await client.call_tool("search_documents", {"query": "lidar", "limit": 1})
         told = json.loads(text_of(result))
@@ -284,7 +284,7 @@ def tampered(cursor: str) -> str:
         (lambda asked: {**asked, "limit": 2}, "another question"),
     ],
 )
-async def test_a_cursor_that_cannot_be_followed_is_refused_in_words(opened, change, told):
+async def test_invalid_cursor_is_refused_with_a_message(opened, change, told):
     asked = {"query": "lidar", "limit": 1}
     async with opened() as mcp_server, mcp_server.client() as client:
         found = (await client.call_tool("search_documents", asked)).structured_content
@@ -296,7 +296,7 @@ async def test_a_cursor_that_cannot_be_followed_is_refused_in_words(opened, chan
     assert told in text_of(result)
 
 
-async def test_a_cursor_into_an_answer_that_changed_since_is_refused(opened):
+async def test_cursor_of_a_changed_answer_is_refused(opened):
     asked = {"query": "lidar", "limit": 1}
     async with opened() as mcp_server, mcp_server.client() as client:
         found = (await client.call_tool("search_documents", asked)).structured_content
@@ -358,13 +358,13 @@ def test_a_cursor_reads_back_for_its_own_question_alone(shown, seen, query):
         read_cursor(written, {"query": f"{query}!"})
 
 
-def test_what_is_short_enough_is_not_cut():
+def test_short_answer_is_not_cut():
     value = {"a": ["x" * 90] * 50, "b": "y" * 9000}
     assert bounded(value, 20_000) is value
     assert len(bounded(value, 10_000)["a"]) == 31
 
 
-async def test_an_error_that_repeats_what_was_sent_is_cut(opened):
+async def test_error_that_repeats_the_input_is_cut(opened):
     asked = {
         "context": "My landlord left it broken.",
         "query": "Am I wrong?",

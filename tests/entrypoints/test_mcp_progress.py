@@ -1,4 +1,4 @@
-"""Progress that the MCP entrypoint reports while a call lasts."""
+"""MCP progress notifications during a call."""
 
 import asyncio
 from functools import partial
@@ -16,8 +16,8 @@ def opened(tmp_path) -> OpenMcpBench:
     return partial(open_mcp_bench, tmp_path)
 
 
-class Heard:
-    """A client's record of what it is told."""
+class ProgressLog:
+    """A client's record of its progress notifications."""
 
     def __init__(self) -> None:
         self.counts: list[float] = []
@@ -29,8 +29,8 @@ class Heard:
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_judgement_tells_its_steps_and_no_word_of_the_dispute(opened, mode):
-    heard = Heard()
+async def test_judgement_reports_its_steps_without_text_of_the_dispute(opened, mode):
+    heard = ProgressLog()
     model = ScriptedModel(BAD_REPLY, GOOD_REPLY)
     async with opened(model) as mcp_server, mcp_server.client(mode) as client:
         await client.call_tool("judge_dispute", DISPUTE, progress_callback=heard)
@@ -45,15 +45,15 @@ async def test_a_judgement_tells_its_steps_and_no_word_of_the_dispute(opened, mo
     assert heard.counts == sorted(set(heard.counts))
 
 
-async def test_every_tool_gives_a_sign_of_life(opened):
+async def test_every_tool_reports_progress(opened):
     calls = {
         "where_used": {"symbol": "total"},
         "check_citations": {"answer": "So it is [1].", "sources": [{"text": "It is."}]},
         "list_collections": {},
     }
     for tool, arguments in calls.items():
-        heard = Heard()
-        async with opened() as mcp_server, mcp_server.client() as client:
+        heard = ProgressLog()
+        async with opened() as door, door.client() as client:
             await client.call_tool(tool, arguments, progress_callback=heard)
         assert heard.steps[0] == f"{tool} has begun."
 
@@ -74,16 +74,16 @@ class Session:
             self.enough.set()
 
 
-class Asked:
+class CallContext:
     """The context of a call."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
 
 
-async def test_the_last_step_is_told_again_while_nothing_else_happens():
+async def test_last_step_is_repeated_as_a_heartbeat():
     session = Session()
-    async with reporting(Asked(session), "slow", heartbeat_s=0.01) as report:
+    async with reporting(CallContext(session), "slow", heartbeat_s=0.01) as report:
         report("Digging.")
         async with asyncio.timeout(10):
             await session.enough.wait()
@@ -93,9 +93,9 @@ async def test_the_last_step_is_told_again_while_nothing_else_happens():
     assert len(session.told) == told
 
 
-async def test_a_client_that_is_gone_does_not_break_the_call():
-    async with reporting(Asked(Session(is_lost=True)), "lost") as report:
+async def test_lost_client_does_not_break_the_call():
+    async with reporting(CallContext(Session(is_lost=True)), "lost") as report:
         report("Digging.")
     with pytest.raises(ZeroDivisionError):
-        async with reporting(Asked(Session()), "broken"):
+        async with reporting(CallContext(Session()), "broken"):
             raise ZeroDivisionError

@@ -59,7 +59,7 @@ def opened(tmp_path) -> OpenMcpBench:
 
 
 class Assistant:
-    """A client that counts what it asks."""
+    """A client that counts its calls."""
 
     def __init__(self, client: Any) -> None:
         self._client = client

@@ -49,7 +49,7 @@ async def open_services():
 
 asyncio.run(serve_streams(open_services))
 """
-"""A server whose model prints in every way there is."""
+"""A server whose model writes to stdout in many ways."""
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -87,7 +87,7 @@ def command(world: World, *arguments: str, errors: Path, **environment: str):
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_the_official_client_starts_it_and_is_served(world, tmp_path, mode):
+async def test_official_client_starts_and_uses_it(world, tmp_path, mode):
     errors = tmp_path / "stderr"
     server = command(world, errors=errors)
     async with Client(server, mode=mode, read_timeout_seconds=60) as client:
@@ -130,7 +130,7 @@ async def test_all_that_the_protocol_offers_works_through_the_real_process(world
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_long_call_tells_its_progress_and_can_be_cancelled(world, tmp_path, mode):
+async def test_long_call_reports_progress_and_can_be_cancelled(world, tmp_path, mode):
     steps: list[str | None] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
@@ -182,7 +182,7 @@ def ask(process: subprocess.Popen[str], *messages: dict) -> dict:
     return json.loads(process.stdout.readline())
 
 
-def test_stdout_carries_nothing_but_the_protocol(world, tmp_path):
+def test_stdout_has_only_protocol_messages(world, tmp_path):
     call = {"name": "judge_dispute", "arguments": DISPUTE}
     process = start(world, "-c", NOISY, str(tmp_path))
     assert ask(process, INITIALIZE)["result"]["serverInfo"]["name"] == "judge"
@@ -202,7 +202,7 @@ def test_stdout_carries_nothing_but_the_protocol(world, tmp_path):
     assert "ZeroDivisionError" in err, "warming that fails is noted and does no harm"
 
 
-def test_what_is_no_message_is_answered_as_an_error_and_ctrl_c_ends_it_at_once(world):
+def test_invalid_message_is_an_error_and_ctrl_c_ends_it_at_once(world):
     process = start(world, "-m", "judge", "mcp")
     batch = [{"jsonrpc": "2.0", "id": 5, "method": "ping"}]
     process.stdin.write(f'what?\n\n{{}}\n  \n\xff\n{json.dumps(batch)}\n{{"jsonrpc":\n')
@@ -217,7 +217,7 @@ def test_what_is_no_message_is_answered_as_an_error_and_ctrl_c_ends_it_at_once(w
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])
-def test_a_closed_stream_is_told_on_stderr(world, closed):
+def test_closed_stream_is_reported_on_stderr(world, closed):
     done = subprocess.run(
         ["sh", "-c", f'exec "$0" -m judge mcp {closed}', sys.executable],
         cwd=world.directory,
@@ -231,7 +231,7 @@ def test_a_closed_stream_is_told_on_stderr(world, closed):
     assert done.stderr.startswith("judge: stdin or stdout is closed")
 
 
-def test_a_client_that_dies_while_it_is_answered_is_no_fault(world):
+def test_client_that_dies_during_an_answer_is_not_an_error(world):
     process = start(world, "-m", "judge", "mcp")
     ask(process, INITIALIZE)
     call = {"name": "search_documents", "arguments": {"query": "lidar"}}
@@ -245,7 +245,7 @@ def test_a_client_that_dies_while_it_is_answered_is_no_fault(world):
     assert process.wait(60) == 0
 
 
-def test_what_was_asked_before_stdin_ended_is_answered(world):
+def test_requests_before_the_end_of_stdin_are_answered(world):
     """As in `printf '%s\\n' … | judge mcp`; a call that was cancelled is not waited for."""
     search = {"name": "search_documents", "arguments": {"query": "lidar"}}
     calls = [
@@ -262,7 +262,7 @@ def test_what_was_asked_before_stdin_ended_is_answered(world):
     assert process.returncode == 0
 
 
-def test_a_setting_that_is_missing_is_told_on_stderr(world):
+def test_missing_setting_is_reported_on_stderr(world):
     environment = {k: v for k, v in world.environment.items() if k != "GEMINI_API_KEY"}
     done = subprocess.run(
         [sys.executable, "-m", "judge", "mcp"],

@@ -1,4 +1,4 @@
-"""The MCP entrypoint through the official client, in this process: tools, errors, caps, prompt.
+"""The MCP server through the official client, in this process: tools, errors, limits, prompt.
 
 Every test of an answer holds for both generations of the protocol.
 """
@@ -55,7 +55,7 @@ def mode(request) -> str:
 
 
 class WaitingModel(ScriptedModel):
-    """Waits for ever, and tells when it is asked and when nobody waits any more."""
+    """Never replies; records when it is called and when the call is cancelled."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class WaitingModel(ScriptedModel):
 
 
 def members_of(result):
-    """What helps to go on after an error: its second text."""
+    """The members of an error, from its second text."""
     return json.loads(result.content[1].text)
 
 
@@ -91,8 +91,8 @@ async def test_the_tools_are_those_of_the_contract(opened, mode):
         assert all(field["description"] for field in tool.input_schema["properties"].values())
 
 
-async def test_search_takes_what_the_contract_says(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
+async def test_search_arguments_are_those_of_the_contract(opened):
+    async with opened() as door, door.client() as client:
         [tool] = [t for t in (await client.list_tools()).tools if t.name == "search_documents"]
     fields = tool.input_schema["properties"]
     assert list(fields) == ["query", "context", "limit", "include_sources", "format", "cursor"]
@@ -159,8 +159,8 @@ async def test_sources_are_left_out_on_request(opened):
     assert [chunk["metadata"] for chunk in result.structured_content["results"]] == [{}, {}, {}]
 
 
-async def test_a_scope_that_empties_the_answer_is_told(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
+async def test_scope_without_hits_gives_a_hint(opened):
+    async with opened() as door, door.client() as client:
         result = await client.call_tool(
             "search_documents", {"query": "acceleration", "context": "@collection:minutes"}
         )
@@ -179,8 +179,8 @@ async def test_a_passage_is_fetched_with_its_neighbours(opened, mode):
     assert passage["truncated"] is False
 
 
-async def test_a_found_id_can_be_fetched_alone(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
+async def test_id_of_a_hit_can_be_fetched(opened):
+    async with opened() as door, door.client() as client:
         found = await client.call_tool("search_documents", {"query": "costmap"})
         [hit] = found.structured_content["results"]
         result = await client.call_tool("fetch", {"id": hit["id"], "neighbours": 0})
@@ -203,8 +203,8 @@ async def test_a_found_id_can_be_fetched_alone(opened):
         ({"id": "minutes/notes.md:0", "context": "robots"}, "'robots' is no scope"),
     ],
 )
-async def test_nothing_outside_of_the_scope_is_fetched(opened, arguments, told):
-    async with opened() as mcp_server, mcp_server.client() as client:
+async def test_passage_outside_the_scope_is_not_fetched(opened, arguments, told):
+    async with opened() as door, door.client() as client:
         result = await client.call_tool("fetch", arguments)
     assert result.is_error
     assert text_of(result).startswith(told)
@@ -268,8 +268,8 @@ async def test_uses_are_found_and_followed(opened, mode):
         ("list_collections", {"all": True}, "invalid-request", "all is not known here"),
     ],
 )
-async def test_what_cannot_be_answered_is_an_error_of_the_tool(opened, tool, arguments, slug, told):
-    async with opened() as mcp_server, mcp_server.client() as client:
+async def test_unanswerable_call_is_a_tool_error(opened, tool, arguments, slug, told):
+    async with opened() as door, door.client() as client:
         result = await client.call_tool(tool, arguments)
     assert result.is_error
     assert told in text_of(result)
@@ -278,34 +278,28 @@ async def test_what_cannot_be_answered_is_an_error_of_the_tool(opened, tool, arg
     assert (call["tool"], call["outcome"]) == (tool, slug)
 
 
-async def test_an_ambiguous_name_brings_its_candidates(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
+async def test_ambiguous_name_lists_its_candidates(opened):
+    async with opened() as door, door.client() as client:
         result = await client.call_tool("lineage", {"symbol": "add"})
     assert members_of(result) == {"candidates": ["shop.Bill.add", "shop.Cart.add"]}
 
 
-async def test_a_refusal_of_the_model_brings_help_lines(opened):
-    async with (
-        opened(ScriptedModel(ContentBlocked("SAFETY"))) as mcp_server,
-        mcp_server.client() as client,
-    ):
+async def test_blocked_dispute_has_help_lines(opened):
+    async with opened(ScriptedModel(ContentBlocked("SAFETY"))) as door, door.client() as client:
         result = await client.call_tool("judge_dispute", DISPUTE)
     assert result.is_error
     assert members_of(result)["help"][0]["phone"] == "116 000"
 
 
-async def test_two_defective_replies_bring_their_defects(opened):
-    async with (
-        opened(ScriptedModel(BAD_REPLY, BAD_REPLY)) as mcp_server,
-        mcp_server.client() as client,
-    ):
+async def test_invalid_replies_are_an_error_with_their_defects(opened):
+    async with opened(ScriptedModel(BAD_REPLY, BAD_REPLY)) as door, door.client() as client:
         result = await client.call_tool("judge_dispute", DISPUTE)
     assert members_of(result)["attempts"] == 2
     assert members_of(result)["defects"][0]["rule"] == "citation"
     assert "[7]" not in result.content[0].text
 
 
-async def test_a_fault_of_ours_shows_nothing_of_itself(opened):
+async def test_internal_error_shows_no_details(opened):
     model = ScriptedModel(ZeroDivisionError("my boiler"))
     async with opened(model) as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("judge_dispute", DISPUTE)
@@ -316,11 +310,8 @@ async def test_a_fault_of_ours_shows_nothing_of_itself(opened):
     assert "boiler" not in str(mcp_server.recorded.entries)
 
 
-async def test_a_deadline_is_told(opened):
-    async with (
-        opened(ScriptedModel(DeadlineExceeded(30))) as mcp_server,
-        mcp_server.client() as client,
-    ):
+async def test_timeout_is_reported(opened):
+    async with opened(ScriptedModel(DeadlineExceeded(30))) as door, door.client() as client:
         result = await client.call_tool("judge_dispute", DISPUTE)
     assert text_of(result) == "No verdict was ready within 30 seconds. Please try again."
 
@@ -339,7 +330,7 @@ async def test_while_nothing_is_indexed_the_tools_say_so(opened):
     assert "Nothing is indexed yet" in prompt.messages[0].content.text
 
 
-async def test_an_index_that_is_down_is_told(opened):
+async def test_unavailable_index_is_reported(opened):
     index = FakeIndex()
     index.is_down = True
     async with opened() as door:
@@ -360,7 +351,7 @@ async def test_without_repositories_the_tools_say_what_to_set(opened):
     assert "JUDGE_CODE_ROOTS" in text_of(result)
 
 
-async def test_several_repositories_must_be_told_apart(opened, tmp_path):
+async def test_several_repositories_need_the_repository_argument(opened, tmp_path):
     shed = await asyncio.to_thread(write_repository, tmp_path / "shed", {"a.py": "price = 2\n"})
     shop = await asyncio.to_thread(write_repository, tmp_path / "shop", CODE)
     roots = open_roots([f"shop={shop}", f"shed={shed}"])
@@ -379,7 +370,7 @@ async def test_an_unknown_tool_is_an_error_of_the_client(opened, mode):
             await client.call_tool("judge", DISPUTE)
 
 
-async def test_calls_are_answered_at_the_same_time(opened, mode):
+async def test_calls_run_concurrently(opened, mode):
     model = WaitingModel()
     async with (
         opened(model) as mcp_server,
@@ -412,8 +403,8 @@ async def test_cancelling_a_judgement_ends_the_call_of_the_model(opened, mode):
     assert not still.is_error
 
 
-async def test_the_prompt_teaches_the_scopes(opened, mode):
-    async with opened() as mcp_server, mcp_server.client(mode) as client:
+async def test_prompt_explains_scopes(opened, mode):
+    async with opened() as door, door.client(mode) as client:
         [listed] = (await client.list_prompts()).prompts
         question = "What measures distance? @collection:robots"
         prompt = await client.get_prompt("contextual_search", {"question": question})
@@ -425,9 +416,9 @@ async def test_the_prompt_teaches_the_scopes(opened, mode):
     assert message.content.text.endswith(f"## The question\n{question}\n")
 
 
-async def test_every_scope_that_the_prompt_shows_is_understood(opened):
-    async with opened() as mcp_server:
-        async with mcp_server.client() as client:
+async def test_every_scope_in_the_prompt_is_valid(opened):
+    async with opened() as door:
+        async with door.client() as client:
             text = (await client.get_prompt("contextual_search")).messages[0].content.text
         shown = re.findall(r"`(-?@\w+:[^`]+)`", text)
         assert len(shown) >= 7
@@ -444,8 +435,8 @@ async def test_the_prompt_names_only_some_of_very_many_collections(opened):
     assert "c050" not in text
 
 
-async def test_an_unknown_prompt_is_told_the_right_one(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
+async def test_unknown_prompt_lists_the_known_one(opened):
+    async with opened() as door, door.client() as client:
         with pytest.raises(MCPError, match="There is: contextual_search"):
             await client.get_prompt("search")
 
@@ -461,7 +452,7 @@ async def test_domains_and_collections_are_resources(opened, mode):
     assert [one["name"] for one in collections["collections"]] == ["minutes", "robots"]
 
 
-async def test_an_unknown_resource_is_told_the_right_ones(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
+async def test_unknown_resource_lists_the_known_ones(opened):
+    async with opened() as door, door.client() as client:
         with pytest.raises(MCPError, match="judge://domains, judge://collections"):
             await client.read_resource("judge://secrets")

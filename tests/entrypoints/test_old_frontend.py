@@ -1,4 +1,4 @@
-"""A frontend written for the first version, which knows nothing of what came since."""
+"""A frontend written for the first version still works."""
 
 import json
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from tests.fakes.model import ScriptedModel
 
 @dataclass(frozen=True)
 class OldPersona:
-    """What a card of the old page shows."""
+    """What the old page shows of a persona."""
 
     name: str
     verdict: str
@@ -46,7 +46,7 @@ class OldError(Exception):
 
 
 async def old_frontend(client: httpx.AsyncClient, context: str, query: str) -> OldScreen:
-    """What the old page did: two fields out, these members in, by index and by name."""
+    """The old page's request and reading: sends two fields, reads members by index and name."""
     reply = await client.post("/api/judge", json={"context": context, "query": query})
     body: dict[str, Any] = reply.json()
     if reply.status_code != 200:
@@ -67,7 +67,7 @@ async def old_frontend(client: httpx.AsyncClient, context: str, query: str) -> O
     )
 
 
-async def test_it_shows_an_answer_as_ever(opened: Callable):
+async def test_answer_is_shown_unchanged(opened: Callable):
     said = json.loads(GOOD_REPLY)
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         screen = await old_frontend(bench.client, **DISPUTE)
@@ -84,7 +84,7 @@ async def test_it_shows_an_answer_as_ever(opened: Callable):
 
 @pytest.mark.parametrize("responses", [[], None, "x" * 20_000, [{"q": "When?\x00"}]])
 @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
-async def test_what_the_first_frontends_send_beside_the_dispute_is_ignored(
+async def test_extra_field_of_the_first_frontends_is_ignored(
     opened: Callable, path: str, responses: object
 ):
     body = {**DISPUTE, "followUpResponses": responses}
@@ -94,7 +94,7 @@ async def test_what_the_first_frontends_send_beside_the_dispute_is_ignored(
     assert reply.status_code == 200
 
 
-async def test_no_other_spelling_of_it_is_ignored(opened: Callable):
+async def test_other_spellings_of_the_extra_field_are_refused(opened: Callable):
     async with opened() as bench:
         reply = await bench.client.post("/api/judge", json={**DISPUTE, "followupresponses": []})
     assert reply.status_code == 400
@@ -118,13 +118,13 @@ async def test_a_dispute_without_a_domain_has_an_empty_list_of_links(opened: Cal
         ([ZeroDivisionError()], 500),
     ],
 )
-async def test_it_shows_why_there_is_no_answer(opened: Callable, script, status):
+async def test_error_is_shown(opened: Callable, script, status):
     async with opened(ScriptedModel(*script)) as bench:
         with pytest.raises(OldError, match=rf"^\S.* \({status}\)$"):
             await old_frontend(bench.client, **DISPUTE)
 
 
-async def test_it_shows_what_is_wrong_with_the_fields(opened: Callable):
+async def test_wrong_fields_are_shown(opened: Callable):
     async with opened() as bench:
         with pytest.raises(OldError, match=r"query must have at least 5 characters.* \(400\)$"):
             await old_frontend(bench.client, context=DISPUTE["context"], query="why")

@@ -1,4 +1,4 @@
-"""Any number of personas speaks, and a domain's help lines are shown, at every entrypoint."""
+"""Any number of personas, and a domain's help lines, at every entrypoint."""
 
 import asyncio
 import json
@@ -41,7 +41,7 @@ def world(tmp_path, monkeypatch, names) -> World:
         yield world
 
 
-def assert_told(verdict: dict, names: tuple[str, ...]) -> None:
+def assert_complete(verdict: dict, names: tuple[str, ...]) -> None:
     assert [persona["name"] for persona in verdict["personas"]] == list(names)
     assert verdict["help"] == [HELP]
 
@@ -66,17 +66,17 @@ async def ask_mcp():
 
 def test_over_http(world, names):
     reply = asyncio.run(ask_http("/api/judge"))
-    assert_told(reply.json(), names)
+    assert_complete(reply.json(), names)
 
 
 def test_in_the_stream(world, names):
     events = asyncio.run(ask_http("/api/judge/stream")).text
     data = [line.removeprefix("data: ") for line in events.splitlines() if "paraphrase" in line]
-    assert_told(json.loads(data[-1]), names)
+    assert_complete(json.loads(data[-1]), names)
 
 
 def test_over_mcp(world, names):
-    assert_told(asyncio.run(ask_mcp()).structured_content, names)
+    assert_complete(asyncio.run(ask_mcp()).structured_content, names)
 
 
 def test_in_the_terminal(world, names, capsys):
@@ -91,4 +91,4 @@ def test_in_the_terminal(world, names, capsys):
 def test_without_a_model_too(world, names, capsys, monkeypatch):
     monkeypatch.setenv("JUDGE_MODEL", "extractive")
     command = ("ask", "--json", *(part for k, v in DISPUTE.items() for part in (f"--{k}", v)))
-    assert_told(json.loads(CommandLine(capsys)(*command).out), names)
+    assert_complete(json.loads(CommandLine(capsys)(*command).out), names)

@@ -1,4 +1,4 @@
-"""One version takes over from another under load, over one Redis, and no request is lost."""
+"""A rolling restart under load, with a shared Redis, loses no request."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ ROUNDS = 40
 
 @dataclass
 class Balancer:
-    """Passes each connection on to the next of the servers that are ready; it retries nothing."""
+    """Forwards each connection to the next ready server, without retries."""
 
     ports: list[int]
     turn: int = 0
@@ -55,7 +55,7 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @dataclass
 class Clients:
-    """Who asks one thing after another, and what they were answered."""
+    """Clients that send one request after another, and the replies."""
 
     url: str
     statuses: Counter[int] = field(default_factory=Counter)
@@ -91,7 +91,7 @@ def port_of(server: RunningServer) -> int:
 
 
 def write_next_version(world: World) -> str:
-    """Sources of another digest, with voices that look at something else: another prompt."""
+    """Write sources with another digest and other personas, so that the prompt differs."""
     text = (world.directory / "sources.toml").read_text()
     voices = "".join(
         f'[[personas]]\nname = "{name}"\nbrief = "You look at what a {name} sees."\n'
@@ -103,7 +103,7 @@ def write_next_version(world: World) -> str:
 
 
 @pytest.mark.real_redis
-def test_a_new_version_takes_over_and_no_request_is_lost(
+def test_new_version_takes_over_without_losing_a_request(
     world: World, redis_server: RedisServer
 ) -> None:
     with redis.Redis.from_url(redis_server.url) as client:
@@ -142,7 +142,7 @@ LATER_READING = "from judge.judging.pages import page_records; page_records.READ
 
 @pytest.mark.real_redis
 @pytest.mark.parametrize("prelude", ["", LATER_READING], ids=["other sources", "other reading"])
-def test_records_of_one_version_never_harm_the_other(
+def test_cached_records_of_one_version_do_not_affect_the_other(
     world: World, redis_server: RedisServer, prelude: str
 ) -> None:
     common = {"REDIS_URL": redis_server.url}
@@ -159,6 +159,6 @@ def test_records_of_one_version_never_harm_the_other(
                     assert reply.status_code == 200
                     assert len(reply.json()["references"]) == 2
                 fetched = sum(world.site.hits[p] - before[p] for p in pages)
-                # A page that is read another way is read anew: by each of them once, not in turns.
+                # Each version reads the page again once, not in turns.
                 assert 0 < fetched <= 4 if prelude else fetched == 0
     assert "Traceback" not in old.stderr + new.stderr

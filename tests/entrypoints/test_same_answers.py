@@ -1,7 +1,7 @@
 """The same question over HTTP, on the command line and over MCP gets the same answer.
 
-One table; each entrypoint opens services of its own from the same environment, and all three read
-the same index, code graph, pages and model.
+Each entrypoint opens its own services from the same environment, and all three read the same
+index, code graph, pages and model.
 """
 
 import asyncio
@@ -42,13 +42,13 @@ MANUAL = """# Manual
 
 Bleed the radiators before the boiler is lit. Never open the boiler's case.
 """
-PASSING = {"id", "timings_ms", "fetched_at", "search_time_ms", "search_time"}
-"""Members that differ from one answer to the next at the same entrypoint, too."""
+VOLATILE = {"id", "timings_ms", "fetched_at", "search_time_ms", "search_time"}
+"""Members that differ from one answer to the next at any entrypoint."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """How each entrypoint is asked: its path, its command and its tool, with the same fields."""
+    """A question for each entrypoint: its path, command and tool, with the same fields."""
 
     path: str
     command: tuple[str, ...]
@@ -56,12 +56,12 @@ class Question:
     fields: Mapping[str, Any]
     method: str = "GET"
     replies: tuple[Any, ...] = ()
-    """What the model says, to each entrypoint anew; unscripted it gives a good verdict."""
+    """The model's replies, repeated for each entrypoint; by default a good verdict."""
     fails_with: str = ""
-    """The kind of problem, empty for an answer."""
+    """The type of problem, empty for an answer."""
     exit_code: int = 2
     renamed: Mapping[str, str] = field(default_factory=dict)
-    """Options of the command that are called otherwise."""
+    """Options of the command that have other names than the fields."""
 
     @property
     def arguments(self) -> list[str]:
@@ -168,7 +168,7 @@ QUESTIONS = {
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory) -> Iterator[World]:
-    folder = tmp_path_factory.mktemp("app_client")
+    folder = tmp_path_factory.mktemp("entrypoints")
     with open_world(folder) as world, pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for name, value in world.environment.items():
@@ -191,7 +191,7 @@ def cli(capsys) -> CommandLine:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_three_entrypoints_give_the_same_answer(name, world, cli):
+def test_all_entrypoints_give_the_same_answer(name, world, cli):
     question = QUESTIONS[name]
     shop = str(world.directory / "shop")
     world.gemini.script(*question.replies)
@@ -256,19 +256,19 @@ def assert_same_answer(told: dict, replied: dict, answered: dict) -> None:
             assert answered[name] == replied[name]
         assert (answered["hint"] or None) == replied.get("hint")
     else:
-        assert lasting(told) == lasting(replied) == lasting(answered)
+        assert stable(told) == stable(replied) == stable(answered)
 
 
-def lasting(value: Any) -> Any:
-    """*value* without what differs each time."""
+def stable(value: Any) -> Any:
+    """*value* without the members that differ each time."""
     if isinstance(value, dict):
         return {
-            k: lasting(v) for k, v in value.items() if k not in PASSING | {"hint", "next_cursor"}
+            k: stable(v) for k, v in value.items() if k not in VOLATILE | {"hint", "next_cursor"}
         }
-    return [lasting(item) for item in value] if isinstance(value, list) else value
+    return [stable(item) for item in value] if isinstance(value, list) else value
 
 
-def test_the_questions_find_something_and_fail_in_many_ways(world, cli):
+def test_questions_cover_answers_and_many_errors(world, cli):
     kinds = {question.fails_with for question in QUESTIONS.values()}
     assert len(kinds) >= 7
     found = json.loads(cli(*QUESTIONS["a search everywhere"].arguments).out)
@@ -290,11 +290,11 @@ BAD_DISPUTES = {
         ],
     ),
 }
-"""Fields that are wrong, and what is said of each wherever they come in."""
+"""Invalid fields, and the message for each at every entrypoint."""
 
 
 @pytest.mark.parametrize("name", BAD_DISPUTES)
-def test_a_bad_field_is_told_in_the_same_words_at_every_door(
+def test_wrong_field_has_the_same_message_at_every_entrypoint(
     name, world, cli, monkeypatch, tmp_path
 ):
     changes, messages = BAD_DISPUTES[name]

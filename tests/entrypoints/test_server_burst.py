@@ -42,7 +42,7 @@ def nothing(_: RedisServer) -> None:
 @pytest.mark.parametrize(
     "happens", [nothing, RedisServer.pause, RedisServer.kill], ids=["up", "hanging", "down"]
 )
-def test_no_burst_gets_past_the_limit(world: World, workers: int, happens) -> None:
+def test_burst_does_not_exceed_the_limit(world: World, workers: int, happens) -> None:
     with running_redis() as redis:
         settings = {
             "REDIS_URL": redis.url,
@@ -64,7 +64,7 @@ def test_no_burst_gets_past_the_limit(world: World, workers: int, happens) -> No
         assert "rate_limit.not_shared" not in said
 
 
-def test_what_was_allowed_before_redis_died_is_not_allowed_again(world: World) -> None:
+def test_requests_allowed_before_redis_died_still_count(world: World) -> None:
     with running_redis() as redis:
         settings = {"REDIS_URL": redis.url, "JUDGE_RATE_LIMIT": f"{LIMIT}/hour"}
         with world.server(JUDGE_MODEL="extractive", **settings) as server:
@@ -75,8 +75,8 @@ def test_what_was_allowed_before_redis_died_is_not_allowed_again(world: World) -
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_no_burst_of_disputes_gets_past_the_limit(world: World, workers: int) -> None:
-    """They learn of the limit while their pages are looked up, and not before."""
+def test_burst_of_disputes_does_not_exceed_the_limit(world: World, workers: int) -> None:
+    """The limit is known only while their pages are looked up."""
     with running_redis() as redis:
         settings = {
             "REDIS_URL": redis.url,

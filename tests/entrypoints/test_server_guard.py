@@ -1,4 +1,4 @@
-"""Keys, limits and spending over the real server, with one worker and with two, and real Redis."""
+"""Keys, rate limits and token budgets of the real server, with one and two workers and Redis."""
 
 import asyncio
 import contextlib
@@ -33,7 +33,7 @@ class Guarded:
     server: RunningServer
     redis: RedisServer
     client: httpx.Client
-    """Opens a connection for each request, so that every worker gets some."""
+    """Opens a connection per request, so that every worker gets some."""
 
     def get(self, path: str, **headers: str) -> httpx.Response:
         return self.client.get(path, headers=headers)
@@ -81,13 +81,13 @@ def keyed(workers, tmp_path_factory) -> Iterator[Guarded]:
 
 @pytest.fixture(scope="module")
 def public(workers, tmp_path_factory) -> Iterator[Guarded]:
-    """For everybody to reach, without keys, and with a limit that is soon used up."""
+    """Public, without keys, with a low limit."""
     directory = tmp_path_factory.mktemp("public")
     with guarded(directory, workers, "0.0.0.0", JUDGE_RATE_LIMIT="40/hour") as bench:
         yield bench
 
 
-def test_a_key_is_needed_and_shows_up_nowhere(keyed):
+def test_key_is_required_and_never_shown(keyed):
     refused = keyed.judge()
     assert (refused.status_code, refused.json()["type"]) == (401, "/problems/unauthorized")
     assert keyed.judge(key="wrong-one").status_code == 401
@@ -101,7 +101,7 @@ def test_a_key_is_needed_and_shows_up_nowhere(keyed):
         assert word not in shown + keyed.server.stderr
 
 
-def test_a_key_for_judging_does_not_write_documents(keyed):
+def test_api_key_cannot_write_documents(keyed):
     statuses = [
         keyed.client.post("/api/documents", json={}, headers=headers).status_code
         for headers in ({}, {"authorization": "Bearer user-three"})
@@ -109,20 +109,20 @@ def test_a_key_for_judging_does_not_write_documents(keyed):
     assert statuses == [401, 403]
 
 
-def test_the_limit_is_one_for_all_workers(keyed):
+def test_workers_share_one_limit(keyed):
     asked = [keyed.get(PATH, authorization="Bearer user-two") for _ in range(LIMIT + 5)]
     assert [reply.status_code for reply in asked] == [200] * LIMIT + [429] * 5
     assert 0 < int(asked[-1].headers["retry-after"]) <= 3600
     assert asked[0].headers["ratelimit-policy"] == f'"default";q={LIMIT};w=3600'
 
 
-def test_many_clients_behind_a_trusted_proxy_get_no_429(keyed):
+def test_clients_behind_a_trusted_proxy_have_their_own_limits(keyed):
     for number in range(61):
         forwarded = {"x-forwarded-for": f"1.2.3.4, 198.51.100.{number}"}
         assert keyed.get(PATH, **forwarded).status_code == 200
 
 
-def test_a_client_cannot_forge_its_address_through_the_proxy(keyed):
+def test_client_cannot_forge_its_address_through_the_proxy(keyed):
     statuses = {
         keyed.get(PATH, **{"x-forwarded-for": f"203.0.113.{number}, 198.51.100.200"}).status_code
         for number in range(LIMIT + 1)
@@ -130,11 +130,11 @@ def test_a_client_cannot_forge_its_address_through_the_proxy(keyed):
     assert 429 in statuses
 
 
-def test_start_up_says_what_is_closed(public):
+def test_startup_reports_closed_routes(public):
     assert "answer 403 until JUDGE_API_KEYS or JUDGE_ADMIN_KEYS is set" in public.server.stderr
 
 
-def test_in_public_without_keys_only_plain_judging_is_open(public):
+def test_public_server_without_keys_only_judges(public):
     assert public.judge().status_code == 200
     for path in ("/api/judge", "/api/judge/stream"):
         reply = public.judge(path, scope="@collection:leases")
@@ -142,7 +142,7 @@ def test_in_public_without_keys_only_plain_judging_is_open(public):
     assert public.get("/api/search?q=leases").status_code == 403
 
 
-def test_a_forged_header_from_a_stranger_changes_nothing(public):
+def test_forwarded_header_of_an_untrusted_peer_is_ignored(public):
     statuses = [
         public.get(PATH, **{"x-forwarded-for": f"198.51.100.{number}"}).status_code
         for number in range(45)
@@ -152,13 +152,13 @@ def test_a_forged_header_from_a_stranger_changes_nothing(public):
 
 @pytest.fixture
 def thrifty(workers, tmp_path) -> Iterator[Guarded]:
-    """With tokens for two judgements, and ten requests in an hour."""
+    """With tokens for two judgements, and ten requests an hour."""
     limit = str(2 * TOKENS_A_JUDGEMENT)
     with guarded(tmp_path, workers, JUDGE_DAILY_TOKENS=limit, JUDGE_RATE_LIMIT="10/hour") as bench:
         yield bench
 
 
-async def test_past_the_daily_tokens_no_model_is_called_by_any_worker(thrifty):
+async def test_no_worker_calls_the_model_past_the_daily_tokens(thrifty):
     seen = thrifty.world.gemini.seen
     assert [thrifty.judge().status_code for _ in range(2)] == [200, 200]
     for path in ("/api/judge", "/api/judge/stream") * 3:
@@ -170,7 +170,7 @@ async def test_past_the_daily_tokens_no_model_is_called_by_any_worker(thrifty):
     assert thrifty.metric("judge_daily_tokens_limit") == 2 * TOKENS_A_JUDGEMENT
 
 
-def test_the_limit_holds_in_each_worker_when_redis_dies_and_that_is_told(thrifty, workers):
+def test_each_worker_enforces_the_limit_and_reports_it_when_redis_dies(thrifty, workers):
     assert [thrifty.judge().status_code for _ in range(2)] == [200, 200]
     assert [thrifty.get(PATH).status_code for _ in range(9)] == [200] * 8 + [429]
     thrifty.redis.kill()
@@ -179,7 +179,7 @@ def test_the_limit_holds_in_each_worker_when_redis_dies_and_that_is_told(thrifty
     assert thrifty.metric('judge_events_total{event="rate_limit.not_shared"}') >= 1
 
 
-def test_whatever_happens_the_model_replies_twice_at_most(keyed):
+def test_model_replies_twice_at_most(keyed):
     keyed.world.gemini.forget()
     keyed.world.gemini.script(*[BAD_REPLY] * 4)
     assert keyed.judge(key="user-three").status_code == 502
@@ -187,7 +187,7 @@ def test_whatever_happens_the_model_replies_twice_at_most(keyed):
     keyed.world.gemini.forget()
 
 
-async def test_a_client_that_leaves_cancels_the_call(keyed):
+async def test_disconnecting_cancels_the_call(keyed):
     keyed.world.gemini.forget()
     keyed.world.gemini.script(slow(GOOD_REPLY, 15.0))
     headers = {"authorization": "Bearer user-three"}

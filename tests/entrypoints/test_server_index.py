@@ -1,4 +1,4 @@
-"""Two workers serve while the command line indexes: no error, and new documents within moments."""
+"""Two workers serve while the command line indexes: no errors, and new documents appear quickly."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from tests.entrypoints.running_server import ROOT, World
 from tests.fakes.redis_server import RedisServer
 
 LIMIT_S = 2.0
-"""How soon a new document has to be found in every worker, from the end of indexing."""
+"""The time in which every worker must find a new document after indexing ended."""
 
 
 def index(world: World, path: Path, data_dir: str) -> None:
@@ -38,7 +38,7 @@ def seconds_until_all_find(word: str, url: str) -> float:
     """Seconds until the first of a streak of replies that find *word*."""
     started, streak, seconds = time.monotonic(), 0, 0.0
     while streak < 12:
-        # A new connection each time, so that the kernel gives some to either worker.
+        # A new connection each time, so that each worker gets some.
         with httpx.Client(base_url=url, timeout=60) as client:
             streak = streak + 1 if found(client, word) == 1 else 0
         seconds = seconds if streak > 1 else time.monotonic() - started

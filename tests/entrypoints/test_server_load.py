@@ -1,4 +1,4 @@
-"""The real server under a crowd: one fetch per page, in all workers, and pages side by side."""
+"""The real server under load: workers share one fetch per page, and fetch pages concurrently."""
 
 import asyncio
 import signal
@@ -47,7 +47,7 @@ async def ask_all(url: str, disputes: Sequence[Mapping[str, str]]) -> list[Reply
 
 @pytest.mark.real_redis
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_crowd_on_a_cold_cache_fetches_each_page_once(
+def test_load_on_a_cold_cache_fetches_each_page_once(
     world: World, redis_server: RedisServer, workers: int
 ) -> None:
     with redis.Redis.from_url(redis_server.url) as client:
@@ -61,9 +61,7 @@ def test_a_crowd_on_a_cold_cache_fetches_each_page_once(
 
 
 @pytest.mark.real_redis
-def test_what_is_kept_in_redis_is_the_plain_text_for_a_day(
-    world: World, redis_server: RedisServer
-) -> None:
+def test_redis_has_plain_text_with_a_ttl_of_a_day(world: World, redis_server: RedisServer) -> None:
     with redis.Redis.from_url(redis_server.url, decode_responses=True) as client:
         client.flushall()
         with world.server(REDIS_URL=redis_server.url) as server:
@@ -76,7 +74,7 @@ def test_what_is_kept_in_redis_is_the_plain_text_for_a_day(
         assert all(0 < int(client.ttl(key)) <= 86400 for key in kept)
 
 
-def test_three_slow_pages_are_fetched_side_by_side(world: World) -> None:
+def test_slow_pages_are_fetched_concurrently(world: World) -> None:
     paths = ("/a", "/b", "/c")
     for path in paths:
         world.site.script(path, site.Reply(PAGE.encode(), delay_s=2.0))
@@ -96,7 +94,7 @@ def test_three_slow_pages_are_fetched_side_by_side(world: World) -> None:
 
 @pytest.mark.real_redis
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_server_reads_ahead_and_then_fetches_nothing_for_a_request(
+def test_request_after_reading_ahead_fetches_nothing(
     world: World, redis_server: RedisServer, workers: int
 ) -> None:
     with redis.Redis.from_url(redis_server.url) as client:
@@ -105,7 +103,7 @@ def test_a_server_reads_ahead_and_then_fetches_nothing_for_a_request(
         pages = {"/repairs": 1, "/rent": 1}
         wait_until(lambda: {path: world.site.hits[path] for path in pages} == pages)
         fetched = world.site.hits.copy()
-        # Whichever worker reads a page asks the site once what it wants of robots.
+        # Each worker that reads a page requests robots.txt once.
         assert 1 <= fetched["/robots.txt"] <= workers
         replies = asyncio.run(ask(server.url, 5))
         assert world.site.hits == fetched
@@ -114,7 +112,7 @@ def test_a_server_reads_ahead_and_then_fetches_nothing_for_a_request(
     assert "Traceback" not in server.stderr
 
 
-def test_a_server_that_reads_ahead_stops_at_once(world: World) -> None:
+def test_server_stops_at_once_while_reading_ahead(world: World) -> None:
     world.site.hold("/repairs")
     with world.server() as server:
         wait_until(lambda: world.site.hits["/repairs"])
@@ -128,13 +126,11 @@ DOMAINS = 150
 
 
 @pytest.mark.parametrize("delay_s", [0.0, 1.0])
-def test_with_many_cold_domains_at_once_nobody_is_answered_after_the_deadline(
-    world: World, delay_s: float
-) -> None:
+def test_many_cold_domains_are_answered_within_the_deadline(world: World, delay_s: float) -> None:
     disputes = world.write_cold_domains(DOMAINS, delay_s=delay_s)
     with world.server(JUDGE_DEADLINE_S=str(DEADLINE_S), JUDGE_RATE_LIMIT="100000/minute") as server:
         replies = asyncio.run(ask_all(server.url, disputes))
-        # As the server tells it: the callers here share their core with all that it calls.
+        # As measured by the server: the callers here share a core with it.
         taken = [line["ms"] / 1000 for line in server.lines_of("/api/judge")]
     assert {reply.status for reply in replies} <= {200, 503, 504}
     assert len(taken) == DOMAINS
@@ -142,7 +138,7 @@ def test_with_many_cold_domains_at_once_nobody_is_answered_after_the_deadline(
 
 
 @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
-def test_when_a_crowd_leaves_all_its_calls_of_the_model_end(world: World, path: str) -> None:
+def test_mass_disconnect_ends_all_model_calls(world: World, path: str) -> None:
     count = 200
     world.gemini.delay_s = 60.0
 
@@ -165,7 +161,7 @@ def test_when_a_crowd_leaves_all_its_calls_of_the_model_end(world: World, path: 
         assert server.stop() == 0
 
 
-def test_sigterm_under_load_loses_nothing(world: World) -> None:
+def test_sigterm_under_load_loses_no_request(world: World) -> None:
     world.gemini.delay_s = 0.2
     ended: Counter[str] = Counter()
 
@@ -196,5 +192,5 @@ def test_sigterm_under_load_loses_nothing(world: World) -> None:
         asyncio.run(ask_and_stop(server))
         assert server.process.wait(20) == 0
     assert set(ended) <= {"200", "refused", "cut off"}
-    # Whoever connects in the very moment in which the socket closes is told by a reset.
+    # Connecting at the moment when the socket closes gives a reset.
     assert ended["cut off"] <= 1

@@ -1,4 +1,4 @@
-"""The processes behind one port end when they are asked to, whoever hears it."""
+"""The supervisor and its workers stop on a signal, whichever process or thread gets it."""
 
 import os
 import signal
@@ -27,7 +27,7 @@ print("ended", supervisor.run())
 """
 
 
-def test_a_signal_that_the_kernel_gives_to_another_thread_is_heard():
+def test_signal_delivered_to_another_thread_is_handled():
     done = subprocess.run(
         [sys.executable, "-c", WHILE_ANOTHER_THREAD_RUNS],
         capture_output=True,
@@ -53,7 +53,7 @@ print("ended", supervisor.run())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the parent is held back by its scheduler")
-def test_a_signal_that_ends_a_worker_before_the_parent_hears_it_is_heard():
+def test_signal_that_ends_a_worker_first_is_handled():
     with subprocess.Popen(
         [sys.executable, "-c", WHILE_A_WORKER_STARTS],
         stdout=subprocess.PIPE,
@@ -71,7 +71,7 @@ def test_a_signal_that_ends_a_worker_before_the_parent_hears_it_is_heard():
         assert parent.communicate(timeout=30)[0] == "ended True\n"
 
 
-def test_a_worker_that_keeps_ending_is_started_ever_more_seldom_but_for_ever():
+def test_crashing_worker_is_restarted_for_ever_with_growing_backoff():
     pauses = [backoff_after(failures) for failures in range(5_000)]
     assert pauses[:7] == [0, 1, 2, 4, 8, 16, MAX_BACKOFF_S]
     assert set(pauses[7:]) == {MAX_BACKOFF_S}

@@ -20,6 +20,6 @@ def run_config() -> RunConfig:
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.json")), ids=lambda path: path.stem)
-async def test_what_comes_of_it_is_as_expected(path: Path) -> None:
+async def test_outcome_is_as_expected(path: Path) -> None:
     [judged] = await replay_all([load_case(path)], run_config())
     assert "\n".join(failure_lines(judged)) == ""
