@@ -5,8 +5,7 @@
 First thousands of silent connections, which reconnect at once when closed, while every request must
 be answered. Then a dispute for each of hundreds of domains at once, with no page cached, from a
 fast and a slow site: no answer may come half a second after the deadline. Prints the times taken;
-exits with 1 on failure. `make torture`
-runs it.
+exits with 1 on failure. `make torture` runs it.
 """
 
 import argparse

@@ -7,7 +7,7 @@ from judge.errors import Overloaded
 
 
 class Visitors:
-    """Judgements that note when they are let in, and stay until they may leave."""
+    """Judgements that record their admission, and run until released."""
 
     def __init__(self, admission: Admission) -> None:
         self.admission = admission
@@ -28,7 +28,7 @@ async def turns(count: int) -> None:
         await asyncio.sleep(0)
 
 
-async def test_who_comes_alone_need_not_wait():
+async def test_single_caller_is_admitted_at_once():
     visitors = Visitors(Admission(10, 60))
     [task] = visitors.come(1)
     await turns(1)
@@ -37,7 +37,7 @@ async def test_who_comes_alone_need_not_wait():
     await task
 
 
-async def test_a_crowd_is_let_in_one_by_one_in_order():
+async def test_waiting_callers_are_admitted_one_by_one_in_order():
     visitors = Visitors(Admission(100, 60))
     tasks = visitors.come(50)
     await turns(10)
@@ -48,7 +48,7 @@ async def test_a_crowd_is_let_in_one_by_one_in_order():
     await asyncio.wait(tasks)
 
 
-async def test_past_the_bound_nobody_is_let_in_until_somebody_leaves():
+async def test_nobody_is_admitted_past_the_limit_until_one_leaves():
     visitors = Visitors(Admission(3, 60))
     tasks = visitors.come(5)
     await turns(20)
@@ -61,8 +61,8 @@ async def test_past_the_bound_nobody_is_let_in_until_somebody_leaves():
         pass
 
 
-async def test_nobody_stands_in_line_for_longer_than_is_of_use():
-    visitors = Visitors(Admission(10, 0.0))  # over as soon as the loop turns
+async def test_waiting_in_the_queue_is_bounded():
+    visitors = Visitors(Admission(10, 0.0))  # over at the next loop iteration
     tasks = visitors.come(5)
     await asyncio.wait(tasks[1:], timeout=5, return_when=asyncio.ALL_COMPLETED)
     sent_away = [task for task in tasks if task.done()]
@@ -73,7 +73,7 @@ async def test_nobody_stands_in_line_for_longer_than_is_of_use():
     assert visitors.admission._count == 0
 
 
-async def test_who_leaves_the_line_holds_up_nobody():
+async def test_cancelled_waiter_does_not_block_others():
     visitors = Visitors(Admission(10, 60))
     tasks = visitors.come(4)
     await turns(1)

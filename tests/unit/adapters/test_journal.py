@@ -24,7 +24,7 @@ def test_a_line_break_in_a_field_does_not_make_a_second_line():
     assert len(lines(stream)) == 1
 
 
-def test_lines_within_a_request_bear_its_id_and_others_do_not():
+def test_only_lines_within_a_request_have_its_id():
     stream = io.StringIO()
     journal = LogJournal(stream)
     with within_request("r1"):
@@ -33,7 +33,7 @@ def test_lines_within_a_request_bear_its_id_and_others_do_not():
     assert [line.get("request_id") for line in lines(stream)] == ["r1", None]
 
 
-def test_within_a_request_what_is_told_of_its_verdict_is_no_line_but_given_to_its_own():
+def test_verdict_events_within_a_request_are_collected_instead_of_written():
     stream = io.StringIO()
     journal = LogJournal(stream)
     with within_request("r1") as told:
@@ -61,7 +61,7 @@ def test_two_journals_do_not_share_anything():
     assert [line["event"] for line in lines(second)] == ["two"]
 
 
-def test_an_event_is_told_to_every_journal():
+def test_event_goes_to_every_journal():
     first, second = RecordingJournal(), RecordingJournal()
     Journals(first, second).note("one", n=1)
     assert first.entries == second.entries == [("one", {"n": 1})]
@@ -73,7 +73,7 @@ def library_logger(journal: RecordingJournal) -> logging.Logger:
     return logger
 
 
-def test_what_libraries_log_is_noted_by_place_without_its_words():
+def test_library_logs_are_noted_by_place_without_their_message():
     journal = RecordingJournal()
     logger = library_logger(journal)
     try:

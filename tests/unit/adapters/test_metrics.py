@@ -51,7 +51,7 @@ def samples(metrics: Metrics) -> list[str]:
         ("sources.reloaded", 'judge_events_total{event="sources.reloaded"} 1.0'),
     ],
 )
-def test_each_event_is_counted_in_its_place(event, sample):
+def test_each_event_increments_its_metric(event, sample):
     metrics = Metrics()
     metrics.note(event, **FIELDS[event])
     assert sample in samples(metrics)

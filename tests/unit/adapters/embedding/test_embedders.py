@@ -13,14 +13,14 @@ from judge.errors import EmbedderUnavailable
 
 
 class Sleeps(list):
-    """Notes how long was asked for, and comes back at once."""
+    """A sleep that records its durations and returns at once."""
 
     async def __call__(self, seconds):
         self.append(seconds)
 
 
 class FakeCohere:
-    """Cohere's v2 embed API: vectors that hold the text's length, after the scripted failures."""
+    """Cohere's v2 embed API: fails as scripted, then returns vectors of the texts' lengths."""
 
     def __init__(self, *script):
         self.script = list(script)
@@ -60,7 +60,7 @@ async def test_cohere_passages_are_embedded_in_order_and_in_batches():
     assert fake.keys[0] == "Bearer secret"
 
 
-async def test_cohere_is_told_that_a_question_is_one():
+async def test_cohere_query_has_the_input_type_of_queries():
     fake = FakeCohere()
 
     async with fake.embedder() as embedder:
@@ -69,7 +69,7 @@ async def test_cohere_is_told_that_a_question_is_one():
     assert fake.requests[0]["input_type"] == "search_query"
 
 
-async def test_no_texts_are_no_request():
+async def test_no_texts_send_no_request():
     fake = FakeCohere()
 
     async with fake.embedder() as embedder:
@@ -87,7 +87,7 @@ async def test_no_texts_are_no_request():
         httpx.Response(200, json={"embeddings": []}),
     ],
 )
-async def test_passing_failure_is_tried_again_after_a_pause(failure):
+async def test_transient_failure_is_retried_after_a_pause(failure):
     fake = FakeCohere(failure)
 
     async with fake.embedder() as embedder:
@@ -106,7 +106,7 @@ async def test_passing_failure_is_tried_again_after_a_pause(failure):
         ("nan", BACKOFF_S),
     ],
 )
-async def test_pause_is_the_one_that_the_service_asks_for_within_reason(header, wait_s):
+async def test_retry_after_is_respected_up_to_a_limit(header, wait_s):
     fake = FakeCohere(httpx.Response(429, headers={"Retry-After": header}))
 
     async with fake.embedder() as embedder:
@@ -115,7 +115,7 @@ async def test_pause_is_the_one_that_the_service_asks_for_within_reason(header, 
     assert fake.sleeps == [wait_s]
 
 
-async def test_lasting_failure_gives_up_with_its_status_and_none_of_the_texts():
+async def test_persistent_failure_is_reported_with_its_status_without_the_texts():
     fake = FakeCohere(*[httpx.Response(500, text="secret words")] * 9)
 
     async with fake.embedder() as embedder:
@@ -127,7 +127,7 @@ async def test_lasting_failure_gives_up_with_its_status_and_none_of_the_texts():
 
 
 @pytest.mark.parametrize(("wait", "sleeps"), [("1", [1.0]), ("30", [])])
-async def test_question_does_not_wait_for_long_because_a_service_asks_for_it(wait, sleeps):
+async def test_query_does_not_wait_for_a_long_retry_after(wait, sleeps):
     fake = FakeCohere(*[httpx.Response(429, headers={"Retry-After": wait})] * 9)
 
     async with fake.embedder() as embedder:
@@ -137,7 +137,7 @@ async def test_question_does_not_wait_for_long_because_a_service_asks_for_it(wai
     assert fake.sleeps == sleeps
 
 
-async def test_question_is_given_up_sooner():
+async def test_query_has_fewer_retries_than_passages():
     fake = FakeCohere(*[httpx.Response(500)] * 9)
 
     async with fake.embedder() as embedder:
@@ -147,7 +147,7 @@ async def test_question_is_given_up_sooner():
     assert len(fake.requests) == 2
 
 
-async def test_refused_key_is_not_tried_again():
+async def test_refused_key_is_not_retried():
     fake = FakeCohere(httpx.Response(401))
 
     async with fake.embedder() as embedder:
@@ -158,7 +158,7 @@ async def test_refused_key_is_not_tried_again():
 
 
 @pytest.mark.parametrize("vectors", [[[1.0]], [[1.0], []], []])
-async def test_fewer_vectors_than_texts_are_no_answer(vectors):
+async def test_fewer_vectors_than_texts_are_an_error(vectors):
     fake = FakeCohere(httpx.Response(200, json={"embeddings": {"float": vectors}}))
 
     async with fake.embedder() as embedder:
@@ -166,7 +166,7 @@ async def test_fewer_vectors_than_texts_are_no_answer(vectors):
             await embedder.embed_passages(["a", "b"])
 
 
-async def test_service_that_does_not_answer_in_time_is_given_up():
+async def test_service_timeout_is_unavailable():
     fake = FakeCohere(*[TimeoutError()] * 9)
 
     async with fake.embedder() as embedder:
@@ -223,7 +223,7 @@ async def test_gemini_passages_are_embedded_in_order_and_in_batches():
     assert fake.requests[0][0]["outputDimensionality"] == gemini.DIMENSIONS
 
 
-async def test_gemini_is_told_that_a_question_is_one():
+async def test_gemini_query_has_the_task_type_of_queries():
     fake = FakeGeminiEmbeddings()
 
     async with fake.embedder() as embedder:
@@ -232,7 +232,7 @@ async def test_gemini_is_told_that_a_question_is_one():
     assert fake.requests[0][0]["taskType"] == "RETRIEVAL_QUERY"
 
 
-async def test_gemini_failure_is_tried_again_and_a_lasting_one_given_up():
+async def test_gemini_failure_is_retried_and_a_persistent_one_is_unavailable():
     fake = FakeGeminiEmbeddings(503, 503, 400)
 
     async with fake.embedder() as embedder:

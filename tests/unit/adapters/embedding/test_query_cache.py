@@ -1,4 +1,4 @@
-"""Questions are embedded once, and a service that fails is left alone for a while."""
+"""Query vectors are cached, and a service that failed is not called for a while."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from tests.fakes.embedder import FakeEmbedder
 QUERY = ("query", 1)
 
 
-async def test_question_is_embedded_once():
+async def test_query_is_embedded_once():
     embedder = FakeEmbedder()
     vectors = QueryVectorCache(embedder, FakeClock())
 
@@ -22,7 +22,7 @@ async def test_question_is_embedded_once():
     assert embedder.calls == [QUERY, QUERY]
 
 
-async def test_question_that_many_ask_at_once_is_embedded_once():
+async def test_concurrent_equal_queries_are_embedded_once():
     embedder = FakeEmbedder()
     vectors = QueryVectorCache(embedder, FakeClock())
 
@@ -33,7 +33,7 @@ async def test_question_that_many_ask_at_once_is_embedded_once():
     assert embedder.calls == [QUERY]
 
 
-async def test_closing_gives_up_what_is_being_asked():
+async def test_closing_cancels_pending_requests():
     class Silent(FakeEmbedder):
         async def embed_query(self, text):
             await asyncio.Event().wait()
@@ -47,7 +47,7 @@ async def test_closing_gives_up_what_is_being_asked():
         await asking
 
 
-async def test_question_asked_longest_ago_is_forgotten():
+async def test_least_recently_used_query_is_evicted():
     embedder = FakeEmbedder()
     vectors = QueryVectorCache(embedder, FakeClock())
     for number in range(MAX_QUERIES):
@@ -62,14 +62,14 @@ async def test_question_asked_longest_ago_is_forgotten():
     assert embedder.calls == [QUERY]
 
 
-async def test_no_word_of_a_question_is_kept():
+async def test_cache_does_not_store_query_text():
     vectors = QueryVectorCache(FakeEmbedder(), FakeClock())
     await vectors.embed_query("boat")
 
     assert "boat" not in repr(vars(vectors))
 
 
-async def test_service_that_failed_is_not_asked_for_a_while():
+async def test_failed_service_is_not_called_for_a_while():
     embedder, clock = FakeEmbedder(), FakeClock()
     vectors = QueryVectorCache(embedder, clock)
     embedder.is_down = True
@@ -84,7 +84,7 @@ async def test_service_that_failed_is_not_asked_for_a_while():
     assert await vectors.embed_query("boat") == [1.0, 0.0, 0.0, 0.0]
 
 
-async def test_the_rest_is_the_embedders():
+async def test_other_members_are_those_of_the_embedder():
     embedder = FakeEmbedder()
     vectors = QueryVectorCache(embedder, FakeClock())
 

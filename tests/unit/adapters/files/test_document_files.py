@@ -12,7 +12,7 @@ FILES = LocalFiles()
 
 @pytest.fixture
 def root(tmp_path):
-    """A folder with something of everything."""
+    """A folder with files of all kinds."""
     return make(
         tmp_path / "docs",
         {
@@ -64,7 +64,7 @@ def test_a_file_may_be_named_itself_hidden_or_not(root):
         (["*.csv", "*.txt"], ["a.txt", "2024/data.csv"]),
     ],
 )
-def test_globs_choose(root, globs, names):
+def test_globs_select_files(root, globs, names):
     assert found(root, globs=globs) == names
 
 
@@ -74,7 +74,7 @@ def test_a_path_may_hold_wildcards_itself(root):
     assert found(root / "b.md", globs=["*.txt"]) == []
 
 
-def test_what_gitignore_names_is_left_out(root):
+def test_gitignored_files_are_left_out(root):
     make(
         root,
         {
@@ -88,12 +88,12 @@ def test_what_gitignore_names_is_left_out(root):
     assert found(root) == ["b.md", "2024/q1/report.md", "sub/keep.txt"]
 
 
-def test_the_rules_of_the_repository_around_hold_too(root):
+def test_gitignore_of_the_enclosing_repository_applies(root):
     make(root, {".git/HEAD": "x", ".gitignore": "data.csv\n"})
     assert found(root / "2024") == ["q1/report.md"]
 
 
-def test_who_names_an_ignored_folder_wants_it(root):
+def test_ignored_folder_named_explicitly_is_read(root):
     make(root, {".git/HEAD": "x", ".gitignore": "2024/\n"})
     assert found(root / "2024") == ["data.csv", "q1/report.md"]
 
@@ -107,7 +107,7 @@ def test_symbolic_links_are_counted_and_not_followed(root, tmp_path):
     assert result.links == 2
 
 
-def test_pipes_are_passed_by_and_cannot_be_named(root):
+def test_pipes_are_skipped_and_refused_if_named(root):
     os.mkfifo(root / "pipe")
     assert len(found(root)) == 4
     result = FILES.scan([str(root / "pipe")])
@@ -116,7 +116,7 @@ def test_pipes_are_passed_by_and_cannot_be_named(root):
         FILES.read(str(root / "pipe"), max_bytes=10)
 
 
-def test_what_is_not_there_is_a_problem_and_the_rest_is_found(root, tmp_path):
+def test_missing_path_is_a_problem_and_the_rest_is_found(root, tmp_path):
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
     result = FILES.scan([str(root / "nope"), str(tmp_path / "circle"), str(root / "b.md")])
     assert len(result.files) == 1
@@ -129,7 +129,7 @@ def test_an_empty_path_is_not_the_working_directory():
     assert (result.files, result.problems) == ((), (("''", "is no path"),))
 
 
-def test_a_name_that_is_no_utf8_can_be_opened_and_shown(root):
+def test_file_name_of_invalid_utf8_can_be_opened_and_printed(root):
     (root / os.fsdecode(b"caf\xe9.md")).write_text("x")
     (file,) = [f for f in FILES.scan([str(root)]).files if "caf" in f.relative]
     assert file.relative == "caf\ufffd.md"
@@ -146,7 +146,7 @@ def test_only_what_would_have_been_found_is_covered(root):
     assert not FILES.scan([str(root / "nope")]).covers(f"{place}/nope")
 
 
-def test_a_folder_that_cannot_be_looked_into_is_told_and_covers_nothing(root, monkeypatch):
+def test_unreadable_folder_is_a_problem_and_covers_nothing(root, monkeypatch):
     scandir = os.scandir
 
     def refusing(folder):

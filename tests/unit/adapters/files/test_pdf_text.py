@@ -1,4 +1,4 @@
-"""The text of PDFs, good ones and others."""
+"""The text of PDFs, valid and invalid, read in another process."""
 
 import json
 from io import BytesIO
@@ -52,7 +52,7 @@ def test_another_process_gives_pages_and_title():
         (pdf(""), "only pictures"),
     ],
 )
-def test_what_cannot_be_read_says_why(content, told):
+def test_unreadable_pdf_is_explained(content, told):
     assert told in read_pdf(content, timeout_s=10)["problem"]
 
 
@@ -61,7 +61,7 @@ def test_the_reason_comes_back_from_the_other_process():
         pdf_text(b"nonsense")
 
 
-def test_too_much_is_refused():
+def test_too_much_text_is_refused():
     assert "over 1 pages" in read_pdf(pdf("a", "b"), timeout_s=10, max_pages=1)["problem"]
     assert "over 3 characters" in read_pdf(pdf("abcdef"), timeout_s=10, max_text=3)["problem"]
 
@@ -70,21 +70,21 @@ def test_the_time_is_bounded_between_pages():
     assert "Only 1 of its pages" in read_pdf(pdf("a", "b"), timeout_s=-1)["problem"]
 
 
-def test_a_reader_that_hangs_is_ended():
+def test_hanging_reader_is_killed():
     with pytest.raises(UnreadableDocument, match=r"longer than 0\.001 s"):
         pdf_text(pdf("a"), timeout_s=0.001)
 
 
-def test_a_reader_that_dies_is_told():
+def test_crashed_reader_is_reported():
     with pytest.raises(UnreadableDocument, match="gave up"):
         pdf_text(pdf("a"), python="/bin/true")
 
 
-def test_the_other_process_tells_json():
+def test_other_process_prints_json():
     out = BytesIO()
     main(BytesIO(pdf("Hello")), out, 10)
     assert json.loads(out.getvalue()) == {"pages": ["Hello"], "title": None}
 
 
-def test_our_own_pdfs_are_good_ones():
+def test_pdfs_of_these_tests_are_valid():
     assert len(PdfReader(BytesIO(pdf("a", "b"))).pages) == 2

@@ -31,7 +31,7 @@ class Watched:
         return sum(_number(file) for file in files)
 
     def edit(self, text: str) -> None:
-        """Write *text* under a time of its own, whatever the file system's resolution."""
+        """Write *text* with a distinct modification time, whatever the file system's resolution."""
         stat = self.path.stat() if self.path.exists() else None
         self.path.write_text(text)
         if stat:
@@ -95,7 +95,7 @@ def test_a_broken_edit_keeps_the_last_good_value(watched):
     assert fields["problem"] == watched.file.problem
 
 
-def test_a_broken_edit_is_told_and_parsed_once(watched):
+def test_broken_edit_is_reported_and_parsed_once(watched):
     watched.edit("two")
     watched.later()
     watched.later()
@@ -103,7 +103,7 @@ def test_a_broken_edit_is_told_and_parsed_once(watched):
     assert watched.parsed == ["1", "two"]
 
 
-def test_a_mended_file_is_used_again(watched):
+def test_repaired_file_is_used_again(watched):
     watched.edit("two")
     watched.later()
     watched.edit("4")
@@ -111,7 +111,7 @@ def test_a_mended_file_is_used_again(watched):
     assert watched.file.problem is None
 
 
-def test_a_file_that_vanishes_keeps_the_last_good_value_and_is_told_once(watched):
+def test_deleted_file_keeps_the_last_good_value_and_is_reported_once(watched):
     watched.path.unlink()
     assert watched.later() == 1
     assert watched.later() == 1
@@ -119,7 +119,7 @@ def test_a_file_that_vanishes_keeps_the_last_good_value_and_is_told_once(watched
     assert watched.journal.events == ["sources.rejected"]
 
 
-def test_a_file_that_comes_back_as_it_was_is_no_problem_any_more(watched):
+def test_restored_file_clears_the_problem(watched):
     stat = watched.path.stat()
     kept = watched.path.rename(watched.path.with_name("kept"))
     watched.later()
@@ -129,7 +129,7 @@ def test_a_file_that_comes_back_as_it_was_is_no_problem_any_more(watched):
     assert watched.file.problem is None
 
 
-def test_undoing_a_broken_edit_by_an_old_copy_is_no_problem_any_more(watched):
+def test_restoring_an_old_copy_clears_the_problem(watched):
     watched.edit("two")
     watched.later()
     watched.edit("1")
@@ -169,13 +169,13 @@ def test_a_directory_is_refused(tmp_path):
         WatchedFile(tmp_path, _number, FakeClock(), RecordingJournal())
 
 
-def test_looking_costs_nothing_between_checks(watched):
+def test_file_is_not_read_between_checks(watched):
     watched.path.unlink()
     assert watched.file.current() == 1
     assert watched.file.problem is None
 
 
-def test_an_error_that_is_not_expected_of_a_parser_does_not_stop_the_service(tmp_path):
+def test_unexpected_parser_error_keeps_the_last_good_value(tmp_path):
     path, clock, journal = tmp_path / "numbers", FakeClock(), RecordingJournal()
     path.write_text("1")
     file = WatchedFile(path, lambda file: int(file.text), clock, journal)
@@ -199,27 +199,27 @@ class TestIncludedFiles:
         path.write_text(text)
         os.utime(path, ns=(1, 1_000_000 * len(watched.parsed)))
 
-    def test_they_are_read_as_well(self, watched):
+    def test_included_files_are_read(self, watched):
         assert watched.file.current() == 11
 
-    def test_an_edit_of_one_is_seen(self, watched):
+    def test_edit_of_an_included_file_is_seen(self, watched):
         self.edit(watched, "a", "20")
         assert watched.later() == 21
         assert watched.later() == 21
         assert watched.journal.events == ["sources.reloaded"]
 
-    def test_a_new_one_and_one_that_is_gone_are_seen(self, watched):
+    def test_new_and_deleted_included_files_are_seen(self, watched):
         self.edit(watched, "b", "100")
         assert watched.later() == 111
         (watched.path.parent / "more" / "a").unlink()
         assert watched.later() == 101
 
-    def test_a_bad_one_is_told_by_its_name_and_the_last_good_value_kept(self, watched):
+    def test_broken_included_file_is_named_and_the_last_good_value_kept(self, watched):
         self.edit(watched, "b", "x")
         assert watched.later() == 11
         assert f"more{os.sep}b: 'x' is no number" in watched.file.problem
 
-    def test_a_pattern_that_matches_nothing_is_told_with_its_line(self, watched):
+    def test_pattern_without_matches_is_reported_with_its_line(self, watched):
         (watched.path.parent / "more" / "a").unlink()
         assert watched.later() == 11
         assert "numbers, line 7: include: 'more/*' matches no file" in watched.file.problem
@@ -227,20 +227,20 @@ class TestIncludedFiles:
         assert watched.later() == 6
         assert watched.file.problem is None
 
-    def test_hidden_files_such_as_editors_leave_are_passed_over(self, watched):
+    def test_hidden_files_are_not_included(self, watched):
         self.edit(watched, ".a.swp", "x")
         assert watched.later() == 11
         assert watched.file.problem is None
 
     @pytest.mark.parametrize("pattern", ["", "/etc/*", "."])
-    def test_a_pattern_that_cannot_be_looked_for_is_an_error(self, tmp_path, pattern):
+    def test_invalid_pattern_is_an_error(self, tmp_path, pattern):
         told = f"numbers, line 1: include: '{pattern}' is no path of files; write one such as"
         with pytest.raises(ConfigurationError, match=re.escape(told)):
             Watched(tmp_path / "numbers", included=lambda text: (Include(pattern, 1),))
 
 
 @pytest.mark.parametrize("endless", ["fifo", "/dev/zero", "directory", "too large"])
-def test_what_is_no_file_of_sane_size_is_refused_at_once(watched, tmp_path, endless):
+def test_special_or_huge_file_is_refused_at_once(watched, tmp_path, endless):
     watched.path.unlink()
     if endless == "fifo":
         os.mkfifo(watched.path)
@@ -282,9 +282,7 @@ class TestLastGood:
         return WatchedFile(path, _number, FakeClock(), journal, last_good=last_good), journal
 
     @pytest.mark.parametrize("content", ["five", None])
-    def test_a_file_that_is_broken_by_now_begins_with_the_last_good_version(
-        self, path, last_good, content
-    ):
+    def test_broken_file_starts_with_the_last_good_version(self, path, last_good, content):
         self.opened(path, last_good)
         path.unlink() if content is None else path.write_text(content)
         file, journal = self.opened(path, last_good)
@@ -292,7 +290,7 @@ class TestLastGood:
         assert "numbers" in file.problem
         assert journal.events == ["sources.rejected", "sources.last_good_used"]
 
-    def test_it_is_left_as_soon_as_the_file_is_good(self, path, last_good):
+    def test_last_good_version_is_dropped_once_the_file_is_valid(self, path, last_good):
         self.opened(path, last_good)
         path.write_text("five")
         clock = FakeClock()
@@ -301,7 +299,7 @@ class TestLastGood:
         clock.advance(CHECK_EVERY_S)
         assert (file.current(), file.problem) == (6, None)
 
-    def test_what_is_kept_of_another_file_is_not_used(self, path, last_good):
+    def test_stored_version_of_another_file_is_not_used(self, path, last_good):
         self.opened(path, last_good)
         other = path.with_name("other")
         other.write_text("six")
@@ -309,14 +307,14 @@ class TestLastGood:
             self.opened(other, last_good)
 
     @pytest.mark.parametrize("damage", ["", "{", "[]", "null", '{"files": [], "digest": ""}'])
-    def test_what_is_damaged_is_not_used(self, path, last_good, damage):
+    def test_damaged_stored_version_is_not_used(self, path, last_good, damage):
         self.opened(path, last_good)
         last_good._path.write_text(damage)
         path.write_text("five")
         with pytest.raises(ConfigurationError, match="numbers"):
             self.opened(path, last_good)
 
-    def test_what_was_changed_is_not_used(self, path, last_good):
+    def test_modified_stored_version_is_not_used(self, path, last_good):
         self.opened(path, last_good)
         kept = last_good._path
         kept.write_text(kept.read_text().replace('"5"', '"6"'))
@@ -324,7 +322,7 @@ class TestLastGood:
         with pytest.raises(ConfigurationError, match="numbers"):
             self.opened(path, last_good)
 
-    def test_a_folder_that_cannot_be_written_to_is_told_and_no_error(self, path, tmp_path):
+    def test_unwritable_folder_is_reported_without_an_error(self, path, tmp_path):
         (tmp_path / "file").write_text("")
         file, journal = self.opened(path, LastGood(tmp_path / "file"))
         assert file.current() == 5

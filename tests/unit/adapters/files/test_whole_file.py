@@ -1,4 +1,4 @@
-"""Files written in one step."""
+"""Files that are written atomically."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from judge.adapters.files.whole_file import write_whole
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+def test_failed_write_leaves_only_the_old_file(tmp_path: Path) -> None:
     target = tmp_path / "folder"
     target.mkdir()
     (target / "kept").touch()

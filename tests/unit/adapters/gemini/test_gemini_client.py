@@ -1,4 +1,4 @@
-"""The one client of Google's SDK: opened once, again after a failure, through the proxy if any."""
+"""The shared client of Google's SDK: opened once, reopened after a failure, with proxies."""
 
 import asyncio
 import os
@@ -44,7 +44,7 @@ async def test_the_certificates_are_read_once_for_all_transports_of_the_sdk(clie
     assert api._async_httpx_client_args["verify"] is tls
 
 
-async def test_a_caller_who_gives_up_does_not_stop_the_opening(client):
+async def test_cancelled_caller_does_not_stop_the_opening(client):
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.0):
             await client.open()
@@ -53,9 +53,7 @@ async def test_a_caller_who_gives_up_does_not_stop_the_opening(client):
     assert await client.open() is (await opening)[0]
 
 
-async def test_callers_who_fail_together_open_one_client_when_they_try_again(
-    client, monkeypatch, tmp_path
-):
+async def test_callers_that_fail_together_share_one_new_client(client, monkeypatch, tmp_path):
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
 
     async def open_at_second_try():
@@ -98,7 +96,7 @@ async def test_closing_ends_the_session_and_another_one_is_opened_when_asked(cli
 
 
 class Proxy:
-    """Answers whatever host it is asked for, and notes which."""
+    """A proxy that answers for every host, and records the hosts."""
 
     def __init__(self) -> None:
         self.hosts: list[str] = []
@@ -147,7 +145,7 @@ async def test_a_host_that_needs_no_proxy_is_asked_directly(proxy):
 
 
 @pytest.mark.parametrize("name", ["all_proxy", "https_proxy"])
-async def test_a_proxy_for_other_addresses_keeps_nothing_from_starting(monkeypatch, name):
+async def test_invalid_proxy_for_other_hosts_does_not_prevent_starting(monkeypatch, name):
     monkeypatch.setenv(name, "socks5://localhost:1")
     client = GeminiClient("key", "http://localhost:1")
     await client.open()
@@ -164,7 +162,7 @@ async def test_a_proxy_may_be_named_without_its_scheme(proxy, monkeypatch):
     await client.aclose()
 
 
-async def test_a_proxy_that_cannot_be_used_is_told_with_what_to_check(monkeypatch):
+async def test_invalid_proxy_is_reported_with_what_to_check(monkeypatch):
     monkeypatch.setenv("http_proxy", "socks5://localhost:1")
     failure = await GeminiService(
         GeminiClient("key", "http://gemini.example"), model="m", reply_schema={}

@@ -1,4 +1,4 @@
-"""The real SDK against a fake Gemini on loopback: what we send, and every way it can fail."""
+"""The real SDK against a fake Gemini on loopback: requests, replies, and failures."""
 
 import asyncio
 import json
@@ -66,7 +66,7 @@ PASSING_TROUBLE = [
 
 
 class Waits:
-    """A sleep that takes no time and is written down."""
+    """A sleep that records its durations and returns at once."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -76,7 +76,7 @@ class Waits:
 
 
 class Bench:
-    """A model, the service it talks to, and what both left behind."""
+    """A model, its service, its journal, and its sleeps."""
 
     def __init__(self, fake: FakeGemini, *, key=KEY, base_url=None) -> None:
         self.fake = fake
@@ -217,7 +217,7 @@ async def test_finish_reason_that_the_sdk_does_not_know_ends_a_stream_too(shared
 
 
 @pytest.mark.parametrize("reply", [blocked("PROHIBITED_CONTENT"), finish("SPII", "some")])
-async def test_safety_filter_is_asked_once_only(bench, reply):
+async def test_safety_filter_is_not_retried(bench, reply):
     with pytest.raises(ContentBlocked):
         await bench.complete(reply)
 
@@ -225,7 +225,7 @@ async def test_safety_filter_is_asked_once_only(bench, reply):
 
 
 @pytest.mark.parametrize("trouble", PASSING_TROUBLE)
-async def test_passing_trouble_is_tried_once_more(bench, trouble):
+async def test_transient_failure_is_retried_once(bench, trouble):
     reply = await bench.complete(trouble, "{}")
 
     assert (reply.text, len(bench.fake.requests)) == ("{}", 2)
@@ -233,7 +233,7 @@ async def test_passing_trouble_is_tried_once_more(bench, trouble):
 
 
 @pytest.mark.parametrize("trouble", [failure(503), html(), dropped()])
-async def test_trouble_that_stays_is_model_unavailable_after_two_tries(bench, trouble):
+async def test_persistent_failure_is_model_unavailable_after_two_tries(bench, trouble):
     with pytest.raises(ModelUnavailable) as caught:
         await bench.complete(trouble, trouble)
 
@@ -242,7 +242,7 @@ async def test_trouble_that_stays_is_model_unavailable_after_two_tries(bench, tr
     assert bench.journal.events == ["model.retried", "model.unavailable"]
 
 
-async def test_a_service_that_is_not_there_is_told_at_once():
+async def test_unreachable_service_is_reported_at_once():
     async with on_bench(base_url=f"http://127.0.0.1:{free_port()}") as bench:
         await bench.model.warm()
 
@@ -265,7 +265,9 @@ async def test_a_service_that_is_not_there_is_told_at_once():
         (413, "", "JUDGE_MODEL"),
     ],
 )
-async def test_refusal_is_final_and_the_journal_says_what_to_check(bench, status, reason, hint):
+async def test_refusal_is_not_retried_and_the_journal_says_what_to_check(
+    bench, status, reason, hint
+):
     with pytest.raises(ModelUnavailable) as caught:
         await bench.complete(failure(status, reason=reason))
 
@@ -275,7 +277,7 @@ async def test_refusal_is_final_and_the_journal_says_what_to_check(bench, status
     assert hint not in str(caught.value)
 
 
-async def test_a_model_that_is_not_there_is_told_after_a_plain_call_failed_too(bench):
+async def test_missing_model_is_reported_after_a_call_without_streaming(bench):
     with pytest.raises(ModelUnavailable):
         await bench.complete(*[failure(404)] * (1 + bench.listens))
 
@@ -299,13 +301,13 @@ async def test_wait_before_the_second_try_is_short_and_jittered(bench):
 
 
 @pytest.mark.parametrize("trouble", [failure(429, retry_after="3"), failure(429, retry_delay="3s")])
-async def test_wait_that_the_service_asks_for_is_kept(bench, trouble):
+async def test_retry_after_of_the_service_is_respected(bench, trouble):
     await bench.complete(trouble, "{}", timeout_s=5)
 
     assert bench.waits.seconds == [3.0]
 
 
-async def test_wait_longer_than_the_time_left_is_handed_to_the_caller(bench):
+async def test_retry_after_beyond_the_timeout_is_passed_to_the_caller(bench):
     with pytest.raises(ModelUnavailable) as caught:
         await bench.complete(failure(429, retry_after="30"), timeout_s=5)
 
@@ -313,7 +315,7 @@ async def test_wait_longer_than_the_time_left_is_handed_to_the_caller(bench):
     assert bench.waits.seconds == []
 
 
-async def test_wait_named_by_the_second_answer_is_handed_to_the_caller(bench):
+async def test_retry_after_of_the_second_reply_is_passed_to_the_caller(bench):
     with pytest.raises(ModelUnavailable) as caught:
         await bench.complete(dropped(), failure(503, retry_after="12"))
 
@@ -323,7 +325,7 @@ async def test_wait_named_by_the_second_answer_is_handed_to_the_caller(bench):
 @pytest.mark.parametrize(
     "late", [slow("{}", 30), dribble("[0, 1, 2, 3]", 0.1), slow(failure(503), 30)]
 )
-async def test_total_time_is_kept_however_the_answer_comes(bench, late):
+async def test_total_timeout_holds_for_any_reply(bench, late):
     await bench.model.warm()
     started = time.monotonic()
 
@@ -333,7 +335,7 @@ async def test_total_time_is_kept_however_the_answer_comes(bench, late):
     assert 0.25 < time.monotonic() - started < 10  # the answer would take thirty
 
 
-async def test_second_try_has_only_the_time_that_is_left(bench):
+async def test_retry_has_only_the_remaining_time(bench):
     await bench.model.warm()
     started = time.monotonic()
 
@@ -345,7 +347,7 @@ async def test_second_try_has_only_the_time_that_is_left(bench):
     assert time.monotonic() - started < 10  # the answer would take thirty
 
 
-async def test_cancelling_hangs_up_on_the_service(bench):
+async def test_cancelling_closes_the_connection(bench):
     call = asyncio.create_task(bench.complete(slow("{}", 30)))
     async with asyncio.timeout(20):
         await bench.fake.arrived.wait()
@@ -357,14 +359,14 @@ async def test_cancelling_hangs_up_on_the_service(bench):
     assert call.cancelled()
 
 
-async def test_a_caller_who_gives_up_does_not_stop_the_opening(fresh):
+async def test_cancelled_caller_does_not_stop_the_opening(fresh):
     with pytest.raises(TimeoutError):
         await fresh.complete(timeout_s=0.0)
 
     assert (await fresh.complete("{}")).text == "{}"
 
 
-async def test_a_client_that_cannot_start_is_model_unavailable_until_it_can(
+async def test_client_that_cannot_start_is_model_unavailable_until_it_starts(
     fresh, monkeypatch, tmp_path
 ):
     with monkeypatch.context() as patch:
@@ -385,8 +387,8 @@ async def test_a_closed_client_opens_again_when_asked(fresh):
     assert (await fresh.complete("{}")).text == "{}"
 
 
-def everything_told(error: BaseException) -> str:
-    """All that a log could print of *error*, with what lies behind it."""
+def full_report(error: BaseException) -> str:
+    """Everything that a log could print of *error* and its causes."""
     told = []
     behind: BaseException | None = error
     while behind is not None:
@@ -406,25 +408,23 @@ def everything_told(error: BaseException) -> str:
         lambda: [blocked()],
     ],
 )
-async def test_the_key_is_nowhere_to_be_read(
-    bench, caplog, make_trouble: Callable[[], list[Reply]]
-):
+async def test_key_is_in_no_error_or_log(bench, caplog, make_trouble: Callable[[], list[Reply]]):
     caplog.set_level(logging.DEBUG)
 
     with pytest.raises(JudgeError) as caught:
         await bench.complete(*make_trouble())
 
-    told = everything_told(caught.value) + repr(bench.model) + str(bench.journal.entries)
+    told = full_report(caught.value) + repr(bench.model) + str(bench.journal.entries)
     assert KEY not in told + caplog.text
     assert PROMPT.text not in told + caplog.text
 
 
-async def test_a_key_that_no_header_can_carry_is_not_shown_either():
+async def test_key_that_is_no_valid_header_is_not_shown():
     async with on_bench(key=f"{KEY}\nx") as bench:
         with pytest.raises(ModelUnavailable) as caught:
             await bench.complete()
 
-        assert KEY not in everything_told(caught.value) + str(bench.journal.entries)
+        assert KEY not in full_report(caught.value) + str(bench.journal.entries)
 
 
 async def test_the_name_is_the_configured_one(bench):
@@ -441,7 +441,7 @@ EVENTS = "text/event-stream"
 VERDICT = '{"summary": "You are “right”, they are not."}'
 
 
-async def test_a_listener_hears_the_reply_grow_and_then_gets_the_same(shared_bench):
+async def test_listener_gets_growing_prefixes_of_the_reply(shared_bench):
     reply = await listening(shared_bench, text(VERDICT, thought="let me see"))
 
     heard = [said for said in shared_bench.heard if said]
@@ -451,7 +451,7 @@ async def test_a_listener_hears_the_reply_grow_and_then_gets_the_same(shared_ben
     assert reply == ModelReply(VERDICT, "gemini-3.8-flash", "stop", Usage(120, 80, 40))
 
 
-async def test_a_listener_hears_words_before_the_reply_is_whole(shared_bench):
+async def test_listener_gets_text_before_the_reply_is_complete(shared_bench):
     with pytest.raises(TimeoutError):
         await listening(shared_bench, dribble(VERDICT, 0.2), timeout_s=0.7)
 
@@ -462,7 +462,7 @@ async def test_a_listener_hears_words_before_the_reply_is_whole(shared_bench):
 
 
 @pytest.mark.parametrize("lost", [dropped_midway(VERDICT), ended_midway(VERDICT)])
-async def test_a_stream_that_is_lost_midway_is_asked_for_again_from_the_start(shared_bench, lost):
+async def test_lost_stream_is_retried_from_the_start(shared_bench, lost):
     reply = await listening(shared_bench, lost, VERDICT)
 
     lengths = [len(said) for said in shared_bench.heard]
@@ -471,7 +471,7 @@ async def test_a_stream_that_is_lost_midway_is_asked_for_again_from_the_start(sh
     assert shared_bench.journal.events == ["model.retried"]
 
 
-async def test_a_failure_in_the_midst_of_a_stream_is_tried_again(shared_bench):
+async def test_error_in_mid_stream_is_retried(shared_bench):
     error = b'data: {"error": {"code": 503, "message": "tired", "status": "UNAVAILABLE"}}\r\n\r\n'
 
     reply = await listening(shared_bench, Reply(error, content_type=EVENTS), "{}")
@@ -490,9 +490,7 @@ async def test_a_failure_in_the_midst_of_a_stream_is_tried_again(shared_bench):
 )
 @pytest.mark.parametrize("prefix", [b"data: ", b"data:"])
 @pytest.mark.parametrize("end", [b"\n\n", b"\r\n\r\n"])
-async def test_a_stream_may_be_written_in_each_way_that_proxies_write_them(
-    shared_bench, before, after, prefix, end
-):
+async def test_stream_is_read_in_any_valid_format(shared_bench, before, after, prefix, end):
     halves = (VERDICT[:20], VERDICT[20:])
     events = [
         prefix + json.dumps({"candidates": [{"content": {"parts": [{"text": half}]}}]}).encode()
@@ -508,25 +506,25 @@ async def test_a_stream_may_be_written_in_each_way_that_proxies_write_them(
 @pytest.mark.parametrize(
     ("error", "status"), [({"code": 503}, 503), ({"code": 429}, 429), ({"code": "?"}, 500)]
 )
-async def test_an_error_that_comes_with_status_200_is_tried_again(bench, error, status):
+async def test_error_with_status_200_is_retried(bench, error, status):
     reply = await bench.complete(as_json({"error": error}), "{}")
 
     (fields,) = bench.journal.fields_of("model.retried")
     assert (reply.text, fields["status"]) == ("{}", status)
 
 
-async def test_a_refusal_that_comes_with_status_200_is_final(bench):
+async def test_refusal_with_status_200_is_not_retried(bench):
     with pytest.raises(ModelUnavailable, match="refuses the requests"):
         await bench.complete(as_json({"error": {"code": 400}}))
 
 
-async def test_a_whole_stream_without_a_reason_for_its_end_is_a_reply(shared_bench):
+async def test_complete_stream_without_finish_reason_is_a_reply(shared_bench):
     reply = await listening(shared_bench, candidate({"content": {"parts": [{"text": VERDICT}]}}))
 
     assert (reply.finish, reply.text) == ("stop", VERDICT)
 
 
-async def test_behind_a_proxy_that_cannot_stream_the_reply_comes_whole():
+async def test_reply_arrives_whole_behind_a_proxy_without_streaming():
     async with FakeGemini(streams=False) as fake:
         bench = Bench(fake)
         reply = await listening(bench, VERDICT)
@@ -535,7 +533,7 @@ async def test_behind_a_proxy_that_cannot_stream_the_reply_comes_whole():
     assert (reply.text, bench.journal.events) == (VERDICT, [])
 
 
-async def test_the_fake_beside_another_process_answers_from_its_thread():
+async def test_fake_in_a_thread_answers():
     with FakeGemini.in_thread() as fake:
         bench = Bench(fake)
         reply = await bench.complete()

@@ -1,4 +1,4 @@
-"""Reading what Gemini says, without a server."""
+"""Parses Gemini's responses and errors, without a server."""
 
 import json
 
@@ -64,7 +64,7 @@ def candidate(reason: str | None, *parts: dict[str, object]) -> list[dict[str, o
         ("A_REASON_OF_NEXT_YEAR", "other"),
     ],
 )
-def test_each_finish_reason_has_its_word(reason, finish):
+def test_each_finish_reason_is_mapped(reason, finish):
     assert parse(candidates=candidate(reason, {"text": "words"})).finish == finish
 
 
@@ -83,7 +83,7 @@ def test_safety_finish_is_content_blocked_even_after_some_text(reason):
         {"candidates": candidate("SAFETY", {"text": "some"})},
     ],
 )
-def test_what_a_refusal_cost_is_told(response):
+def test_content_blocked_has_its_token_count(response):
     with pytest.raises(ContentBlocked) as caught:
         parse(usageMetadata={"promptTokenCount": 120, "thoughtsTokenCount": 40}, **response)
 
@@ -121,13 +121,13 @@ def test_feedback_without_a_reason_blocks_nothing(feedback):
         candidate("STOP", {"text": "only a thought", "thought": True}),
     ],
 )
-def test_reply_without_words_is_empty(candidates):
+def test_reply_without_text_is_empty(candidates):
     reply = parse(candidates=candidates)
 
     assert (reply.finish, reply.text) == ("empty", "")
 
 
-def test_truncated_without_a_word_is_still_truncated():
+def test_truncated_reply_without_text_is_truncated():
     assert parse(candidates=candidate("MAX_TOKENS")).finish == "truncated"
 
 
@@ -151,7 +151,7 @@ def test_text_is_all_parts_but_the_thoughts():
         ({"promptTokenCount": 10**30, "candidatesTokenCount": 3}, Usage(10**9, 3)),
     ],
 )
-def test_usage_counts_thinking_and_what_is_unsaid_or_nonsense_is_none(metadata, usage):
+def test_usage_counts_thinking_and_ignores_missing_or_invalid_numbers(metadata, usage):
     assert parse(usageMetadata=metadata).usage == usage
 
 
@@ -162,7 +162,7 @@ def test_anything_but_a_response_is_a_value_error(body):
 
 
 @given(st.text() | JSON_VALUES.map(json.dumps) | RESPONSES.map(json.dumps))
-def test_no_body_raises_anything_unforeseen(body):
+def test_any_body_raises_only_expected_errors(body):
     try:
         reply = parse_response(body)
     except (ContentBlocked, ValueError):
@@ -171,7 +171,7 @@ def test_no_body_raises_anything_unforeseen(body):
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
-def test_passing_trouble_may_be_tried_again(status):
+def test_transient_errors_are_retryable(status):
     assert refusal(status, {}, {}, 0.0) == ModelFailure("status", status)
 
 
@@ -186,7 +186,7 @@ def test_passing_trouble_may_be_tried_again(status):
         (307, [], "JUDGE_GEMINI_BASE_URL leads to a redirect"),
     ],
 )
-def test_refusal_is_final_and_says_what_to_check(status, details, hint):
+def test_refusal_is_not_retryable_and_says_what_to_check(status, details, hint):
     failure = refusal(status, {"error": {"details": details}}, {}, 0.0)
 
     assert not failure.may_retry
@@ -214,7 +214,7 @@ def test_retry_after_is_seconds_or_a_date(header, wait_s):
     assert refusal(503, {}, {"Retry-After": header}, 60.0).retry_after_s == wait_s
 
 
-def test_wait_in_the_error_details_counts_when_no_header_does():
+def test_retry_delay_in_error_details_counts_without_a_header():
     details = [{"@type": "…RetryInfo", "retryDelay": "34.5s"}]
 
     assert refusal(429, {"error": {"details": details}}, {}, 0.0).retry_after_s == 34.5
@@ -235,5 +235,5 @@ def test_every_refusal_is_a_failure_with_a_bounded_wait(status, error, header):
 
 
 @given(JSON_VALUES)
-def test_error_details_of_any_shape_are_understood_or_ignored(details):
+def test_any_error_details_are_parsed_or_ignored(details):
     assert refusal(400, {"error": {"details": details}}, {}, 0.0).hint

@@ -1,6 +1,6 @@
-"""Our client of chat completions against a fake server: what we send, and what servers do with it.
+"""The client of chat completions against a fake server: requests, and how servers respond.
 
-What it has in common with other models is in tests/contract/test_language_model.py.
+What it shares with other models is in tests/contract/test_language_model.py.
 """
 
 import json
@@ -34,7 +34,7 @@ PROMPT = Prompt(
 
 
 class ChatBench:
-    """A model over a fake server, and what it noted."""
+    """A model over a fake server, and its journal."""
 
     def __init__(self, client, fake: ChatServer, name: str, key: str) -> None:
         self.fake = fake
@@ -98,7 +98,7 @@ async def test_prompt_schema_and_limits_are_what_is_sent(bench):
     assert wanted["json_schema"]["strict"] is True
 
 
-async def test_no_object_of_the_schema_is_open_to_other_properties(bench):
+async def test_schema_objects_forbid_additional_properties(bench):
     await bench.complete("{}")
 
     schema = bench.fake.requests[0]["response_format"]["json_schema"]["schema"]
@@ -107,7 +107,7 @@ async def test_no_object_of_the_schema_is_open_to_other_properties(bench):
     assert list(schema["properties"]) == list(reply_schema()["properties"])
 
 
-async def test_a_server_that_knows_no_bounds_gets_the_schema_without_them():
+async def test_schema_is_sent_without_bounds_to_servers_that_refuse_them():
     async with on_bench(refuses=["maxLength"]) as bench:
         await bench.complete("{}")
 
@@ -119,7 +119,7 @@ async def test_a_server_that_knows_no_bounds_gets_the_schema_without_them():
         assert "prefixItems" not in loose
 
 
-async def test_a_prompt_with_a_schema_of_its_own_is_held_to_that(bench):
+async def test_prompts_own_schema_is_sent(bench):
     own = {"type": "object", "properties": {"answers": {"type": "array"}}}
     prompt = Prompt(PROMPT.instructions, PROMPT.text, PROMPT.request, schema=own)
 
@@ -136,7 +136,7 @@ async def test_more_room_is_twice_the_room(bench):
 
 
 @pytest.mark.parametrize(("key", "sent"), [(KEY, f"Bearer {KEY}"), ("", None)])
-async def test_the_key_goes_into_a_header_where_there_is_one(key, sent):
+async def test_key_is_sent_in_a_header_if_set(key, sent):
     async with on_bench(key=key) as bench:
         await bench.complete("{}")
 
@@ -153,9 +153,7 @@ async def test_the_key_goes_into_a_header_where_there_is_one(key, sent):
         (["stream_options", "json_schema"], {"type": "json_object"}, 4),
     ],
 )
-async def test_what_a_server_refuses_is_given_up_and_not_tried_again(
-    refuses, response_format, requests
-):
+async def test_refused_request_features_are_not_sent_again(refuses, response_format, requests):
     async with on_bench(refuses=refuses) as bench:
         first, second = await bench.complete("{}"), await bench.complete("[]")
 
@@ -166,7 +164,7 @@ async def test_what_a_server_refuses_is_given_up_and_not_tried_again(
         assert bench.journal.events == []
 
 
-async def test_a_model_that_calls_the_room_otherwise_is_asked_in_its_way():
+async def test_other_name_of_the_token_limit_is_used_if_required():
     refusal = broken(400, {"message": "Use 'max_completion_tokens' instead of 'max_tokens'."})
     async with on_bench() as bench:
         await bench.complete(refusal, "{}")
@@ -177,7 +175,7 @@ async def test_a_model_that_calls_the_room_otherwise_is_asked_in_its_way():
         assert "max_tokens" not in body
 
 
-async def test_a_server_that_knows_no_schema_is_told_it_in_words():
+async def test_schema_is_in_the_prompt_for_servers_without_schemas():
     async with on_bench(refuses=["json_schema"]) as bench:
         await bench.complete("{}")
 
@@ -186,7 +184,7 @@ async def test_a_server_that_knows_no_schema_is_told_it_in_words():
         assert '"references_help"' in system
 
 
-async def test_a_request_that_is_refused_in_every_form_is_unavailable_and_nothing_is_remembered():
+async def test_request_refused_in_every_form_is_unavailable_and_nothing_is_remembered():
     async with on_bench() as bench:
         with pytest.raises(ModelUnavailable) as caught:
             await bench.complete(*[broken(400)] * 4)
@@ -196,7 +194,7 @@ async def test_a_request_that_is_refused_in_every_form_is_unavailable_and_nothin
         assert bench.fake.requests[-1]["response_format"]["type"] == "json_schema"
 
 
-async def test_a_server_that_does_not_stream_answers_whole(bench):
+async def test_server_without_streaming_replies_whole(bench):
     heard: list[str] = []
 
     reply = await bench.complete(ChatReply('{"a": 1}', is_streamed=False), on_text=heard.append)
@@ -205,7 +203,7 @@ async def test_a_server_that_does_not_stream_answers_whole(bench):
     assert heard == ['{"a": 1}']
 
 
-async def test_a_server_that_calls_a_reply_created_has_answered(bench):
+async def test_status_201_is_a_reply(bench):
     whole = {"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}
 
     reply = await bench.complete(ChatReply(body=json.dumps(whole).encode(), status=201))
@@ -213,7 +211,7 @@ async def test_a_server_that_calls_a_reply_created_has_answered(bench):
     assert (reply.finish, reply.text) == ("stop", "{}")
 
 
-async def test_the_type_of_a_stream_may_be_written_with_capitals(bench):
+async def test_stream_media_type_ignores_case(bench):
     stream = b'data: {"choices": [{"delta": {"content": "{}"}}]}\n\ndata: [DONE]\n\n'
 
     reply = await bench.complete(ChatReply(body=stream, content_type="Text/Event-Stream"))
@@ -221,20 +219,20 @@ async def test_the_type_of_a_stream_may_be_written_with_capitals(bench):
     assert (reply.finish, reply.text) == ("stop", "{}")
 
 
-async def test_characters_that_end_lines_elsewhere_do_not_end_an_event(bench):
+async def test_unicode_line_separators_do_not_end_an_event(bench):
     words = '{"a": "one\u2028two\u0085three"}'
 
     assert (await bench.complete(words)).text == words
 
 
-async def test_a_filter_that_answers_400_is_content_blocked_at_once(bench):
+async def test_content_filter_with_status_400_is_content_blocked_at_once(bench):
     with pytest.raises(ContentBlocked):
         await bench.complete(broken(400, {"code": "content_filter"}))
 
     assert len(bench.fake.requests) == 1
 
 
-async def test_a_server_that_is_not_there_is_tried_twice_and_told_with_what_to_do():
+async def test_unreachable_server_is_tried_twice_and_explained():
     async with on_bench(base_url=f"http://127.0.0.1:{free_port()}/v1") as bench:
         with pytest.raises(ModelUnavailable) as caught:
             await bench.complete()
@@ -243,7 +241,7 @@ async def test_a_server_that_is_not_there_is_tried_twice_and_told_with_what_to_d
         assert "start the server" in caught.value.hint
 
 
-async def test_a_model_that_the_server_does_not_have_is_told_with_what_to_do():
+async def test_unknown_model_is_explained():
     async with on_bench(name="huge") as bench:
         with pytest.raises(ModelUnavailable) as caught:
             await bench.complete()
@@ -252,7 +250,7 @@ async def test_a_model_that_the_server_does_not_have_is_told_with_what_to_do():
         assert "`ollama pull NAME`" in caught.value.hint
 
 
-async def test_an_address_without_its_version_is_told_with_what_to_do():
+async def test_url_without_version_is_explained():
     async with ChatServer() as fake, open_client(fake.base_url.removesuffix("/v1")) as client:
         with pytest.raises(ModelUnavailable) as caught:
             await ChatBench(client, fake, "tiny", "").complete()
@@ -272,7 +270,7 @@ async def test_an_address_without_its_version_is_told_with_what_to_do():
         [ChatReply(body=f'{{"error": "{KEY}"}}'.encode())] * 2,
     ],
 )
-async def test_the_key_and_the_dispute_are_nowhere_to_be_read(bench, caplog, trouble):
+async def test_key_and_dispute_are_in_no_error_or_log(bench, caplog, trouble):
     caplog.set_level(logging.DEBUG)
 
     with pytest.raises(JudgeError) as caught:
@@ -295,7 +293,7 @@ async def test_no_body_is_read_beyond_its_limit(bench):
     assert bench.journal.entries[-1][1]["reason"] == "not-json"
 
 
-async def test_a_key_that_no_header_can_carry_is_not_shown_either():
+async def test_key_that_is_no_valid_header_is_not_shown():
     for key in (f"{KEY}\nx", f"{KEY}…"):
         async with on_bench(key=key) as bench:
             with pytest.raises(ModelUnavailable) as caught:
@@ -306,7 +304,7 @@ async def test_a_key_that_no_header_can_carry_is_not_shown_either():
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
-async def test_no_proxy_stands_before_this_machine(monkeypatch, host):
+async def test_loopback_server_is_called_without_a_proxy(monkeypatch, host):
     monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
     async with open_client(f"http://{host}:1/v1") as here, open_client("http://x.example") as there:
         assert len(here._mounts) < len(there._mounts)
@@ -320,7 +318,7 @@ async def test_no_proxy_stands_before_this_machine(monkeypatch, host):
         ("https_proxy", "http://[::1"),
     ],
 )
-def test_a_client_that_cannot_be_opened_is_told_with_what_to_correct(monkeypatch, name, value):
+def test_client_that_cannot_be_opened_is_explained(monkeypatch, name, value):
     monkeypatch.setenv(name, value)
 
     with pytest.raises(ConfigurationError, match="SSL_CERT_FILE and the proxy variables"):
@@ -334,7 +332,7 @@ async def test_a_server_lists_its_models(models):
         assert fake.headers[0]["Authorization"] == f"Bearer {KEY}"
 
 
-async def test_a_server_that_lists_nothing_is_an_error_in_words():
+async def test_server_without_a_model_list_is_an_error_with_a_message():
     async with ChatServer() as fake:
         for address, reason in (
             (f"http://127.0.0.1:{free_port()}/v1", "ConnectError"),

@@ -1,4 +1,4 @@
-"""Reading what servers of chat completions say, without a server."""
+"""Parses the responses of chat completions, without a server."""
 
 import json
 import time
@@ -53,11 +53,11 @@ def said(content: str | None = None, finish: str | None = None, **delta: object)
         ("a_reason_of_next_year", "other"),
     ],
 )
-def test_each_finish_reason_has_its_word(reason, finish):
+def test_each_finish_reason_is_mapped(reason, finish):
     assert read(said("words"), said(finish=reason)).finish == finish
 
 
-def test_what_comes_in_parts_is_its_text_without_the_thoughts():
+def test_parts_are_joined_without_the_thoughts():
     thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
     parts = [thought, {"type": "text", "text": "a "}, {"type": "text", "text": "b"}]
     message = {"role": "assistant", "content": parts}
@@ -66,7 +66,7 @@ def test_what_comes_in_parts_is_its_text_without_the_thoughts():
 
 
 @pytest.mark.parametrize("events", [[], [{}], [{"choices": []}], [said(" \n", "stop")]])
-def test_a_reply_without_words_is_empty(events):
+def test_reply_without_text_is_empty(events):
     assert read(*events).finish == "empty"
 
 
@@ -80,7 +80,7 @@ def test_a_reply_without_words_is_empty(events):
         ([], True),
     ],
 )
-def test_a_stream_that_does_not_say_that_it_ends_is_cut_unless_its_json_is_whole(events, is_cut):
+def test_stream_without_an_end_is_cut_unless_its_json_is_complete(events, is_cut):
     draft = ChatDraft()
     for event in events:
         draft.add(json.dumps(event))
@@ -88,7 +88,7 @@ def test_a_stream_that_does_not_say_that_it_ends_is_cut_unless_its_json_is_whole
     assert draft.is_cut_short == is_cut
 
 
-def test_room_used_up_by_thinking_is_truncated():
+def test_reply_whose_tokens_all_went_to_thinking_is_truncated():
     assert read(said("", "length", reasoning="hm")).finish == "truncated"
 
 
@@ -99,7 +99,7 @@ def test_room_used_up_by_thinking_is_truncated():
         (said(refusal="I cannot help with that."), "REFUSAL"),
     ],
 )
-def test_a_filter_and_a_refusal_are_content_blocked_with_what_they_cost(event, reason):
+def test_filter_and_refusal_are_content_blocked_with_their_tokens(event, reason):
     with pytest.raises(ContentBlocked) as caught:
         read(event, {"choices": [], "usage": {"prompt_tokens": 120, "completion_tokens": 3}})
 
@@ -143,14 +143,14 @@ def test_thoughts_in_front_of_a_reply_are_not_its_text(written, text):
 
 
 @given(st.text(alphabet="<think>/ {}"), st.integers(1, 9))
-def test_a_thought_is_told_apart_however_it_comes_in_parts(thought, size):
+def test_thoughts_are_separated_for_any_split_into_events(thought, size):
     written = f" <think>{thought.replace('</think>', '')}</think>{{}}"
     parts = [written[at : at + size] for at in range(0, len(written), size)]
 
     assert read(*map(said, parts)).text == "{}"
 
 
-def test_the_time_to_read_grows_with_the_number_of_events():
+def test_parsing_time_is_proportional_to_the_number_of_events():
     def read_s(count: int) -> float:
         event = json.dumps(said("ab"))
         draft = ChatDraft()
@@ -165,7 +165,7 @@ def test_the_time_to_read_grows_with_the_number_of_events():
 
 
 @given(st.lists(EVENTS.map(json.dumps) | JSON_VALUES.map(json.dumps) | st.text()))
-def test_no_event_raises_anything_unforeseen(events):
+def test_any_event_raises_only_expected_errors(events):
     draft = ChatDraft()
     try:
         for event in events:
@@ -177,7 +177,7 @@ def test_no_event_raises_anything_unforeseen(events):
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
-def test_passing_trouble_may_be_tried_again(status):
+def test_transient_errors_are_retryable(status):
     assert refusal(status, {}, "7", 0.0).retry_after_s == 7.0
 
 
@@ -194,7 +194,7 @@ def test_passing_trouble_may_be_tried_again(status):
         (307, None, "JUDGE_OPENAI_BASE_URL leads to a redirect"),
     ],
 )
-def test_a_refusal_is_final_and_says_what_to_do(status, error, hint):
+def test_refusal_is_not_retryable_and_says_what_to_do(status, error, hint):
     failure = refusal(status, error, "", 0.0)
 
     assert not failure.may_retry
@@ -210,7 +210,7 @@ def test_a_refusal_is_final_and_says_what_to_do(status, error, hint):
         ("Unexpected endpoint", 0, True),
     ],
 )
-def test_an_error_in_the_midst_of_a_stream_counts_as_its_status(error, status, may_retry):
+def test_error_in_mid_stream_counts_as_its_status(error, status, may_retry):
     failure = event_failure(error, 0.0)
 
     assert (failure.status, failure.may_retry) == (status, may_retry)
@@ -225,6 +225,6 @@ def test_every_refusal_is_a_failure_with_a_bounded_wait(status, error, header):
 
 
 @given(JSON_VALUES)
-def test_errors_of_any_shape_are_understood_or_ignored(error):
+def test_any_error_body_is_parsed_or_ignored(error):
     assert event_failure(error, 0.0).reason
     assert not is_blocked(error)

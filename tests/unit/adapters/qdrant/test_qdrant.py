@@ -70,8 +70,8 @@ async def test_nothing_to_write_makes_no_collection(client):
     assert not await client.collection_exists(COLLECTION)
 
 
-async def test_document_half_written_is_not_remembered(client):
-    """The upsert of the first passages is cut off, as a kill at that moment would."""
+async def test_partly_written_document_is_not_listed(client):
+    """The first upsert of passages is interrupted, as by a kill."""
     broken = _BrokenUpserts(client, whole=2)
 
     with pytest.raises(ConnectionError):
@@ -167,7 +167,7 @@ async def test_unreachable_server_stops_writing(unused_tcp_port):
             await writer.remove("a", ["b"])
 
 
-async def test_server_that_fails_in_the_midst_of_counting_is_reported(client):
+async def test_failure_while_counting_is_reported(client):
     await add(client, None, *HARBOUR)
 
     with pytest.raises(IndexUnavailable, match="memory: out of order"):
@@ -194,14 +194,14 @@ async def test_missing_package_is_a_configuration_error(monkeypatch):
             pass
 
 
-async def test_address_that_is_none_is_a_configuration_error():
+async def test_invalid_url_is_a_configuration_error():
     with pytest.raises(ConfigurationError, match="is no address") as caught:
         async with opened("http://user:secret@127.0.0.1:port"):
             pass
     assert "secret" not in str(caught.value)
 
 
-async def test_a_proxy_that_cannot_be_used_is_a_configuration_error(monkeypatch):
+async def test_invalid_proxy_is_a_configuration_error(monkeypatch):
     monkeypatch.setenv("all_proxy", "socks5://localhost:1")
     with pytest.raises(ConfigurationError, match="the proxy variables"):
         async with opened("http://qdrant.example:6333"):

@@ -1,4 +1,4 @@
-"""What goes over the wire to a Qdrant server, as a fake of its REST API sees it."""
+"""The requests to a Qdrant server, as a fake of its REST API receives them."""
 
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What asking Redis leaves behind."""
+"""Commands to Redis leave no reference cycles behind."""
 
 import asyncio
 import gc
@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from judge.adapters.redis.cache import call_redis
 
 
-async def test_whoever_asked_redis_is_gone_without_the_collector():
+async def test_callers_of_redis_are_freed_without_the_garbage_collector():
     async def answer():
         return "here"
 
@@ -19,7 +19,7 @@ async def test_whoever_asked_redis_is_gone_without_the_collector():
         assert await task == "here"
         asker = weakref.ref(task)
         del task
-        await asyncio.sleep(0)  # the loop itself holds whom it has just told
+        await asyncio.sleep(0)  # the event loop still references the callback that it just ran
         assert asker() is None
     finally:
         gc.enable()

@@ -1,4 +1,4 @@
-"""The shared cache while it answers, the standby while it does not."""
+"""Failover: the shared cache while it answers, the standby while it does not."""
 
 import asyncio
 from contextvars import ContextVar
@@ -56,7 +56,7 @@ class Breakable:
 
 
 class NotingJournal(RecordingJournal):
-    """Also notes on whose behalf an event was told."""
+    """Also records the request id of each event."""
 
     def note(self, event, **fields):
         super().note(event, request_id=request_id.get(), **fields)
@@ -90,28 +90,28 @@ async def failover(shared, standby, clock, journal):
 
 
 class TestWhileTheSharedCacheAnswers:
-    async def test_reading_asks_the_shared_cache_alone(self, failover, shared, standby):
+    async def test_reading_uses_only_the_shared_cache(self, failover, shared, standby):
         await shared.cache.put_many({"a": ("shared", 60)})
         await standby.cache.put_many({"a": ("standby", 600)})
         assert await failover.get_many(["a"]) == ["shared"]
         assert await failover.seconds_left("a") == 60
 
-    async def test_what_is_stored_goes_to_both(self, failover, shared, standby):
+    async def test_writes_go_to_both(self, failover, shared, standby):
         await failover.put_many({"a": ("text", 60)})
         assert await shared.cache.get_many(["a"]) == ["text"]
         assert await standby.cache.get_many(["a"]) == ["text"]
 
-    async def test_locks_are_taken_in_the_shared_one(self, failover, shared, standby):
+    async def test_locks_are_acquired_in_the_shared_store(self, failover, shared, standby):
         await failover.acquire("page", "mine", 10)
         assert not await shared.lock.acquire("page", "yours", 10)
         assert await standby.lock.acquire("page", "yours", 10)
 
-    async def test_nothing_is_told(self, failover, journal):
+    async def test_nothing_is_noted(self, failover, journal):
         await failover.put_many({"a": ("text", 60)})
         assert not failover.is_degraded
         assert journal.events == []
 
-    async def test_a_probe_says_so(self, failover):
+    async def test_probe_reports_that_it_is_shared(self, failover):
         assert await failover.probe()
 
 
@@ -135,40 +135,38 @@ class TestWhileItIsDown:
         await failover.release("page", "mine")
         assert await failover.acquire("page", "yours", 10)
 
-    async def test_it_is_told_once(self, failover, journal):
+    async def test_outage_is_noted_once(self, failover, journal):
         for _ in range(3):
             await failover.get_many(["a"])
         assert failover.is_degraded
         assert journal.fields_of("cache.down") == [{"reason": "It is down.", "request_id": ""}]
 
-    async def test_a_lock_taken_before_can_still_be_given_back(self, failover, shared, standby):
+    async def test_lock_acquired_before_the_outage_can_be_released(self, failover, shared, standby):
         shared.is_down = False
         await failover.acquire("page", "mine", 10)
         shared.is_down = True
         await failover.release("page", "mine")
         assert await failover.acquire("page", "yours", 10)
 
-    async def test_a_lock_taken_in_the_process_is_given_back_after_the_return(
-        self, failover, shared, standby
-    ):
+    async def test_local_lock_is_released_after_the_recovery(self, failover, shared, standby):
         await failover.acquire("page", "mine", 10)
         shared.is_down = False
         await until(lambda: not failover.is_degraded)
         await failover.release("page", "mine")
         assert await standby.lock.acquire("page", "yours", 10)
 
-    async def test_a_probe_at_start_up_finds_it_out(self, failover):
+    async def test_probe_at_startup_detects_the_outage(self, failover):
         assert not await failover.probe()
         assert failover.is_degraded
 
 
 class TestWhileItHangs:
-    async def test_once_it_is_known_to_be_down_nobody_waits(self, failover, shared):
+    async def test_no_call_waits_during_a_known_outage(self, failover, shared):
         await self.fall_silent(failover, shared)
         async with asyncio.timeout(15):
             assert await failover.get_many(["a"]) == [None]
 
-    async def test_only_the_probe_asks_and_one_at_a_time(self, failover, shared):
+    async def test_only_one_probe_at_a_time_calls_redis(self, failover, shared):
         await self.fall_silent(failover, shared)
         for _ in range(100):
             await failover.get_many(["a"])
@@ -176,7 +174,7 @@ class TestWhileItHangs:
         await failover.get_many(["a"])
         assert shared.calls == ["get_many", "acquire probe"]
 
-    async def test_calls_that_wait_when_one_fails_go_on_with_the_standby(self, failover, shared):
+    async def test_waiting_calls_switch_to_the_standby_when_one_fails(self, failover, shared):
         shared.answers.clear()
         waiting = [asyncio.create_task(failover.get_many(["a"])) for _ in range(10)]
         await until(lambda: len(shared.calls) == 10)
@@ -186,7 +184,7 @@ class TestWhileItHangs:
             for call in waiting:
                 assert await call == [None]
 
-    async def test_a_call_that_is_cancelled_is_not_taken_for_an_outage(self, failover, shared):
+    async def test_cancelled_call_is_not_an_outage(self, failover, shared):
         shared.answers.clear()
         call = asyncio.create_task(failover.get_many(["a"]))
         await until(lambda: shared.calls == ["get_many"])
@@ -197,16 +195,14 @@ class TestWhileItHangs:
 
     @staticmethod
     async def fall_silent(failover: Failover, shared: Breakable) -> None:
-        """Fail once, as after a time-out, and hang from then on."""
+        """Fail once, as after a timeout, and hang from then on."""
         shared.is_down = True
         await failover.get_many(["a"])
         shared.answers.clear()
 
 
 class TestAfterItsReturn:
-    async def test_it_is_used_again_without_any_request_having_to_try(
-        self, failover, shared, journal, clock
-    ):
+    async def test_recovery_is_detected_without_a_request(self, failover, shared, journal, clock):
         shared.is_down = True
         await failover.get_many(["a"])
         await shared.cache.put_many({"a": ("shared", 60)})
@@ -217,7 +213,7 @@ class TestAfterItsReturn:
         assert journal.events == ["cache.down", "cache.back"]
         assert journal.fields_of("cache.back")[0]["down_s"] == 12.5
 
-    async def test_the_return_is_not_told_on_behalf_of_the_request_that_noticed_the_outage(
+    async def test_recovery_is_noted_without_the_request_id_of_the_outage(
         self, failover, shared, journal
     ):
         request_id.set("request-1")
@@ -244,7 +240,7 @@ class TestAfterItsReturn:
         await failover.get_many(["a"])
         assert len(asyncio.all_tasks()) == 2, "this test and the probe"
 
-    async def test_a_probe_by_hand_notices_it_too(self, failover, shared):
+    async def test_explicit_probe_detects_the_recovery(self, failover, shared):
         shared.is_down = True
         await failover.get_many(["a"])
         shared.is_down = False

@@ -1,4 +1,4 @@
-"""What goes first among the passages that a question finds."""
+"""The order of the passages that a query finds."""
 
 import pytest
 
@@ -35,14 +35,14 @@ def ranked(tmp_path):
     return ids
 
 
-async def test_word_that_is_said_again_counts_again(ranked):
+async def test_repeated_query_word_counts_more(ranked):
     documents = (document("a flood here", id="flood"), document("a storm here", id="storm"))
 
     assert (await ranked("flood storm flood", *documents))[0] == "flood"
     assert (await ranked("flood storm storm", *documents))[0] == "storm"
 
 
-async def test_word_that_is_said_over_and_over_does_not_drown_the_others(ranked):
+async def test_weight_of_a_repeated_query_word_saturates(ranked):
     documents = (
         document("the flood was there", id="one"),
         document("storm, wind, hail, snow", id="four"),
@@ -52,7 +52,7 @@ async def test_word_that_is_said_over_and_over_does_not_drown_the_others(ranked)
     assert (await ranked(question, *documents))[0] == "four"
 
 
-async def test_of_a_long_question_the_rare_word_decides_and_of_a_short_one_each_counts(ranked):
+async def test_rare_word_decides_a_long_query_and_each_word_counts_in_a_short_one(ranked):
     common = "heat noise engine drag", "speed metal wind"
     documents = (
         *[document(common[n % 2], id=f"common{n}") for n in range(40)],
@@ -76,7 +76,7 @@ async def test_phrase_within_a_sentence_ranks_first_and_hides_nothing(ranked):
     assert "half" in found
 
 
-async def test_words_side_by_side_rank_above_the_same_words_apart(ranked):
+async def test_adjacent_words_rank_above_distant_ones(ranked):
     found = await ranked(
         "which heat transfer reduces engine noise",
         document("the transfer of engine to heat reduces noise of it", id="apart"),
@@ -86,7 +86,7 @@ async def test_words_side_by_side_rank_above_the_same_words_apart(ranked):
     assert found == ["beside", "apart"]
 
 
-async def test_common_word_weighs_no_more_for_standing_in_few_headings(ranked):
+async def test_common_word_gets_no_extra_weight_for_being_rare_in_headings(ranked):
     common = [document(f"print the list {n}", id=f"list{n}", title="Else") for n in range(40)]
     found = await ranked(
         "list of sockets",
@@ -98,7 +98,7 @@ async def test_common_word_weighs_no_more_for_standing_in_few_headings(ranked):
     assert found[0] == "sockets"
 
 
-async def test_pages_of_hits_join_where_ranking_anew_ends(ranked):
+async def test_pages_of_hits_join_at_the_reranking_limit(ranked):
     crowd = [
         document(f"heat engine {'noise heat ' * (n % 5)}transfer reduces {n}", id=f"d{n}")
         for n in range(RERANK_WINDOW + 6)
@@ -111,7 +111,7 @@ async def test_pages_of_hits_join_where_ranking_anew_ends(ranked):
     assert [name for page in pages for name in page] == whole
 
 
-async def test_document_that_answers_in_two_places_goes_before_one_that_does_in_one(ranked):
+async def test_document_with_two_matching_passages_ranks_above_one_with_one(ranked):
     question = "which heat transfer reduces engine noise"
     found = await ranked(
         question,
@@ -123,7 +123,7 @@ async def test_document_that_answers_in_two_places_goes_before_one_that_does_in_
 
 
 @pytest.mark.parametrize("others", ["", " eagle fox golf hotel india"])
-async def test_a_passage_further_down_proves_what_the_best_does_not(ranked, others):
+async def test_relevance_is_judged_by_more_than_the_best_passage(ranked, others):
     question = f"alpha bravo charlie delta{others}"
     best = document("alpha " * 9, id="best", title="Alpha")
     single = [document(word, id=f"{word}{n}") for word in question.split() for n in range(15)]

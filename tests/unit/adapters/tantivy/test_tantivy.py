@@ -1,4 +1,4 @@
-"""What is Tantivy's alone: its folder, its lock, and processes that come and go."""
+"""What is specific to Tantivy: its folder, its lock, and several processes."""
 
 import asyncio
 import shutil
@@ -65,7 +65,7 @@ async def test_reader_sees_the_commits_of_another_process(tmp_path):
         assert f"d{number}" in await ids(index)
 
 
-async def test_a_commit_that_is_cancelled_is_told_as_cancelled_and_done_whole_or_not_at_all(
+async def test_cancelled_commit_raises_cancelled_error_and_is_atomic(
     tmp_path,
 ):
     begun = asyncio.Event()
@@ -84,7 +84,7 @@ async def test_a_commit_that_is_cancelled_is_told_as_cancelled_and_done_whole_or
     assert len(await ids(TantivyIndex(tmp_path))) in {0, 40}
 
 
-async def test_what_was_not_committed_is_neither_seen_nor_kept(tmp_path):
+async def test_uncommitted_changes_are_neither_visible_nor_stored(tmp_path):
     await add(tmp_path, document("robot", id="kept"))
     index = TantivyIndex(tmp_path)
 
@@ -113,7 +113,7 @@ async def test_killed_writer_loses_nothing_that_was_committed(tmp_path, round_):
     assert await ids(index) == sorted([*found, "after"])
 
 
-async def test_second_writer_is_told_who_holds_the_lock(tmp_path):
+async def test_second_writer_learns_who_has_the_lock(tmp_path):
     with other_process("hold", tmp_path) as process:
         await asyncio.to_thread(process.stdout.readline)
 
@@ -134,7 +134,7 @@ async def test_writer_waits_for_the_lock(tmp_path):
     assert await ids(TantivyIndex(tmp_path)) == ["one"]
 
 
-async def test_writers_of_one_process_take_turns_and_none_is_turned_away(tmp_path):
+async def test_writers_in_one_process_queue_for_the_lock(tmp_path):
     store = store_of(tmp_path, wait_s=0)
 
     async def write(name):
@@ -150,7 +150,7 @@ async def test_writers_of_one_process_take_turns_and_none_is_turned_away(tmp_pat
     assert await ids(TantivyIndex(tmp_path)) == names
 
 
-async def test_lock_that_cannot_be_signed_is_held_all_the_same(tmp_path):
+async def test_lock_is_held_even_if_its_owner_cannot_be_written(tmp_path):
     (tmp_path / "index.lock").symlink_to("/dev/full")
 
     await add(tmp_path, document("robot", id="one"))
@@ -174,7 +174,7 @@ async def test_reader_needs_no_lock(tmp_path):
         assert await ids(TantivyIndex(tmp_path)) == ["one"]
 
 
-async def test_index_of_another_version_names_the_way_out(tmp_path):
+async def test_index_of_another_version_says_how_to_rebuild(tmp_path):
     (tmp_path / "index-v0").mkdir()
     index = TantivyIndex(tmp_path)
 
@@ -218,7 +218,7 @@ async def test_only_a_long_query_leaves_the_event_loop(tmp_path, asked, waits):
     await searching
 
 
-async def test_what_a_full_disk_left_is_removed_before_more_is_written(tmp_path):
+async def test_files_left_by_a_full_disk_are_removed_before_writing(tmp_path):
     await add(tmp_path, document("robot", id="kept"))
     with other_process("fill", tmp_path) as process:
         told = (await asyncio.to_thread(process.communicate))[0]

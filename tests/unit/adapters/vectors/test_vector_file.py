@@ -1,4 +1,4 @@
-"""The file of vectors, whole, torn, corrupt, or never ours."""
+"""The file of vectors: intact, torn, corrupt, or of another program."""
 
 import numpy as np
 import pytest
@@ -31,21 +31,21 @@ def known(path):
     return [key for key in THREE if not table.lacks(np.array([key])).any()]
 
 
-def test_no_file_holds_nothing_and_is_like_nothing(path):
+def test_missing_file_has_no_vectors_and_no_matches(path):
     table = VectorFile(path).table()
 
     assert (table.dimensions, table.similarities([1.0, 0.0]).tolist()) == (0, [])
     assert table.lacks(np.array([1, 2])).all()
 
 
-def test_vectors_come_back_by_their_likeness(whole):
+def test_vectors_are_found_by_similarity(whole):
     table = VectorFile(whole).table()
 
     assert table.keys.tolist() == list(THREE)
     assert table.similarities([0.0, 5.0]).tolist() == pytest.approx([0.0, 1.0, 0.5**0.5])
 
 
-def test_what_has_no_direction_is_like_nothing(path):
+def test_zero_vector_matches_nothing(path):
     file = VectorFile(path)
     file.append({1: [0.0, 0.0], 2: [float("nan"), 1.0], 3: [1e300, 1.0], 4: [1.0, 0.0]})
 
@@ -53,7 +53,7 @@ def test_what_has_no_direction_is_like_nothing(path):
     assert file.table().similarities([0.0, 0.0]).tolist() == [0.0] * 4
 
 
-def test_vectors_of_another_length_are_refused_and_like_nothing(whole):
+def test_vectors_of_another_dimension_are_refused_and_match_nothing(whole):
     file = VectorFile(whole)
 
     with pytest.raises(ValueError, match="vectors of 3 numbers where 2 are kept"):
@@ -79,7 +79,7 @@ def test_open_reader_sees_what_another_appends_and_keeps(whole):
     writer.compact(np.array([0, 3]))
     assert reader.table().keys.tolist() == [1, 7]
     assert reader.table() is reader.table()
-    # What was mapped stays as it was.
+    # The mapping that is already open does not change.
     assert before.similarities([1.0, 0.0]).tolist() == pytest.approx([1.0, 0.0, 0.5**0.5])
 
 
@@ -95,7 +95,7 @@ def test_file_that_is_emptied_can_be_filled_again(whole):
 
 
 @given(st.integers(0, HEADER + 3 * RECORD))
-def test_torn_file_holds_its_whole_records_and_is_mended_by_the_next_append(tmp_path_factory, end):
+def test_torn_file_has_its_whole_records_and_is_repaired_by_the_next_append(tmp_path_factory, end):
     path = tmp_path_factory.mktemp("torn") / "fake-2.v1"
     VectorFile(path).append(THREE)
     path.write_bytes(path.read_bytes()[:end])
@@ -109,7 +109,7 @@ def test_torn_file_holds_its_whole_records_and_is_mended_by_the_next_append(tmp_
 
 
 @given(st.data())
-def test_one_spoilt_byte_costs_one_record_at_most_or_the_whole_file(tmp_path_factory, data):
+def test_one_corrupt_byte_costs_one_record_at_most_or_the_whole_file(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("corrupt") / "fake-2.v1"
     VectorFile(path).append(THREE)
     raw = bytearray(path.read_bytes())
@@ -133,8 +133,8 @@ def test_one_spoilt_byte_costs_one_record_at_most_or_the_whole_file(tmp_path_fac
     assert not VectorFile(path).table().lacks(np.array([7])).any()
 
 
-def test_record_that_was_mended_meanwhile_is_read_again(whole):
-    """As when a reader came while the record was being written."""
+def test_record_that_was_repaired_meanwhile_is_read_again(whole):
+    """As if a reader came while the record was being written."""
     raw = whole.read_bytes()
     with whole.open("r+b") as file:
         file.seek(HEADER + 2 * RECORD)
@@ -161,7 +161,7 @@ def test_any_bytes_are_a_file_that_can_be_read_and_appended_to(tmp_path_factory,
 
 
 @given(st.binary(max_size=100))
-def test_records_of_any_bytes_are_like_nothing_unless_their_sums_are_right(tmp_path_factory, raw):
+def test_records_with_wrong_checksums_match_nothing(tmp_path_factory, raw):
     path = tmp_path_factory.mktemp("any") / "fake-2.v1"
     path.write_bytes(header(2) + raw)
 
@@ -173,7 +173,7 @@ def test_records_of_any_bytes_are_like_nothing_unless_their_sums_are_right(tmp_p
 
 
 @given(st.binary(max_size=40))
-def test_only_our_own_headers_have_dimensions(raw):
+def test_only_valid_headers_have_dimensions(raw):
     dimensions = parse_header(raw)
 
     assert dimensions == 0 or raw == header(dimensions)
@@ -187,7 +187,7 @@ def test_header_of_impossible_dimensions_is_none(dimensions):
 
 
 @given(arrays(np.float32, (4, 3), elements=st.floats(-1e6, 1e6, width=32)))
-def test_likeness_is_the_cosine(tmp_path_factory, given_vectors):
+def test_similarity_is_the_cosine(tmp_path_factory, given_vectors):
     path = tmp_path_factory.mktemp("cosine") / "fake-3.v1"
     vectors = given_vectors.tolist()
     file = VectorFile(path)

@@ -1,4 +1,4 @@
-"""Vectors beside Tantivy: what is made of what, and what is left after failures and kills."""
+"""Vectors beside Tantivy: which are computed, and what remains after failures and kills."""
 
 import asyncio
 import signal
@@ -31,7 +31,7 @@ BOATS = [document(f"boat number{n}", id=f"d{n}") for n in range(5)]
 
 
 class Library:
-    """The index in a folder, opened anew as each process does."""
+    """The index in a folder, opened again as by each process."""
 
     def __init__(self, folder, embedder=None):
         self.folder = folder
@@ -57,7 +57,7 @@ class Library:
             await writer.commit()
 
     async def crash(self, *documents):
-        """Come as far as the commit, and no further."""
+        """Write, and crash at the commit."""
         with suppress(KeyError):
             async with self.store.writing() as writer:
                 await writer.replace(documents)
@@ -109,7 +109,7 @@ async def test_key_of_a_text_depends_on_all_that_is_embedded():
     assert -(1 << 63) <= text_key("boat \ud800") < 1 << 63
 
 
-async def test_failing_embedder_is_asked_once_and_the_text_is_there(shelf):
+async def test_failing_embedder_is_called_once_and_the_text_is_indexed(shelf):
     shelf.embedder.is_down = True
     async with shelf.store.writing() as writer:
         await writer.replace(BOATS[:2])
@@ -125,7 +125,7 @@ async def test_failing_embedder_is_asked_once_and_the_text_is_there(shelf):
     assert "no vectors of fake-4. `judge index add` makes them" in results.warnings[0]
 
 
-async def test_missing_vectors_are_completed_and_no_others_made(shelf):
+async def test_only_missing_vectors_are_computed(shelf):
     await shelf.add(*BOATS[:2])
     await shelf.add(*BOATS[2:], store=shelf.plain)
     assert await shelf.store.missing() == 3
@@ -136,7 +136,7 @@ async def test_missing_vectors_are_completed_and_no_others_made(shelf):
     assert len(await shelf.ids("vessel")) == 5
 
 
-async def test_completing_can_be_stopped_and_goes_on_later(shelf):
+async def test_completion_can_be_interrupted_and_resumed(shelf):
     many = [document(f"boat number{n}", id=f"d{n}") for n in range(BATCH_TEXTS + 3)]
     await shelf.add(*many, store=shelf.plain)
     answers = iter([False, True])
@@ -146,7 +146,7 @@ async def test_completing_can_be_stopped_and_goes_on_later(shelf):
     assert await Library(shelf.folder).complete() == 3
 
 
-async def test_failure_while_completing_keeps_what_was_made(shelf):
+async def test_failure_during_completion_keeps_computed_vectors(shelf):
     many = [document(f"boat number{n}", id=f"d{n}") for n in range(BATCH_TEXTS + 3)]
     await shelf.add(*many, store=shelf.plain)
 
@@ -159,13 +159,13 @@ async def test_failure_while_completing_keeps_what_was_made(shelf):
     assert await shelf.store.missing() == 3
 
 
-async def test_nothing_indexed_lacks_nothing(shelf):
+async def test_empty_index_lacks_no_vectors(shelf):
     assert await shelf.store.missing() == 0
     assert await shelf.complete() == 0
     assert (await shelf.find("boat")).hits == ()
 
 
-async def test_vectors_of_another_embedder_are_not_used_and_go_when_all_are_made(shelf):
+async def test_vectors_of_another_embedder_are_unused_and_removed_on_completion(shelf):
     await shelf.add(*BOATS)
     other = Library(shelf.folder, FakeEmbedder("other/4"))
 
@@ -195,7 +195,7 @@ async def test_vectors_that_nothing_uses_are_dropped_once_they_are_many(shelf):
     assert await shelf.ids("vessel") == ["d3", "d4"]
 
 
-async def test_what_was_not_committed_costs_no_second_embedding(shelf):
+async def test_uncommitted_texts_are_not_embedded_again(shelf):
     await shelf.crash(*BOATS)
     assert await shelf.ids("vessel") == []
 
@@ -235,14 +235,14 @@ async def test_killed_writer_loses_no_vector_of_what_was_committed(tmp_path, rou
 
     shelf = Library(tmp_path)
     committed = {f"d{number}" for number in range(last + 1)}
-    # By meaning alone: "sensor" stands in none of them.
+    # By vectors alone: none contains "sensor".
     assert committed <= {hit.passage.document_id for hit in (await shelf.find("sensor")).hits}
     assert await shelf.store.missing() == 0
     await shelf.add(document("robot", id="after"))
     assert "after" in await shelf.ids("sensor")
 
 
-async def test_torn_vectors_are_made_again(shelf):
+async def test_torn_vectors_are_computed_again(shelf):
     await shelf.add(*BOATS)
     shelf.path.write_bytes(shelf.path.read_bytes()[:-5])
     again = Library(shelf.folder)
@@ -261,7 +261,7 @@ async def test_reader_sees_the_vectors_of_another_process_at_once(shelf):
             assert f"d{last}" in await shelf.ids("sensor")
 
 
-async def test_paging_walks_through_the_joined_head_and_all_that_comes_after(shelf):
+async def test_pages_contain_the_fused_head_and_all_later_hits(shelf):
     boats = [document(f"boat {'deck ' * (n % 7)}", id=f"d{n}") for n in range(TOP_HITS + 30)]
     ships = [document(f"vessel {n}", id=f"v{n}") for n in range(20)]
     await shelf.add(*boats, *ships)
@@ -279,8 +279,8 @@ async def test_paging_walks_through_the_joined_head_and_all_that_comes_after(she
 
 
 @pytest.mark.parametrize("share", [0.9, 0.5, 0.3, 0.1])
-async def test_scope_of_any_width_holds_its_most_alike(shelf, share):
-    """Wide scopes are tried on the most alike of all first: what that finds is the same."""
+async def test_most_similar_passages_are_found_in_scopes_of_any_size(shelf, share):
+    """Large scopes first try the most similar passages of all; the result is the same."""
     count = MAX_TRIED + 200
     inside = [n for n in range(count) if n >= count * (1 - share)]
     nearer = "boat"
@@ -315,7 +315,7 @@ async def test_vectors_left_of_removed_passages_find_nothing_in_a_wide_scope(she
     assert await shelf.ids("vessel", Clause("collection", ("default",))) == []
 
 
-async def test_unusable_vectors_are_a_failure_of_the_embedder(tmp_path):
+async def test_invalid_vectors_are_an_embedder_failure(tmp_path):
     class Ragged(FakeEmbedder):
         async def embed_passages(self, texts):
             return [[1.0] * (3 + n) for n, _ in enumerate(texts)]
@@ -328,7 +328,7 @@ async def test_unusable_vectors_are_a_failure_of_the_embedder(tmp_path):
         await shelf.complete()
 
 
-async def test_vectors_that_cannot_be_read_are_done_without_and_writing_says_so(shelf):
+async def test_unreadable_vectors_are_ignored_in_search_and_reported_when_writing(shelf):
     await shelf.add(*BOATS)
     shelf.path.unlink()
     shelf.path.mkdir()
@@ -379,7 +379,7 @@ def test_missing_package_is_a_configuration_error(monkeypatch, tmp_path):
 
 
 async def test_every_filter_is_exact_over_many_passages(tmp_path):
-    """One passage in a thousand, the least alike of all, is found at limit 1."""
+    """The least similar of a thousand passages is found at limit 1."""
     shelf = Library(tmp_path)
     crowd = [document(*["boat"] * 50, id=f"d{n}", collection="crowd") for n in range(20)]
     lone = document("a ship laden with bread and robots", id="lone", collection="crowd", folder="x")

@@ -1,4 +1,4 @@
-"""Bounds on bodies, and which addresses are on the web at all."""
+"""Bounds on response bodies, and which URLs are web addresses."""
 
 import contextlib
 import gzip
@@ -70,7 +70,7 @@ def test_many_empty_members_are_refused():
 
 
 @pytest.mark.parametrize("encoding", ["UTF-8", "none", "identity, gzip", "x-gzip, identity"])
-def test_a_name_that_is_no_coding_changes_nothing(encoding):
+def test_unknown_content_encoding_is_ignored(encoding):
     body = BoundedBody(encoding, LIMIT)
     body.feed(gzip.compress(b"abc") if "gzip" in encoding else b"abc")
     assert body.finish() == b"abc"
@@ -96,7 +96,7 @@ def test_raw_bytes_are_bounded_even_if_they_decode_to_nothing():
         unpack(gzip.compress(b"") + b"\0" * LIMIT)
 
 
-def test_a_bomb_costs_no_memory():
+def test_decompression_bomb_uses_little_memory():
     packer = zlib.compressobj(9, wbits=31)
     bomb = b"".join(packer.compress(b"\0" * (1 << 20)) for _ in range(64)) + packer.flush()
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""What the fetcher makes of replies, over a scripted transport; sockets are in tests/contract."""
+"""How the fetcher handles replies, over a scripted transport; sockets are in tests/contract."""
 
 import gzip
 from collections.abc import AsyncIterator
@@ -30,13 +30,13 @@ class Body(httpx.AsyncByteStream):
 
 
 def reply(content: bytes = b"", status: int = 200, headers=()):
-    """Answers each request anew."""
+    """A route that answers each request with a new response."""
     return lambda _: httpx.Response(status, headers=list(headers), stream=Body(content))
 
 
 @pytest.fixture
 def web() -> respx.MockRouter:
-    """All that can be reached: SITE has no robots.txt, unless a test says otherwise."""
+    """The reachable web: SITE, without robots.txt unless a test adds one."""
     router = respx.MockRouter(assert_all_called=False)
     router.get(ROBOTS).mock(side_effect=reply(status=404))
     return router
@@ -79,7 +79,7 @@ async def test_three_redirects_are_followed_and_four_are_not(fetcher, web):
     assert await refusal_reason(fetcher, f"{SITE}/4") == "redirects"
 
 
-async def test_a_circle_of_redirects_ends(fetcher, web):
+async def test_redirect_loop_ends(fetcher, web):
     assert await refusal_reason(fetcher, redirect(web, f"{SITE}/", "/")) == "redirects"
     assert len(requests_for(web, f"{SITE}/")) == 4
 
@@ -120,7 +120,7 @@ async def test_a_gzip_page_comes_unpacked_and_one_that_ends_early_is_refused(fet
         (b"<html>", (("Content-Type", "text/html"), ("Content-Type", "text/html")), True),
     ],
 )
-async def test_what_says_or_shows_that_it_is_html_is_a_page(fetcher, web, body, headers, is_page):
+async def test_declared_or_sniffed_html_is_a_page(fetcher, web, body, headers, is_page):
     url = page(web, f"{SITE}/", body, headers)
     if is_page:
         assert isinstance(await fetcher.fetch(url, timeout_s=5), Page)
@@ -128,7 +128,7 @@ async def test_what_says_or_shows_that_it_is_html_is_a_page(fetcher, web, body, 
         assert await refusal_reason(fetcher, url) == "content-type"
 
 
-async def test_we_say_who_we_are_and_what_we_take(web):
+async def test_request_has_user_agent_and_accept_headers(web):
     contacts = iter(["first@example.org", "second@example.org\r\nHost: other\u00e9", ""])
     fetcher = fetcher_of(web, lambda: next(contacts, ""))
     page(web, f"{SITE}/")
@@ -160,7 +160,7 @@ async def test_validators_that_cannot_be_a_header_are_neither_kept_nor_sent(fetc
     assert not {"if-none-match", "if-modified-since"} & set(sent)
 
 
-async def test_what_robots_txt_forbids_is_not_asked_for(fetcher, web):
+async def test_disallowed_path_is_not_requested(fetcher, web):
     robots(web, b"User-agent: *\nDisallow: /private/")
     private = page(web, f"{SITE}/private/page")
     assert await refusal_reason(fetcher, private) == "robots"
@@ -168,21 +168,21 @@ async def test_what_robots_txt_forbids_is_not_asked_for(fetcher, web):
     assert requests_for(web, private) == []
 
 
-async def test_the_robots_txt_of_a_redirects_target_counts(fetcher, web):
+async def test_robots_txt_of_a_redirect_target_applies(fetcher, web):
     target = page(web, "https://elsewhere.example/target")
     page(web, "https://elsewhere.example/robots.txt", b"User-agent: judge\nDisallow: /", ())
     assert await refusal_reason(fetcher, redirect(web, f"{SITE}/", target)) == "robots"
     assert requests_for(web, target) == []
 
 
-async def test_a_robots_txt_that_moved_is_followed(fetcher, web):
+async def test_redirected_robots_txt_is_followed(fetcher, web):
     redirect(web, ROBOTS, "/moved.txt", status=301)
     page(web, f"{SITE}/moved.txt", b"User-agent: *\nDisallow: /private", ())
     assert await refusal_reason(fetcher, page(web, f"{SITE}/private")) == "robots"
 
 
 @pytest.mark.parametrize("status", [500, 503])
-async def test_a_robots_txt_that_fails_refuses_the_site(fetcher, web, status):
+async def test_failing_robots_txt_refuses_the_site(fetcher, web, status):
     robots(web, b"", status)
     url = page(web, f"{SITE}/")
     assert await refusal_reason(fetcher, url) == "robots"

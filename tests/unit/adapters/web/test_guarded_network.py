@@ -1,4 +1,4 @@
-"""What is asked of the network for a host with allowed addresses, and what is said of others."""
+"""Which connections the guarded network makes, and how it refuses the others."""
 
 import ssl
 
@@ -16,7 +16,7 @@ from tests.fakes.network import PUBLIC, FakeResolver
 
 
 class Refusing(httpcore.AsyncMockBackend):
-    """A network on which nobody answers; notes what it is asked."""
+    """A network without any host; records the connection attempts."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[object, ...]] = []
@@ -26,7 +26,7 @@ class Refusing(httpcore.AsyncMockBackend):
         raise httpcore.ConnectError("nobody is there")
 
 
-async def test_each_address_is_asked_once_in_the_way_that_was_wanted() -> None:
+async def test_each_address_is_tried_once_with_the_given_options() -> None:
     network = Refusing()
     guarded = GuardedNetwork(frozenset(), FakeResolver(PUBLIC, "1.1.1.1", PUBLIC), network)
     with pytest.raises(httpcore.ConnectError, match="nobody is there"):
@@ -36,7 +36,7 @@ async def test_each_address_is_asked_once_in_the_way_that_was_wanted() -> None:
 
 
 @pytest.mark.parametrize("given", [None, 1e6])
-async def test_no_connection_is_waited_for_longer_than_is_sensible(given: float | None) -> None:
+async def test_connect_timeout_is_bounded(given: float | None) -> None:
     network = Refusing()
     with pytest.raises(httpcore.ConnectError):
         await GuardedNetwork(frozenset(), FakeResolver(PUBLIC), network).connect_tcp("a", 80, given)
@@ -58,7 +58,7 @@ async def test_only_the_first_addresses_are_tried() -> None:
         ("a.example", "10.0.0.1", "a.example (at 10.0.0.1) is not a public address"),
     ],
 )
-async def test_a_private_address_is_named_with_what_would_allow_it(
+async def test_private_address_is_refused_with_the_setting_to_allow_it(
     host: str, address: str, said: str
 ) -> None:
     with pytest.raises(FetchError) as refused:
@@ -69,7 +69,7 @@ async def test_a_private_address_is_named_with_what_would_allow_it(
     )
 
 
-async def test_a_name_without_address_is_told() -> None:
+async def test_host_without_addresses_is_reported() -> None:
     with pytest.raises(FetchError, match=r"The name a\.example has no address\. Check the spell"):
         await GuardedNetwork(frozenset(), FakeResolver(), Refusing()).connect_tcp("a.example", 80)
 
@@ -108,13 +108,13 @@ async def test_interim_replies_are_counted_over_tls_as_well() -> None:
     await read_and_be_refused(stream, MAX_INTERIM_REPLIES)
 
 
-async def test_what_a_page_tells_of_interim_replies_is_not_counted() -> None:
+async def test_interim_replies_in_a_page_body_are_not_counted() -> None:
     stream = await connected(*[b"<p>HTTP/1.1 100 Continue"] * (MAX_INTERIM_REPLIES + 1))
     for _ in range(MAX_INTERIM_REPLIES + 1):
         assert await stream.read(100)
 
 
-async def test_a_connection_that_is_used_again_is_counted_anew() -> None:
+async def test_count_restarts_on_a_reused_connection() -> None:
     stream = await connected(*[INTERIM] * 2 * MAX_INTERIM_REPLIES)
     for _ in range(2):
         await stream.write(b"GET / HTTP/1.1\r\n\r\n")

@@ -1,4 +1,4 @@
-"""What robots.txt means for us, and how long we believe it."""
+"""The rules of robots.txt, and how long they are cached."""
 
 import asyncio
 
@@ -67,7 +67,7 @@ async def refusal(cache: RobotsCache, url: str = PAGE) -> str:
         ("<!doctype html><p>Not found</p>", True),
     ],
 )
-def test_rules_are_read_for_our_product_token(text, is_allowed):
+def test_rules_for_our_product_token_apply(text, is_allowed):
     assert parse_robots(text).allow(PAGE) is is_allowed
 
 
@@ -77,7 +77,7 @@ def test_any_robots_text_can_be_read(text):
 
 
 @given(st.text(max_size=60))
-def test_any_path_can_be_asked_about(path):
+def test_any_path_can_be_checked(path):
     rules = parse_robots("User-agent: *\nDisallow: /a*b$\nAllow: /*?x=")
     assert rules.allow(f"{ORIGIN}/{path}") in {True, False}
 
@@ -89,7 +89,7 @@ def test_many_agents_above_many_rules_do_not_multiply():
     assert parse_robots(agents + rules).allow(PAGE)
 
 
-async def test_an_origin_is_asked_once_an_hour():
+async def test_origin_is_requested_once_an_hour():
     site, time = Site(REFUSING), Time()
     cache = RobotsCache(site, time)
     assert await refusal(cache) == "robots"
@@ -102,7 +102,7 @@ async def test_an_origin_is_asked_once_an_hour():
     assert len(site.calls) == 2
 
 
-async def test_many_at_once_ask_once():
+async def test_concurrent_callers_share_one_request():
     site = Site(REFUSING)
     site.gate.clear()
     cache = RobotsCache(site)
@@ -114,7 +114,7 @@ async def test_many_at_once_ask_once():
     assert len(site.calls) == 1
 
 
-async def test_a_caller_who_gives_up_does_not_spoil_it_for_the_others():
+async def test_cancelled_caller_does_not_affect_others():
     site = Site(REFUSING)
     site.gate.clear()
     cache = RobotsCache(site)
@@ -165,7 +165,7 @@ async def test_older_rules_serve_while_new_ones_cannot_be_read():
 
 
 @pytest.mark.parametrize("reason", ["address", "connection", "tls", "timeout"])
-async def test_an_origin_that_cannot_be_had_is_told_as_such_and_asked_again(reason):
+async def test_unreachable_origin_is_reported_and_requested_again(reason):
     site = Site(FetchError(reason, "example.org cannot be had"))
     cache = RobotsCache(site)
     assert await refusal(cache) == reason
@@ -179,7 +179,7 @@ async def test_the_refusal_names_the_site_and_not_the_query():
     assert "who=me" not in str(caught.value)
 
 
-async def test_the_origins_remembered_are_bounded():
+async def test_number_of_cached_origins_is_bounded():
     cache = RobotsCache(Site(REFUSING))
     for number in range(robots.MAX_ORIGINS + 5):
         await cache.check(f"https://site{number}.example", f"https://site{number}.example/")
@@ -187,7 +187,7 @@ async def test_the_origins_remembered_are_bounded():
     assert len(cache._rules_by_origin) == robots.MAX_ORIGINS
 
 
-async def test_closing_gives_up_what_is_being_asked():
+async def test_closing_cancels_pending_requests():
     site = Site(REFUSING)
     site.gate.clear()
     cache = RobotsCache(site)

@@ -118,7 +118,7 @@ def test_special_addresses_and_odd_spellings_are_not_public(address):
 
 
 @given(st.ip_addresses())
-def test_whatever_python_knows_to_be_special_is_not_public(ip):
+def test_addresses_that_python_calls_special_are_not_public(ip):
     special = ip.is_private or ip.is_loopback or ip.is_link_local or ip.is_multicast
     if special or ip.is_reserved or ip.is_unspecified:
         assert not is_public(str(ip))
@@ -138,7 +138,7 @@ def test_no_ipv6_form_that_carries_an_ipv4_address_is_public(ip):
 
 
 @given(st.text(max_size=40))
-def test_any_text_can_be_asked_about(text):
+def test_any_text_can_be_checked(text):
     assert is_public(text) in {True, False}
 
 
@@ -150,11 +150,11 @@ def test_trusted_hosts_are_spelt_with_brackets_for_ipv6():
 @pytest.mark.parametrize(
     "spelling", ["127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.1"]
 )
-async def test_the_machines_resolver_makes_odd_spellings_plain(spelling):
+async def test_system_resolver_normalises_unusual_spellings(spelling):
     assert await open_resolver()(spelling) == ["127.0.0.1"]
 
 
-async def test_names_that_no_resolver_answers_hold_up_nothing_else(monkeypatch):
+async def test_slow_dns_does_not_block_other_names(monkeypatch):
     answered, resolve = threading.Event(), open_resolver()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answered.wait() and [])
     look_ups = [asyncio.create_task(resolve(f"{n}.example")) for n in range(MAX_LOOK_UPS)]
@@ -175,7 +175,7 @@ async def test_the_connection_goes_to_the_address_that_was_checked():
     assert guard.resolver.calls == ["example"]
 
 
-async def test_a_name_that_changes_its_address_after_the_check_gains_nothing():
+async def test_dns_rebinding_after_the_check_has_no_effect():
     network = Recorder()
     answers = iter([[PUBLIC], ["127.0.0.1"]])
 
@@ -219,7 +219,7 @@ async def test_a_trusted_host_may_be_private():
 
 
 @pytest.mark.parametrize("trusted", ["intranet:8081", "other:8080", "10.0.0.1:8080", "intranet"])
-async def test_trust_is_in_one_host_at_one_port(trusted):
+async def test_trust_applies_to_one_host_and_port(trusted):
     network = Recorder()
     with pytest.raises(FetchError):
         await guarded(network, trusted, intranet=["10.0.0.1"]).connect_tcp("intranet", 8080)
