@@ -1,4 +1,4 @@
-"""Antonyms of WordNet: what of it comes with the package, and what they are good for."""
+"""Antonyms of WordNet: the packaged file, and their effect on support and contradiction."""
 
 import runpy
 from importlib.resources import files
@@ -32,13 +32,13 @@ def test_antonyms_of_common_senses_and_what_is_derived_of_them_are_written(tmp_p
     assert "# Copyright by somebody." in notice
 
 
-def test_the_antonyms_come_with_the_notice_that_their_licence_asks_for() -> None:
+def test_antonyms_have_the_notice_of_their_licence() -> None:
     text = files("judge").joinpath("vocabulary/antonyms.txt").read_text(encoding="utf-8")
     assert "Copyright 2011 by Princeton University" in text
     assert "THIS SOFTWARE AND DATABASE IS PROVIDED" in text
 
 
-def test_a_word_for_its_antonym_turns_a_sentence_round() -> None:
+def test_replacing_a_word_by_its_antonym_reverses_a_sentence() -> None:
     source = ["Pupils stand in the hall during the talk."]
     said, turned = "During the talk the pupils stand.", "Pupils sit in the hall during the talk."
     assert contradicts(turned, source)

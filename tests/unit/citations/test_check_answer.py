@@ -1,4 +1,4 @@
-"""Any answer checked against its sources."""
+"""Checks the citations of any answer against its sources."""
 
 import time
 
@@ -42,7 +42,7 @@ def uncited(answer: str) -> list[str]:
     return [answer[claim.start : claim.end] for claim in check(answer).uncited]
 
 
-def test_a_mark_has_the_sentence_that_supports_it_and_how_far() -> None:
+def test_citation_has_its_supporting_sentence_and_score() -> None:
     answer = f"😀 {BOILER[:-1]} [1]."
     [mark] = check(answer).marks
     start = answer.index("[1]")
@@ -86,7 +86,7 @@ def test_the_verdict_is_of_the_whole(answer: str, verdict: str) -> None:
     assert check(answer).verdict == verdict
 
 
-def test_a_mark_of_several_numbers_has_an_entry_for_each() -> None:
+def test_citation_of_several_numbers_has_an_entry_for_each() -> None:
     answer = "The deposit must be returned within ten days [1, 2]."
     first, second = check(answer).marks
     assert (first.number, second.number) == (1, 2)
@@ -96,17 +96,17 @@ def test_a_mark_of_several_numbers_has_an_entry_for_each() -> None:
     assert (second.support or 0.0) >= SUPPORT_THRESHOLD
 
 
-def test_a_malformed_mark_has_no_number() -> None:
+def test_malformed_citation_has_no_number() -> None:
     [mark] = check(f"{BOILER} [see 1]").marks
     assert (mark.number, mark.in_range, mark.sentence, mark.support) == (None, False, None, None)
 
 
-def test_a_mark_out_of_range_keeps_its_number() -> None:
+def test_citation_out_of_range_keeps_its_number() -> None:
     [mark] = check(f"{BOILER} [2024]").marks
     assert (mark.number, mark.in_range) == (2024, False)
 
 
-def test_a_sentence_that_says_the_opposite_is_told_with_its_sentence() -> None:
+def test_contradiction_is_reported_with_the_source_sentence() -> None:
     [mark] = check(
         "Your landlord must give you at least 12 hours' notice before visiting [1]."
     ).marks
@@ -135,14 +135,14 @@ def test_a_tag_after_the_full_stop_belongs_to_the_sentence_before_it() -> None:
         f'{BOILER[:-1]} <cite i="1"></CITE >.',
     ],
 )
-def test_a_mark_cites_for_the_words_beside_it_and_no_address_or_tag(answer: str) -> None:
+def test_claim_has_the_words_beside_the_citation_without_urls_and_tags(answer: str) -> None:
     found = check(answer)
     assert found.marks[0].sentence == BOILER
     assert (found.marks[0].support or 0.0) > 0.99
     assert (found.uncited, found.verdict) == ((), "supported")
 
 
-def test_of_several_marks_in_a_sentence_each_is_held_against_its_own_words() -> None:
+def test_each_citation_in_a_sentence_has_its_own_claim() -> None:
     found = check(f"{BOILER[:-1]} [1]; {DEPOSIT[:-1]} [2][1].")
     assert [mark.support for mark in found.marks[:2]] == [1.0, 1.0]
     assert (found.marks[2].support or 0.0) < SUPPORT_THRESHOLD
@@ -174,11 +174,11 @@ def test_a_list_of_sources_at_the_end_makes_no_claims(listed: str) -> None:
         (f"{BOILER[:-1]} [1].\n\n[1]: {COUNCIL}", "partly"),
     ],
 )
-def test_what_only_looks_like_a_list_of_sources_hides_nothing(answer: str, verdict: str) -> None:
+def test_text_that_resembles_a_list_of_sources_is_checked(answer: str, verdict: str) -> None:
     assert check(answer).verdict == verdict
 
 
-def test_a_bracket_in_disguise_is_one_mark() -> None:
+def test_disguised_bracket_is_one_citation() -> None:
     for disguise in ('<citation i="1"/>', '&lt;cite i="1"/&gt;'):
         [mark] = check(f"{BOILER[:-1]} {disguise} and so on.").marks
         assert mark.number is None
@@ -220,7 +220,7 @@ def test_a_claim_beside_code_and_in_bold_type_is_one(text: str) -> None:
     assert [COUNCIL in claim for claim in uncited(text)] == [True]
 
 
-def test_a_form_that_is_named_is_the_only_one() -> None:
+def test_only_the_given_citation_format_is_recognised() -> None:
     assert check(f'{BOILER} <cite i="1"/> See a[0].', "cite").verdict == "supported"
     assert check(f'{BOILER} <cite i="1"/> See a[0].').verdict == "broken"
     assert check(f'{BOILER} <cite i="1"/>', "brackets").verdict == "broken"
@@ -273,7 +273,7 @@ def test_a_fact_about_the_world_is_a_claim(sentence: str) -> None:
         "…",
     ],
 )
-def test_what_tells_of_no_fact_is_no_claim(sentence: str) -> None:
+def test_sentence_without_a_fact_is_not_a_claim(sentence: str) -> None:
     assert not makes_claim(sentence)
 
 
@@ -291,7 +291,7 @@ def test_too_many_citations_are_refused() -> None:
 @given(TEXTS, FORMS)
 @example('<cite i="1"/>', None)
 @example("[1.\n2]", None)
-def test_any_text_is_checked_twice_alike_with_places_in_it(
+def test_any_text_is_checked_deterministically_with_valid_positions(
     answer: str, marks: MarkForm | None
 ) -> None:
     found = check(answer, marks)
@@ -307,7 +307,7 @@ def test_any_text_is_checked_twice_alike_with_places_in_it(
 
 
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))
-def test_any_sources_do(answer: str, texts: list[str]) -> None:
+def test_any_sources_are_accepted(answer: str, texts: list[str]) -> None:
     found = check_answer(answer, [AnswerSource(text) for text in texts])
     assert [source.text for source in found.sources] == texts
 

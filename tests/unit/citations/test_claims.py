@@ -1,4 +1,4 @@
-"""What a text claims with a citation: the whole sentence around it, without any mark."""
+"""The claim of a citation: the whole sentence around it, without citations."""
 
 import pytest
 from hypothesis import given
@@ -28,11 +28,11 @@ def claims(text: str) -> list[str]:
         ("They said no", []),
     ],
 )
-def test_a_claim_is_the_sentence_of_its_mark_to_its_very_end(text: str, found: list[str]) -> None:
+def test_claim_is_the_whole_sentence_of_its_citation(text: str, found: list[str]) -> None:
     assert claims(text) == found
 
 
-def test_each_claim_carries_its_own_mark() -> None:
+def test_each_claim_has_its_own_citation() -> None:
     text = "They must [1]. You may [2, 3]."
     assert [claim.mark.numbers for claim in find_claims(text, find_marks(text))] == [(1,), (2, 3)]
 
@@ -43,7 +43,7 @@ def test_each_claim_carries_its_own_mark() -> None:
         "e.g.", "é"]), max_size=25,
     ).map("".join)
 )  # fmt: skip
-def test_every_mark_has_one_claim_of_the_words_of_its_text(text: str) -> None:
+def test_every_citation_has_one_claim_with_words_of_the_text(text: str) -> None:
     marks = find_marks(text)
     found = list(find_claims(text, marks))
     assert [claim.mark for claim in found] == marks
@@ -58,7 +58,7 @@ def _without_marks(text: str) -> str:
     return "".join(text.split())
 
 
-def test_of_several_marks_in_a_sentence_each_carries_the_words_before_it() -> None:
+def test_each_citation_in_a_sentence_has_the_words_before_it() -> None:
     text = "The boiler is your landlord's job [1], and a cold home is put right in two days [2]."
     assert [claim.text for claim in find_claims(text, find_marks(text))] == [
         "The boiler is your landlord's job",
@@ -66,13 +66,13 @@ def test_of_several_marks_in_a_sentence_each_carries_the_words_before_it() -> No
     ]
 
 
-def test_marks_side_by_side_carry_the_same_words() -> None:
+def test_adjacent_citations_have_the_same_claim() -> None:
     text = "It is the landlord's duty to repair boilers [1] [2] and pipes."
     first, second = find_claims(text, find_marks(text))
     assert first.text == second.text == "It is the landlord's duty to repair boilers and pipes."
 
 
-def test_a_part_that_says_too_little_alone_stands_for_its_sentence() -> None:
+def test_short_part_of_a_sentence_is_extended_to_the_sentence() -> None:
     text = "Yes [1], your landlord must repair the boiler this week [2]."
     assert next(find_claims(text, find_marks(text))).text == (
         "Yes, your landlord must repair the boiler this week."

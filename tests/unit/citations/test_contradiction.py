@@ -260,34 +260,34 @@ def pairs(lines: list[str]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("source", "claim"), pairs(OPPOSITES))
-def test_an_opposite_contradicts_its_source_and_ranks_below_it(source: str, claim: str) -> None:
+def test_opposite_contradicts_its_source_and_has_less_support(source: str, claim: str) -> None:
     found = support(claim, [source])
     assert found.contradicts
     assert found.score is None or found.score < 0.5
 
 
 @pytest.mark.parametrize("row", KINDS)
-def test_a_disagreement_is_told_by_its_kind(row: str) -> None:
+def test_disagreement_has_its_kind(row: str) -> None:
     kind, source, claim = map(str.strip, row.split("|"))
     assert set(Pairing.of(read(claim), read(source)).disagreements) == {kind}
 
 
 @pytest.mark.parametrize(("source", "claim"), pairs(SAME))
-def test_the_same_in_other_words_does_not_contradict(source: str, claim: str) -> None:
+def test_paraphrase_does_not_contradict(source: str, claim: str) -> None:
     assert not contradicts(claim, [source])
 
 
 @pytest.mark.parametrize(("source", "claim"), pairs(TOLD_BESIDE))
-def test_what_a_verdict_tells_of_the_story_does_not(source: str, claim: str) -> None:
+def test_statement_about_the_story_does_not_contradict(source: str, claim: str) -> None:
     assert not contradicts(claim, [source])
 
 
 @pytest.mark.parametrize(("source", "claim"), pairs(SAME))
-def test_nor_does_the_source_contradict_it(source: str, claim: str) -> None:
+def test_source_does_not_contradict_its_paraphrase(source: str, claim: str) -> None:
     assert not contradicts(source, [claim])
 
 
-def test_what_may_be_turned_round_has_less_support_without_being_called_so() -> None:
+def test_possible_reversal_has_less_support_without_a_contradiction() -> None:
     source = ["A lodger can be asked to leave with reasonable notice."]
     said = "Reasonable notice is enough to make a lodger go."
     turned = "A lodger cannot be made to go, whatever notice is given."
@@ -311,7 +311,9 @@ def test_what_may_be_turned_round_has_less_support_without_being_called_so() -> 
     ],
     ids=["duty and leave", "denied and not"],
 )
-def test_of_other_words_a_duty_is_told_from_a_leave(source: str, said: str, turned: str) -> None:
+def test_duty_and_permission_are_distinguished_in_other_words(
+    source: str, said: str, turned: str
+) -> None:
     assert support(turned, [source]).score < support(said, [source]).score
     assert not contradicts(turned, [source])
 
@@ -332,13 +334,11 @@ def test_of_other_words_a_duty_is_told_from_a_leave(source: str, said: str, turn
     ],
     ids=["leave and denied", "no exception"],
 )
-def test_what_says_more_or_less_than_its_source_is_carried_less(
-    source: str, said: str, turned: str
-) -> None:
+def test_stronger_or_weaker_claim_has_less_support(source: str, said: str, turned: str) -> None:
     assert support(turned, [source]).score < support(said, [source]).score
 
 
-def test_a_negation_without_its_apostrophe_is_one() -> None:
+def test_negation_without_an_apostrophe_is_recognised() -> None:
     claim = "Your landlord doesn't have to keep the boiler in repair.".replace("'", "")
     assert contradicts(claim, ["Your landlord must keep the boiler in repair."])
 
@@ -348,13 +348,13 @@ def test_a_number_that_the_source_has_elsewhere_is_not_contradicted() -> None:
     assert not contradicts("The first letter gives you 7 days to pay.", source)
 
 
-def test_of_two_sentences_as_close_the_one_that_agrees_speaks_for_the_source() -> None:
+def test_of_two_equally_close_sentences_the_agreeing_one_counts() -> None:
     source = ["Tenants can keep a dog in the flat.", "Tenants cannot keep a dog in the flat."]
     found = support("A tenant must not keep a dog in the flat.", source)
     assert (found.contradicts, found.sentence) == (False, 1)
 
 
-def test_the_longer_a_sentence_is_the_less_a_doubt_costs() -> None:
+def test_doubt_costs_less_in_a_longer_sentence() -> None:
     short = "Your landlord should mend the boiler within a reasonable time."
     told = "after your letter about the heating, the hot water and the damp in the small room"
     left = []
@@ -397,5 +397,5 @@ def test_a_number_is_read_with_its_unit_and_its_bound(text: str, expected: objec
 
 
 @pytest.mark.parametrize("text", ["one of them", "a day off", "no one"])
-def test_what_only_looks_like_a_number_is_none(text: str) -> None:
+def test_text_that_resembles_a_number_is_not_a_number(text: str) -> None:
     assert quantities(text) == []

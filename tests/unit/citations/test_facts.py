@@ -1,4 +1,4 @@
-"""Which numbers a sentence tells, and when two of them say the same."""
+"""Which numbers a sentence states, and when two of them agree."""
 
 import pytest
 
@@ -159,14 +159,12 @@ def _fact(parts: list[str]) -> Fact:
 
 
 @pytest.mark.parametrize(("text", "told"), rows(READ, ":"))
-def test_a_number_is_told_by_its_amount_what_it_measures_and_its_bound(
-    text: str, told: str
-) -> None:
+def test_number_has_amount_unit_and_bound(text: str, told: str) -> None:
     assert quantities(text) == expected(told)
 
 
 @pytest.mark.parametrize(("one", "other"), rows(SAME, "|"))
-def test_one_number_may_be_told_in_two_ways(one: str, other: str) -> None:
+def test_same_number_in_two_notations_agrees(one: str, other: str) -> None:
     ours, theirs = quantities(one), quantities(other)
     assert has_all(ours, theirs)
     assert has_all(theirs, ours)
@@ -183,7 +181,7 @@ def test_two_numbers_of_one_kind_differ(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), rows(UNLIKE, "|"))
-def test_numbers_of_two_things_are_not_held_against_each_other(one: str, other: str) -> None:
+def test_numbers_of_different_things_are_not_compared(one: str, other: str) -> None:
     ours, theirs = quantities(one), quantities(other)
     assert not differ(ours, theirs)
     assert not has_all(ours, theirs)
@@ -209,7 +207,7 @@ def test_a_table_is_read_to_its_2000th_character() -> None:
     assert quantities(f"{table} 17") == [Quantity(1.0, "")]
 
 
-def test_a_story_has_a_number_or_two_beside_those_of_its_source() -> None:
+def test_two_additional_numbers_do_not_differ_but_three_do() -> None:
     source = quantities("£10")
     assert not differ(quantities("£10, £20, £30"), source)
     assert differ(quantities("£10, £20, £30, £40"), source)

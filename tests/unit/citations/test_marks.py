@@ -1,4 +1,4 @@
-"""Citation marks: understood exactly, or reported as malformed."""
+"""Citation marks are parsed exactly or reported as malformed."""
 
 import json
 import time
@@ -74,7 +74,7 @@ def test_a_citation_that_leads_to_the_entry_of_another_number_is_malformed() -> 
     "text",
     ["[sic]", "[...]", "[]", "(1)", "{sic}", "[a] 1 [b]", "]a[", "2 < 3", "“1”", "[sic] (9)"],
 )
-def test_what_holds_no_digit_and_parentheses_are_prose(text: str) -> None:
+def test_brackets_without_digits_and_parentheses_are_prose(text: str) -> None:
     assert find_marks(text) == []
 
 
@@ -120,7 +120,7 @@ def test_a_list_gives_each_number_once_in_its_order(numbers: list[int], between:
         ("It is theirs [1]-9", ["]-9"]),
     ],
 )
-def test_a_citation_in_no_bracket_is_found(text: str, found: list[str]) -> None:
+def test_citation_without_brackets_is_found(text: str, found: list[str]) -> None:
     assert find_bare_citations(text) == found
 
 
@@ -137,7 +137,7 @@ def test_ordinary_prose_cites_nothing(text: str) -> None:
     assert find_bare_citations(text) == []
 
 
-def test_real_guidance_hardly_ever_reads_as_a_citation() -> None:
+def test_real_guidance_is_rarely_mistaken_for_citations() -> None:
     if not PAGES.exists():
         pytest.skip("the pages are not here")
     lines = PAGES.read_text().splitlines()

@@ -1,4 +1,4 @@
-"""What a sentence says of each of its words, and how the things it names stand to each other."""
+"""Modality and negation of each word of a sentence, and relations between its parts."""
 
 # ruff: noqa: E501 - a sentence a line
 
@@ -105,23 +105,19 @@ def said_of(word: Word, tokens: list[str]) -> str:
 
 
 @pytest.mark.parametrize(("sentence", "said"), cells(SAID))
-def test_each_word_is_read_with_what_is_said_of_it(sentence: str, said: str) -> None:
+def test_each_word_has_its_modality_and_negation(sentence: str, said: str) -> None:
     tokens = statement_tokens(sentence)
     assert ", ".join(said_of(word, tokens) for word in read(sentence).words) == said
 
 
 @pytest.mark.parametrize(("sentence", "turned"), cells(OPPOSITE))
-def test_a_word_that_is_the_opposite_of_another_is_read_as_that_turned_round(
-    sentence: str, turned: str
-) -> None:
+def test_antonym_is_read_as_the_negated_word(sentence: str, turned: str) -> None:
     tokens = statement_tokens(sentence)
     assert [tokens[word.at] for word in read(sentence).words if word.lexeme.sign < 0] == [turned]
 
 
 @pytest.mark.parametrize(("sentence", "verb", "told"), cells(ROLES))
-def test_who_does_something_to_whom_is_read_from_the_places_of_people(
-    sentence: str, verb: str, told: str
-) -> None:
+def test_agent_and_patient_follow_the_order_of_people(sentence: str, verb: str, told: str) -> None:
     statement = read(sentence)
     found = [
         f"{role.agent} -> {role.patient}{' if' if word.condition else ''}".strip()
@@ -133,9 +129,7 @@ def test_who_does_something_to_whom_is_read_from_the_places_of_people(
 
 
 @pytest.mark.parametrize(("sentence", "earlier", "later"), cells(ORDER))
-def test_what_comes_first_is_told_from_what_comes_later(
-    sentence: str, earlier: str, later: str
-) -> None:
+def test_order_of_events_is_read(sentence: str, earlier: str, later: str) -> None:
     first, then = find_order(read(sentence))
     assert concepts(earlier) <= first
     assert concepts(later) <= then
@@ -146,12 +140,12 @@ def test_what_comes_first_is_told_from_what_comes_later(
     "sentence",
     ["Before 9 you pay.", "The day after.", "Pay before lunch and after work.", "After lunch"],
 )
-def test_without_two_sides_nothing_comes_first(sentence: str) -> None:
+def test_order_needs_two_events(sentence: str) -> None:
     assert find_order(read(sentence)) == (frozenset(), frozenset())
 
 
 @pytest.mark.parametrize(("sentence", "one", "other", "sign"), cells(COMPARED))
-def test_two_things_are_compared_by_what_stands_on_either_side_of_than(
+def test_comparison_has_the_words_on_either_side_of_than(
     sentence: str, one: str, other: str, sign: str
 ) -> None:
     found = find_comparison(read(sentence))
@@ -172,7 +166,7 @@ def test_a_comparison_says_by_what_unless_it_is_by_how_much() -> None:
     assert by("drier") not in {"", by("dearer")}
 
 
-def test_what_is_not_married_is_compared_as_another_than_what_is() -> None:
+def test_negated_side_of_a_comparison_is_negated() -> None:
     sentence = "Married people have fewer rights than those who are not married."
     found = find_comparison(read(sentence))
     assert found is not None

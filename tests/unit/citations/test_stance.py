@@ -1,4 +1,4 @@
-"""What two cues in a row come to: "must not", "cannot refuse to", "does not have to"."""
+"""How two cues in a row combine: "must not", "cannot refuse to", "does not have to"."""
 
 import pytest
 
@@ -45,14 +45,14 @@ no fact, should: advice against
 
 
 @pytest.mark.parametrize("row", ADDED)
-def test_a_cue_after_another_changes_what_is_said(row: str) -> None:
+def test_second_cue_changes_the_stance(row: str) -> None:
     before, _, after = row.partition(": ")
     held, _, kind = before.partition(", ")
     assert combine(SAID[held], kind) == SAID[after]
 
 
 @pytest.mark.parametrize("held", SAID.values())
-def test_what_is_denied_twice_is_said_again_but_for_leave(held: Stance) -> None:
+def test_double_negation_cancels_except_for_permission(held: Stance) -> None:
     again = combine(combine(held, "lacks"), "lacks")
     assert again == held
     assert combine(combine(held, "not"), "not").sign == held.sign

@@ -1,4 +1,4 @@
-"""How far the sentences of a source carry a claim."""
+"""How far the sentences of a source support a claim."""
 
 import time
 
@@ -33,21 +33,21 @@ def score(claim: str, sentences: list[str] = PAGE) -> float:
 
 
 @pytest.mark.parametrize("at", range(3))
-def test_a_sentence_of_the_source_is_carried_whole_and_found(at: int) -> None:
+def test_sentence_of_the_source_has_full_support_and_is_found(at: int) -> None:
     assert support(PAGE[at], PAGE) == Support(1.0, contradicts=False, sentence=at)
 
 
-def test_a_claim_of_another_matter_is_not_carried() -> None:
+def test_unrelated_claim_has_no_support() -> None:
     assert support("Teachers mark homework on Sundays.", PAGE) == Support(
         MIN_SCORE, contradicts=False, sentence=None
     )
 
 
-def test_nothing_is_said_of_fewer_than_three_content_words() -> None:
+def test_claim_of_fewer_than_three_content_words_has_no_score() -> None:
     assert support("You must pay.", PAGE).score is None
 
 
-def test_a_source_without_sentences_carries_nothing() -> None:
+def test_source_without_sentences_supports_nothing() -> None:
     assert support(BOILER, []) == Support(0.0, contradicts=False, sentence=None)
 
 
@@ -68,12 +68,12 @@ def test_a_number_in_other_words_is_not_missing() -> None:
     )
 
 
-def test_a_claim_spread_over_two_sentences_is_carried_less_than_one_in_a_single_sentence() -> None:
+def test_claim_over_two_sentences_has_less_support_than_one_in_a_single_sentence() -> None:
     whole = "Landlords must keep boilers working and give tenants 24 hours' notice."
     assert score(whole, [whole, RENT]) > score(whole, [BOILER, NOTICE, RENT])
 
 
-def test_of_the_same_words_those_in_the_order_of_the_source_are_carried_further() -> None:
+def test_same_words_in_the_order_of_the_source_have_more_support() -> None:
     source = ["The agency pays the cleaner."]
     assert score("The agency pays the cleaner.", source) > score(
         "The cleaner pays the agency.", source
@@ -81,9 +81,7 @@ def test_of_the_same_words_those_in_the_order_of_the_source_are_carried_further(
 
 
 @given(claim=TEXTS, sentences=st.lists(TEXTS, max_size=4))
-def test_any_text_gets_the_same_answer_twice_within_bounds(
-    claim: str, sentences: list[str]
-) -> None:
+def test_support_is_deterministic_and_within_bounds(claim: str, sentences: list[str]) -> None:
     found = support(claim, sentences)
     assert found == support(claim, sentences)
     assert found.score is None or 0.0 <= found.score <= 1.0
@@ -91,7 +89,7 @@ def test_any_text_gets_the_same_answer_twice_within_bounds(
 
 
 @given(TEXTS)
-def test_no_text_contradicts_itself_and_every_text_carries_itself(text: str) -> None:
+def test_every_text_supports_itself_without_contradiction(text: str) -> None:
     found = support(text, [text])
     assert not found.contradicts
     assert found.score in {None, 1.0}

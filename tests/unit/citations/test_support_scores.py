@@ -1,4 +1,4 @@
-"""How far each sentence of a pair carries the other, in figures: what all weights come to.
+"""How far each sentence of a pair supports the other, in figures: the effect of all weights.
 
 A change of a weight, of the words or of the reading shows here at once; whether it is for the
 better is measured by `benchmarks.quality`. Recorded by
@@ -24,7 +24,7 @@ def measured(row: str) -> str:
     return f"{scored(other, one)} {scored(one, other)} | {one} | {other}"
 
 
-def test_each_pair_is_carried_as_far_as_recorded() -> None:
+def test_each_pair_has_its_recorded_support() -> None:
     recorded = TABLE.read_text(encoding="utf-8").splitlines()
     assert [measured(row) for row in recorded] == recorded
 

@@ -1,4 +1,4 @@
-"""Which words say the same as others, and how a sentence is cut into them."""
+"""Synonyms, and how a sentence is split into tokens."""
 
 import pytest
 
@@ -21,7 +21,7 @@ Rents go up each year. | Rents increase each year.
 
 
 @pytest.mark.parametrize("row", SAME)
-def test_words_that_mean_another_are_read_as_that(row: str) -> None:
+def test_synonyms_are_read_as_one_word(row: str) -> None:
     one, other = (read(text).words for text in row.split(" | "))
     assert [(w.lexeme.concept, w.lexeme.sign) for w in one] == [
         (w.lexeme.concept, w.lexeme.sign) for w in other
@@ -49,7 +49,7 @@ def test_a_table_is_read_to_its_300th_word() -> None:
     assert len(statement_tokens("word " * 400)) == 300
 
 
-def test_words_on_one_side_are_no_contraries_of_each_other() -> None:
+def test_words_on_the_same_side_are_not_antonyms() -> None:
     tenant = vocabulary().contraries["tenant"]
     assert "landlord" in tenant
     assert tenant.isdisjoint({"tenant", "renter", "lodger"})

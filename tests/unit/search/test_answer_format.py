@@ -1,4 +1,4 @@
-"""The answer format, byte for byte, and the marks of a reply."""
+"""The answer format, byte for byte, and the citations of a reply."""
 
 import re
 from pathlib import Path
@@ -43,11 +43,11 @@ HITS = [
 ]
 
 
-def test_the_answer_is_as_it_always_was():
+def test_answer_is_unchanged_to_the_byte():
     assert format_answer(HITS) == (GOLDEN / "answer.txt").read_text()
 
 
-def test_no_results_are_said():
+def test_no_results_are_stated():
     assert format_answer([]) == (GOLDEN / "answer-empty.txt").read_text()
 
 
@@ -81,16 +81,16 @@ def test_a_path_stays_on_its_line():
         ("no marks, <citation/>", []),
     ],
 )  # fmt: skip
-def test_marks_without_a_source_are_found(reply, bad):
+def test_citations_without_a_source_are_found(reply, bad):
     assert [mark.text for mark in bad_marks(reply, 2)] == bad
 
 
-def test_a_bad_mark_tells_its_line():
+def test_invalid_citation_has_its_line():
     (mark,) = bad_marks('one\ntwo <cite i="9"/>', 1)
     assert mark.line == 2
 
 
-def test_our_own_answer_brings_its_sources_along():
+def test_generated_answer_includes_its_sources():
     answer = format_answer(HITS)
     assert count_sources(answer) == 3
     assert [mark.text for mark in find_cite_marks(answer)] == [
@@ -106,5 +106,5 @@ def test_a_reply_without_blocks_has_no_number_of_sources():
 
 
 @given(st.text('<cite i="12"/>x\n', max_size=60), st.integers(0, 5))
-def test_every_bad_mark_stands_in_the_reply(text, sources):
+def test_every_invalid_citation_is_in_the_reply(text, sources):
     assert all(mark.text in text for mark in bad_marks(text, sources))

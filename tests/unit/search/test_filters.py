@@ -1,4 +1,4 @@
-"""The filters of a search request, and the scope that they come to."""
+"""The filters of a search request, and the scope that they give."""
 
 from datetime import UTC, datetime
 

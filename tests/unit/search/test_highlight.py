@@ -25,7 +25,7 @@ def test_words_are_marked_as_stemmed():
     assert shown == "The landlord **repaired** it. **Repairs** cost."
 
 
-def test_about_fifty_characters_stand_on_either_side():
+def test_about_fifty_characters_of_context_on_either_side():
     shown = marked_in(f"{FILLER}the boiler {FILLER}", parse_query("boiler"))
 
     before, marked, after = re.split(r"(\*\*boiler\*\*)", shown)
@@ -36,7 +36,7 @@ def test_about_fifty_characters_stand_on_either_side():
     assert CONTEXT_CHARS - 15 < len(after) - 3 <= CONTEXT_CHARS
 
 
-def test_place_where_most_words_meet_is_shown():
+def test_place_with_most_query_words_is_shown():
     text = f"The boiler. {FILLER * 4} A tenant whose boiler broke. {FILLER * 4}"
 
     shown = marked_in(text, parse_query("tenant boiler broke"))
@@ -89,7 +89,7 @@ def test_whole_words_are_marked(text, query, marked):
 )
 @example("d", "ying", ("{}", str), str.lower)
 @example("l", "ie", ("{}", str), str.lower)
-def test_word_that_is_asked_for_is_marked_whatever_its_ending(root, ending, place, spell):
+def test_query_word_is_marked_with_any_ending(root, ending, place, spell):
     word = root + ending
     frame, within = place
     text = frame.format(within(spell(word)))
@@ -124,7 +124,7 @@ def test_first_of_equally_good_places_is_shown():
     assert "a **boiler** **repaired**" in marked_in(text, parse_query("boiler repair"))
 
 
-def test_beginning_is_shown_when_no_word_stands_in_the_text():
+def test_beginning_is_shown_without_any_query_word():
     shown = marked_in(FILLER * 3, parse_query("boiler"))
 
     assert shown.startswith("and so it went")

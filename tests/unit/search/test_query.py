@@ -12,11 +12,11 @@ def test_plain_words_are_lowered_and_lose_stop_words_but_no_repeats():
     assert query.words == ("ros", "2", "handle", "node", "node", "communication")
 
 
-def test_what_is_shortened_to_a_stop_word_is_one():
+def test_contraction_of_a_stop_word_is_a_stop_word():
     assert parse_query("what's wrong? I'm sure it's the user's").words == ("wrong", "sure", "user")
 
 
-def test_query_of_stop_words_alone_keeps_them_all():
+def test_query_with_only_stop_words_keeps_them():
     assert parse_query("to be or to be").words == ("to", "be", "or", "to", "be")
     assert parse_query("who is it").words == ("who", "is", "it")
 
@@ -35,7 +35,7 @@ def test_query_of_stop_words_alone_keeps_them_all():
         "We are interested in",
     ],
 )
-def test_how_a_sentence_asks_is_not_what_it_asks_for(request_: str):
+def test_question_phrases_are_stop_words(request_: str):
     assert parse_query(f"{request_} heat transfer. {request_} engine noise?").words == (
         "heat", "transfer", "engine", "noise",
     )  # fmt: skip
@@ -51,17 +51,17 @@ def test_how_a_sentence_asks_is_not_what_it_asks_for(request_: str):
         ("I am looking for", ("looking",)),
     ],
 )
-def test_what_could_be_meant_is_kept(text: str, kept: tuple[str, ...]):
+def test_ambiguous_words_are_kept(text: str, kept: tuple[str, ...]):
     assert parse_query(text).words == kept
 
 
-def test_content_words_side_by_side_are_pairs():
+def test_adjacent_content_words_are_pairs():
     query = parse_query("fast node communication of the robot arms")
 
     assert query.pairs == ("fast node", "node communication", "robot arms")
 
 
-def test_negation_is_no_stop_word():
+def test_negation_is_not_a_stop_word():
     assert parse_query("can I not pay rent").words == ("not", "pay", "rent")
 
 
@@ -85,14 +85,14 @@ def test_query_that_is_a_phrase_or_has_operators_is_a_command(text):
 
 
 @pytest.mark.parametrize("text", ['find "Section 21 notice" now', "find “Section 21 notice” now"])
-def test_quoted_words_within_others_are_a_wish(text):
+def test_quoted_words_among_others_are_preferred_not_required(text):
     query = parse_query(text)
 
     assert (query.phrases, query.optional_phrases) == ((), ("section 21 notice",))
     assert query.words == ("find", "section", "21", "notice", "now")
 
 
-def test_signs_in_a_long_text_are_no_operators():
+def test_signs_in_a_long_text_are_not_operators():
     story = "the tar command takes the option -x and others such as -v for each file "
     query = parse_query(story + 'that it is to "take out" of the archive')
 
@@ -124,7 +124,7 @@ def test_stop_words_beside_a_phrase_do_not_rank():
     assert parse_query('what is "quiet enjoyment"').words == ("quiet", "enjoyment")
 
 
-def test_camel_case_name_is_looked_for_by_its_parts_too():
+def test_camel_case_name_is_also_searched_by_its_parts():
     assert parse_query("call getUserId").words == ("call", "getuserid", "user", "id")
     assert parse_query("GitHub").words == ("github",)
 
@@ -134,7 +134,7 @@ def test_possessive_is_the_word_itself():
 
 
 @pytest.mark.parametrize("text", ["", "   ", "-gas", "?!", '"..."'])
-def test_question_that_asks_for_nothing_is_empty(text):
+def test_query_without_words_is_empty(text):
     assert parse_query(text).is_empty
 
 
@@ -151,10 +151,10 @@ def test_any_text_is_a_query_whose_words_are_single_tokens(text):
 
 
 @given(st.lists(st.sampled_from(['"', "-", "“", "”", "a", "dog", " ", "'", "_", "the"])))
-def test_no_arrangement_of_marks_raises(pieces):
+def test_any_punctuation_is_parsed_without_an_error(pieces):
     assert parse_query("".join(pieces)).text == "".join(pieces)
 
 
 @pytest.mark.parametrize("start", ["", "boiler."])
-def test_white_space_is_looked_at_once(start):
+def test_white_space_is_scanned_once(start):
     assert cpu_seconds(lambda: parse_query(f"{start}{' ' * 20_000}robots")) < 0.2

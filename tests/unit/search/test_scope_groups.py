@@ -1,4 +1,4 @@
-"""Brackets, OR and AND between mentions: what they join, and what is an error or plain text."""
+"""Brackets, OR and AND between mentions: groups, errors, and plain text."""
 
 from datetime import UTC, datetime
 
@@ -47,13 +47,13 @@ def extract_mentions(query: str, now: datetime) -> tuple[str, Scope]:
         ("(@tag:a,b OR @modified:2025-01-01..)", "(@tag:a,b OR @modified:>=2025-01-01)"),
     ],
 )
-def test_brackets_are_understood_and_written_again(text, written):
+def test_brackets_are_parsed_and_formatted(text, written):
     scope = parse_scope(text, NOW)
     assert scope_text(scope) == written
     assert parse_scope(written, NOW) == scope
 
 
-def test_a_bracket_is_any_of_its_scopes():
+def test_bracket_matches_any_of_its_scopes():
     assert parse_scope("(@tag:a OR @tag:b) @tag:c", NOW) == Scope((AnyOf((A, B)), *C.clauses))
     assert parse_scope("-(@tag:a @tag:b)", NOW).clauses == (
         AnyOf((Scope((*A.clauses, *B.clauses)),), is_excluded=True),
@@ -87,7 +87,7 @@ def test_brackets_and_operators_without_mentions_are_text(query):
     assert extract_mentions(query, NOW) == (query, EVERYWHERE)
 
 
-def test_a_small_or_beside_a_word_is_a_word():
+def test_lower_case_or_beside_a_word_is_a_word():
     assert extract_mentions("now or @tag:a or then", NOW) == ("now or or then", A)
 
 
@@ -119,14 +119,14 @@ def test_a_small_or_beside_a_word_is_a_word():
         ('(@tag:a OR @tag:"b)', "quotation mark that opens at character 17 is not closed"),
     ],
 )
-def test_an_error_says_where_it_is_and_how_it_is_written(text, told):
+def test_error_has_its_position_and_the_syntax(text, told):
     with pytest.raises(BadScope) as caught:
         extract_mentions(text, NOW)
     assert told in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["(reports)", "(@tag:a reports)", "@tag:a or", "()", "(@tag:a) ("])
-def test_words_in_brackets_are_no_scope(text):
+def test_words_in_brackets_are_not_a_scope(text):
     with pytest.raises(BadScope, match="is no scope"):
         parse_scope(text, NOW)
 
@@ -135,13 +135,13 @@ def nested(depth):
     return f"{'-(@tag:b OR ' * depth}@tag:a{')' * depth}"
 
 
-def test_brackets_may_be_so_deep_and_no_deeper():
+def test_nesting_of_brackets_is_bounded():
     assert parse_scope(nested(MAX_DEPTH - 1), NOW).clauses
     with pytest.raises(BadScope, match="is too deep: 7 brackets may stand in one another"):
         parse_scope(nested(MAX_DEPTH), NOW)
 
 
-def test_what_is_as_deep_as_may_be_can_be_written_again():
+def test_deepest_allowed_scope_can_be_formatted():
     with pytest.raises(BadScope, match="is too deep: 7 brackets may stand in one another"):
         parse_scope(f"@tag:c OR {nested(MAX_DEPTH - 1)}", NOW)
     scope = parse_scope(f"@tag:c OR {nested(MAX_DEPTH - 2)}", NOW)
@@ -151,7 +151,7 @@ def test_what_is_as_deep_as_may_be_can_be_written_again():
 @pytest.mark.parametrize(
     "text", ["(" * 20_000, "(" * 20_000 + "@tag:a", nested(2_000), "-(" * 9_000 + "x" + ")" * 9_000]
 )
-def test_no_number_of_brackets_is_too_much(text):
+def test_any_number_of_brackets_is_parsed_quickly(text):
     try:
         rest, scope = extract_mentions(text, NOW)
     except BadScope as error:
@@ -195,7 +195,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=25).map("".join))
-def test_any_mixture_is_read_the_same_again_or_refused_with_its_place(text):
+def test_any_scope_round_trips_or_is_refused_with_its_position(text):
     places: list[bool] = []
     try:
         rest, scope = extract_mentions(text, NOW)

@@ -1,4 +1,4 @@
-"""Mentions in a query or a context, and what they come to."""
+"""Mentions in a query or a context, and the scope that they give."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -67,7 +67,7 @@ def only(text: str) -> Clause:
         ("@tag:x,X,y", Clause("tag", ("x", "y"))),
     ],
 )
-def test_a_mention_names_what_it_says(text, clause):
+def test_mention_becomes_a_clause(text, clause):
     assert clauses(text) == (clause,)
 
 
@@ -76,7 +76,7 @@ def test_a_star_or_nothing_is_everywhere(text):
     assert clauses(text) == ()
 
 
-def test_several_mentions_must_hold_together():
+def test_several_mentions_are_combined_with_and():
     scope = parse_scope("@folder:2024 @tag:published -@collection:drafts", NOW)
     assert [(c.kind, c.is_excluded) for c in scope.clauses] == [
         ("folder", False),
@@ -276,7 +276,7 @@ def test_other_text_with_an_at_sign_is_query(query):
         ("x (@tag:a OR @*)", True),
     ],
 )
-def test_a_query_tells_whether_it_says_where(query, has_mentions):
+def test_query_says_whether_it_has_a_scope(query, has_mentions):
     assert extract_scope(query, NOW).has_mentions is has_mentions
 
 
@@ -285,12 +285,12 @@ def test_joined_scopes_hold_all_their_clauses_once():
     assert all_of(a, b).clauses == (*a.clauses, b.clauses[0])
 
 
-def test_everywhere_is_told_as_nothing():
+def test_everywhere_is_formatted_as_empty():
     assert format_scope(Scope()) == {}
     assert scope_text(Scope()) == "@*"
 
 
-def test_a_scope_is_told_as_understood():
+def test_scope_is_formatted_as_parsed():
     told = format_scope(parse_scope("@folder:2024/q1 -@tag:X @modified:2025-01-01..", NOW))
     assert told == {
         "scope": "@folder:2024/q1 -@tag:X @modified:>=2025-01-01",
@@ -363,14 +363,14 @@ SCOPES = st.recursive(
 
 
 @given(st.just(EVERYWHERE) | SCOPES)
-def test_a_scope_that_is_written_reads_back_the_same(scope):
+def test_formatted_scope_parses_to_the_same_scope(scope):
     written = scope_text(scope)
     assert parse_scope(written, NOW) == scope
     assert extract_mentions(f"revenue {written}", NOW) == ("revenue", scope)
 
 
 @given(st.lists(CLAUSES, max_size=3).map(tuple), st.text('abc @-:"“”,?.', max_size=20))
-def test_nothing_in_a_query_takes_a_clause_back(made, text):
+def test_query_cannot_remove_a_clause(made, text):
     scope = Scope(made)
     try:
         _, more = extract_mentions(text, NOW)
@@ -380,7 +380,7 @@ def test_nothing_in_a_query_takes_a_clause_back(made, text):
 
 
 @given(st.text(max_size=80))
-def test_any_text_is_read_or_refused_in_words(text):
+def test_any_text_is_parsed_or_refused_with_a_message(text):
     try:
         rest, scope = extract_mentions(text, NOW)
     except BadScope as error:
@@ -403,11 +403,11 @@ def test_nothing_is_lost_from_a_query_without_mentions(text):
     "text",
     ["@folder:/", '@folder:"/."', '-@folder:"a/."', "@folder:a,b", '@tag:"/."', "@tag:A"],
 )
-def test_a_scope_is_written_as_it_was_read(text):
+def test_parsed_scope_is_formatted_as_it_was_written(text):
     assert scope_text(parse_scope(text, NOW)) == text
 
 
-def test_what_is_meant_is_guessed_through_signs_and_brackets():
+def test_suggestions_ignore_signs_and_brackets():
     with pytest.raises(BadScope, match="did you mean @tag:"):
         parse_scope("((-(tga:x", NOW)
 

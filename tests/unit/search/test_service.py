@@ -1,4 +1,4 @@
-"""The story of a search: scopes from everywhere, names that exist, hints when nothing is left."""
+"""The search service: scopes from all places, names that exist, hints when nothing is found."""
 
 import threading
 
@@ -62,11 +62,11 @@ async def test_without_a_scope_everything_is_searched():
         {"query": "boiler @tag:2025"},
     ],
 )
-async def test_a_scope_limits_wherever_it_stands(more):
+async def test_scope_applies_wherever_it_is_given(more):
     assert await World().ids(**more) == [LEASE]
 
 
-async def test_scopes_from_all_places_hold_together():
+async def test_scopes_from_all_places_are_combined():
     world = World()
     found = await world.find("boiler @collection:manuals", context="@document:manual.md", limit=1)
     assert found.scope == Scope(
@@ -111,13 +111,13 @@ async def test_an_excluded_collection_cannot_be_reached_by_naming_its_document()
         "(@tag:zzz OR @collection:manuals)",
     ],
 )
-async def test_any_scope_takes_the_place_of_the_default(text):
+async def test_any_scope_replaces_the_default(text):
     assert MANUAL in await World().ids(context=text, default_collection="leases")
     assert MANUAL in await World().ids(f"boiler {text}", default_collection="leases")
     assert MANUAL not in await World().ids(default_collection="leases")
 
 
-async def test_a_filter_takes_the_place_of_the_default_too():
+async def test_filter_replaces_the_default():
     filters = scope_of(SearchFilters(document_id="manual.md"))
     assert MANUAL in await World().ids(filters=filters, default_collection="leases")
 
@@ -165,19 +165,19 @@ async def test_an_index_without_anything_finds_nothing_in_its_default_collection
         ("@modified:today", "@* has 3 passages."),
     ],
 )
-async def test_a_hint_says_what_emptied_the_answer_and_what_is_wider(scope, hint):
+async def test_hint_names_the_limiting_clause_and_wider_scopes(scope, hint):
     found = await World().find(context=scope)
     assert found.results.hits == ()
     assert hint in (found.hint or "")
 
 
-async def test_nothing_is_hinted_where_the_scope_is_not_to_blame():
+async def test_no_hint_if_the_scope_is_not_the_cause():
     assert (await World().find("zebra", context="@tag:2025")).hint is None
     assert (await World().find("zebra")).hint is None
     assert (await World().find(context="@folder:/")).hint is None
 
 
-async def test_a_name_that_nothing_has_is_told_even_when_others_are_found():
+async def test_unknown_name_is_reported_even_with_hits():
     found = await World().find(context="@tag:2025,2023 -@document:gone")
     assert len(found.results.hits) == 1
     assert (
@@ -204,14 +204,14 @@ async def test_few_wider_scopes_are_tried_for_a_hint():
     assert len(asked) <= MAX_HINTED + 2
 
 
-async def test_a_scope_of_too_many_names_is_refused_wherever_they_stand():
+async def test_scope_of_too_many_names_is_refused_wherever_it_is_given():
     many = scope_of(SearchFilters(tags=tuple(f"x{n}" for n in range(MAX_NAMES))))
     await World().find(filters=many)
     with pytest.raises(BadScope, match=f"has {MAX_NAMES + 1} names"):
         await World().find(filters=many, context="@tag:y")
 
 
-async def test_names_are_remembered_for_a_second():
+async def test_names_are_cached_for_a_second():
     world = World()
     for _ in range(3):
         await world.find(context="@collection:leases @tag:2025")
@@ -229,7 +229,7 @@ async def test_a_new_collection_is_seen_at_once():
     assert len((await world.find(context="@collection:new")).results.hits) == 1
 
 
-async def test_the_time_taken_is_told_in_milliseconds():
+async def test_time_taken_is_in_milliseconds():
     world = World()
     searching = world.index.search
 
@@ -241,7 +241,7 @@ async def test_the_time_taken_is_told_in_milliseconds():
     assert (await world.find()).elapsed_ms == 12.5
 
 
-async def test_an_index_that_is_down_is_told():
+async def test_unavailable_index_is_reported():
     world = World()
     world.index.is_down = True
     with pytest.raises(IndexUnavailable):
@@ -261,20 +261,20 @@ async def test_the_best_passages_of_a_scope_can_be_cited():
     assert found.warnings == ()
 
 
-async def test_signs_in_a_story_are_no_operators():
+async def test_signs_in_a_story_are_not_operators():
     story = 'He said "never call @collection:x" -boiler and don\'t'
     found = await source_of(World()).find(story + " boiler", "@*", 1)
     assert len(found.snippets) == 1
 
 
 @pytest.mark.parametrize("story", ["…", "zebra"])
-async def test_a_scope_without_a_fitting_passage_is_a_warning(story):
+async def test_scope_without_a_relevant_passage_is_a_warning(story):
     found = await source_of(World()).find(story, "@collection:leases", 1)
     assert found.snippets == ()
     assert found.warnings == ("No passage of the indexed documents fits this dispute.",)
 
 
-async def test_hints_and_warnings_of_the_index_are_told():
+async def test_hints_and_warnings_of_the_index_are_passed_on():
     world = World()
     world.index.warnings = ("Only the words were searched.",)
     found = await source_of(world).find("boiler", "@tag:x", 1)

@@ -1,4 +1,4 @@
-"""What a viewer sees of an index: as if the collections of others were not there at all."""
+"""What a viewer sees of an index: as if the collections of others did not exist."""
 
 from string import ascii_lowercase
 
@@ -40,7 +40,7 @@ def test_a_collection_belongs_to_the_name_before_its_colon(collection, owner):
 
 
 @given(st.text(ascii_lowercase + ":ABC .", min_size=1, max_size=8), st.sampled_from("abcxyz"))
-def test_a_name_sees_what_is_shared_or_its_own_and_the_operator_all(collection, name):
+def test_viewer_sees_shared_and_own_collections_and_the_operator_all(collection, name):
     assert Viewer(name).sees(collection) == (owner_of(collection) in {"", name})
     assert OPERATOR.sees(collection)
 
@@ -77,7 +77,7 @@ async def test_an_id_that_two_documents_share_gives_the_visible_one():
     assert [p.text for p in await view(ALICE, *twins).around("a/b:c/d:0")] == ["mine"]
 
 
-async def test_where_nothing_is_visible_nothing_is_there():
+async def test_index_without_visible_collections_looks_empty():
     hidden = view(NOBODY, *SHELF[1:])
     search = DocumentSearch(hidden, hidden, FakeClock())
     assert (await search.search(SearchParameters("boiler"))).results.hits == ()
@@ -87,7 +87,7 @@ async def test_where_nothing_is_visible_nothing_is_there():
         await CitablePassageFinder(search, FakeClock()).find("boiler", "@*", 2)
 
 
-async def test_a_collection_that_is_added_is_not_seen_before_it_is_known_whose_it_is():
+async def test_new_collection_is_invisible_until_its_owner_is_known():
     index, clock = FakeIndex(*SHELF), FakeClock()
     search = DocumentSearch(index, index, clock).seen_by(NOBODY)
     assert (await search.search(SearchParameters("boiler"))).results.total == 2
@@ -159,7 +159,7 @@ async def told(documents, viewer, query, scope):
 @given(DOCUMENTS, st.sampled_from([ALICE, NOBODY]), st.sampled_from(WORDS), SCOPES)
 @example(list(SHELF), NOBODY, "boiler", "@tag:his")
 @example(list(SHELF), ALICE, "boiler", "@collection:bob:note")
-async def test_a_search_tells_what_it_would_if_nothing_else_was_there(
+async def test_search_result_is_as_if_other_collections_did_not_exist(
     documents, viewer, query, scope
 ):
     visible = [item for item in documents if viewer.sees(item.document.collection)]

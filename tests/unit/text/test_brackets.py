@@ -1,4 +1,4 @@
-"""Brackets with a digit in them: found in any script, and opened in what comes from outside."""
+"""Brackets that contain a digit are found in any script, and defused in untrusted text."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""Which encoding wins, and that no label can do harm."""
+"""Which encoding is used, and that no label causes an error."""
 
 import codecs
 
@@ -44,15 +44,15 @@ def test_utf_8_wins_over_meta():
         b'<?xml version="1.0" encoding="windows-1251"?>',
     ],
 )
-def test_what_the_page_declares_is_believed_when_the_bytes_are_not_utf_8(declared):
+def test_declared_encoding_is_used_if_the_bytes_are_not_utf_8(declared):
     assert decoded(declared + "Привет".encode("cp1251")).endswith("Привет")
 
 
-def test_a_meta_that_claims_utf_16_is_not_believed_since_it_could_be_read():
+def test_meta_that_declares_utf_16_is_ignored():
     assert decoded(b"<meta charset=utf-16>caf\xe9!").endswith("café!")
 
 
-def test_without_any_word_on_it_the_page_is_windows_1252():
+def test_undeclared_encoding_is_windows_1252():
     assert decoded(b"caf\xe9 \x80 \x93hi\x94") == "café € “hi”"
 
 
@@ -65,7 +65,7 @@ def test_the_labels_of_western_europe_mean_windows_1252(label):
     "label",
     ["nonsense", "", "\0", "é", "hex", "rot13", "idna", "punycode", "utf-7", "unicode_escape"],
 )
-def test_labels_that_no_page_means_are_ignored(label):
+def test_unsuitable_labels_are_ignored(label):
     assert decoded("é \\x41 +AGE-".encode(), label) == "é \\x41 +AGE-"
 
 
@@ -83,7 +83,7 @@ def test_any_bytes_and_any_label_give_text(body, label):
 
 
 @given(st.text())
-def test_what_was_written_as_utf_8_comes_back(text):
+def test_utf_8_round_trips(text):
     assert decoded(text.encode("utf-8", "replace"), "utf-8").removeprefix("\ufeff") == (
         text.encode("utf-8", "replace").decode().removeprefix("\ufeff")
     )

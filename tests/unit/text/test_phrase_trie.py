@@ -1,4 +1,4 @@
-"""Phrases found in one walk, held against looking for each at every word."""
+"""The phrase trie finds the same phrases as a naive search at every word."""
 
 from hypothesis import given
 from hypothesis import strategies as st

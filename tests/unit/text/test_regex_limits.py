@@ -31,7 +31,7 @@ from judge.text.regex_limits import checked_regex
         ("(?P<x>a)", "uses flags, names or references"),
     ],
 )
-def test_a_regex_that_is_wrong_or_could_be_slow_is_refused(regex, reason):
+def test_invalid_or_potentially_slow_regex_is_refused(regex, reason):
     with pytest.raises(ValueError, match=re.escape(reason)):
         checked_regex(regex)
 
@@ -50,7 +50,7 @@ def test_a_regex_that_is_wrong_or_could_be_slow_is_refused(regex, reason):
         "no *fault +eviction",
     ],
 )
-def test_a_bounded_regex_is_taken(regex):
+def test_bounded_regex_is_accepted(regex):
     assert checked_regex(regex) == regex
 
 
@@ -60,7 +60,7 @@ PARTS = st.sampled_from(
 
 
 @given(st.lists(PARTS, max_size=12).map("".join))
-def test_what_is_taken_is_fast_on_a_hostile_text(regex):
+def test_accepted_regex_is_fast_on_hostile_text(regex):
     try:
         pattern = re.compile(checked_regex(regex))
     except ValueError:
@@ -72,6 +72,6 @@ def test_what_is_taken_is_fast_on_a_hostile_text(regex):
 
 
 @given(st.text("ab()[]{}|?*+\\,.0123:=!<>^$-", max_size=20))
-def test_any_text_is_taken_or_refused_as_a_value(text):
+def test_any_text_is_accepted_or_raises_value_error(text):
     with contextlib.suppress(ValueError):
         assert checked_regex(text) == text

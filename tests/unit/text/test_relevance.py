@@ -18,11 +18,11 @@ def test_one_common_word_of_three_unknown_ones_is_not_enough():
     assert required([0, 0, 12], 150) is None
 
 
-def test_nothing_is_asked_for_without_words():
+def test_query_without_words_requires_nothing():
     assert requirement({}, 150) is None
 
 
-def test_present_words_stand_heaviest_first():
+def test_present_words_are_ordered_by_weight():
     rule = required([90, 0, 1], 150)
 
     assert [term for _, term in rule.present] == ["2", "0"]
@@ -50,7 +50,7 @@ def test_word_unknown_in_a_corpus_of_three_passages_does_not_hide_the_other():
     assert reaches(required([1, 0], 3), 0)
 
 
-def test_long_story_is_answered_by_a_few_of_its_words():
+def test_few_words_of_a_long_query_are_enough():
     rule = required([50] * 30 + [0] * 30, 10_000)
 
     assert not reaches(rule, 0)
@@ -63,7 +63,7 @@ def test_words_are_counted_when_there_are_many():
     assert {weight for weight, _ in rule.present} == {1}
 
 
-def test_common_words_find_nothing_by_themselves():
+def test_common_words_alone_are_not_enough():
     rule = required([10, 20_000, 30_000], 100_000)
 
     assert rule.selective == ["0"]

@@ -1,4 +1,4 @@
-"""The sentences of a source, as they are numbered."""
+"""How a source is split into numbered sentences."""
 
 import pytest
 from hypothesis import given

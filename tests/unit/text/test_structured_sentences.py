@@ -1,4 +1,4 @@
-"""The sentences of a text with lines."""
+"""Sentences of text with line breaks, headings and lists."""
 
 import time
 

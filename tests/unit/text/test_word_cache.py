@@ -1,4 +1,4 @@
-"""Words are read once, however often they are looked up, and never too many are kept."""
+"""Words are analysed once and cached, in a bounded cache."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def memory_and_asked() -> tuple[WordCache[str], list[str]]:
     return WordCache(read), asked
 
 
-def test_a_word_is_read_once():
+def test_word_is_analysed_once():
     memory, asked = memory_and_asked()
     assert [memory["flat"], memory["flat"]] == ["FLAT", "FLAT"]
     assert asked == ["flat"]
@@ -24,13 +24,13 @@ def test_a_word_is_read_once():
 @pytest.mark.parametrize(
     ("length", "kept"), [(MAX_WORD_LENGTH, True), (MAX_WORD_LENGTH + 1, False)]
 )
-def test_what_is_too_long_for_a_word_is_read_and_not_kept(length, kept):
+def test_overlong_word_is_analysed_but_not_cached(length, kept):
     memory, _ = memory_and_asked()
     assert memory["x" * length] == "X" * length
     assert bool(memory) == kept
 
 
-def test_a_full_memory_begins_anew():
+def test_full_cache_is_cleared():
     memory, _ = memory_and_asked()
     for number in range(MAX_WORDS + 1):
         assert memory[str(number)] == str(number)

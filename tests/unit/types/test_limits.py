@@ -1,4 +1,4 @@
-"""How a rate is written."""
+"""The syntax of a rate limit."""
 
 import pytest
 

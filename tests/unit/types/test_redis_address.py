@@ -1,4 +1,4 @@
-"""What REDIS_URL may be."""
+"""Which values of REDIS_URL are valid."""
 
 import pytest
 from hypothesis import given

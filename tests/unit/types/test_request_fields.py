@@ -1,4 +1,4 @@
-"""Fields in words: what is wrong with each, never what was sent."""
+"""Messages about wrong fields: what is wrong with each, never what was sent."""
 
 from datetime import date
 from typing import Annotated
@@ -59,7 +59,7 @@ class Number(BaseModel):
         (float("inf"), "must be a finite number"),
     ],
 )
-def test_a_wrong_number_is_told_in_words(value, message):
+def test_wrong_number_has_a_message(value, message):
     with pytest.raises(BadFields) as caught:
         parse_fields(Number, {"limit": value})
     assert [(e.field, e.message) for e in caught.value.errors] == [("limit", message)]
@@ -79,7 +79,7 @@ def test_the_known_fields_are_those_of_the_part_that_has_the_unknown_one():
     ]
 
 
-def test_a_rule_of_our_own_is_told_in_its_own_words():
+def test_custom_rule_has_its_own_message():
     case = '{"input": {"context": "0123456789", "query": "Is it?"}, "expected": {"%s": %s}}'
     with pytest.raises(BadFields, match=r"expected\.summary_matches is no regular expression: "):
         parse_json(GoldenCase, case % ("summary_matches", '"("'))
@@ -95,7 +95,7 @@ def test_nul_is_found_in_parts_too():
         parse_json(GoldenCase, case)
 
 
-def test_only_so_many_errors_are_told():
+def test_number_of_errors_is_bounded():
     with pytest.raises(BadFields) as caught:
         parse_fields(Number, {f"f{number}": 1 for number in range(100)})
     assert len(caught.value.errors) == MAX_ERRORS
@@ -108,7 +108,7 @@ def test_a_flood_of_errors_is_counted_and_not_listed():
     assert len(refused.value.errors) == 1
 
 
-def test_what_nobody_thought_of_is_refused_all_the_same():
+def test_unforeseen_error_is_refused():
     class Dated(StrictModel):
         day: date
 
@@ -116,13 +116,13 @@ def test_what_nobody_thought_of_is_refused_all_the_same():
         parse_fields(Dated, {"day": "soon"})
 
 
-def test_half_a_letter_is_no_text():
+def test_lone_surrogate_is_refused():
     with pytest.raises(BadFields, match="query must be text in UTF-8"):
         parse_fields(CodeSearch, {"query": "lone \ud800 surrogate"})
 
 
 @given(st.sampled_from(MODELS), st.data())
-def test_any_fields_are_parsed_or_refused_in_words(model, data):
+def test_any_fields_are_parsed_or_refused_with_a_message(model, data):
     names = st.sampled_from([*model.model_fields, "other"])
     fields = data.draw(st.dictionaries(names, JSON))
     assert all(told.message for told in errors_of(model, fields))

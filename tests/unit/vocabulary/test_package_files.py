@@ -1,4 +1,4 @@
-"""The data of the package is whole, and says what it was measured on."""
+"""The data files of the package are complete, and state how they were measured."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def test_the_subjects_of_the_interface_have_words():
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
-def test_no_term_stands_twice_in_its_subject(subject):
+def test_no_term_is_listed_twice_in_its_subject(subject):
     words = [term_words(text) for text, _ in VOCABULARY.words(subject).terms]
 
     assert [some for some in words if words.count(some) > 1] == []
@@ -32,11 +32,11 @@ def test_each_file_begins_by_saying_how_it_was_measured(name):
     assert "measure" in head or "recall" in head
 
 
-def test_a_subject_that_nobody_wrote_down_has_no_words():
+def test_unknown_subject_has_no_words():
     assert VOCABULARY.words("juggling").terms == ()
 
 
-def test_every_safety_rule_has_a_name_and_somebody_to_turn_to():
+def test_every_safety_rule_has_a_name_and_a_help_line():
     rules = VOCABULARY.safety()
 
     assert len({rule.name for rule in rules}) == len(rules) == 9

@@ -1,4 +1,4 @@
-"""The thesaurus: lay phrases are found where they stand, and nowhere else."""
+"""The thesaurus finds lay phrases where they occur, and nowhere else."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Vectors of words: texts about the same thing are near, whatever their words."""
+"""Word vectors: texts about the same topic are similar, whatever their words."""
 
 import math
 import zlib
@@ -48,7 +48,7 @@ def test_a_word_counts_once_in_each_part():
     assert vectors.text_vector(["down", "up"], ["down"], ["down"])[0] == -1
 
 
-def test_a_text_of_unknown_words_is_about_nothing():
+def test_text_of_unknown_words_has_no_vector():
     assert not any(load_word_vectors().text_vector(["xebec"], []))
 
 

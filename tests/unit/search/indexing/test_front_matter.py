@@ -27,7 +27,7 @@ Text."""
 
 
 @pytest.mark.parametrize(("text", "end"), [(YAML, 7), (TOML, 5)])
-def test_front_matter_tells_title_tags_and_date(text, end):
+def test_front_matter_gives_title_tags_and_date(text, end):
     assert read_front_matter(text.split("\n")) == FrontMatter(
         end, "A: title", ("one", "two"), SPRING
     )
@@ -61,7 +61,7 @@ def test_tags_are_lists_of_any_kind(tags, expected):
         ("0001-01-01T00:00:00+05:00", None),
     ],
 )
-def test_date_is_utc_and_what_is_none_is_left_out(date, expected):
+def test_date_is_utc_and_an_invalid_one_is_left_out(date, expected):
     assert read_front_matter(["---", f"date: {date}", "---"]).date == expected
 
 
@@ -98,14 +98,14 @@ def test_titles_are_written_in_any_way_that_yaml_has(title, expected):
         " ---\ntitle: x\n---",
     ],
 )
-def test_what_is_no_front_matter_stays_text(text):
+def test_other_text_is_not_front_matter(text):
     assert read_front_matter(text.split("\n")) == FrontMatter()
 
 
 @given(
     st.lists(st.sampled_from(["---", "+++", "a: b", "a:", "- x", "tags: [", "date: 1", "x = 1"]))
 )
-def test_no_arrangement_of_lines_raises(lines):
+def test_any_lines_are_parsed_without_an_error(lines):
     assert read_front_matter(lines or [""]).end <= len(lines)
 
 
@@ -116,20 +116,20 @@ def read(text, **known):
     )
 
 
-def test_front_matter_is_metadata_and_no_passage():
+def test_front_matter_is_metadata_and_not_a_passage():
     (passage,) = read(YAML).passages
     assert passage.text == "# Heading\n\nText."
     assert (passage.start_line, passage.end_line) == (8, 10)
     assert (passage.title, passage.tags, passage.modified) == ("A: title", ("one", "two"), SPRING)
 
 
-def test_what_the_caller_says_counts_more():
+def test_caller_overrides_front_matter():
     known = datetime(2024, 1, 1, tzinfo=UTC)
     (passage,) = read(YAML, title="Mine", tags=("two", "three"), modified=known).passages
     assert (passage.title, passage.modified) == ("Mine", known)
     assert passage.tags == ("two", "three", "one")
 
 
-def test_document_of_front_matter_alone_is_kept_as_text():
+def test_document_with_only_front_matter_is_indexed_as_text():
     (passage,) = read("---\ntitle: Only\n---\n").passages
     assert (passage.title, passage.text) == ("Only", "---\ntitle: Only\n---")

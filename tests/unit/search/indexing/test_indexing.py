@@ -1,4 +1,4 @@
-"""What is read again, what is removed, and what a crash or Ctrl-C leaves."""
+"""Which files are read again, which documents are removed, and what an interruption leaves."""
 
 import asyncio
 import threading
@@ -48,7 +48,7 @@ def records_of(*files, options=OPTIONS):
     return [record_of(task) for task in plan(*files, options=options).tasks]
 
 
-def test_a_new_file_is_read_and_knows_where_it_belongs():
+def test_new_file_is_read_with_its_collection_folder_and_id():
     (task,) = plan(file("2024/q1/a.md", mtime_ns=1_700_000_000_000_000_000)).tasks
     meta = task.meta
     assert (meta.document_id, meta.folder) == ("2024/q1/a.md", "2024/q1")
@@ -57,7 +57,7 @@ def test_a_new_file_is_read_and_knows_where_it_belongs():
     assert task.indexed is None
 
 
-def test_a_folder_that_was_asked_for_stands_before_id_and_folder():
+def test_folder_option_is_a_prefix_of_id_and_folder():
     (task,) = plan(file("x/a.md"), options=IndexingOptions("docs", folder="/top/")).tasks
     assert (task.meta.document_id, task.meta.folder) == ("top/x/a.md", "top/x")
 
@@ -88,7 +88,7 @@ def test_a_file_keeps_the_id_under_which_it_was_indexed():
     assert found.tasks[0].meta.document_id == "sub/a.md"
 
 
-def test_two_files_of_one_id_do_not_overwrite_one_another():
+def test_two_files_with_one_id_do_not_overwrite_each_other():
     found = plan(file("a.md"), file("a.md", root="/elsewhere"))
     assert len(found.tasks) == 1
     assert "same id as /home/docs/a.md; add it with --folder" in found.problems[0].reason
@@ -103,7 +103,7 @@ def test_a_document_from_elsewhere_is_not_overwritten_while_its_file_is_there():
     assert not named.problems
 
 
-def test_a_file_over_the_limit_is_a_problem_and_stays_what_it_was():
+def test_file_over_the_limit_is_a_problem_and_its_document_stays():
     found = plan(file("a.md", size=MAX_BYTES + 1), indexed=records_of(file("a.md")))
     assert found.problems[0].reason == "is over 10 MiB"
     assert found.document_ids == {"a.md"}
@@ -154,7 +154,7 @@ class Bench:
         return sorted(key[1] for key in self.index.documents_by_key)
 
 
-async def test_files_are_read_and_counted_by_what_came_of_them():
+async def test_files_are_counted_by_outcome():
     bench = Bench(
         {"a.md": b"# A\n\nWords.", "b.bin": b"x\0y", "empty.txt": b" \n", "p.pdf": b"%PDF\0"}
     )
@@ -178,7 +178,7 @@ async def test_a_touched_file_of_the_same_text_is_not_written_again():
     assert again.replaced == 1
 
 
-async def test_a_changed_file_takes_the_place_of_the_old_one():
+async def test_changed_file_replaces_its_document():
     bench = Bench({"a.md": b"Words."})
     await bench.add(file("a.md"))
     bench.contents["a.md"] = b"Other words."
@@ -188,7 +188,7 @@ async def test_a_changed_file_takes_the_place_of_the_old_one():
 
 
 @pytest.mark.parametrize("content", [b"", b"x\0"])
-async def test_a_document_whose_text_is_gone_is_removed(content):
+async def test_document_of_an_emptied_file_is_removed(content):
     bench = Bench({"a.md": b"Words."})
     await bench.add(file("a.md"))
     bench.contents["a.md"] = content
@@ -196,7 +196,7 @@ async def test_a_document_whose_text_is_gone_is_removed(content):
     assert bench.ids() == []
 
 
-async def test_a_document_that_cannot_be_read_any_more_stays():
+async def test_document_of_an_unreadable_file_stays():
     bench = Bench({"a.md": b"Words."})
     await bench.add(file("a.md"))
     bench.contents.clear()
@@ -208,7 +208,7 @@ def many(count: int):
     return [file(f"{n:03}.md") for n in range(count)]
 
 
-async def test_work_is_committed_as_it_goes():
+async def test_work_is_committed_in_batches():
     files = many(500)
     bench = Bench({f.relative: b"Words." for f in files})
     await bench.add(*files)
@@ -216,7 +216,7 @@ async def test_work_is_committed_as_it_goes():
     assert bench.index.commits <= 5
 
 
-async def test_stopped_half_way_what_was_done_is_kept_and_a_second_run_does_the_rest():
+async def test_interrupted_run_keeps_its_work_and_the_next_does_the_rest():
     files = many(100)
     bench = Bench({f.relative: b"Words." for f in files})
     bench.stop_after = 40
@@ -247,7 +247,7 @@ def meta(name: str = "a.md", **more) -> DocumentMetadata:
         (b" \n ", "a.md", "no text"),
     ],
 )
-def test_a_document_that_cannot_be_indexed_says_why(content, name, told):
+def test_unindexable_document_is_explained(content, name, told):
     with pytest.raises(UnreadableDocument, match=told):
         read_document(content, meta(name), read_pdf)
 
@@ -276,7 +276,7 @@ def test_title_and_chapter_come_from_the_text_or_the_place(content, name, title,
     assert (document.passages[0].title, document.passages[0].chapter) == (title, chapter)
 
 
-def test_a_title_that_was_given_wins_and_no_folder_is_no_chapter():
+def test_given_title_wins_and_without_a_folder_there_is_no_chapter():
     (passage,) = read_document(b"x", meta("a.txt", title="Mine"), read_pdf).passages
     assert (passage.title, passage.chapter) == ("Mine", None)
 
@@ -294,7 +294,7 @@ def test_a_name_is_trimmed():
 PAGE = "https://example.org/terms"
 
 
-async def test_a_web_page_is_its_own_address():
+async def test_id_of_a_web_page_is_its_url():
     fetcher = ScriptedFetcher()
     fetcher.page(PAGE, "<h1>Terms</h1><p>x", last_modified="Wed, 01 Jan 2025 10:00:00 GMT")
     content, where = await fetch_page(
@@ -308,14 +308,14 @@ async def test_a_web_page_is_its_own_address():
 
 
 @pytest.mark.parametrize("date", ["", "yesterday", "Wed, 01 Jan 2025 10:00:00 -0000"])
-async def test_a_page_may_not_tell_when_it_changed(date):
+async def test_last_modified_is_used_if_valid(date):
     fetcher = ScriptedFetcher()
     fetcher.page(PAGE, "x", last_modified=date)
     _, where = await fetch_page(fetcher, PAGE, OPTIONS)
     assert where.modified in {None, datetime(2025, 1, 1, 10, tzinfo=UTC)}
 
 
-async def test_a_page_that_cannot_be_had_says_why():
+async def test_unavailable_page_is_explained():
     fetcher = ScriptedFetcher({PAGE: NotModified()})
     with pytest.raises(UnreadableDocument, match="304"):
         await fetch_page(fetcher, PAGE, OPTIONS)
@@ -324,7 +324,7 @@ async def test_a_page_that_cannot_be_had_says_why():
         await fetch_page(fetcher, PAGE, OPTIONS)
 
 
-def test_addresses_are_told_from_paths():
+def test_urls_are_distinguished_from_paths():
     assert is_url("HTTPS://x.org")
     assert not is_url("./http/readme.md")
 
@@ -343,7 +343,7 @@ async def test_places_are_files_and_pages_and_all_are_counted():
     assert (again.unchanged, again.added) == (2, 0)
 
 
-async def test_one_id_or_title_is_for_one_document():
+async def test_id_or_title_is_refused_for_several_documents():
     bench = Bench({"a.md": b"Words."})
     with pytest.raises(InvalidRequest, match="there are 2 here"):
         await bench.add(
@@ -351,7 +351,7 @@ async def test_one_id_or_title_is_for_one_document():
         )
 
 
-async def test_missing_files_leave_the_index_only_when_that_is_asked_for():
+async def test_missing_files_are_removed_only_on_request():
     files = many(3)
     bench = Bench({f.relative: b"Words." for f in files})
     await bench.add(*files)
@@ -371,7 +371,7 @@ async def test_a_run_that_was_stopped_removes_nothing():
     assert (report.is_interrupted, report.removed, len(bench.ids())) == (True, 0, 100)
 
 
-async def test_documents_at_hand_are_put_in_together_or_not_at_all():
+async def test_documents_in_memory_are_indexed_atomically():
     bench = Bench({})
     with pytest.raises(UnreadableDocument):
         await bench.indexer.add_documents([(b"Words.", meta()), (b" ", meta("b.md"))])
@@ -402,7 +402,7 @@ async def test_many_pdfs_at_once_leave_threads_for_other_work():
     assert bench.ids() == sorted(["a.md", *names])
 
 
-async def test_a_page_takes_the_time_that_is_given():
+async def test_given_time_of_a_page_is_used():
     bench = Bench({})
     bench.fetcher.page(PAGE, "<p>x", last_modified="Wed, 01 Jan 2025 10:00:00 GMT")
     moment = datetime(2020, 1, 1, tzinfo=UTC)
@@ -410,7 +410,7 @@ async def test_a_page_takes_the_time_that_is_given():
     assert (await bench.indexer.add_page(PAGE, OPTIONS)).modified > moment
 
 
-async def test_documents_are_removed_by_id_and_the_others_are_told():
+async def test_documents_are_removed_by_id_and_unknown_ids_reported():
     bench = Bench({"a.md": b"Words.", "b.md": b"Words."})
     await bench.add(file("a.md"), file("b.md"))
     commits = bench.index.commits

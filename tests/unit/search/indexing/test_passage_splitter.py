@@ -1,4 +1,4 @@
-"""Readers and passages: nothing is lost, and borders are where a reader would put them."""
+"""Readers and passages: no text is lost, and boundaries follow the structure of the text."""
 
 import re
 
@@ -94,7 +94,7 @@ def test_lines_are_counted_as_grep_does_with_form_feeds_too(kind):
 
 
 @given(TEXTS)
-def test_no_passage_is_much_longer_than_asked(text):
+def test_no_passage_is_much_longer_than_the_target(text):
     for p in cut(read_markdown(text)):
         assert size(p.text) <= MAX_WORDS + TARGET_WORDS
 
@@ -104,7 +104,7 @@ def test_any_text_is_read_as_html(text):
     assert isinstance(cut(html(text)), tuple)
 
 
-def test_what_the_passages_share_is_taken_over():
+def test_shared_metadata_is_copied_to_each_passage():
     (one,) = cut(read_text("Words."))
     assert (one.title, one.folder, one.tags, one.chapter) == ("A title", "a/b", ("t",), "C")
     assert (one.text, one.start_line, one.end_line) == ("Words.", 1, 1)
@@ -165,7 +165,7 @@ def test_chapter_is_the_nearest_heading_above_the_section_and_never_the_title():
     ]
 
 
-def test_a_heading_in_a_fence_is_none():
+def test_heading_in_a_code_fence_is_not_a_heading():
     reading = read_markdown("```\n# not\n```\n\n~~~\n# nor\n~~~\n# Top")
     assert reading.title == "Top"
     assert len(reading.blocks) == 3
@@ -246,7 +246,7 @@ def test_small_definitions_share_a_passage():
     assert found[0].section == "f0"
 
 
-def test_the_methods_of_a_long_class_stand_alone():
+def test_methods_of_a_long_class_are_separate_passages():
     body = "\n".join(f"    def m{n}(self):\n" + "        x = 1\n" * 12 for n in range(4))
     sections = [
         b.section for b in read_code(f"class Long:\n    y = 2\n{body}\n    z = 3", "python").blocks
@@ -264,7 +264,7 @@ def test_python_that_is_very_long_is_not_parsed():
     assert read_code(code, "python").blocks[0].section == "f"
 
 
-def test_old_escapes_are_no_warning():
+def test_invalid_escapes_raise_no_warning():
     assert read_code(r"x = '\d'", "python").blocks[0].text == r"x = '\d'"
 
 
@@ -287,7 +287,7 @@ static int baz(int a,
 """
 
 
-def test_other_languages_are_cut_at_the_margin():
+def test_other_languages_are_split_at_unindented_lines():
     sections = [(b.section, b.start_line) for b in read_code(GO, "go").blocks]
     assert sections == [(None, 1), (None, 3), ("Foo", 5), ("Bar", 12), ("baz", 15)]
 
@@ -298,7 +298,7 @@ def test_a_comment_alone_defines_nothing():
     assert read_code("x\n\n" + "y" * 400, "go").blocks[1].section is None
 
 
-def test_a_heading_of_white_space_takes_no_time():
+def test_heading_of_white_space_is_fast():
     (heading,) = read_markdown(f"# x{' ' * 200_000}y ##").blocks
     assert heading.section == "x y"
 
@@ -317,7 +317,7 @@ y</pre><h2>Sub</h2>tail<script>no()</script><table><tr><td>1</td></tr></table></
 <footer>Imprint</footer></body></html>"""
 
 
-def test_a_page_becomes_its_text_under_headings():
+def test_html_page_becomes_text_under_headings():
     reading = html(PAGE)
     assert [(p.section, p.text) for p in cut(reading)] == [
         ("Top it", "# Top it\n\nOne two three\n\n- a\n\n- b\n\n````\nx = 1\n\n```\ny\n````"),
@@ -355,7 +355,7 @@ def test_pages_of_a_pdf_are_sections_and_lines_go_on():
         (".bashrc", DocumentKind("text")),
     ],
 )
-def test_a_name_tells_what_a_document_is(name, kind):
+def test_file_name_decides_the_document_type(name, kind):
     assert kind_of(name) == kind
 
 
@@ -369,7 +369,7 @@ def test_a_name_tells_what_a_document_is(name, kind):
         (b"\x81", "\ufffd"),
     ],
 )
-def test_bytes_are_decoded_by_what_fits(content, text):
+def test_bytes_are_decoded_with_a_fitting_encoding(content, text):
     assert decode_text(content) == text
 
 
