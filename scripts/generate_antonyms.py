@@ -26,18 +26,18 @@ _PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 _NUMBERS = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "a"}
 _WORD = re.compile(r"[a-z]{2,}")
 _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "mis")
-"""Prefixes that the comparison of sentences handles; see judge/citations/contradiction.py."""
+"""Negating prefixes, which judge/citations/contradiction.py understands without a list."""
 
 _LIGHT = frozenset(stems("come get give go have hold leave make put run say see set take".split()))
 """Light verbs: "takes your case" is not the opposite of "give us time"."""
 
 Key = tuple[str, str]
-"""The key of a synset: its part of speech and its offset in the file."""
+"""A synset: its part of speech and its offset in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Synset:
-    """Words of a synset, and its pointers: symbol, target synset, source word and target word."""
+    """Words, and pointers: symbol, target synset, numbers of the source and target word."""
 
     words: tuple[str, ...]
     pointers: tuple[tuple[str, Key, int, int], ...]
@@ -51,7 +51,7 @@ class WordNet:
     common: frozenset[tuple[str, Key]]
 
     def antonyms(self) -> Iterator[tuple[str, str]]:
-        """Each pair, and pairs with derived words: from `deep` and `shallow` also `depth`."""
+        """Pairs of antonyms, with derived words: for `deep` and `shallow` also `depth`."""
         for key, synset in self.synsets.items():
             for symbol, other, start, end in synset.pointers:
                 one, two = synset.words[start - 1], self.synsets[other].words[end - 1]
@@ -74,11 +74,11 @@ def main() -> None:
 
 
 def render(folder: Path) -> str:
-    """The file: WordNet's notice, and each word with its antonyms that sort after it."""
+    """The file: WordNet's notice, then each word with its alphabetically later antonyms."""
     wordnet = WordNet(_synsets(folder), _common(folder))
     across: dict[str, set[str]] = defaultdict(set)
     for one, two in sorted({tuple(sorted(pair)) for pair in wordnet.antonyms()}):
-        if _is_informative(one, two):
+        if _is_useful(one, two):
             across[one].add(two)
     entries = (f"{word} | {' '.join(sorted(others))};" for word, others in across.items())
     return f"{HEAD}{_notice(folder)}{textwrap.fill(' '.join(entries), 100)}\n"
@@ -108,11 +108,8 @@ def _synset(line: str) -> Synset:
 
 
 def _common(folder: Path) -> frozenset[tuple[str, Key]]:
-    """Words in their first sense or in one that occurs in WordNet's tagged texts.
-
-    Only words that occur there at all.
-    """
-    met: Counter[str] = Counter()
+    """Words that occur in WordNet's tagged texts, in their first sense or one that occurs there."""
+    counts: Counter[str] = Counter()
     senses: list[tuple[str, Key]] = []
     for line in (folder / "index.sense").read_text(encoding="utf-8").splitlines():
         sense, place, number, count = line.split()
@@ -123,8 +120,8 @@ def _common(folder: Path) -> frozenset[tuple[str, Key]]:
     return frozenset((word, key) for word, key in senses if counts[word])
 
 
-def _is_informative(one: str, two: str) -> bool:
-    """Whether the pair adds anything to what the words themselves show."""
+def _is_useful(one: str, two: str) -> bool:
+    """Whether the pair is neither a word with a negating prefix nor of light or stop words."""
     ours, theirs = stems([one, two])
     is_prefixed = any(ours == p + theirs or theirs == p + ours for p in _PREFIXES)
     is_light = not _LIGHT.isdisjoint((ours, theirs)) or not STOP_WORDS.isdisjoint((one, two))

@@ -1,6 +1,7 @@
-"""Write the package diagram of docs/architecture.md and the table of what each package is.
+"""Write the rooms of docs/architecture.md: a picture of their imports, and what each room is.
 
-Both come from the code: the diagram from its imports, the table from the packages' docstrings.
+A room is a folder or a module directly in `judge/`. The table has the first sentence of each
+docstring.
 """
 
 import ast
@@ -14,7 +15,7 @@ TARGET = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- rooms: written by `make docs` -->\n", "<!-- /rooms -->"
 
 Imports = dict[str, set[str]]
-"""For each package the packages that it imports."""
+"""The rooms that each room imports."""
 
 
 def main() -> None:
@@ -23,7 +24,7 @@ def main() -> None:
 
 
 def render(page: str) -> str:
-    """*page* with the current diagram and table."""
+    """*page* with the rooms as they are now."""
     before, _, rest = page.partition(BEGIN)
     after = rest.partition(END)[2]
     rooms = "\n".join([*_picture(needed(read_imports())), "", *_table()])
@@ -31,7 +32,7 @@ def render(page: str) -> str:
 
 
 def read_imports() -> Imports:
-    """The imports between packages at run time, without those for the type checker only."""
+    """The imports between rooms at run time, without those under TYPE_CHECKING."""
     rooms: Imports = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         room = path.relative_to(PACKAGE).with_suffix("").parts[0]
@@ -42,7 +43,7 @@ def read_imports() -> Imports:
 
 
 def needed(rooms: Imports) -> Imports:
-    """The transitive reduction of *rooms*: the fewest arrows with the same reachability."""
+    """*rooms* without the imports that follow from others (the transitive reduction)."""
     return {
         room: {
             other
@@ -54,8 +55,8 @@ def needed(rooms: Imports) -> Imports:
 
 
 def reachable(room: str, rooms: Imports) -> set[str]:
-    """All packages that *room* imports, directly or indirectly."""
-    found: set[str] = set()
+    """All that *room* imports, directly and indirectly."""
+    reached: set[str] = set()
     waiting = [room]
     while waiting:
         new = rooms[waiting.pop()] - reached
@@ -65,7 +66,7 @@ def reachable(room: str, rooms: Imports) -> set[str]:
 
 
 def _imported(node: ast.AST) -> Iterator[str]:
-    """The packages named in import statements below *node*."""
+    """The rooms named in import statements below *node*."""
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         return
     if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("judge."):

@@ -1,4 +1,4 @@
-"""Write the generated files of the TypeScript client: its types, and its JavaScript for browsers.
+"""Generate the types of the TypeScript client, and the scripts that browsers run.
 
 `client/src/api.ts` comes from the OpenAPI document; `client.js` and `widget.js` of the playground
 are the client's sources without their types.
@@ -22,7 +22,7 @@ SOURCES = ROOT / "client" / "src"
 SERVED = ROOT / "judge" / "entrypoints" / "playground"
 
 NODE = Path(playwright.__file__).parent / "driver" / "node"
-"""Playwright includes a Node that runs TypeScript; Debian's may be too old."""
+"""Playwright's Node can strip types; the one of Debian may be too old."""
 
 STRIP = """
 import { readFileSync } from "node:fs";
@@ -55,7 +55,7 @@ def rendered() -> Mapping[Path, str]:
 def types(document: Json) -> str:
     """The schemas of *document* as TypeScript.
 
-    A field with a default is always present in a reply, and optional in a request.
+    A field with a default is optional in a request and always present in a reply.
     """
     schemas = document["components"]["schemas"]
     in_requests = _reachable(schemas, list(_requests(document)))
@@ -67,7 +67,7 @@ def types(document: Json) -> str:
 
 
 def script(source: Path) -> str:
-    """*source* as JavaScript: without its types and the lines that these leave empty."""
+    """*source* as JavaScript: without types and the blank lines that they leave."""
     done = subprocess.run(
         [NODE, "--no-warnings", "--input-type=module", "--eval", STRIP],
         input=source.read_text(encoding="utf-8"),
@@ -82,7 +82,7 @@ def script(source: Path) -> str:
 
 
 def bundle(client: str, widget: str) -> str:
-    """Both in one classic script that defines no globals."""
+    """Both in one classic script without global names."""
     code = re.sub(r"^export ", "", client, flags=re.MULTILINE) + re.sub(
         r"^import .*\n", "", widget, flags=re.MULTILINE
     )
@@ -98,8 +98,8 @@ def _requests(document: Json) -> Iterator[Json]:
 
 
 def _reachable(schemas: Json, starts: list[Json]) -> set[str]:
-    """The names of the schemas that *starts* refer to, directly or indirectly."""
-    found: set[str] = set()
+    """The names of the schemas that *starts* refer to, directly and indirectly."""
+    reached: set[str] = set()
     waiting = list(starts)
     while waiting:
         names = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(waiting.pop()))) - reached

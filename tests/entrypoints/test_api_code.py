@@ -20,7 +20,7 @@ def opened(tmp_path):
     async def opened(
         *, is_public: bool = False, roots=None, **environment: str
     ) -> AsyncIterator[httpx.AsyncClient]:
-        async with open_mcp_bench(tmp_path, roots=roots, has_index=False) as door:
+        async with open_mcp_bench(tmp_path, roots=roots, has_index=False) as mcp_server:
             app = create_app(
                 Settings(_env_file=None, **environment),
                 open_services=lambda *_: nullcontext(mcp_server.services),

@@ -121,7 +121,7 @@ class AppClient:
 @asynccontextmanager
 async def open_app(tmp_path) -> AsyncIterator[AppClient]:
     model = ExtractiveModel(lambda: [persona.name for persona in DEFAULT_PERSONAS])
-    async with open_mcp_bench(tmp_path, model, documents=SHELF) as door:
+    async with open_mcp_bench(tmp_path, model, documents=SHELF) as mcp_server:
         settings = Settings(_env_file=None, **KEYS)
         app = create_app(
             settings,
@@ -131,7 +131,7 @@ async def open_app(tmp_path) -> AsyncIterator[AppClient]:
             open_mcp=open_lazily,
         )
         async with app.lifespan():
-            yield AppClient(app, door.recorded.events)
+            yield AppClient(app, mcp_server.recorded.events)
 
 
 async def everything(app_client: AppClient, key: str, query: str, scope: str) -> list[str]:

@@ -46,7 +46,7 @@ def opened(tmp_path) -> OpenMcpBench:
     ],
 )
 async def test_scope_is_completed_from_indexed_names(opened, typed, completed):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         argument = {"name": "context", "value": typed}
         found = (await client.complete(PROMPT, argument)).completion
         for value in found.values:
@@ -83,7 +83,7 @@ async def test_a_question_is_completed_where_it_ends_in_a_mention(opened, typed,
     ],
 )
 async def test_resource_uris_are_completed(opened, reference, name, typed, completed):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         found = await client.complete(reference, {"name": name, "value": typed})
     assert found.completion.values == completed
 
@@ -112,7 +112,7 @@ async def test_only_a_hundred_completions_are_sent_and_the_rest_counted(opened):
     "reference", [PromptReference(name="x"), ResourceTemplateReference(uri="judge://x/{y}")]
 )
 async def test_unknown_arguments_are_not_completed(opened, reference):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         with pytest.raises(MCPError, match="There is no such"):
             await client.complete(reference, {"name": "x", "value": ""})
 
@@ -201,7 +201,7 @@ async def test_passage_longer_than_a_reply_is_cut(opened):
     ],
 )
 async def test_unknown_resource_uris_are_errors(opened, uri, told):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         with pytest.raises(MCPError) as raised:
             await client.read_resource(uri)
     assert told in str(raised.value)

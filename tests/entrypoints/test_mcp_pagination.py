@@ -117,7 +117,7 @@ async def test_very_many_collections_are_listed_in_parts(opened):
 
 @pytest.mark.parametrize("long", [HUGE, WIDE])
 async def test_passage_longer_than_a_reply_is_cut_with_a_note(opened, long):
-    async with opened(documents=(long,)) as door, door.client() as client:
+    async with opened(documents=(long,)) as mcp_server, mcp_server.client() as client:
         asked = {"query": "lidar", "limit": 10}
         parts = [one async for one in parts_of(client, "search_documents", asked)]
         fetched = [one async for one in parts_of(client, "fetch", {"id": long.passages[1].id})]
@@ -180,7 +180,7 @@ async def test_list_of_changed_files_is_bounded(opened, tmp_path, roots):
     ],
 )
 async def test_structured_content_is_not_repeated_as_text(opened, roots, tool, arguments):
-    async with opened(documents=(LONG,), roots=roots) as door, door.client() as client:
+    async with opened(documents=(LONG,), roots=roots) as mcp_server, mcp_server.client() as client:
         result = await client.call_tool(tool, arguments)
     structured = json.dumps(result.structured_content, ensure_ascii=False)
     assert len(text_of(result)) < len(structured) / 2
@@ -190,7 +190,7 @@ async def test_structured_content_is_not_repeated_as_text(opened, roots, tool, a
 
 
 async def test_list_of_tools_is_short(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         listed = await client.list_tools()
     assert len(sent_by(listed)) <= 27_000
     for tool in listed.tools:
@@ -199,7 +199,7 @@ async def test_list_of_tools_is_short(opened):
 
 
 async def test_text_only_clients_get_everything_as_text_once(opened):
-    async with opened() as door, door.client(wants_text=True) as client:
+    async with opened() as mcp_server, mcp_server.client(wants_text=True) as client:
         tools = (await client.list_tools()).tools
         result = await client.call_tool("search_documents", {"query": "lidar", "limit": 1})
         told = json.loads(text_of(result))

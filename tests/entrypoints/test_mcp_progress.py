@@ -53,7 +53,7 @@ async def test_every_tool_reports_progress(opened):
     }
     for tool, arguments in calls.items():
         heard = ProgressLog()
-        async with opened() as door, door.client() as client:
+        async with opened() as mcp_server, mcp_server.client() as client:
             await client.call_tool(tool, arguments, progress_callback=heard)
         assert heard.steps[0] == f"{tool} has begun."
 

@@ -41,9 +41,9 @@ async def fail():
 @asynccontextmanager
 async def open_services():
     print("a line printed on the way in")
-    async with open_mcp_bench(Path(sys.argv[1]), NoisyModel()) as door:
-        yield replace(door.services, warm=fail)
-        print(door.recorded.fields_of("mcp.error"))
+    async with open_mcp_bench(Path(sys.argv[1]), NoisyModel()) as mcp_server:
+        yield replace(mcp_server.services, warm=fail)
+        print(mcp_server.recorded.fields_of("mcp.error"))
     print("a line printed on the way out")
     os.write(1, b"a line written on the way out\\n")
 

@@ -92,7 +92,7 @@ async def test_the_tools_are_those_of_the_contract(opened, mode):
 
 
 async def test_search_arguments_are_those_of_the_contract(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         [tool] = [t for t in (await client.list_tools()).tools if t.name == "search_documents"]
     fields = tool.input_schema["properties"]
     assert list(fields) == ["query", "context", "limit", "include_sources", "format", "cursor"]
@@ -160,7 +160,7 @@ async def test_sources_are_left_out_on_request(opened):
 
 
 async def test_scope_without_hits_gives_a_hint(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         result = await client.call_tool(
             "search_documents", {"query": "acceleration", "context": "@collection:minutes"}
         )
@@ -180,7 +180,7 @@ async def test_a_passage_is_fetched_with_its_neighbours(opened, mode):
 
 
 async def test_id_of_a_hit_can_be_fetched(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         found = await client.call_tool("search_documents", {"query": "costmap"})
         [hit] = found.structured_content["results"]
         result = await client.call_tool("fetch", {"id": hit["id"], "neighbours": 0})
@@ -204,7 +204,7 @@ async def test_id_of_a_hit_can_be_fetched(opened):
     ],
 )
 async def test_passage_outside_the_scope_is_not_fetched(opened, arguments, told):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("fetch", arguments)
     assert result.is_error
     assert text_of(result).startswith(told)
@@ -269,7 +269,7 @@ async def test_uses_are_found_and_followed(opened, mode):
     ],
 )
 async def test_unanswerable_call_is_a_tool_error(opened, tool, arguments, slug, told):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         result = await client.call_tool(tool, arguments)
     assert result.is_error
     assert told in text_of(result)
@@ -279,20 +279,26 @@ async def test_unanswerable_call_is_a_tool_error(opened, tool, arguments, slug, 
 
 
 async def test_ambiguous_name_lists_its_candidates(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("lineage", {"symbol": "add"})
     assert members_of(result) == {"candidates": ["shop.Bill.add", "shop.Cart.add"]}
 
 
 async def test_blocked_dispute_has_help_lines(opened):
-    async with opened(ScriptedModel(ContentBlocked("SAFETY"))) as door, door.client() as client:
+    async with (
+        opened(ScriptedModel(ContentBlocked("SAFETY"))) as mcp_server,
+        mcp_server.client() as client,
+    ):
         result = await client.call_tool("judge_dispute", DISPUTE)
     assert result.is_error
     assert members_of(result)["help"][0]["phone"] == "116 000"
 
 
 async def test_invalid_replies_are_an_error_with_their_defects(opened):
-    async with opened(ScriptedModel(BAD_REPLY, BAD_REPLY)) as door, door.client() as client:
+    async with (
+        opened(ScriptedModel(BAD_REPLY, BAD_REPLY)) as mcp_server,
+        mcp_server.client() as client,
+    ):
         result = await client.call_tool("judge_dispute", DISPUTE)
     assert members_of(result)["attempts"] == 2
     assert members_of(result)["defects"][0]["rule"] == "citation"
@@ -311,7 +317,10 @@ async def test_internal_error_shows_no_details(opened):
 
 
 async def test_timeout_is_reported(opened):
-    async with opened(ScriptedModel(DeadlineExceeded(30))) as door, door.client() as client:
+    async with (
+        opened(ScriptedModel(DeadlineExceeded(30))) as mcp_server,
+        mcp_server.client() as client,
+    ):
         result = await client.call_tool("judge_dispute", DISPUTE)
     assert text_of(result) == "No verdict was ready within 30 seconds. Please try again."
 
@@ -333,10 +342,10 @@ async def test_while_nothing_is_indexed_the_tools_say_so(opened):
 async def test_unavailable_index_is_reported(opened):
     index = FakeIndex()
     index.is_down = True
-    async with opened() as door:
-        search = DocumentSearch(index, index, door.services.clock)
-        corpus = replace(door.services.corpus, search=search)
-        down = McpBench(replace(door.services, corpus=corpus), door.recorded)
+    async with opened() as mcp_server:
+        search = DocumentSearch(index, index, mcp_server.services.clock)
+        corpus = replace(mcp_server.services.corpus, search=search)
+        down = McpBench(replace(mcp_server.services, corpus=corpus), mcp_server.recorded)
         async with down.client() as client:
             result = await client.call_tool("search_documents", {"query": "x"})
             with pytest.raises(MCPError, match="The index is down"):
@@ -404,7 +413,7 @@ async def test_cancelling_a_judgement_ends_the_call_of_the_model(opened, mode):
 
 
 async def test_prompt_explains_scopes(opened, mode):
-    async with opened() as door, door.client(mode) as client:
+    async with opened() as mcp_server, mcp_server.client(mode) as client:
         [listed] = (await client.list_prompts()).prompts
         question = "What measures distance? @collection:robots"
         prompt = await client.get_prompt("contextual_search", {"question": question})
@@ -417,8 +426,8 @@ async def test_prompt_explains_scopes(opened, mode):
 
 
 async def test_every_scope_in_the_prompt_is_valid(opened):
-    async with opened() as door:
-        async with door.client() as client:
+    async with opened() as mcp_server:
+        async with mcp_server.client() as client:
             text = (await client.get_prompt("contextual_search")).messages[0].content.text
         shown = re.findall(r"`(-?@\w+:[^`]+)`", text)
         assert len(shown) >= 7
@@ -436,7 +445,7 @@ async def test_the_prompt_names_only_some_of_very_many_collections(opened):
 
 
 async def test_unknown_prompt_lists_the_known_one(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         with pytest.raises(MCPError, match="There is: contextual_search"):
             await client.get_prompt("search")
 
@@ -453,6 +462,6 @@ async def test_domains_and_collections_are_resources(opened, mode):
 
 
 async def test_unknown_resource_lists_the_known_ones(opened):
-    async with opened() as door, door.client() as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         with pytest.raises(MCPError, match="judge://domains, judge://collections"):
             await client.read_resource("judge://secrets")

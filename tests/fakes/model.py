@@ -61,7 +61,7 @@ class ScriptedModel:
         on_text: OnText = ignore_text,
     ) -> ModelReply:
         """The next scripted reply; raises ModelUnavailable when there is none left."""
-        self.calls.append(ModelCall(prompt, timeout_s, has_more_room))
+        self.calls.append(ModelCall(prompt, timeout_s, doubles_limit))
         if not self._script:
             message = "the script of this model is used up"
             raise ModelUnavailable(message)

@@ -326,7 +326,7 @@ async def test_of_two_equally_good_replies_the_second_is_shown() -> None:
 async def test_a_truncated_reply_is_asked_again_with_more_room() -> None:
     model = ScriptedModel(ModelReply("{", "scripted", "truncated"), GOOD)
     await World(model).judge()
-    assert [asked.has_more_room for asked in model.calls] == [False, True]
+    assert [asked.doubles_limit for asked in model.calls] == [False, True]
 
 
 async def test_a_reply_that_is_good_enough_survives_the_loss_of_the_second() -> None:

@@ -550,8 +550,8 @@ def test_reading_is_linear_however_small_the_pieces_and_however_many_the_bracket
 
 
 def test_a_text_without_end_is_not_read_on() -> None:
-    text = '{"a": [' + "[]," * (LONGEST_REPLY // 2)
-    heard = [text[:to] for to in range(0, len(text), LONGEST_REPLY // 4)]
+    text = '{"a": [' + "[]," * (MAX_REPLY_LENGTH // 2)
+    heard = [text[:to] for to in range(0, len(text), MAX_REPLY_LENGTH // 4)]
     judgement = Judgement(StreamedReply(heard, ModelReply(text, "scripted")), reply_text())
     asyncio.run(judgement.result())
     assert judgement.told == ["-", *NAMES]

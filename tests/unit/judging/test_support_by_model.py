@@ -97,7 +97,7 @@ async def test_claims_are_sent_as_data_and_their_source_once() -> None:
     result, _ = await judged(model)
     assert [citation.support for citation in result.citations] == [1.0, 0.5]
     prompt = model.prompts[1]
-    assert not model.calls[1].has_more_room
+    assert not model.calls[1].doubles_limit
     assert prompt.schema is not None
     assert prompt.text == (
         'source 1: "Landlords are responsible for repairs to the boiler."\n'

@@ -126,10 +126,10 @@ async def test_a_verdict_that_cites_what_is_not_there_is_asked_once_more() -> No
     assert verdicts_of(result.other_side) == ["No"] * 3
     assert 'found "[7]"' in model.prompts[3].instructions
     assert model.prompts[3].instructions.startswith(model.prompts[2].instructions)
-    assert not model.calls[3].has_more_room
+    assert not model.calls[3].doubles_limit
     cut = ModelReply(GOOD, "m", "truncated", Usage(100, 50, 25))
     _, model = await heard(GOOD, TOLD, cut, GOOD)
-    assert [one.has_more_room for one in model.calls] == [False, False, False, True]
+    assert [one.doubles_limit for one in model.calls] == [False, False, False, True]
     result, _ = await heard(GOOD, TOLD, HARD, HARD)
     assert result.other_side is not None
     assert (result.other_side.retelling, result.other_side.personas) == (RETOLD, ())

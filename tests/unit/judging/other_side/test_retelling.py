@@ -76,7 +76,7 @@ async def test_it_is_asked_once_more_with_what_was_wrong_named(first: Any, named
     assert all(line.startswith("- ") for line in mistakes)
     assert "last answer" not in model.prompts[0].text + model.prompts[0].instructions
     assert model.prompts[1].text.count("</DISPUTE>") == 1
-    assert model.calls[1].has_more_room == isinstance(first, ModelReply)
+    assert model.calls[1].doubles_limit == isinstance(first, ModelReply)
     assert meter.usage == Usage(200, 100, 50)
 
 

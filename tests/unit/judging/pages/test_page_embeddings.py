@@ -95,7 +95,7 @@ async def test_a_page_is_embedded_once_whoever_reads_it():
     await second.ahead.run_once()
     assert first.embedder.calls == [("passages", 2)]
     assert second.embedder.calls == []
-    assert await second.meaning.nearness("a ferry") == {BERTH: 1.0}
+    assert await second.embeddings.nearness("a ferry") == {BERTH: 1.0}
 
 
 async def test_the_nearest_page_comes_first_and_those_that_are_not_near_are_left_out():
