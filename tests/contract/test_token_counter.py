@@ -29,10 +29,10 @@ PROMPT = Prompt("Judge.", "A row.", JudgeRequest(context="A row about tea.", que
 
 
 @dataclass
-class BudgetUnderTest:
-    """A budget, and its clock: 15 January 2026, 09:30 UTC."""
+class CounterUnderTest:
+    """A counter, and its clock: 15 January 2026, 09:30 UTC."""
 
-    budget: TokenCounter
+    counter: TokenCounter
     clock: FakeClock
 
 
@@ -44,50 +44,50 @@ class BudgetUnderTest:
         pytest.param("redis_cluster", marks=pytest.mark.real_redis),
     ]
 )
-async def bench(request: pytest.FixtureRequest) -> AsyncIterator[BudgetUnderTest]:
+async def bench(request: pytest.FixtureRequest) -> AsyncIterator[CounterUnderTest]:
     """Every adapter of the port in turn."""
     clock = FakeClock()
     if request.param == "memory":
-        yield BudgetUnderTest(MemoryTokenCounter(clock), clock)
+        yield CounterUnderTest(MemoryTokenCounter(clock), clock)
     elif request.param.startswith("redis"):
         opened = open_redis(request.getfixturevalue(f"{request.param}_url"))
-        yield BudgetUnderTest(RedisTokenCounter(opened.client, clock, RecordingJournal()), clock)
+        yield CounterUnderTest(RedisTokenCounter(opened.client, clock, RecordingJournal()), clock)
         await opened.aclose()
     else:
         async with FakeAsyncRedis(server=FakeServer(), max_connections=1000) as client:
-            yield BudgetUnderTest(RedisTokenCounter(client, clock, RecordingJournal()), clock)
+            yield CounterUnderTest(RedisTokenCounter(client, clock, RecordingJournal()), clock)
 
 
-class TestEveryTokenBudget:
-    async def test_initial_total_is_zero(self, bench: BudgetUnderTest):
-        assert await bench.budget.spend(0) == 0
+class TestEveryTokenCounter:
+    async def test_initial_total_is_zero(self, bench: CounterUnderTest):
+        assert await bench.counter.add(0) == 0
 
-    async def test_spent_tokens_add_up(self, bench: BudgetUnderTest):
-        assert [await bench.budget.spend(n) for n in (100, 0, 23)] == [100, 100, 123]
-        assert await bench.budget.spend(0) == 123
+    async def test_spent_tokens_add_up(self, bench: CounterUnderTest):
+        assert [await bench.counter.add(n) for n in (100, 0, 23)] == [100, 100, 123]
+        assert await bench.counter.add(0) == 123
 
-    async def test_concurrent_spending_is_all_counted(self, bench: BudgetUnderTest):
+    async def test_concurrent_spending_is_all_counted(self, bench: CounterUnderTest):
         async with asyncio.TaskGroup() as group:
             for _ in range(50):
-                group.create_task(bench.budget.add(7))
-        assert await bench.budget.add(0) == 350
+                group.create_task(bench.counter.add(7))
+        assert await bench.counter.add(0) == 350
 
-    async def test_total_resets_at_midnight_utc(self, bench: BudgetUnderTest):
-        await bench.budget.spend(500)
+    async def test_total_resets_at_midnight_utc(self, bench: CounterUnderTest):
+        await bench.counter.add(500)
         bench.clock.advance(seconds_to_midnight(bench.clock.now()) - 1)
-        assert await bench.budget.add(0) == 500
+        assert await bench.counter.add(0) == 500
         bench.clock.advance(1)
-        assert await bench.budget.add(0) == 0
+        assert await bench.counter.add(0) == 0
 
     @pytest.mark.parametrize("hours", [24, -24])
     async def test_setting_the_clock_and_back_does_not_reset_the_total(
-        self, bench: BudgetUnderTest, hours: int
+        self, bench: CounterUnderTest, hours: int
     ):
-        await bench.budget.add(500)
+        await bench.counter.add(500)
         bench.clock.set_by(hours * HOURS)
-        assert await bench.budget.add(0) == 0
+        assert await bench.counter.add(0) == 0
         bench.clock.set_by(-hours * HOURS)
-        assert await bench.budget.add(0) == 500
+        assert await bench.counter.add(0) == 500
 
 
 class TestRedisTokenCounter:

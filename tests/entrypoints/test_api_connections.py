@@ -113,7 +113,7 @@ async def test_reply_that_ends_during_shutdown_arrives_whole(parts: int):
 
 
 async def test_silent_connection_is_closed():
-    async with serving(head_s=SHORT_S) as served:
+    async with serving(head_timeout_s=SHORT_S) as served:
         reader, writer = await served.connect()
         assert await read_until_closed(reader) == b""
         assert not served.state.connections
@@ -121,7 +121,7 @@ async def test_silent_connection_is_closed():
 
 
 async def test_slow_request_head_is_cut_off():
-    async with serving(head_s=SHORT_S) as served:
+    async with serving(head_timeout_s=SHORT_S) as served:
         reader, writer = await served.connect()
         end = asyncio.create_task(read_until_closed(reader))
         while not end.done():
@@ -132,7 +132,7 @@ async def test_slow_request_head_is_cut_off():
 
 
 async def test_each_request_on_a_connection_has_the_same_timeout():
-    async with serving(head_s=SHORT_S) as served:
+    async with serving(head_timeout_s=SHORT_S) as served:
         reader, writer = await served.connect()
         writer.write(GET)
         assert (await reader.readuntil(b"xx")).startswith(b"HTTP/1.1 200")
@@ -205,7 +205,7 @@ async def test_disconnected_client_is_noticed_soon():
 
 
 async def test_slow_request_is_not_cut_off():
-    async with serving(head_s=SHORT_S) as served:
+    async with serving(head_timeout_s=SHORT_S) as served:
         served.go.clear()
         reader, writer = await served.connect()
         writer.write(GET)
@@ -217,7 +217,7 @@ async def test_slow_request_is_not_cut_off():
 
 
 async def test_client_that_does_not_read_is_cut_off():
-    async with serving(write_s=SHORT_S) as served:
+    async with serving(write_timeout_s=SHORT_S) as served:
         served.reply_bytes = 30_000_000
         reader, writer = await served.connect()
         writer.write(GET)
