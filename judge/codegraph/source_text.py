@@ -40,3 +40,15 @@ def _decoded_as_declared(content: bytes) -> str:
 def lines_of(content: bytes | None) -> list[str]:
     """The lines of a file; empty when *content* is None, as it could not be read."""
     return [] if content is None else decoded(content).split("\n")
+
+
+def with_line_feeds(content: bytes) -> bytes:
+    """*content* with line endings normalised to line feeds."""
+    if b"\r" in content:
+        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return content
+
+
+def count_lines(content: bytes) -> int:
+    """The number of lines of *content*, which has line feeds only; the last may lack one."""
+    return content.count(b"\n") + bool(content and not content.endswith(b"\n"))

@@ -8,7 +8,8 @@ from operator import attrgetter, itemgetter
 from msgspec.structs import replace
 
 from judge.codegraph.errors import GraphMissing
-from judge.codegraph.models import Edge, Node, symbol_id
+from judge.codegraph.models import VARIABLE_KINDS, Edge, Node, symbol_id
+from judge.codegraph.query.sections import Section
 from judge.codegraph.store.artifact import (
     BROKEN,
     EDGE_KINDS,
@@ -44,10 +45,15 @@ class Graph:
         part = self._parts.get(symbol.partition(":")[0])
         return part.definitions.get(symbol, []) if part is not None else []
 
-    def nodes_of(self, path: str) -> list[Node]:
-        """All definitions in a file, its module first; empty for a file that was not parsed."""
+    def sections_of(self, path: str) -> list[Section]:
+        """The definitions in a file that are not variables, nested ones after the outer one."""
         part = self._parts.get(path)
-        return part.nodes if part is not None else []
+        return part.sections if part is not None else []
+
+    def names_in(self, path: str) -> bytes:
+        """A text with the names of all definitions in a file."""
+        part = self._parts.get(path)
+        return bytes(part.encoded.nodes) if part is not None else b""
 
     def nodes(self, ending: str = "") -> Iterator[Node]:
         """All definitions in the files that define a name with this *ending*."""
@@ -139,6 +145,18 @@ class _FilePart:
         node_id = self.path if is_module else f"{self.path}:{row.name}"
         fqn = module if is_module else f"{module}.{symbol_id(row.name)}"
         return Node(node_id, fqn, row.kind, self.path, (row.start, row.end), row.line)
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        # From the rows, since making nodes of them takes three times as long.
+        rows = self._node_rows
+        module = rows[0].name if rows else ""
+        sections = [
+            Section(row.start, row.end, f"{module}.{symbol_id(row.name)}" if at else module)
+            for at, row in enumerate(rows)
+            if row.kind not in VARIABLE_KINDS
+        ]
+        return sorted(sections, key=lambda section: (section.start, -section.end))
 
     @cached_property
     def definitions(self) -> dict[str, list[Node]]:

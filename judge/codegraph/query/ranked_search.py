@@ -1,27 +1,28 @@
 """Ranks definitions by relevance to a query: by the words of their names, then of their lines.
 
 There is no index: each query scans all files for its terms, which takes a few milliseconds per
-megabyte, counts them by definition and scores these with BM25F (Robertson and Zaragoza, "The
-Probabilistic Relevance Framework", 2009, section 3.6). The constants were tuned with
-`benchmarks/code_search.py` on one half of the projects that `docs/codegraph.md` names.
+megabyte. In the files that fit best they are counted by definition, and these are scored with BM25F
+(Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.6). The constants
+were tuned with `benchmarks/code_search.py` on one half of the projects that `docs/codegraph.md`
+names.
 """
 
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import nlargest, nsmallest
 from itertools import accumulate, islice
 from math import log
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from judge.codegraph.models import SearchItem
 from judge.codegraph.query.graph import Graph
-from judge.codegraph.query.sections import PROSE, Section, innermost, sections_of
+from judge.codegraph.query.sections import PROSE, Section, guess_sections, innermost
 from judge.codegraph.query.snippets import snippet
 from judge.codegraph.query.tests_of import is_test
 from judge.codegraph.query.text_search import SEARCHED
-from judge.codegraph.source_text import decoded
+from judge.codegraph.source_text import count_lines, decoded, with_line_feeds
 from judge.codegraph.store.artifact import FileRecord
 from judge.text.bm25 import B
 from judge.text.english import STOP_WORDS, stems
@@ -46,6 +47,10 @@ _PROSE_FACTOR = 0.5
 _TEST_FACTOR = 0.4
 #: Applied for each better section of the same file: who reads that one sees the others.
 _SAME_FILE_FACTOR = 0.6
+#: Of more files, a rough score chooses this many to search.
+_MAX_FILES = 200
+#: In it, the weight of a term that is somewhere in the file, about that of four occurrences.
+_PRESENCE_WEIGHT = 1.0
 _WORD = re.compile(r"[^\W_]+")
 _MIN_STEM_LENGTH = 2
 #: More than any query has; each term costs a scan of the repository.
@@ -53,7 +58,8 @@ _MAX_TERMS = 24
 _CAPITALS = frozenset(range(ord("A"), ord("Z") + 1))
 _LETTERS = _CAPITALS | frozenset(range(ord("a"), ord("z") + 1))
 
-Counts = dict[int, int]
+Hits = list[tuple[int, int]]
+"""The offset and the number of each term that was found, in the order of the offsets."""
 
 
 class _Term(NamedTuple):
@@ -63,32 +69,34 @@ class _Term(NamedTuple):
     word: re.Pattern[bytes]
 
 
-class _File(NamedTuple):
-    """The term frequencies of a file in its text, path and name, and its length.
+class _MatchedSection(NamedTuple):
+    """A section with terms: their weights by number, those in its lines, and these lines."""
+
+    section: Section
+    weights: dict[int, float]
+    in_body: tuple[int, ...]
+    lines: list[int]
+
+
+class _MatchedFile(NamedTuple):
+    """A file with terms: their weights, those in its name, its length, the sections with terms.
 
     *name_share* is the share of the words of its name that are terms, *factor* applies to the
     scores of all its sections.
     """
 
     path: str
-    body: Counts
-    in_path: Counts
-    in_name: Counts
+    weights: dict[int, float]
+    in_name: set[int]
     name_share: float
+    factor: float
     lines: int
     sections: int
-    factor: float
+    matches: list[_MatchedSection]
 
 
-class _MatchedSection(NamedTuple):
-    """A section, and its term frequencies: in its lines, its name and the outer names."""
-
-    file: _File
-    section: Section
-    body: Counts
-    in_name: Counts
-    in_outer_names: Counts
-    lines: list[int]
+_Ranked = tuple[float, str, _MatchedSection]
+"""A section with its score and the path of its file."""
 
 
 def ranked_sections(
@@ -96,13 +104,53 @@ def ranked_sections(
 ) -> tuple[list[SearchItem], bool]:
     """The *limit* sections most relevant to *query*, and whether there are more."""
     terms = _terms(query)
-    matches: list[_MatchedSection] = []
-    for file in graph.artifact.files if terms else ():
-        content = read(file.path) if file.status in SEARCHED else None
+    records = [record for record in graph.artifact.files if terms and record.status in SEARCHED]
+    paths = _in_names([record.path.encode() for record in records], terms)
+    searched, left_out = _promising(graph, [*zip(records, paths, strict=True)], terms, read)
+    files = []
+    for record, in_path in searched:
+        content = read(record.path)
         if content is not None:
-            matches += _matches_in(graph, file, content, terms)
-    best = _diversified(_scored(matches, query.strip(), len(terms)))
-    return [_item(match, read) for match in best[:limit]], len(best) > limit
+            content = with_line_feeds(content)
+            if file := _matched_file(graph, record, content, in_path, terms):
+                files.append(file)
+    ranked = _diversified(_scored(files, query.strip(), len(terms)))
+    best = nsmallest(limit, ranked, key=_sort_key)
+    has_more = left_out or sum(len(file.matches) for file in files) > limit
+    return [_item(path, match, read) for _, path, match in best], has_more
+
+
+def _promising(
+    graph: Graph,
+    files: list[tuple[FileRecord, Hits]],
+    terms: Sequence[_Term],
+    read: Callable[[str], bytes | None],
+) -> tuple[list[tuple[FileRecord, Hits]], bool]:
+    """The *files* to search, and whether others may match: of many, those that fit best.
+
+    To find the section of each occurrence in all files of a large repository takes too long. A
+    rough score stands for that of the best section: which terms the file, its names and its path
+    contain, also inside other words.
+    """
+    if len(files) <= _MAX_FILES:
+        return files, False
+    weights: list[dict[int, float]] = []
+    for record, in_path in files:
+        content, names = (read(record.path) or b"").lower(), graph.names_in(record.path).lower()
+        found = {n: _PRESENCE_WEIGHT for n, term in enumerate(terms) if term.stem in content}
+        named = [number for number in found if terms[number].stem in names]
+        _added(found, named, _NAME_WEIGHT)
+        weights.append(_added(found, {number for _, number in in_path}, _PATH_WEIGHT))
+    frequencies = Counter(term for found in weights for term in found)
+    idf = _idf(frequencies, len(files), len(terms))
+    scores = [_bm25(found, idf, _K1, 1.0) for found in weights]
+    best = nlargest(_MAX_FILES, range(len(files)), key=scores.__getitem__)
+    return [files[number] for number in sorted(best)], sum(map(bool, weights)) > _MAX_FILES
+
+
+def _idf(frequencies: Mapping[int, int], total: int, terms: int) -> list[float]:
+    counted = [frequencies.get(term, 0) for term in range(terms)]
+    return [log(1 + (total - n + 0.5) / (n + 0.5)) for n in counted]
 
 
 def _terms(query: str) -> list[_Term]:
@@ -126,41 +174,86 @@ def _prefix(word: str, stem: str) -> str:
     return stem.removesuffix("i") if is_changed else stem
 
 
-def _matches_in(
-    graph: Graph, file: FileRecord, content: bytes, terms: Sequence[_Term]
-) -> Iterator[_MatchedSection]:
-    """The sections of a file that contain a term; the first one when only the path does."""
-    hits = list(_hits(content, terms))
-    in_path = _counts(file.path, terms)
+def _matched_file(
+    graph: Graph, record: FileRecord, content: bytes, in_path: Hits, terms: Sequence[_Term]
+) -> _MatchedFile | None:
+    """A file and its sections that contain a term; the first one when only the path does."""
+    hits = _hits(content, terms)
     if not hits and not in_path:
-        return
-    lines = content.splitlines(keepends=True)
-    sections = sections_of(lines, graph.nodes_of(file.path), file.lang)
+        return None
+    sections = graph.sections_of(record.path) or guess_sections(content, record.lang)
     if not sections:
-        return
-    owners, ends = innermost(sections, len(lines)), list(accumulate(map(len, lines)))
-    body: dict[int, Counter[int]] = defaultdict(Counter)
-    hit_lines: dict[int, list[int]] = defaultdict(list)
-    for term, offset in hits:
-        line = bisect_right(ends, offset) + 1
-        body[owners[line]][term] += 1
-        hit_lines[owners[line]].append(line)
-    counts = Counter(term for term, _ in hits)
-    factor = _PROSE_FACTOR if file.lang in PROSE else 1.0
-    factor *= _TEST_FACTOR if is_test(file.path) else 1.0
-    stem = PurePosixPath(file.path).name.partition(".")[0]
-    in_name = _counts(stem, terms)
-    share = min(len(in_name) / max(len(_words(stem)), 1), 1)
-    scanned = _File(file.path, counts, in_path, in_name, share, len(lines), len(sections), factor)
-    for index in body or (0,):
-        outer_names, _, name = sections[index].name.rpartition(".")
-        own, outer = _counts(name, terms), _counts(outer_names, terms)
-        yield _MatchedSection(scanned, sections[index], body[index], own, outer, hit_lines[index])
+        return None
+    weights: dict[int, float] = {}
+    for _, term in hits:
+        weights[term] = weights.get(term, 0.0) + 1.0
+    path_terms = {term for _, term in in_path}
+    path = record.path.encode()
+    start = path.rfind(b"/") + 1
+    stem = path[start:].partition(b".")[0]
+    in_name = {term for offset, term in in_path if start <= offset < start + len(stem)}
+    factor = _PROSE_FACTOR if record.lang in PROSE else 1.0
+    return _MatchedFile(
+        path=record.path,
+        weights=_added(weights, path_terms, _FILE_PATH_WEIGHT),
+        in_name=in_name,
+        name_share=min(len(in_name) / max(len(_words(stem.decode())), 1), 1),
+        factor=factor * (_TEST_FACTOR if is_test(record.path) else 1.0),
+        lines=count_lines(content),
+        sections=len(sections),
+        matches=_matched_sections(content, sections, hits, path_terms, terms),
+    )
 
 
-def _hits(content: bytes, terms: Sequence[_Term]) -> Iterator[tuple[int, int]]:
-    """The number and the offset of each term at the start of a word or a part of an identifier."""
+def _matched_sections(
+    content: bytes,
+    sections: Sequence[Section],
+    hits: Hits,
+    path_terms: set[int],
+    terms: Sequence[_Term],
+) -> list[_MatchedSection]:
+    starts = [section.start for section in sections]
+    body: dict[int, dict[int, float]] = {} if hits else {0: {}}
+    lines: dict[int, list[int]] = defaultdict(list)
+    line, counted = 1, 0
+    for offset, term in hits:
+        line, counted = line + content.count(b"\n", counted, offset), offset
+        index = innermost(sections, starts, line)
+        weights = body.setdefault(index, {})
+        weights[term] = weights.get(term, 0.0) + _BODY_WEIGHT
+        lines[index].append(line)
+    matches = [_MatchedSection(sections[i], w, tuple(w), lines[i]) for i, w in body.items()]
+    names = [match.section.name.encode() for match in matches]
+    for match, name, in_name in zip(matches, names, _in_names(names, terms), strict=True):
+        _added(match.weights, path_terms, _PATH_WEIGHT)
+        if in_name:
+            dot = name.rfind(b".")
+            _added(match.weights, {term for at, term in in_name if at > dot}, _NAME_WEIGHT)
+            _added(match.weights, {term for at, term in in_name if at < dot}, _OUTER_NAME_WEIGHT)
+    return matches
+
+
+def _added(weights: dict[int, float], terms: Iterable[int], weight: float) -> dict[int, float]:
+    """*weights*, to which *weight* was added for each of *terms*."""
+    for term in terms:
+        weights[term] = weights.get(term, 0.0) + weight
+    return weights
+
+
+def _in_names(names: Sequence[bytes], terms: Sequence[_Term]) -> list[Hits]:
+    """What is found in each of *names*, which are searched as one text to save time."""
+    found: list[Hits] = [[] for _ in names]
+    starts = [0, *accumulate(len(name) + 1 for name in names)]
+    for offset, term in _hits(b"\n".join(names), terms):
+        number = bisect_right(starts, offset) - 1
+        found[number].append((offset - starts[number], term))
+    return found
+
+
+def _hits(content: bytes, terms: Sequence[_Term]) -> Hits:
+    """The terms at the start of a word or of a part of an identifier."""
     lowered = content.lower()
+    hits: Hits = []
     for number, term in enumerate(terms):
         at = lowered.find(term.stem)
         while at >= 0:
@@ -169,81 +262,66 @@ def _hits(content: bytes, terms: Sequence[_Term]) -> Iterator[tuple[int, int]]:
                 before not in _CAPITALS and content[at] in _CAPITALS
             )
             if begins and term.word.match(content, at):
-                yield number, at
+                hits.append((at, number))
             at = lowered.find(term.stem, at + 1)
-
-
-def _counts(name: str, terms: Sequence[_Term]) -> Counts:
-    return Counter(term for term, _ in _hits(name.encode(), terms)) if name else {}
+    hits.sort()
+    return hits
 
 
 def _scored(
-    matches: Sequence[_MatchedSection], query: str, terms: int
-) -> Iterator[tuple[float, _MatchedSection]]:
-    files = {m.file.path: m.file for m in matches}
-    frequencies = Counter(term for m in matches for term in m.body)
-    total = max(sum(file.sections for file in files.values()), 1)
-    counted = ((term, frequencies[term]) for term in range(terms))
-    idf = {term: log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in counted}
+    files: Sequence[_MatchedFile], query: str, terms: int
+) -> Iterator[tuple[_MatchedFile, list[float]]]:
+    """Each file with the scores of its matches."""
+    lengths = [_length(m.section) for file in files for m in file.matches]
+    average = sum(lengths) / max(len(lengths), 1)
+    average_lines = max(sum(file.lines for file in files) / max(len(files), 1), 1)
+    frequencies = Counter(term for file in files for m in file.matches for term in m.in_body)
+    total = max(sum(file.sections for file in files), 1)
+    idf = _idf(frequencies, total, terms)
     maximum = sum(idf[term] for term in frequencies)
-    average = sum(_length(m.section) for m in matches) / max(len(matches), 1)
-    average_file = sum(file.lines for file in files.values()) / max(len(files), 1)
-    file_scores = {path: _file_score(file, idf, average_file) for path, file in files.items()}
-    for m in matches:
-        norm = _K1 * (1 - B + B * _length(m.section) / average)
-        score = file_scores[m.file.path]
-        for term in {*m.body, *m.in_name, *m.in_outer_names, *m.file.in_path}:
-            weighted = (
-                _BODY_WEIGHT * m.body.get(term, 0)
-                + _NAME_WEIGHT * (term in m.in_name)
-                + _OUTER_NAME_WEIGHT * (term in m.in_outer_names)
-                + _PATH_WEIGHT * (term in m.file.in_path)
-            )
-            score += idf[term] * weighted / (weighted + norm)
-        # A query that is just a name is for its definition.
-        score += maximum * (m.section.name.rpartition(".")[2] == query)
-        yield score * m.file.factor, m
+    for file in files:
+        file_score = _FILE_SHARE * _bm25(file.weights, idf, _FILE_K1, file.lines / average_lines)
+        file_score += _FILE_NAME_SHARE * file.name_share * sum(idf[term] for term in file.in_name)
+        scores = []
+        for match in file.matches:
+            score = file_score + _bm25(match.weights, idf, _K1, _length(match.section) / average)
+            # A query that is just a name is for its definition.
+            score += maximum * (match.section.name.rpartition(".")[2] == query)
+            scores.append(score * file.factor)
+        yield file, scores
+
+
+def _bm25(
+    weights: Mapping[int, float], idf: Sequence[float], k1: float, relative_length: float
+) -> float:
+    norm = k1 * (1 - B + B * relative_length)
+    return sum([idf[term] * weight / (weight + norm) for term, weight in weights.items()])
 
 
 def _length(section: Section) -> int:
     return section.end - section.start + 1
 
 
-def _file_score(file: _File, idf: dict[int, float], average: float) -> float:
-    norm = _FILE_K1 * (1 - B + B * file.lines / max(average, 1))
-    score = 0.0
-    for term in {*file.body, *file.in_path}:
-        weighted = file.body.get(term, 0) + _FILE_PATH_WEIGHT * (term in file.in_path)
-        score += idf[term] * weighted / (weighted + norm)
-    name = file.name_share * sum(idf[term] for term in file.in_name)
-    return _FILE_SHARE * score + _FILE_NAME_SHARE * name
-
-
-def _diversified(scored: Iterable[tuple[float, _MatchedSection]]) -> list[_MatchedSection]:
-    """Best first: scores raised in files with many good sections, lowered for each further one."""
+def _diversified(scored: Iterable[tuple[_MatchedFile, list[float]]]) -> Iterator[_Ranked]:
+    """Scores raised in files with many good sections, and lowered for each further one."""
     scored = list(scored)
-    sums: dict[str, float] = defaultdict(float)
-    for score, m in scored:
-        sums[m.file.path] += score
-    maximum = _FILE_SECTIONS_SHARE * max((score for score, _ in scored), default=0)
-    largest = max(sums.values(), default=0)
-    bonus = {path: maximum * total / largest for path, total in sums.items()}
-    raised = ((score + bonus[m.file.path], m) for score, m in scored)
-    seen: Counter[str] = Counter()
-    lowered = []
-    for score, m in sorted(raised, key=_sort_key):
-        lowered.append((score * _SAME_FILE_FACTOR ** seen[m.file.path], m))
-        seen[m.file.path] += 1
-    return [m for _, m in sorted(lowered, key=_sort_key)]
+    maximum = _FILE_SECTIONS_SHARE * max((max(scores) for _, scores in scored), default=0)
+    largest = max((sum(scores) for _, scores in scored), default=0)
+    for file, scores in scored:
+        bonus = maximum * sum(scores) / largest
+        pairs = zip(scores, file.matches, strict=True)
+        best_first = sorted(pairs, key=lambda pair: (-pair[0], pair[1].section.start))
+        for better, (score, match) in enumerate(best_first):
+            yield (score + bonus) * _SAME_FILE_FACTOR**better, file.path, match
 
 
-def _sort_key(scored: tuple[float, _MatchedSection]) -> tuple[float, str, int]:
-    score, match = scored
-    return -score, match.file.path, match.section.start
+def _sort_key(ranked: _Ranked) -> tuple[float, str, int]:
+    score, path, match = ranked
+    return -score, path, match.section.start
 
 
-def _item(match: _MatchedSection, read: Callable[[str], bytes | None]) -> SearchItem:
-    path, section, hits = match.file.path, match.section, match.lines
+def _item(path: str, match: _MatchedSection, read: Callable[[str], bytes | None]) -> SearchItem:
+    section, hits = match.section, match.lines
     lines = decoded(read(path) or b"").split("\n")
     if section.name or not hits:
         line = section.start

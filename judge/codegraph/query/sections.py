@@ -1,14 +1,16 @@
 """A file -> its sections, the units of ranked search.
 
-Sections of parsed files are the definitions in the graph. In other languages, a section begins at
-each line that looks like the head of a definition. Prose is cut into pieces of equal length.
+Sections of parsed files are the definitions in the graph (`Graph.sections_of`). In other
+languages, a section begins at each line that looks like the head of a definition. Prose is cut
+into pieces of equal length.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from judge.codegraph.models import VARIABLE_KINDS, Node
+from judge.codegraph.source_text import count_lines
 
 #: The languages of files that hold prose or data, not code.
 PROSE = frozenset(
@@ -43,14 +45,13 @@ class Section(NamedTuple):
     name: str
 
 
-def sections_of(lines: Sequence[bytes], nodes: Sequence[Node], language: str) -> list[Section]:
-    """The sections of a file with these *lines*; nested ones come after the outer one."""
-    if nodes:
-        return [Section(*n.span, n.fqn) for n in nodes if n.kind not in VARIABLE_KINDS]
+def guess_sections(content: bytes, language: str) -> list[Section]:
+    """The sections of a file that was not parsed, in order."""
     if language in PROSE:
-        starts = range(1, len(lines) + 1, _PROSE_LINES)
-        return [Section(at, min(at + _PROSE_LINES - 1, len(lines)), "") for at in starts]
-    return _guessed(lines)
+        count = count_lines(content)
+        starts = range(1, count + 1, _PROSE_LINES)
+        return [Section(at, min(at + _PROSE_LINES - 1, count), "") for at in starts]
+    return _guessed(content.splitlines(keepends=True))
 
 
 def _guessed(lines: Sequence[bytes]) -> list[Section]:
@@ -87,10 +88,12 @@ def _head(line: bytes, following: bytes) -> str:
     return "" if name in _NOT_NAMES else name.decode(errors="replace")
 
 
-def innermost(sections: Sequence[Section], lines: int) -> list[int]:
-    """For each line, counted from 1, the index of the innermost of *sections* around it."""
-    owners = [0] * (lines + 2)
-    # Longest first, so that nested sections overwrite outer ones.
-    for index, (start, end, _) in sorted(enumerate(sections), key=lambda p: p[1].start - p[1].end):
-        owners[start : end + 1] = [index] * (end + 1 - start)
-    return owners
+def innermost(sections: Sequence[Section], starts: Sequence[int], line: int) -> int:
+    """The index of the innermost of *sections* around *line*; 0 if there is none.
+
+    *starts* are their first lines, in ascending order: it is the last one that has not ended.
+    """
+    index = bisect_right(starts, line) - 1
+    while index > 0 and sections[index].end < line:
+        index -= 1
+    return max(index, 0)

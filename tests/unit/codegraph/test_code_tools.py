@@ -19,7 +19,8 @@ from judge.codegraph.python_api import (
     tool_rag_search,
     tool_rag_where_used,
 )
-from judge.codegraph.query.sections import sections_of
+from judge.codegraph.query.sections import Section, guess_sections, innermost
+from judge.codegraph.source_text import count_lines, with_line_feeds
 from judge.errors import InvalidRequest, NotFound
 
 
@@ -1164,6 +1165,14 @@ def test_a_file_with_more_about_the_question_comes_first(repo):
     assert CodeGraph(root).rank("header parsing").items[0].file == "b.py"
 
 
+def test_an_empty_module_is_ranked_by_its_path(repo):
+    root = repo("--- zebra.py\n")
+    (root / "zebra.py").write_bytes(b"")
+    build_graph_for_repo(root)
+
+    assert [item.file for item in CodeGraph(root).rank("zebra").items] == ["zebra.py"]
+
+
 def test_ranked_items_tell_the_lines_that_they_show(repo):
     root = repo("--- a.py\ndef page():\n" + "    page = 1\n" * 30)
     build_graph_for_repo(root)
@@ -1175,11 +1184,42 @@ def test_ranked_items_tell_the_lines_that_they_show(repo):
 
 @given(st.lists(st.binary(max_size=250) | st.sampled_from([b"def f", b"// x", b"f() {"])))
 def test_sections_hold_each_line_once_and_in_order(lines):
+    content = with_line_feeds(b"\n".join(lines))
     for language in ("go", "markdown"):
-        found = sections_of(lines, [], language)
+        found = guess_sections(content, language)
 
         held = [line for one in found for line in range(one.start, one.end + 1)]
-        assert held == list(range(1, len(lines) + 1))
+        assert held == list(range(1, count_lines(content) + 1))
+
+
+def test_a_line_belongs_to_the_innermost_section_around_it():
+    sections = [Section(1, 20, "m"), Section(2, 9, "m.A"), Section(4, 6, "m.A.f")]
+
+    owners = [innermost(sections, [1, 2, 4], line) for line in (1, 2, 4, 6, 7, 10, 20)]
+
+    assert owners == [0, 1, 2, 2, 1, 0, 0]
+
+
+def test_among_many_files_the_one_that_defines_the_name_comes_first(repo):
+    # More files than are searched line by line, and each speaks of it more often.
+    many = "".join(f"--- a{n}.py\nheader = parse(header, header)\n" for n in range(250))
+    root = repo(f"{many}--- z.py\n{'x = 1' + chr(10)}def parse_header(line): ...\n")
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).rank("parse header", limit=250)
+
+    assert (found.items[0].file, found.items[0].line) == ("z.py", 2)
+    assert found.truncated
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_ranked_search_counts_lines_whatever_ends_them(repo, ending):
+    root = repo("--- notes.txt\n")
+    text = ending.join(["first", "second", "a zebra", "last"])
+    (root / "notes.txt").write_bytes(text.encode())
+    build_graph_for_repo(root)
+
+    assert CodeGraph(root).rank("zebra").items[0].line == 3
 
 
 def test_a_question_finds_the_definition_before_tests_and_prose(repo):
