@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.judging.verdicts import repetition
@@ -79,7 +79,8 @@ def test_twelve_words_of_the_instructions_repeat_them_but_eleven_do_not() -> Non
     assert not repeats_prompt(twelve.replace("seven", "eleven"), ours)
 
 
-@given(st.text(max_size=200))
+@given(st.text(max_size=200) | st.lists(st.sampled_from("abc"), max_size=14).map(" ".join))
+@example("a b c d e f g h i j k l")
 def test_any_text_of_twelve_words_repeats_instructions_of_the_same_text(text: str) -> None:
     assert repeats_prompt(text, text) == (len(words(text)) >= 12)
     assert not repeats_prompt(text, "")
