@@ -1,4 +1,4 @@
-"""The site that other tests fetch from leaves nothing open, whenever it is stopped."""
+"""The fake site of other tests leaves no connection open when it is stopped."""
 
 import contextlib
 import gc
@@ -11,7 +11,7 @@ from tests.fakes.site import FakeSite
 
 
 @pytest.mark.parametrize("turns", range(8))
-def test_a_connection_made_while_the_site_stops_is_closed(turns: int) -> None:
+def test_connection_made_while_the_site_stops_is_closed(turns: int) -> None:
     site = FakeSite().start()
     assert site._loop
     connected = threading.Event()

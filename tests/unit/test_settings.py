@@ -1,4 +1,4 @@
-"""What the environment and `.env` may hold, and what is refused in words."""
+"""Settings from the environment and `.env`, and the messages that refuse invalid ones."""
 
 import os
 from pathlib import Path
@@ -31,18 +31,18 @@ def refusal() -> str:
         b"judge_model = extractive\nJUDGE_DEADLINE_S=5\nother\n",
     ],
 )
-def test_a_dotenv_file_may_be_written_as_people_write_them(folder: Path, text: bytes):
+def test_dotenv_file_is_read_in_any_common_format(folder: Path, text: bytes):
     (folder / ".env").write_bytes(text)
     assert (load_settings().model, load_settings().deadline_s) == ("extractive", 5)
 
 
 @pytest.mark.parametrize("text", ["# caf\xe9".encode("latin-1"), "A=b".encode("utf-16")])
-def test_a_dotenv_file_that_is_no_utf_8_is_refused_in_words(folder: Path, text: bytes):
+def test_dotenv_file_that_is_not_utf_8_is_refused(folder: Path, text: bytes):
     (folder / ".env").write_bytes(text)
     assert "The file .env in the working directory is not UTF-8 text." in refusal()
 
 
-def test_spaces_around_a_value_do_not_count(monkeypatch):
+def test_spaces_around_a_value_are_removed(monkeypatch):
     monkeypatch.setenv("JUDGE_MODEL", " extractive\n")
     monkeypatch.setenv("GEMINI_API_KEY", " key\r\n")
     monkeypatch.setenv("REDIS_URL", " redis://localhost ")
@@ -56,19 +56,19 @@ def test_spaces_around_a_value_do_not_count(monkeypatch):
 
 @pytest.mark.parametrize("name", ["JUDGE_MODEL", "GEMINI_API_KEY", "JUDGE_API_KEYS", "REDIS_URL"])
 @pytest.mark.parametrize("blank", ["", "  ", "\t\n"])
-def test_a_blank_value_is_none(monkeypatch, name: str, blank: str):
+def test_blank_value_counts_as_unset(monkeypatch, name: str, blank: str):
     usual = load_settings()
     monkeypatch.setenv(name, blank)
     assert load_settings() == usual
 
 
 @pytest.mark.parametrize("name", ["JUDGE_API_KEYS", "JUDGE_FALLBACK", "GEMINI_API_KEY"])
-def test_a_value_that_is_no_text_is_refused_by_its_name(monkeypatch, name: str):
+def test_undecodable_value_is_refused_with_its_name(monkeypatch, name: str):
     monkeypatch.setenv(name, os.fsdecode(b"caf\xe9"))
     assert f"{name} must be text in UTF-8 without NUL." in refusal()
 
 
-def test_a_path_with_nul_is_refused(folder: Path):
+def test_path_with_nul_is_refused(folder: Path):
     (folder / ".env").write_bytes(b"JUDGE_SOURCES=a\0b\n")
     assert "JUDGE_SOURCES must be text in UTF-8 without NUL." in refusal()
 
@@ -76,13 +76,13 @@ def test_a_path_with_nul_is_refused(folder: Path):
 @pytest.mark.parametrize(
     "name", ["GEMINI_API_KEY", "JUDGE_OPENAI_API_KEY", "COHERE_API_KEY", "QDRANT_API_KEY"]
 )
-def test_a_key_that_no_request_can_carry_is_refused_and_not_shown(monkeypatch, name: str):
+def test_key_with_a_line_end_is_refused_without_showing_it(monkeypatch, name: str):
     monkeypatch.setenv(name, "geheim\nnis")
     assert f"{name} holds a line end" in refusal()
     assert "geheim" not in refusal()
 
 
-def test_a_list_may_go_over_several_lines(folder: Path):
+def test_list_may_have_several_lines(folder: Path):
     (folder / ".env").write_bytes(b'JUDGE_API_KEYS="one,\ntwo"\n')
     assert [key.get_secret_value() for key in load_settings().api_keys] == ["one", "two"]
 
@@ -90,12 +90,12 @@ def test_a_list_may_go_over_several_lines(folder: Path):
 @pytest.mark.parametrize(
     "host", ["localhost", ":80", "a:0", "a:65536", "a:٨٠", "http://a:80", "::1:80", "a/b:80"]
 )
-def test_a_trusted_host_that_no_page_could_have_is_refused(monkeypatch, host: str):
+def test_invalid_trusted_host_is_refused(monkeypatch, host: str):
     monkeypatch.setenv("JUDGE_TRUSTED_HOSTS", f"b:1,{host}")
     assert "is no host with its port, as in localhost:8080" in refusal()
 
 
-def test_trusted_hosts_are_written_small():
+def test_trusted_hosts_are_lower_case():
     settings = Settings(trusted_hosts=("Wiki.Internal:8080", "[::1]:65535"))
     assert settings.trusted_hosts == ("wiki.internal:8080", "[::1]:65535")
 
@@ -111,7 +111,7 @@ def test_trusted_hosts_are_written_small():
         "https://a/",
     ],
 )
-def test_an_origin_that_no_browser_sends_is_refused(monkeypatch, origin: str):
+def test_origin_that_no_browser_sends_is_refused(monkeypatch, origin: str):
     monkeypatch.setenv("JUDGE_CORS_ORIGINS", origin)
     assert "is no origin; write it as in https://app.example.org" in refusal()
 
@@ -119,10 +119,10 @@ def test_an_origin_that_no_browser_sends_is_refused(monkeypatch, origin: str):
 @pytest.mark.parametrize(
     "origin", ["*", "http://localhost:3000", "http://[::1]:5173", "https://a:80", "capacitor://a"]
 )
-def test_an_origin_that_browsers_send_is_kept(origin: str):
+def test_valid_origin_is_accepted(origin: str):
     assert Settings(cors_origins=(origin,)).cors_origins == (origin,)
 
 
-def test_an_address_without_a_scheme_is_refused(monkeypatch):
+def test_base_url_without_a_scheme_is_refused(monkeypatch):
     monkeypatch.setenv("JUDGE_GEMINI_BASE_URL", "localhost:8099")
     assert "JUDGE_GEMINI_BASE_URL must begin with http:// or https://" in refusal()

@@ -1,4 +1,4 @@
-"""Work by key is done once for all who ask while it is under way."""
+"""Concurrent callers with one key share one run of the work."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from judge.single_flight import SingleFlight
 
 
 class Work:
-    """Counts its runs and ends when told to."""
+    """Counts its runs, and finishes when `end` is set."""
 
     def __init__(self) -> None:
         self.runs = 0
@@ -28,7 +28,7 @@ def work() -> Work:
     return Work()
 
 
-async def test_all_who_ask_at_once_share_one_run(work: Work):
+async def test_concurrent_callers_share_one_run(work: Work):
     flights = SingleFlight()
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(flights.share("key", work)) for _ in range(100)]
@@ -37,20 +37,20 @@ async def test_all_who_ask_at_once_share_one_run(work: Work):
     assert {task.result() for task in tasks} == {1}
 
 
-async def test_other_keys_run_on_their_own(work: Work):
+async def test_other_keys_run_separately(work: Work):
     flights = SingleFlight()
     work.end.set()
     assert [await flights.share(key, work) for key in "ab"] == [1, 2]
 
 
-async def test_what_has_ended_is_run_again(work: Work):
+async def test_finished_work_is_run_again(work: Work):
     flights = SingleFlight()
     work.end.set()
     assert await flights.share("key", work) == 1
     assert await flights.share("key", work) == 2
 
 
-async def test_an_error_reaches_all_who_asked_and_is_not_kept(work: Work):
+async def test_error_is_raised_to_all_callers_and_not_cached(work: Work):
     flights = SingleFlight()
     work.error = LookupError("broken")
     tasks = [asyncio.create_task(flights.share("key", work)) for _ in range(3)]
@@ -62,7 +62,7 @@ async def test_an_error_reaches_all_who_asked_and_is_not_kept(work: Work):
     assert await flights.share("key", work) == 2
 
 
-async def test_the_work_goes_on_when_all_who_asked_have_left(work: Work):
+async def test_work_continues_if_all_callers_are_cancelled(work: Work):
     flights = SingleFlight()
     task = asyncio.create_task(flights.share("key", work))
     await asyncio.sleep(0)
@@ -73,7 +73,7 @@ async def test_the_work_goes_on_when_all_who_asked_have_left(work: Work):
     assert await rejoining == 1
 
 
-async def test_closing_cancels_what_is_under_way(work: Work):
+async def test_closing_cancels_running_work(work: Work):
     flights = SingleFlight()
     task = asyncio.create_task(flights.share("key", work))
     await asyncio.sleep(0)
@@ -82,7 +82,7 @@ async def test_closing_cancels_what_is_under_way(work: Work):
     assert task.cancelled()
 
 
-async def test_closing_with_nothing_under_way_returns_at_once():
+async def test_closing_without_running_work_returns_at_once():
     closing = SingleFlight().aclose()
 
     with pytest.raises(StopIteration):

@@ -1,4 +1,4 @@
-"""Small repositories, written as one text: `--- path` begins a file."""
+"""Small repositories from one text, in which `--- path` begins a file."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Small repositories whose lines end in a mark where they are uses of the symbol in the title."""
+"""Small repositories in which a mark ends each line that uses the symbol of the title."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from judge.codegraph.python_api import build_graph_for_repo, tool_rag_where_used
 
 
 def cases(text: str) -> list:
-    """`=== title | symbol` begins a case; the symbol and the files of each."""
+    """The symbol and the files of each case; `=== title | symbol` begins one."""
     found = []
     for case in text.split("\n=== ")[1:]:
         title, _, files = case.partition("\n")
@@ -28,11 +28,11 @@ def marked(root: Path, pattern: str, mark: str) -> set[tuple[str, int]]:
 
 
 def sure_uses(root: Path, symbol: str) -> dict[str, set[tuple[str, int]]]:
-    """Where *symbol* is surely used in the repository at *root*, by how sure that is."""
+    """The exact and the inferred uses of *symbol* in the repository at *root*."""
     build_graph_for_repo(root)
     items = tool_rag_where_used(symbol, root, 100).items
     uses = [item for item in items if item.kind != "definition"]
     return {
-        sure: {(item.file, item.line) for item in uses if item.confidence == sure}
-        for sure in ("exact", "inferred")
+        confidence: {(item.file, item.line) for item in uses if item.confidence == confidence}
+        for confidence in ("exact", "inferred")
     }

@@ -1,7 +1,7 @@
-"""One small repository for each construct of Python through which a use can be reached.
+"""One small repository for each Python construct through which a symbol can be used.
 
 A line that ends in `# use` is an exact use of the symbol in the case's title, one that ends in
-`# inferred` one that rests on a result which nobody declared; no other line is.
+`# inferred` an inferred one, through an undeclared result; no other line is a use.
 """
 
 import pytest
@@ -1657,7 +1657,7 @@ MARKS = {"exact": "# use", "inferred": "# inferred"}
 
 
 @pytest.mark.parametrize(("symbol", "files"), cases(CASES))
-def test_sure_uses_are_the_marked_lines(repo, symbol, files):
+def test_exact_and_inferred_uses_are_the_marked_lines(repo, symbol, files):
     root = repo(files)
-    expected = {sure: marked(root, "*.py", mark) for sure, mark in MARKS.items()}
+    expected = {confidence: marked(root, "*.py", mark) for confidence, mark in MARKS.items()}
     assert sure_uses(root, symbol) == expected

@@ -1,4 +1,4 @@
-"""Results as JSON, as text and as a picture."""
+"""Results as JSON, text and Mermaid diagrams, and how modules and newer syntax are read."""
 
 import json
 
@@ -49,7 +49,7 @@ def test_json_has_the_promised_keys(root):
     }
 
 
-def test_json_names_what_is_stale(root):
+def test_json_has_the_stale_files(root):
     (root / "module_a.py").unlink()
 
     result = as_json(tool_rag_search("use", root))
@@ -70,7 +70,7 @@ def test_text_shows_each_use_under_its_kind(root):
     ]
 
 
-def test_text_tells_what_else_there_is_to_know(root):
+def test_text_says_that_there_is_more_and_what_is_stale(root):
     (root / "module_c.py").write_text("")
 
     text = as_text(tool_rag_where_used("target_symbol", root, 1))
@@ -79,7 +79,7 @@ def test_text_tells_what_else_there_is_to_know(root):
     assert "The graph is stale: module_c.py" in text
 
 
-def test_text_says_when_a_use_was_inferred(repo):
+def test_text_marks_inferred_uses(repo):
     root = repo(
         "--- a.py\nclass A:\n    def m(self): ...\ndef f(): return A()\n"
         "--- b.py\nfrom a import f as g\ng().m()\n"
@@ -91,7 +91,7 @@ def test_text_says_when_a_use_was_inferred(repo):
     assert "calls, by inference:\n  b.py:2: g().m()" in inferred
 
 
-def test_text_counts_possible_uses_and_shows_them_apart(repo):
+def test_text_shows_possible_uses_separately_with_their_count(repo):
     root = repo("--- a.py\nclass A:\n    def m(self): ...\ndef g(x):\n    x.m()\n")
     build_graph_for_repo(root)
 
@@ -106,7 +106,7 @@ def test_text_of_a_search_marks_the_matching_lines(root):
     assert text == "module_a.py:1- def target_symbol():\nmodule_a.py:2:     return 1\n--"
 
 
-def test_text_says_when_nothing_was_found(root):
+def test_text_says_if_nothing_was_found(root):
     assert as_text(tool_rag_search("nowhere", root)) == "Nothing found."
 
 
@@ -117,7 +117,7 @@ def test_text_of_a_lineage_is_indented_by_depth(root):
 
 
 @pytest.mark.parametrize(("symbol", "direction"), [("target_symbol", "down"), ("use", "up")])
-def test_arrows_point_from_what_uses_to_what_is_used(root, symbol, direction):
+def test_arrows_point_from_the_user_to_the_used_symbol(root, symbol, direction):
     picture = as_mermaid(tool_rag_lineage(symbol, direction, root)).splitlines()
 
     names = dict(line.strip().split('["') for line in picture if '["' in line)
@@ -126,7 +126,7 @@ def test_arrows_point_from_what_uses_to_what_is_used(root, symbol, direction):
     assert f"    {ids['module_b.use']} --> {ids['module_a.target_symbol']}" in picture
 
 
-def test_a_picture_of_uses_and_odd_names_cannot_be_broken_out_of():
+def test_names_are_escaped_in_a_mermaid_diagram():
     snippet = CodeSnippet("", SnippetLocation('x"]<b>.md', 1, 1))
     item = WhereUsedItem('x"]<b>.md', 9, "mention", "text", snippet, None)
     result = WhereUsedResult(
@@ -149,7 +149,7 @@ def test_a_picture_of_uses_and_odd_names_cannot_be_broken_out_of():
     assert '  x"]<b>.md:9: ' in as_text(result)
 
 
-def test_languages_are_known_by_their_endings():
+def test_language_is_determined_by_the_file_extension():
     assert [language_of(p) for p in ("a/b.PY", "x.ts", "Makefile")] == [
         "python",
         "typescript",
@@ -175,7 +175,7 @@ def test_modules_are_named_from_their_package_or_source_root():
     assert modules.find("nowhere", "s.py") is None
 
 
-def test_type_parameters_are_taken_out_without_moving_a_line():
+def test_type_parameters_are_removed_without_moving_a_line():
     text = (
         "class A[\n    T: (int, str),\n    *Ts,\n](B[T]):\n    type X[K] = dict[K, int]\n"
         "    type Y = int\ntype(x)[0] = 1\n"
@@ -194,7 +194,7 @@ def test_type_parameters_are_taken_out_without_moving_a_line():
     ]
 
 
-def test_brackets_that_never_close_are_left_alone():
+def test_unclosed_brackets_are_left_unchanged():
     text = "def f[T(x): ...\ntype X[T = 1\n"
 
     assert downgraded(text).text == text

@@ -1,4 +1,4 @@
-"""What is listed and read of a folder, and how the graph is written."""
+"""Which files of a repository are listed and read, and how the graph is written."""
 
 import os
 import subprocess
@@ -41,7 +41,7 @@ def statuses(root: Path) -> dict[str, str]:
     return {file["path"]: file["status"] for file in graph["files"]}
 
 
-def test_git_decides_which_files_count(repo):
+def test_files_are_listed_by_git(repo):
     root = repo("--- a.py\n--- b.py\n--- gone.py\n--- out/c.py\n--- .gitignore\nout/\n")
     git(root, "init", "-q")
     git(root, "add", "a.py", "gone.py")
@@ -50,14 +50,14 @@ def test_git_decides_which_files_count(repo):
     assert list(Repository(root).files()) == [".gitignore", "a.py", "b.py"]
 
 
-def test_a_folder_inside_a_work_tree_is_listed_from_its_own_root(repo):
+def test_subfolder_of_a_work_tree_is_listed_from_its_own_root(repo):
     root = repo("--- sub/a.py\n--- b.py\n")
     git(root, "init", "-q")
 
     assert list(Repository(root / "sub").files()) == ["a.py"]
 
 
-def test_the_graphs_of_folders_inside_are_no_files_of_the_repository(repo):
+def test_graphs_in_subfolders_are_not_listed(repo):
     root = repo("--- sub/a.py\n--- sub/.judge/rag_graph.json\n{}\n")
     walked = list(Repository(root).files())
     git(root, "init", "-q")
@@ -65,27 +65,27 @@ def test_the_graphs_of_folders_inside_are_no_files_of_the_repository(repo):
     assert list(Repository(root).files()) == walked == ["sub/a.py"]
 
 
-def test_an_ignored_folder_is_walked(repo):
+def test_ignored_folder_as_the_root_is_listed(repo):
     root = repo("--- out/a.py\n--- .gitignore\nout/\n")
     git(root, "init", "-q")
 
     assert list(Repository(root / "out").files()) == ["a.py"]
 
 
-def test_without_git_the_folder_is_walked_but_for_what_nobody_wrote(repo):
+def test_folder_without_git_is_walked_without_dependencies(repo):
     root = repo("--- a.py\n--- node_modules/x.js\n--- .venv/y.py\n--- sub/b.py\n")
 
     assert list(Repository(root).files()) == ["a.py", "sub/b.py"]
 
 
-def test_without_a_git_program_the_folder_is_walked(repo, monkeypatch):
+def test_folder_is_walked_without_a_git_program(repo, monkeypatch):
     root = repo("--- a.py\n")
     monkeypatch.setenv("PATH", "")
 
     assert list(Repository(root).files()) == ["a.py"]
 
 
-def test_a_repository_cannot_make_git_start_a_program(repo):
+def test_repository_cannot_make_git_start_a_program(repo):
     root = repo("--- a.py\n--- hook.sh\n#!/bin/sh\ntouch started\n")
     (root / "hook.sh").chmod(0o755)
     git(root, "init", "-q")
@@ -110,7 +110,7 @@ def test_links_are_neither_listed_nor_read(repo, tmp_path):
         assert repository.read(path) is None
 
 
-def test_a_file_that_became_a_link_out_is_not_shown(repo, tmp_path):
+def test_file_replaced_by_a_link_to_another_folder_is_not_shown(repo, tmp_path):
     root = repo("--- a.py\ndef f(): ...\n")
     (tmp_path / "secret.txt").write_text("def f(): ... # the secret\n")
     build_graph_for_repo(root)
@@ -124,7 +124,7 @@ def test_a_file_that_became_a_link_out_is_not_shown(repo, tmp_path):
     assert tool_rag_search("secret", root).items == ()
 
 
-def test_a_pipe_is_neither_listed_nor_waited_for(repo):
+def test_pipe_is_neither_listed_nor_read(repo):
     root = repo("--- a.py\n")
     os.mkfifo(root / "pipe.py")
     repository = Repository(root)
@@ -133,7 +133,7 @@ def test_a_pipe_is_neither_listed_nor_waited_for(repo):
     assert repository.read("pipe.py") is None
 
 
-def test_each_file_has_the_status_it_deserves(repo):
+def test_each_file_has_its_status(repo):
     root = repo("--- a.py\n--- b.txt\n--- c.py\ndef (\n")
     (root / "d.bin").write_bytes(b"a\0b")
     (root / "e.txt").write_bytes(b"x" * (MAX_FILE_BYTES + 1))
@@ -157,14 +157,7 @@ def test_each_file_has_the_status_it_deserves(repo):
     assert tool_rag_search("xxxx", root).items == ()
 
 
-def test_an_unreadable_file_is_kept_with_its_status(repo):
-    root = repo("--- a.py\ndef f(): ...\n--- sub/b.py\nf()\n")
-
-    class Closed(Repository):
-        def read(self, path):
-            return None if path == "a.py" else super().read(path)
-
-    assert Closed(root).read("a.py") is None
+def test_unreadable_file_of_another_size_makes_the_graph_stale():
     record = FileRecord("a.py", "python", "", 1, 5, "unreadable")
     known = {"a.py": FileStat(1, 6)}
     recorded = RecordedFiles({"a.py": record}, 10**18)
@@ -172,7 +165,7 @@ def test_an_unreadable_file_is_kept_with_its_status(repo):
     assert (state, stale.changed) == ("STALE", ("a.py",))
 
 
-def test_freshness_is_unknown_when_files_cannot_be_listed_or_read():
+def test_freshness_is_unknown_if_files_cannot_be_listed_or_read():
     record = FileRecord("a.py", "python", "h", 1, 5, "parsed")
     recorded = RecordedFiles({"a.py": record}, 10**18)
 
@@ -182,7 +175,7 @@ def test_freshness_is_unknown_when_files_cannot_be_listed_or_read():
     assert compare(recorded, known, lambda _: "h", same_builder=True)[0] == "FRESH"
 
 
-def test_names_that_json_cannot_tell_are_left_out(repo):
+def test_file_names_that_are_not_utf_8_are_left_out(repo):
     root = repo("--- a.py\n")
     try:
         (root / os.fsdecode(b"\xff.py")).write_text("")
@@ -194,7 +187,7 @@ def test_names_that_json_cannot_tell_are_left_out(repo):
     assert list(Repository(root).files()) == ["a.py"]
 
 
-def test_builds_at_the_same_time_leave_a_whole_graph(repo):
+def test_concurrent_builds_leave_a_complete_graph(repo):
     root = repo("".join(f"--- m{n}.py\ndef f{n}(): ...\nf{n}()\n" for n in range(20)))
 
     with ThreadPoolExecutor(4) as pool:
@@ -208,7 +201,7 @@ def test_builds_at_the_same_time_leave_a_whole_graph(repo):
     ]
 
 
-def test_a_folder_that_cannot_be_written_is_told(repo):
+def test_unwritable_folder_is_an_error(repo):
     root = repo("--- a.py\n")
     (root / ".judge").write_text("a file where the folder should be")
 
@@ -216,7 +209,7 @@ def test_a_folder_that_cannot_be_written_is_told(repo):
         build_graph_for_repo(root)
 
 
-def test_a_graph_folder_that_is_a_link_is_refused(repo, tmp_path):
+def test_graph_folder_that_is_a_link_is_refused(repo, tmp_path):
     root = repo("--- a.py\n")
     (tmp_path / "elsewhere").mkdir()
     (root / ".judge").symlink_to(tmp_path / "elsewhere")
@@ -226,7 +219,7 @@ def test_a_graph_folder_that_is_a_link_is_refused(repo, tmp_path):
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_a_graph_behind_a_link_is_no_graph(seed_repo, tmp_path):
+def test_graph_behind_a_link_is_not_opened(seed_repo, tmp_path):
     build_graph_for_repo(seed_repo)
     (seed_repo / ".judge").rename(tmp_path / "elsewhere")
     (seed_repo / ".judge").symlink_to(tmp_path / "elsewhere")
@@ -245,7 +238,7 @@ def _endless(path: Path) -> None:
 
 @pytest.mark.parametrize("name", [GRAPH_NAME, FACTS_NAME])
 @pytest.mark.parametrize("make", [_pipe, _endless])
-def test_what_a_build_left_is_no_graph_when_it_is_a_pipe_or_a_link(repo, name, make):
+def test_graph_or_facts_that_are_a_pipe_or_a_link_are_replaced(repo, name, make):
     root = repo("--- a.py\ndef f(): ...\n")
     (root / GRAPH_NAME).parent.mkdir(exist_ok=True)
     make(root / name)
@@ -256,7 +249,7 @@ def test_what_a_build_left_is_no_graph_when_it_is_a_pipe_or_a_link(repo, name, m
     assert CodeGraph(root).search("f", limit=1).items
 
 
-def test_a_failed_write_leaves_no_scraps(repo):
+def test_failed_write_leaves_no_temporary_files(repo):
     root = repo("--- a.py\n")
     (root / ".judge" / "rag_graph.json").mkdir(parents=True)
     (root / ".judge" / "rag_graph.json" / "x").write_text("")

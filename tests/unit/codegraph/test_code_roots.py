@@ -1,4 +1,4 @@
-"""The repositories of JUDGE_CODE_ROOTS: read from the setting, asked by name and never by path."""
+"""The repositories of JUDGE_CODE_ROOTS: read from the setting and queried by name only."""
 
 import asyncio
 import threading
@@ -21,40 +21,40 @@ def uses(graph):
     return [item.file for item in graph.where_used("target_symbol").items]
 
 
-async def test_a_repository_is_asked_by_its_name(roots):
+async def test_repository_is_queried_by_its_name(roots):
     assert roots.names == ("seed",)
     assert "module_b.py" in await roots.ask("seed", uses)
 
 
-async def test_the_only_repository_need_not_be_named(roots):
+async def test_name_of_the_only_repository_may_be_omitted(roots):
     assert await roots.ask(None, uses) == await roots.ask("seed", uses)
 
 
 @pytest.mark.parametrize("name", ["", "Seed", "../seed", "/etc", "seed/..", "nowhere"])
-async def test_another_name_is_refused_with_the_valid_ones(roots, name):
+async def test_unknown_name_is_refused_with_the_valid_ones(roots, name):
     with pytest.raises(UnknownRepository, match="Valid are: seed") as caught:
         await roots.ask(name, uses)
     assert caught.value.valid == ("seed",)
 
 
-async def test_one_of_several_must_be_named(seed_repo, tmp_path):
+async def test_name_is_required_with_several_repositories(seed_repo, tmp_path):
     roots = open_roots([f"a={seed_repo}", f"b={tmp_path}"])
     with pytest.raises(UnknownRepository, match="name one of: a, b"):
         await roots.ask(None, uses)
 
 
-async def test_without_repositories_it_is_said_what_to_set():
+async def test_error_without_repositories_names_the_setting():
     with pytest.raises(UnknownRepository, match="JUDGE_CODE_ROOTS"):
         await CodeRoots().ask("seed", uses)
 
 
-async def test_a_graph_that_is_not_there_is_told_without_the_path(tmp_path):
+async def test_missing_graph_is_an_error_without_the_path(tmp_path):
     with pytest.raises(GraphMissing, match=r"'empty'.*judge code build-graph") as caught:
         await open_roots([f"empty={tmp_path}"]).ask("empty", uses)
     assert str(tmp_path) not in str(caught.value)
 
 
-async def test_a_folder_that_is_gone_is_told_without_the_path(tmp_path):
+async def test_missing_folder_is_an_error_without_the_path(tmp_path):
     folder = tmp_path / "gone"
     folder.mkdir()
     roots = open_roots([f"gone={folder}"])
@@ -64,7 +64,7 @@ async def test_a_folder_that_is_gone_is_told_without_the_path(tmp_path):
     assert str(tmp_path) not in str(caught.value)
 
 
-async def test_a_graph_that_is_a_link_is_not_opened(seed_repo, tmp_path):
+async def test_graph_that_is_a_link_is_not_opened(seed_repo, tmp_path):
     build_graph_for_repo(seed_repo)
     other = tmp_path / "other"
     (other / ".judge").mkdir(parents=True)
@@ -73,7 +73,7 @@ async def test_a_graph_that_is_a_link_is_not_opened(seed_repo, tmp_path):
         await open_roots([f"other={other}"]).ask("other", uses)
 
 
-async def test_a_file_that_became_a_link_is_not_shown(seed_repo, tmp_path, roots):
+async def test_file_replaced_by_a_link_is_not_shown(seed_repo, tmp_path, roots):
     secret = tmp_path / "secret.py"
     secret.write_text("password = 'target_symbol'\n")
     (seed_repo / "module_b.py").unlink()
@@ -82,7 +82,7 @@ async def test_a_file_that_became_a_link_is_not_shown(seed_repo, tmp_path, roots
     assert "password" not in str(found)
 
 
-async def test_only_a_few_questions_are_answered_at_once(roots):
+async def test_number_of_concurrent_queries_is_limited(roots):
     entered, leave = threading.Semaphore(0), threading.Event()
     running = []
 
@@ -102,16 +102,16 @@ async def test_only_a_few_questions_are_answered_at_once(roots):
 
 
 @pytest.mark.parametrize("setting", ["", "name", "name=", "=path", "a b=path", "../x=path", "-=x"])
-def test_a_setting_that_is_no_name_and_path_stops_the_start(setting):
+def test_setting_without_name_and_path_is_refused(setting):
     with pytest.raises(ConfigurationError, match="Write name=path"):
         open_roots([setting])
 
 
-def test_a_name_that_is_there_twice_stops_the_start(tmp_path):
+def test_duplicate_name_is_refused(tmp_path):
     with pytest.raises(ConfigurationError, match="'a' twice"):
         open_roots([f"a={tmp_path}", f"a={tmp_path}"])
 
 
-def test_a_folder_that_is_not_there_stops_the_start(tmp_path):
+def test_missing_folder_in_the_setting_is_refused(tmp_path):
     with pytest.raises(ConfigurationError, match=r"JUDGE_CODE_ROOTS: .*not a folder"):
         open_roots([f"a={tmp_path / 'nowhere'}"])

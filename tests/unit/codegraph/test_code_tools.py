@@ -1,4 +1,4 @@
-"""The questions through their public functions, on repositories of two or three files."""
+"""The queries through their public functions, on repositories of two or three files."""
 
 import os
 import tracemalloc
@@ -31,22 +31,25 @@ def graph_of(root: Path) -> dict:
 # --- the seed's scenario --------------------------------------------------------------------
 
 
-def test_search_finds_the_symbol_of_the_seed(seed_repo):
+def test_search_finds_the_definition_and_the_use(seed_repo):
     build_graph_for_repo(seed_repo)
 
     result = tool_rag_search("target_symbol", seed_repo)
 
-    assert len(result.items) >= 1
+    assert [item.file for item in result.items] == ["module_a.py", "module_b.py"]
     assert (result.query, result.source) == ("target_symbol", "RAG_GRAPH")
 
 
-def test_where_used_finds_the_use_of_the_seed_in_module_b(seed_repo):
+def test_where_used_finds_the_definition_and_the_call(seed_repo):
     build_graph_for_repo(seed_repo)
 
     result = tool_rag_where_used("target_symbol", seed_repo)
 
-    assert any(item.file == "module_b.py" and item.kind == "calls" for item in result.items)
-    assert result.items[0].kind == "definition"
+    assert [(item.file, item.kind) for item in result.items] == [
+        ("module_a.py", "definition"),
+        ("module_b.py", "calls"),
+        ("module_b.py", "imports"),
+    ]
     assert result.resolved == "module_a.target_symbol"
 
 
@@ -69,7 +72,7 @@ def test_lineage_normalises_the_direction(seed_repo, word, direction):
         lambda root: tool_rag_lineage("x", "up", root),
     ],
 )
-def test_a_missing_graph_is_told_with_the_command_that_makes_one(seed_repo, ask):
+def test_missing_graph_is_an_error_with_the_command_that_builds_it(seed_repo, ask):
     with pytest.raises(FileNotFoundError, match="judge code build-graph"):
         ask(seed_repo)
 
@@ -77,7 +80,7 @@ def test_a_missing_graph_is_told_with_the_command_that_makes_one(seed_repo, ask)
 # --- the artifact ---------------------------------------------------------------------------
 
 
-def test_the_artifact_has_the_promised_shape(seed_repo):
+def test_artifact_has_the_documented_shape(seed_repo):
     (seed_repo / "notes.md").write_text("about target_symbol\n")
     (seed_repo / "broken.py").write_text("def broken(:\n")
     build_graph_for_repo(seed_repo)
@@ -106,7 +109,7 @@ def test_the_artifact_has_the_promised_shape(seed_repo):
     )
 
 
-def test_the_second_build_reads_and_links_only_what_changed(seed_repo):
+def test_second_build_reads_and_links_only_changed_files(seed_repo):
     first = build_graph_for_repo(seed_repo)
     (seed_repo / "module_b.py").write_text("from module_a import target_symbol\n")
 
@@ -130,7 +133,7 @@ def test_files_that_looked_up_a_changed_name_are_linked_again(repo):
     assert (report.read, report.linked) == (1, 2)
 
 
-def test_a_change_below_form_feeds_is_linked_again(repo):
+def test_change_below_form_feeds_is_linked_again(repo):
     text = "\f\n" * 9 + "class A:\n    def m(self): ...\nclass B(A):\n    def m(self): ...\n"
     root = repo("--- b.py\nfrom a import make\nmake().m()\n")
     (root / "a.py").write_text(f"{text}def make() -> A: ...\n")
@@ -159,7 +162,7 @@ def test_old_files_are_trusted_by_size_and_time(seed_repo):
     assert tool_rag_search("TARGET", seed_repo).freshness_state == "FRESH"
 
 
-def test_a_folder_that_went_away_is_unknown(seed_repo, monkeypatch):
+def test_freshness_of_a_folder_that_cannot_be_listed_is_unknown(seed_repo, monkeypatch):
     build_graph_for_repo(seed_repo)
     graph = CodeGraph(seed_repo)
 
@@ -174,14 +177,14 @@ def test_a_folder_that_went_away_is_unknown(seed_repo, monkeypatch):
         build_graph_for_repo(seed_repo)
 
 
-def test_a_qualified_name_that_is_unknown_brings_up_its_last_part(seed_repo):
+def test_unknown_qualified_name_suggests_symbols_with_its_last_part(seed_repo):
     build_graph_for_repo(seed_repo)
 
     with pytest.raises(UnknownSymbol, match=r"Did you mean module_a\.target_symbol\?"):
         tool_rag_where_used("module_b.Nothing.target_symbol", seed_repo)
 
 
-def test_stored_facts_mean_what_they_meant_when_they_were_read(repo):
+def test_uses_of_a_variadic_tuple_are_kept_after_a_rebuild_from_stored_facts(repo):
     root = repo(
         "--- a.py\nclass A:\n    def m(self): ...\ndef many() -> tuple[A, ...]: ...\n"
         "--- b.py\nfrom a import many\nmany()[1].m()\n"
@@ -196,7 +199,7 @@ def test_stored_facts_mean_what_they_meant_when_they_were_read(repo):
     assert [item.line for item in after] == [item.line for item in before] == [2, 2]
 
 
-def test_damaged_kept_facts_are_made_again(seed_repo):
+def test_damaged_stored_facts_are_rebuilt(seed_repo):
     build_graph_for_repo(seed_repo)
     (seed_repo / ".judge/rag_facts.msgpack").write_bytes(b"\xc1 broken")
 
@@ -204,7 +207,7 @@ def test_damaged_kept_facts_are_made_again(seed_repo):
 
 
 @pytest.mark.parametrize("facts", [zlib.compress(bytes(200_000_000)), b"not packed", b""])
-def test_kept_facts_that_nobody_here_wrote_are_unpacked_so_far_and_made_again(seed_repo, facts):
+def test_foreign_stored_facts_are_unpacked_up_to_a_limit_and_rebuilt(seed_repo, facts):
     build_graph_for_repo(seed_repo)
     kept = seed_repo / ".judge/rag_facts.msgpack"
     cache = msgspec.msgpack.decode(kept.read_bytes())
@@ -238,7 +241,7 @@ def test_kept_facts_that_nobody_here_wrote_are_unpacked_so_far_and_made_again(se
         ("edges", [[], [[-1, 2, 0, 1]]]),
     ],
 )
-def test_a_damaged_part_of_the_graph_is_told_or_without_effect(seed_repo, field, value):
+def test_damaged_part_of_the_graph_is_an_error_or_without_effect(seed_repo, field, value):
     build_graph_for_repo(seed_repo)
     target = seed_repo / ".judge/rag_graph.json"
     target.write_bytes(msgspec.json.encode(graph_of(seed_repo) | {field: value}))
@@ -265,7 +268,7 @@ def test_progress_counts_up_to_the_end(seed_repo):
 
 
 @pytest.mark.parametrize("content", [b"not json", b'{"version": 1}'])
-def test_a_damaged_graph_is_told_and_can_be_made_again(seed_repo, content):
+def test_damaged_graph_is_an_error_and_can_be_rebuilt(seed_repo, content):
     (seed_repo / ".judge").mkdir()
     (seed_repo / ".judge/rag_graph.json").write_bytes(content)
 
@@ -274,7 +277,7 @@ def test_a_damaged_graph_is_told_and_can_be_made_again(seed_repo, content):
     assert build_graph_for_repo(seed_repo).files == 2
 
 
-def test_a_graph_of_another_version_is_refused(seed_repo):
+def test_graph_of_another_version_is_refused(seed_repo):
     build_graph_for_repo(seed_repo)
     target = seed_repo / ".judge/rag_graph.json"
     target.write_bytes(target.read_bytes().replace(b'"version":3', b'"version":9', 1))
@@ -315,7 +318,7 @@ def test_uses_are_grouped_by_kind_after_the_definition(repo):
     assert result.items[3].enclosing == "a.B"
 
 
-def test_a_snippet_is_five_lines_around_the_use(repo):
+def test_snippet_is_five_lines_around_the_use(repo):
     root = repo("--- a.py\ndef f(): ...\n1\n2\nf()\n3\n4\n5\n")
     build_graph_for_repo(root)
 
@@ -329,7 +332,7 @@ def test_a_snippet_is_five_lines_around_the_use(repo):
     )
 
 
-def test_uses_are_shown_in_the_order_of_how_sure_they_are(repo):
+def test_uses_are_ordered_by_confidence(repo):
     root = repo(
         "--- a.py\n"
         "class A:\n    def m(self): ...\ndef f(): return A()\n__all__ = ['A', 'f']\n"
@@ -350,7 +353,7 @@ def test_uses_are_shown_in_the_order_of_how_sure_they_are(repo):
     assert method.counts == {"calls": 1}
 
 
-def test_lineage_follows_other_names_and_inferred_uses(repo):
+def test_lineage_follows_import_aliases_and_inferred_uses(repo):
     root = repo(
         "--- a.py\nclass A:\n    def m(self): ...\ndef f(): return A()\n"
         "--- b.py\nfrom a import f as g\ndef h():\n    g().m()\n"
@@ -374,7 +377,7 @@ def test_possible_uses_are_hidden_but_counted(repo):
     assert shown.possible_count == 1
 
 
-def test_a_member_that_a_class_or_function_lacks_is_a_possible_use(repo):
+def test_missing_member_of_a_class_or_function_is_a_possible_use(repo):
     root = repo("""--- a.py
 from lib import Base
 class A:
@@ -395,14 +398,14 @@ g.m()
     assert found == [("possible", 5), ("possible", 11)]
 
 
-def test_a_local_function_has_no_possible_uses(repo):
+def test_local_function_has_no_possible_uses(repo):
     root = repo("--- a.py\ndef f(x):\n    def m(): ...\n    x.m()\n    m()\n")
     build_graph_for_repo(root)
 
     assert tool_rag_where_used("a.f.m", root).possible_count == 0
 
 
-def test_a_symbol_nobody_uses_gives_its_definition_alone(repo):
+def test_unused_symbol_has_only_its_definition(repo):
     root = repo("--- a.py\ndef f(): ...\n")
     build_graph_for_repo(root)
 
@@ -412,7 +415,7 @@ def test_a_symbol_nobody_uses_gives_its_definition_alone(repo):
     assert not result.truncated
 
 
-def test_an_unknown_symbol_is_not_found_and_similar_ones_are_named(seed_repo):
+def test_unknown_symbol_is_an_error_with_similar_names(seed_repo):
     build_graph_for_repo(seed_repo)
 
     with pytest.raises(UnknownSymbol, match=r"module_a\.target_symbol") as caught:
@@ -422,14 +425,14 @@ def test_an_unknown_symbol_is_not_found_and_similar_ones_are_named(seed_repo):
 
 
 @pytest.mark.parametrize("symbol", ["", " ", ".", "..", "a.", "nowhere.f", "é\0", "\udcff"])
-def test_odd_names_are_unknown(seed_repo, symbol):
+def test_malformed_symbol_is_unknown(seed_repo, symbol):
     build_graph_for_repo(seed_repo)
 
     with pytest.raises(UnknownSymbol):
         tool_rag_where_used(symbol, seed_repo)
 
 
-def test_an_ambiguous_name_gives_the_candidates(repo):
+def test_ambiguous_name_is_an_error_with_the_candidates(repo):
     root = repo("--- a.py\nclass A:\n    def m(self): ...\nclass B:\n    def m(self): ...\n")
     build_graph_for_repo(root)
 
@@ -440,7 +443,7 @@ def test_an_ambiguous_name_gives_the_candidates(repo):
     assert tool_rag_where_used("B.m", root).resolved == "a.B.m"
 
 
-def test_a_module_and_what_it_defines_under_its_own_name_are_told_apart(repo):
+def test_module_and_its_function_of_the_same_name_are_distinguished(repo):
     root = repo("--- main.py\ndef main(): ...\nmain()\n")
     build_graph_for_repo(root)
 
@@ -453,14 +456,14 @@ def test_a_module_and_what_it_defines_under_its_own_name_are_told_apart(repo):
 
 
 @pytest.mark.parametrize("name", ["caf\u00e9", "cafe\u0301", "\uff43af\u00e9"])
-def test_a_name_is_known_in_each_form_that_means_the_same_to_python(repo, name):
+def test_name_is_found_in_every_unicode_form_that_python_normalises(repo, name):
     root = repo("--- a.py\ndef caf\u00e9(): ...\n")
     build_graph_for_repo(root)
 
     assert tool_rag_where_used(name, root).resolved == "a.caf\u00e9"
 
 
-def test_a_file_is_read_in_the_encoding_that_it_names(repo):
+def test_file_is_read_in_its_declared_encoding(repo):
     root = repo("--- a.py\n")
     text = "# -*- coding: cp1251 -*-\ndef \u043f\u0443\u0442\u044c(): ...\n"
     (root / "a.py").write_bytes(text.encode("cp1251"))
@@ -470,7 +473,7 @@ def test_a_file_is_read_in_the_encoding_that_it_names(repo):
 
 
 @pytest.mark.parametrize("encoding", ["nonsense", "hex", "ascii", "utf-8", "\u00e9"])
-def test_a_file_in_no_encoding_that_is_known_is_read_as_latin_1(repo, encoding):
+def test_file_of_unknown_or_wrong_encoding_is_read_as_latin_1(repo, encoding):
     root = repo("--- a.py\n")
     (root / "a.py").write_bytes(f"# coding: {encoding}\ndef f(): ...  # \u00e9\n".encode("latin-1"))
     build_graph_for_repo(root)
@@ -478,7 +481,7 @@ def test_a_file_in_no_encoding_that_is_known_is_read_as_latin_1(repo, encoding):
     assert "\u00e9" in tool_rag_where_used("f", root).items[0].snippet.text
 
 
-def test_many_candidates_are_counted_in_the_message(repo):
+def test_further_candidates_are_counted_in_the_message(repo):
     root = repo("--- a.py\n" + "".join(f"class A{n}:\n    def m(self): ...\n" for n in range(7)))
     build_graph_for_repo(root)
 
@@ -486,7 +489,7 @@ def test_many_candidates_are_counted_in_the_message(repo):
         tool_rag_where_used("m", root)
 
 
-def test_files_that_share_a_full_name_are_told_apart_by_their_paths(repo):
+def test_symbols_of_the_same_qualified_name_are_distinguished_by_path(repo):
     root = repo("--- one/app/__init__.py\ndef f(): ...\n--- two/app/__init__.py\ndef f(): ...\n")
     build_graph_for_repo(root)
 
@@ -498,7 +501,7 @@ def test_files_that_share_a_full_name_are_told_apart_by_their_paths(repo):
     assert found.items[0].file == "two/app/__init__.py"
 
 
-def test_a_method_that_becomes_a_field_has_no_possible_uses_any_more(repo):
+def test_method_that_becomes_a_field_has_no_possible_uses(repo):
     method = "--- a.py\nclass A:\n    def size(self): ...\n"
     root = repo(method + "--- b.py\ndef f(x): return x.size\n")
     build_graph_for_repo(root)
@@ -510,7 +513,7 @@ def test_a_method_that_becomes_a_field_has_no_possible_uses_any_more(repo):
     assert tool_rag_where_used("size", root).possible_count == 0
 
 
-def test_a_keyword_means_no_method_or_property_after_an_edit_as_before(repo):
+def test_keyword_argument_is_not_a_use_of_a_property_even_after_a_rebuild(repo):
     root = repo(
         "--- a.py\nclass A:\n    @property\n    def x(self): ...\n"
         "class B(A):\n    def set(self): self.x = 1\n"
@@ -527,7 +530,7 @@ def test_a_keyword_means_no_method_or_property_after_an_edit_as_before(repo):
     assert [i.line for i in before.items] == [i.line for i in after.items] == [3, 5]
 
 
-def test_a_file_whose_package_has_gone_gets_its_new_name(repo):
+def test_file_whose_package_was_removed_gets_its_new_name(repo):
     root = repo("--- top/pkg/__init__.py\n--- top/pkg/a.py\ndef f(): ...\n--- b.py\nx = 1\n")
     build_graph_for_repo(root)
     assert tool_rag_where_used("f", root).resolved == "pkg.a.f"
@@ -538,7 +541,7 @@ def test_a_file_whose_package_has_gone_gets_its_new_name(repo):
     assert tool_rag_where_used("f", root).resolved == "top.pkg.a.f"
 
 
-def test_a_symbol_is_found_by_the_name_that_a_package_gives_it(repo):
+def test_symbol_is_found_by_the_name_under_which_a_package_exports_it(repo):
     root = repo(
         "--- pkg/__init__.py\nfrom ._a import A\nfrom ._b import *\n"
         "--- pkg/_a.py\nclass A:\n    def m(self): ...\n--- pkg/_b.py\ndef g(): ...\n"
@@ -549,7 +552,7 @@ def test_a_symbol_is_found_by_the_name_that_a_package_gives_it(repo):
     assert tool_rag_where_used("pkg.g", root).resolved == "pkg._b.g"
 
 
-def test_a_symbol_is_found_by_another_name_that_a_package_gives_it(repo):
+def test_symbol_is_found_by_its_alias_in_a_package(repo):
     root = repo(
         "--- pkg/__init__.py\nfrom ._a import (\n    _A as A,\n    b,\n)\n"
         "from ._a import _f as b2\n"
@@ -564,14 +567,14 @@ def test_a_symbol_is_found_by_another_name_that_a_package_gives_it(repo):
         tool_rag_where_used("pkg._f2", root)
 
 
-def test_a_stub_beside_its_module_is_no_second_candidate(repo):
+def test_stub_beside_its_module_is_not_a_candidate(repo):
     root = repo("--- a.py\ndef f(): ...\n--- a.pyi\ndef f() -> int: ...\n")
     build_graph_for_repo(root)
 
     assert tool_rag_where_used("f", root).items[0].file == "a.py"
 
 
-def test_overloads_are_all_marked_as_definitions(repo):
+def test_every_overload_is_a_definition(repo):
     root = repo(
         "--- a.py\nfrom typing import overload\n@overload\ndef f(x: int): ...\n"
         "@overload\ndef f(x: str): ...\ndef f(x): ...\nf(1)\n"
@@ -584,7 +587,7 @@ def test_overloads_are_all_marked_as_definitions(repo):
 
 
 @pytest.mark.parametrize(("limit", "truncated"), [(1, True), (2, True), (3, False), (9, False)])
-def test_truncated_is_true_only_when_there_is_more(seed_repo, limit, truncated):
+def test_where_used_is_truncated_only_if_there_is_more(seed_repo, limit, truncated):
     build_graph_for_repo(seed_repo)
 
     result = tool_rag_where_used("target_symbol", seed_repo, limit)
@@ -593,14 +596,14 @@ def test_truncated_is_true_only_when_there_is_more(seed_repo, limit, truncated):
     assert result.truncated is truncated
 
 
-def test_a_limit_beyond_what_the_machine_can_count_is_no_limit(seed_repo):
+def test_very_large_limit_returns_everything(seed_repo):
     build_graph_for_repo(seed_repo)
 
     assert len(tool_rag_where_used("target_symbol", seed_repo, 10**30).items) == 3
     assert len(tool_rag_search("target_symbol", seed_repo, 10**30).items) == 2
 
 
-def test_a_language_without_a_reader_is_searched_as_text(repo):
+def test_language_without_a_reader_is_searched_as_text(repo):
     root = repo("--- a.py\ndef shared(): ...\n--- web/app.js\nshared();\nsharedness();\n")
     build_graph_for_repo(root)
 
@@ -609,7 +612,7 @@ def test_a_language_without_a_reader_is_searched_as_text(repo):
     assert [(i.file, i.line, i.confidence) for i in result.items[1:]] == [("web/app.js", 1, "text")]
 
 
-def test_a_common_word_is_mentioned_only_where_it_is_written_as_code(repo):
+def test_common_word_is_a_mention_only_if_written_as_code(repo):
     root = repo(
         "--- a.py\nclass URL:\n    def password(self): ...\n    def raw_path(self): ...\n"
         "--- notes.md\nYour password is safe.\nUse `password` or url.password here.\n"
@@ -625,7 +628,7 @@ def test_a_common_word_is_mentioned_only_where_it_is_written_as_code(repo):
     assert [i.kind for i in tool_rag_where_used("URL.password", root).items] == ["definition"]
 
 
-def test_a_module_is_mentioned_by_its_full_name_and_has_no_possible_uses(repo):
+def test_module_is_mentioned_by_its_full_name_and_has_no_possible_uses(repo):
     root = repo(
         "--- pkg/__init__.py\n--- pkg/a.py\n--- b.py\nimport pkg.a\ndef f(x): x.a\n"
         "--- notes.txt\na\npkg.a\n"
@@ -666,7 +669,7 @@ import a
 """
 
 
-def test_upstream_goes_breadth_first_with_the_path_and_ends_in_circles(repo):
+def test_upstream_is_breadth_first_with_paths_and_stops_at_cycles(repo):
     root = repo(CHAIN)
     build_graph_for_repo(root)
 
@@ -681,7 +684,7 @@ def test_upstream_goes_breadth_first_with_the_path_and_ends_in_circles(repo):
     assert (result.items[0].kind, result.items[0].line) == ("calls", 13)
 
 
-def test_downstream_names_the_dependents(repo):
+def test_downstream_lists_the_dependents(repo):
     root = repo(CHAIN)
     build_graph_for_repo(root)
 
@@ -694,7 +697,7 @@ def test_downstream_names_the_dependents(repo):
     ]
 
 
-def test_depth_and_limit_bound_the_walk(repo):
+def test_lineage_is_bounded_by_depth_and_limit(repo):
     root = repo(CHAIN)
     build_graph_for_repo(root)
 
@@ -705,7 +708,7 @@ def test_depth_and_limit_bound_the_walk(repo):
     assert (len(few.items), few.truncated) == (2, True)
 
 
-def test_a_module_depends_on_what_it_imports(repo):
+def test_module_depends_on_its_imports(repo):
     root = repo(CHAIN)
     build_graph_for_repo(root)
 
@@ -713,14 +716,14 @@ def test_a_module_depends_on_what_it_imports(repo):
     assert [i.symbol for i in tool_rag_lineage("a", "down", root).items] == ["b"]
 
 
-def test_code_outside_any_definition_is_a_dependent_but_not_walked_through(repo):
+def test_module_level_code_is_a_dependent_that_is_not_followed(repo):
     root = repo("--- a.py\ndef f(): ...\nf()\n--- b.py\nimport a\n")
     build_graph_for_repo(root)
 
     assert [i.symbol for i in tool_rag_lineage("f", "down", root).items] == ["a"]
 
 
-def test_an_override_depends_on_what_it_replaces(repo):
+def test_override_depends_on_the_overridden_method(repo):
     root = repo("--- a.py\nclass A:\n    def m(self): ...\nclass B(A):\n    def m(self): ...\n")
     build_graph_for_repo(root)
 
@@ -743,7 +746,7 @@ def main(leaf: Leaf):
 """
 
 
-def test_a_call_through_a_base_class_reaches_its_overrides(repo):
+def test_call_through_a_base_class_is_a_dispatch_use_of_overrides(repo):
     root = repo(DISPATCH)
     build_graph_for_repo(root)
 
@@ -760,7 +763,7 @@ def test_a_call_through_a_base_class_reaches_its_overrides(repo):
     ]
 
 
-def test_a_member_is_found_by_the_name_of_a_class_that_inherits_it(repo):
+def test_inherited_member_is_found_by_the_name_of_the_subclass(repo):
     root = repo(DISPATCH)
     build_graph_for_repo(root)
 
@@ -787,7 +790,7 @@ def run():
 """
 
 
-def test_a_call_that_says_whose_method_is_meant_ends_in_no_override(repo):
+def test_call_of_an_exact_class_does_not_reach_overrides(repo):
     root = repo(NO_DISPATCH)
     build_graph_for_repo(root)
 
@@ -806,7 +809,7 @@ def test_a_call_that_says_whose_method_is_meant_ends_in_no_override(repo):
     assert [i.kind for i in context.items] == ["definition", "callee"]
 
 
-def test_lineage_follows_a_call_through_a_base_class_to_its_overrides(repo):
+def test_lineage_follows_a_call_through_a_base_class_to_overrides(repo):
     root = repo(DISPATCH)
     build_graph_for_repo(root)
 
@@ -851,7 +854,7 @@ def test_pay():
 """
 
 
-def test_the_context_of_a_symbol_is_its_source_callers_callees_and_tests(repo):
+def test_context_is_the_source_callers_callees_and_tests(repo):
     root = repo(EDITED)
     build_graph_for_repo(root)
 
@@ -874,7 +877,7 @@ def test_the_context_of_a_symbol_is_its_source_callers_callees_and_tests(repo):
     ("tokens", "kinds"),
     [(200, {"definition"}), (1000, {"definition", "caller", "callee"})],
 )
-def test_a_context_keeps_to_its_tokens_and_says_what_it_left_out(repo, tokens, kinds):
+def test_context_is_cut_to_its_tokens_and_truncated(repo, tokens, kinds):
     long = "\n".join(f"    value_{n} = helper({n})" for n in range(300))
     calls = "\n".join(f"def caller_{n}(): return long()" for n in range(50))
     root = repo(f"--- a.py\ndef helper(n): ...\ndef long():\n{long}\n{calls}\n")
@@ -887,7 +890,7 @@ def test_a_context_keeps_to_its_tokens_and_says_what_it_left_out(repo, tokens, k
     assert {i.kind for i in found.items} == kinds
 
 
-def test_the_context_of_an_override_has_the_callers_of_what_it_replaces(repo):
+def test_context_of_an_override_has_the_callers_of_the_overridden_method(repo):
     root = repo(
         "--- a.py\nclass Base:\n    def m(self): ...\nclass Sub(Base):\n    def m(self): ...\n"
         "def go(b: Base):\n    b.m()\ndef stay(s: Sub):\n    s.m()\n"
@@ -900,7 +903,7 @@ def test_the_context_of_an_override_has_the_callers_of_what_it_replaces(repo):
     assert callers == [("a.stay", "exact"), ("a.go", "dispatch")]
 
 
-def test_a_constant_has_a_context_too(repo):
+def test_constant_has_a_context(repo):
     root = repo("--- a.py\nLIMIT = 3\ndef f():\n    return LIMIT\n")
     build_graph_for_repo(root)
 
@@ -911,7 +914,7 @@ def test_a_constant_has_a_context_too(repo):
     assert [i.symbol for i in found.items[1:]] == ["a.f"]
 
 
-def test_an_unknown_direction_is_refused_with_the_valid_ones(seed_repo):
+def test_unknown_direction_is_refused_with_the_valid_ones(seed_repo):
     build_graph_for_repo(seed_repo)
 
     with pytest.raises(InvalidRequest, match="upstream"):
@@ -921,7 +924,7 @@ def test_an_unknown_direction_is_refused_with_the_valid_ones(seed_repo):
 # --- search ---------------------------------------------------------------------------------
 
 
-def test_near_matches_share_a_snippet_and_far_ones_do_not(repo):
+def test_adjacent_matches_share_a_snippet_and_distant_ones_do_not(repo):
     root = repo("--- a.txt\nhit\n1\nhit\n" + "x\n" * 9 + "hit\n")
     build_graph_for_repo(root)
 
@@ -931,7 +934,7 @@ def test_near_matches_share_a_snippet_and_far_ones_do_not(repo):
     assert result.items[0].snippet.text == "hit\n1\nhit\nx\nx"
 
 
-def test_case_and_regular_expressions_are_options(repo):
+def test_search_has_options_for_case_and_regular_expressions(repo):
     root = repo("--- a.txt\nOne\none two\n")
     build_graph_for_repo(root)
 
@@ -943,7 +946,7 @@ def test_case_and_regular_expressions_are_options(repo):
     assert tool_rag_search("o.e", root).items == ()
 
 
-def test_search_truncates_only_when_there_is_more(repo):
+def test_search_is_truncated_only_if_there_is_more(repo):
     root = repo("--- a.txt\nhit\n--- b.txt\nhit\n")
     build_graph_for_repo(root)
 
@@ -952,14 +955,14 @@ def test_search_truncates_only_when_there_is_more(repo):
 
 
 @pytest.mark.parametrize("pattern", ["(", "a{99999999999}", "*"])
-def test_a_wrong_expression_is_refused(seed_repo, pattern):
+def test_invalid_regex_is_refused(seed_repo, pattern):
     build_graph_for_repo(seed_repo)
 
     with pytest.raises(BadPattern, match="regular expression"):
         tool_rag_search(pattern, seed_repo, is_regex=True)
 
 
-def test_an_expression_that_takes_for_ever_is_stopped(repo):
+def test_slow_regex_is_stopped(repo):
     root = repo("--- a.txt\n" + "a" * 400 + "!\n")
     build_graph_for_repo(root)
 
@@ -967,7 +970,7 @@ def test_an_expression_that_takes_for_ever_is_stopped(repo):
         tool_rag_search(r"^(a|aa)+$", root, is_regex=True)
 
 
-def test_an_empty_query_is_refused(seed_repo):
+def test_empty_query_is_refused(seed_repo):
     build_graph_for_repo(seed_repo)
 
     with pytest.raises(BadPattern, match="empty"):
@@ -977,13 +980,13 @@ def test_an_empty_query_is_refused(seed_repo):
 # --- freshness ------------------------------------------------------------------------------
 
 
-def test_an_untouched_repository_is_fresh(seed_repo):
+def test_unchanged_repository_is_fresh(seed_repo):
     build_graph_for_repo(seed_repo)
 
     assert tool_rag_search("x", seed_repo).freshness_state == "FRESH"
 
 
-def test_what_changed_came_and_went_is_named(seed_repo):
+def test_changed_added_and_deleted_files_are_named(seed_repo):
     build_graph_for_repo(seed_repo)
     graph = CodeGraph(seed_repo)
     graph.search("x")
@@ -999,7 +1002,7 @@ def test_what_changed_came_and_went_is_named(seed_repo):
     assert result.staleness.deleted == ("module_b.py",)
 
 
-def test_a_change_of_the_same_size_in_the_same_tick_is_seen(seed_repo):
+def test_change_of_the_same_size_at_the_same_time_is_detected(seed_repo):
     (seed_repo / "module_a.py").write_text("x = 1\n")
     build_graph_for_repo(seed_repo)
     (seed_repo / "module_a.py").write_text("x = 2\n")
@@ -1007,7 +1010,7 @@ def test_a_change_of_the_same_size_in_the_same_tick_is_seen(seed_repo):
     assert tool_rag_search("x", seed_repo).staleness.changed == ("module_a.py",)
 
 
-def test_a_touched_file_with_the_same_content_is_fresh(seed_repo):
+def test_touched_file_with_the_same_content_is_fresh(seed_repo):
     build_graph_for_repo(seed_repo)
     text = (seed_repo / "module_a.py").read_text()
     (seed_repo / "module_a.py").unlink()
@@ -1016,7 +1019,7 @@ def test_a_touched_file_with_the_same_content_is_fresh(seed_repo):
     assert tool_rag_search("x", seed_repo).freshness_state == "FRESH"
 
 
-def test_another_builder_makes_the_graph_stale(seed_repo):
+def test_graph_of_another_builder_is_stale(seed_repo):
     build_graph_for_repo(seed_repo)
     target = seed_repo / ".judge/rag_graph.json"
     target.write_bytes(target.read_bytes().replace(b'"builder":"3', b'"builder":"0', 1))
@@ -1029,7 +1032,7 @@ def test_another_builder_makes_the_graph_stale(seed_repo):
     assert tool_rag_search("x", seed_repo).freshness_state == "FRESH"
 
 
-def test_an_open_graph_notices_a_new_build(seed_repo):
+def test_open_graph_notices_a_new_build(seed_repo):
     build_graph_for_repo(seed_repo)
     graph = CodeGraph(seed_repo)
     before = graph.where_used("target_symbol")
@@ -1042,7 +1045,7 @@ def test_an_open_graph_notices_a_new_build(seed_repo):
 
 
 @pytest.mark.parametrize("root", ["/nowhere/at/all", "a\0b", "x" * 5000, __file__])
-def test_what_is_no_folder_is_no_repository(root):
+def test_path_that_is_no_folder_is_refused(root):
     with pytest.raises(BadRepository):
         build_graph_for_repo(root)
 
@@ -1108,7 +1111,7 @@ int loop_start(loop_t *loop)
         ("how is the loop started", "src/loop.c", "int loop_start"),
     ],
 )
-def test_definitions_of_languages_that_nobody_parses_are_found(repo, question, file, head):
+def test_definitions_of_languages_without_a_reader_are_ranked(repo, question, file, head):
     root = repo(OTHER_LANGUAGES)
     build_graph_for_repo(root)
 
@@ -1119,14 +1122,14 @@ def test_definitions_of_languages_that_nobody_parses_are_found(repo, question, f
 
 
 @pytest.mark.parametrize("question", ["query", "Query", "what copies queries", "querying"])
-def test_words_that_end_in_y_are_found_in_each_form(repo, question):
+def test_word_that_ends_in_y_is_found_in_each_form(repo, question):
     root = repo("--- a.py\nclass Query:\n    def clone(self): ...\nclass Other: ...\n")
     build_graph_for_repo(root)
 
     assert CodeGraph(root).rank(question).items[0].line == 1
 
 
-def test_a_name_alone_finds_its_definition_before_what_speaks_of_it_often(repo):
+def test_exact_name_ranks_its_definition_before_frequent_mentions(repo):
     often = "".join(f"def open_store_{n}(store):\n    return Store(store)\n" for n in range(9))
     root = repo(f"--- store/store.py\n{often}--- base.py\n{'x = 1' + chr(10)}class Store: ...\n")
     build_graph_for_repo(root)
@@ -1136,7 +1139,7 @@ def test_a_name_alone_finds_its_definition_before_what_speaks_of_it_often(repo):
     assert (first.file, first.line) == ("base.py", 2)
 
 
-def test_several_files_come_before_all_of_one(repo):
+def test_matches_of_several_files_come_before_all_of_one(repo):
     many = "".join(f"def load_page_{n}(): ...\n" for n in range(8))
     root = repo(f"--- a.py\n{many}--- b.py\ndef load_page_of(url): ...\n")
     build_graph_for_repo(root)
@@ -1146,7 +1149,7 @@ def test_several_files_come_before_all_of_one(repo):
     assert "b.py" in [item.file for item in found[:4]]
 
 
-def test_a_file_of_the_very_name_comes_before_one_that_only_begins_so(repo):
+def test_file_with_the_exact_name_comes_before_one_that_contains_it(repo):
     body = "def run():\n    return send(loop)\n"
     root = repo(f"--- app/a_streams_peer.py\n{body}--- app/streams.py\n{body}")
     build_graph_for_repo(root)
@@ -1156,7 +1159,7 @@ def test_a_file_of_the_very_name_comes_before_one_that_only_begins_so(repo):
     assert found[0].file == "app/streams.py"
 
 
-def test_a_file_with_more_about_the_question_comes_first(repo):
+def test_file_with_more_matches_comes_first(repo):
     alone = "def parse_header(line):\n    return line\n"
     many = alone + "".join(f"def header_{n}(): ...\n" for n in range(5))
     root = repo(f"--- a.py\n{alone}def f(): ...\n--- b.py\n{many}")
@@ -1173,7 +1176,7 @@ def test_an_empty_module_is_ranked_by_its_path(repo):
     assert [item.file for item in CodeGraph(root).rank("zebra").items] == ["zebra.py"]
 
 
-def test_ranked_items_tell_the_lines_that_they_show(repo):
+def test_ranked_item_has_only_the_lines_that_it_shows(repo):
     root = repo("--- a.py\ndef page():\n" + "    page = 1\n" * 30)
     build_graph_for_repo(root)
 
@@ -1183,7 +1186,7 @@ def test_ranked_items_tell_the_lines_that_they_show(repo):
 
 
 @given(st.lists(st.binary(max_size=250) | st.sampled_from([b"def f", b"// x", b"f() {"])))
-def test_sections_hold_each_line_once_and_in_order(lines):
+def test_sections_have_each_line_once_and_in_order(lines):
     content = with_line_feeds(b"\n".join(lines))
     for language in ("go", "markdown"):
         found = guess_sections(content, language)
@@ -1203,7 +1206,7 @@ def test_a_line_belongs_to_the_innermost_section_around_it():
 def test_among_many_files_the_one_that_defines_the_name_comes_first(repo):
     # More files than are searched line by line, and each speaks of it more often.
     many = "".join(f"--- a{n}.py\nheader = parse(header, header)\n" for n in range(250))
-    root = repo(f"{many}--- z.py\n{'x = 1' + chr(10)}def parse_header(line): ...\n")
+    root = repo(f"{many}--- z.py\ntimeout = 1\ndef parse_header(line): ...\n")
     build_graph_for_repo(root)
 
     found = CodeGraph(root).rank("parse header", limit=250)
@@ -1222,7 +1225,7 @@ def test_ranked_search_counts_lines_whatever_ends_them(repo, ending):
     assert CodeGraph(root).rank("zebra").items[0].line == 3
 
 
-def test_a_question_finds_the_definition_before_tests_and_prose(repo):
+def test_question_ranks_the_definition_before_tests_and_prose(repo):
     root = repo(RANKED)
     build_graph_for_repo(root)
 
@@ -1246,7 +1249,7 @@ def test_identifiers_are_found_by_their_parts(repo, question):
 
 
 @pytest.mark.parametrize("question", ["zebra", "?!", "the"])
-def test_a_question_about_nothing_here_finds_nothing(repo, question):
+def test_question_without_a_match_finds_nothing(repo, question):
     root = repo("--- a.py\ndef f(): ...\n")
     build_graph_for_repo(root)
 
@@ -1266,7 +1269,7 @@ def test_any_question_is_answered_or_refused(tmp_path_factory, question):
         assert not question.strip()
 
 
-def test_of_a_long_question_the_first_words_are_looked_for(repo):
+def test_only_the_first_words_of_a_long_question_are_searched(repo):
     root = repo("--- a.py\ndef first(): ...\ndef word99x(): ...\n")
     question = "first " + " ".join(f"word{number}x" for number in range(100))
     build_graph_for_repo(root)
@@ -1276,7 +1279,7 @@ def test_of_a_long_question_the_first_words_are_looked_for(repo):
     assert [item.line for item in found.items] == [1]
 
 
-def test_a_file_with_a_colon_in_its_name_is_searched_as_text(repo):
+def test_file_with_a_colon_in_its_name_is_searched_as_text(repo):
     root = repo("--- a:b.py\ndef colon():\n    pass\n--- c.py\ndef plain():\n    pass\n")
     build_graph_for_repo(root)
     graph = CodeGraph(root)

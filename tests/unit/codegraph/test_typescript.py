@@ -1,7 +1,7 @@
-"""One small repository for each construct of TypeScript through which a use can be reached.
+"""One small repository for each TypeScript construct through which a symbol can be used.
 
 A line that ends in `// use` is an exact use of the symbol in the case's title, one that ends in
-`// inferred` one that rests on a result which nobody declared; no other line is.
+`// inferred` an inferred one, through an undeclared result; no other line is a use.
 """
 
 import json
@@ -424,13 +424,13 @@ MARKS = {"exact": "// use", "inferred": "// inferred"}
 
 
 @pytest.mark.parametrize(("symbol", "files"), cases(CASES))
-def test_sure_uses_are_the_marked_lines(repo, symbol, files):
+def test_exact_and_inferred_uses_are_the_marked_lines(repo, symbol, files):
     root = repo(files)
-    expected = {sure: marked(root, "*.*ts*", mark) for sure, mark in MARKS.items()}
+    expected = {confidence: marked(root, "*.*ts*", mark) for confidence, mark in MARKS.items()}
     assert sure_uses(root, symbol) == expected
 
 
-def test_a_method_on_a_receiver_of_unknown_type_is_a_possible_use(repo):
+def test_method_on_a_receiver_of_unknown_type_is_a_possible_use(repo):
     root = repo("--- a.ts\nclass A { save() {} }\nfunction f(x) { x.save(); }\n")
     build_graph_for_repo(root)
 
@@ -439,7 +439,7 @@ def test_a_method_on_a_receiver_of_unknown_type_is_a_possible_use(repo):
     assert [(i.line, i.confidence) for i in found.items] == [(1, "exact"), (2, "possible")]
 
 
-def test_a_file_that_does_not_parse_is_searched_as_text(repo):
+def test_file_with_a_syntax_error_is_searched_as_text(repo):
     root = repo("--- a.ts\nexport function ok() {}\n--- b.ts\nfunction {{{ ok(\n")
     report = build_graph_for_repo(root)
 
@@ -447,7 +447,7 @@ def test_a_file_that_does_not_parse_is_searched_as_text(repo):
     assert CodeGraph(root).where_used("ok").text_mentions == 1
 
 
-def test_a_file_is_read_though_the_grammar_does_not_know_a_line_of_it(repo):
+def test_file_with_one_line_unknown_to_the_grammar_is_read(repo):
     overloads = "interface Make {\n  (one: string): void\n  <T>(one: T): void\n}\n"
     filling = "// So much is known.\n" * 100
     root = repo(f"--- a.ts\n{filling}{overloads}export function ok() {{}}\nok();\n")
@@ -456,7 +456,7 @@ def test_a_file_is_read_though_the_grammar_does_not_know_a_line_of_it(repo):
     assert [use.line for use in CodeGraph(root).where_used("ok").items] == [105, 106]
 
 
-def test_a_method_of_an_interface_leads_to_what_implements_it(repo):
+def test_method_of_an_interface_is_overridden_by_its_implementation(repo):
     root = repo(
         "--- a.ts\ninterface Named { name(): string }\n"
         "class A implements Named { name() { return 'a'; } }\n"
@@ -478,7 +478,7 @@ def test_a_method_of_an_interface_leads_to_what_implements_it(repo):
     assert of_class == {(2, "definition", "exact"), (3, "calls", "dispatch")}
 
 
-def test_tests_of_typescript_are_told_as_tests_and_not_as_callers(repo):
+def test_typescript_tests_are_tests_and_not_callers(repo):
     root = repo(
         "--- sums.ts\nexport function add() {}\n"
         '--- sums.test.ts\nimport { add } from "./sums";\n'
@@ -537,23 +537,23 @@ def test_any_source_is_read_or_refused_as_a_syntax_error(source):
     assert all(0 <= one.scope < len(facts.scopes) for one in facts.occurrences)
 
 
-def _in_one(opening: str, closing: str, inner: str = "a") -> str:
+def nested_source(opening: str, closing: str, inner: str = "a") -> str:
     return opening * 5000 + inner + closing * 5000
 
 
 @pytest.mark.parametrize(
     "source",
     [
-        "const x = " + _in_one("[", "]"),
-        "const x = " + _in_one("f(", ")"),
-        "let x: " + _in_one("Array<", ">"),
-        "let " + _in_one("{a:{b:", "}}") + " = c",
+        "const x = " + nested_source("[", "]"),
+        "const x = " + nested_source("f(", ")"),
+        "let x: " + nested_source("Array<", ">"),
+        "let " + nested_source("{a:{b:", "}}") + " = c",
         "const x = a" + ".b" * 5000,
         "if (a) {}" + " else if (a) {}" * 5000,
     ],
     ids=["brackets", "calls", "generics", "patterns", "members", "branches"],
 )
-def test_a_deep_file_is_searched_as_text_and_the_rest_is_built(repo, source):
+def test_deeply_nested_file_is_searched_as_text_and_the_rest_is_built(repo, source):
     root = repo(f"--- deep.ts\n{source};\n--- b.ts\nexport function ok() {{}}\n")
 
     report = build_graph_for_repo(root)
@@ -570,7 +570,7 @@ REPEATED = {
 
 
 @pytest.mark.parametrize("name", REPEATED)
-def test_the_time_to_read_grows_with_the_length_of_a_file(name):
+def test_time_to_read_is_linear_in_the_length_of_a_file(name):
     def read_s(count: int) -> float:
         source = "".join(
             REPEATED[name].format(n=n, separator="," if n else "let") for n in range(count)
@@ -584,7 +584,7 @@ def test_the_time_to_read_grows_with_the_length_of_a_file(name):
     assert read_s(16000) < 25 * min(read_s(2000), read_s(2000))
 
 
-def test_a_union_of_many_members_is_read(repo):
+def test_union_of_many_members_is_read(repo):
     names = " | ".join(f'"icon-{number}"' for number in range(2000))
     root = repo(f"--- a.ts\nexport class Icon {{}}\nexport type Name = {names} | Icon;\n")
 
@@ -592,14 +592,14 @@ def test_a_union_of_many_members_is_read(repo):
     assert [use.line for use in CodeGraph(root).where_used("Icon").items] == [1, 2]
 
 
-def test_types_in_one_another_are_read_once():
+def test_nested_types_are_read_once():
     facts = read_facts("typescript", "class A<T> {}\nlet x: " + "A<" * 40 + "B" + ">" * 40 + ";")
 
     assert facts is not None
     assert len([one for one in facts.occurrences if one.target == ir.Name(0, "A")]) == 40
 
 
-def test_a_member_with_a_tilde_in_its_name_keeps_its_name(repo):
+def test_member_with_a_tilde_keeps_its_name(repo):
     root = repo(
         "--- a.ts\nexport function check() {}\n"
         'export class A {\n  "~validate"() {\n    check();\n  }\n}\n'
@@ -611,7 +611,7 @@ def test_a_member_with_a_tilde_in_its_name_keeps_its_name(repo):
     assert [use.enclosing for use in uses if use.kind == "calls"] == ['a.A."~validate"']
 
 
-def test_parameters_of_a_type_may_say_their_variance(repo):
+def test_type_parameters_may_have_a_variance(repo):
     root = repo("--- a.ts\nexport class Box<in T, out U = T> {}\nconst one = new Box();\n")
 
     assert not build_graph_for_repo(root).unparsed
@@ -625,12 +625,12 @@ PARTS = st.sampled_from(
 
 
 @given(st.lists(PARTS, max_size=40).map(" ".join), st.text(max_size=10))
-def test_any_configuration_gives_paths_or_nothing(text, name):
+def test_any_configuration_is_read_without_an_error(text, name):
     aliases = PathAliases({"a/tsconfig.json": text, "tsconfig.json": text})
     assert all(isinstance(target, str) for target in aliases.targets(name, "a/b.ts"))
 
 
-def test_configurations_that_extend_one_another_without_end_are_followed_for_a_while():
+def test_long_chain_of_extended_configurations_is_followed():
     chain = {
         f"tsconfig.{number:05}.json": json.dumps({"extends": f"./tsconfig.{number + 1:05}"})
         for number in range(5_000)
@@ -653,14 +653,14 @@ def test_configurations_that_extend_one_another_without_end_are_followed_for_a_w
     ],
     ids=["comments", "strings", "brackets", "configurations", "stars"],
 )
-def test_a_hostile_configuration_is_read_at_once(text):
+def test_hostile_configuration_is_read_quickly(text):
     def resolve() -> None:
         PathAliases({"tsconfig.json": text, "a.json": text}).targets("a/" + "b" * 10_000, "b.ts")
 
     assert cpu_seconds(resolve) < 0.5
 
 
-def test_a_build_notices_what_an_alias_means_now(repo):
+def test_build_follows_changed_path_aliases(repo):
     root = repo(
         "--- tsconfig.json\n{}\n--- a/sums.ts\nexport function add() {}\n"
         '--- web/app.ts\nimport { add } from "#sums";\nadd();\n'

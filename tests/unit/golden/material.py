@@ -1,4 +1,4 @@
-"""What the tests of golden cases share: a sources file, a folder with one case, a run_config."""
+"""A sources file, a folder with one case and a run_config, for the tests of golden cases."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Cases are written whole, in one spelling, by one process at a time."""
+"""Cases are serialized in one format, and written by one process at a time."""
 
 import json
 import subprocess
@@ -22,12 +22,12 @@ JSON = st.recursive(
 
 @settings(deadline=None)
 @given(st.dictionaries(st.text(), JSON, max_size=4))
-def test_the_spelling_keeps_everything_and_is_stable(document: dict) -> None:
+def test_serialization_round_trips_and_is_stable(document: dict) -> None:
     assert json.loads(serialize_case(document)) == document
     assert serialize_case(json.loads(serialize_case(document))) == serialize_case(document)
 
 
-def test_a_second_writer_is_refused(tmp_path: Path) -> None:
+def test_second_writer_is_refused(tmp_path: Path) -> None:
     with (
         cases_lock(tmp_path),
         pytest.raises(CasesLocked, match="Another process is changing"),
@@ -36,14 +36,14 @@ def test_a_second_writer_is_refused(tmp_path: Path) -> None:
         pass
 
 
-def test_the_lock_is_given_back_after_an_error(tmp_path: Path) -> None:
+def test_lock_is_released_after_an_error(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError), cases_lock(tmp_path):
         raise RuntimeError
     with cases_lock(tmp_path):
         assert list(tmp_path.iterdir()) == []
 
 
-def test_a_lock_of_a_process_that_was_killed_holds_nobody_up(tmp_path: Path) -> None:
+def test_lock_of_a_killed_process_is_released(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, sys\n"
         "from judge.golden.case_writer import cases_lock\n"
@@ -67,7 +67,7 @@ def test_a_lock_of_a_process_that_was_killed_holds_nobody_up(tmp_path: Path) -> 
         assert list(tmp_path.iterdir()) == []
 
 
-def test_of_many_who_try_at_once_only_one_writes(tmp_path: Path) -> None:
+def test_only_one_of_many_concurrent_writers_gets_the_lock(tmp_path: Path) -> None:
     inside: list[int] = []
     most: list[int] = []
 

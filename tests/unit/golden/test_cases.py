@@ -1,4 +1,4 @@
-"""A case as it is written, and the pages and replies that are read from it."""
+"""Reading a golden case with its pages and replies."""
 
 from pathlib import Path
 
@@ -13,18 +13,18 @@ from tests.unit.golden.material import document, read, reply, write_case
 INPUT = '"input": {"context": "long enough text", "query": "really?"}'
 
 
-def test_an_unknown_case_is_named(tmp_path: Path) -> None:
+def test_unknown_case_is_an_error_with_its_name(tmp_path: Path) -> None:
     write_case(tmp_path)
     with pytest.raises(NotFound, match="nope"):
         load_cases(tmp_path, ["nope"])
 
 
-def test_a_folder_without_cases_is_an_error_and_no_success(tmp_path: Path) -> None:
+def test_folder_without_cases_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="--cases"):
         load_cases(tmp_path)
 
 
-def test_cases_come_in_order_of_name_and_those_named_once(tmp_path: Path) -> None:
+def test_cases_are_ordered_by_name_without_duplicates(tmp_path: Path) -> None:
     write_case(tmp_path, "b")
     write_case(tmp_path, "a")
     assert [stored.name for stored in load_cases(tmp_path)] == ["a", "b"]
@@ -44,7 +44,7 @@ def test_cases_come_in_order_of_name_and_those_named_once(tmp_path: Path) -> Non
         ("[]", "golden case"),
     ],
 )
-def test_a_bad_case_is_reported_with_its_file_and_key(
+def test_invalid_case_is_an_error_with_its_file_and_key(
     tmp_path: Path, text: str, place: str
 ) -> None:
     (tmp_path / "bad.json").write_text(text)
@@ -52,13 +52,13 @@ def test_a_bad_case_is_reported_with_its_file_and_key(
         load_cases(tmp_path)
 
 
-def test_a_case_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+def test_case_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     stored = write_case(tmp_path)
     stored.path.write_bytes(b"\xef\xbb\xbf" + stored.path.read_bytes())
     assert load_case(stored.path) == stored
 
 
-def test_a_case_that_is_no_text_or_lacks_its_fixture_is_reported(tmp_path: Path) -> None:
+def test_undecodable_case_and_missing_fixture_are_errors(tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigurationError, match="bad"):
         load_cases(tmp_path)
@@ -66,7 +66,7 @@ def test_a_case_that_is_no_text_or_lacks_its_fixture_is_reported(tmp_path: Path)
         write_case(tmp_path, pages={"u:1": "lost.html"})
 
 
-def test_replies_are_written_as_text_as_json_or_as_what_the_model_does() -> None:
+def test_reply_is_text_json_or_what_the_model_does() -> None:
     case = parse_case(
         f'{{{INPUT}, "replies": ["raw", {{"summary": "é"}}, {{"finish": "truncated"}}, '
         '{"blocked": "SAFETY"}, {"text": "t", "model": "m", "usage": {"input_tokens": 3}}]}'
@@ -77,7 +77,7 @@ def test_replies_are_written_as_text_as_json_or_as_what_the_model_does() -> None
     assert (case.replies[4].model, case.replies[4].usage.input_tokens) == ("m", 3)
 
 
-def test_a_page_is_a_fixture_html_or_plain_text(tmp_path: Path) -> None:
+def test_page_is_a_fixture_html_or_plain_text(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.html").write_text("<p>From the file.</p>")
     (tmp_path / "pages" / "b.html").write_bytes(b"<p>caf\xe9</p>")
@@ -102,7 +102,7 @@ def test_a_page_is_a_fixture_html_or_plain_text(tmp_path: Path) -> None:
     assert b"<p>See index.html</p>" in (bodies["u:6"] or b"")
 
 
-def test_a_fixture_may_stand_in_a_folder_of_its_own(tmp_path: Path) -> None:
+def test_fixture_may_be_in_a_subfolder(tmp_path: Path) -> None:
     (tmp_path / "pages/uk").mkdir(parents=True)
     (tmp_path / "pages/uk/a.html").write_text("<p>ours")
     stored = write_case(tmp_path, pages={"https://a.example/": "uk/a.html"})
@@ -111,7 +111,7 @@ def test_a_fixture_may_stand_in_a_folder_of_its_own(tmp_path: Path) -> None:
     assert stored.pages["https://a.example/"].body == b"<p>ours"
 
 
-def test_a_fixture_cannot_be_read_from_another_folder(tmp_path: Path) -> None:
+def test_fixture_outside_the_pages_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "secret.html").write_text("secret")
     for name in ("../../secret.html", "pages/../../../secret.html", str(tmp_path / "secret.html")):
         with pytest.raises(ConfigurationError, match=r"secret\.html' is not in .*pages"):
@@ -129,13 +129,13 @@ def test_a_fixture_cannot_be_read_from_another_folder(tmp_path: Path) -> None:
         ({"live": True, "expected": {"status": 422}}, True),
     ],
 )
-def test_only_cases_without_faults_on_purpose_are_asked_live(
+def test_only_cases_without_intended_faults_are_run_live(
     tmp_path: Path, changes: dict, is_live: bool
 ) -> None:
     assert write_case(tmp_path, **changes).case.is_live == is_live
 
 
-def test_all_committed_cases_are_in_the_one_spelling() -> None:
+def test_all_committed_cases_are_serialized_in_our_format() -> None:
     folder = Path(__file__).parents[2] / "golden"
     off = [
         path.name

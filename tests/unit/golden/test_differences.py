@@ -1,4 +1,4 @@
-"""Outcomes held against expectations, and how a difference is told."""
+"""Outcomes compared with expectations, and how a difference is formatted."""
 
 import pytest
 from hypothesis import given, settings
@@ -26,7 +26,7 @@ async def found(stored: StoredCase, expected: dict) -> list[str]:
     return [difference.field for difference in held]
 
 
-async def test_every_way_of_differing_is_reported(tmp_path) -> None:
+async def test_every_unmet_expectation_is_reported(tmp_path) -> None:
     wrong = {
         "type": "x",
         "domain": "consumer",
@@ -54,7 +54,7 @@ async def test_every_way_of_differing_is_reported(tmp_path) -> None:
     assert {*fields} >= {"nothing", "summary", "no_citation", "mentions"}
 
 
-async def test_what_is_as_expected_is_not_told(tmp_path) -> None:
+async def test_met_expectations_are_not_reported(tmp_path) -> None:
     right = {
         "domain": "tenancy",
         "attempts": 1,
@@ -69,7 +69,7 @@ async def test_what_is_as_expected_is_not_told(tmp_path) -> None:
     assert await found(write_case(tmp_path), right) == []
 
 
-async def test_a_verdict_that_is_to_be_null_is_looked_at(tmp_path) -> None:
+async def test_expected_null_verdict_is_compared(tmp_path) -> None:
     given = write_case(tmp_path, expected={"analystVerdict": None, "domain": None})
     none = write_case(tmp_path, model="extractive", replies=[], expected={"analystVerdict": None})
 
@@ -78,7 +78,7 @@ async def test_a_verdict_that_is_to_be_null_is_looked_at(tmp_path) -> None:
     assert not differences(none.case.expected, await run_case(none, run_config()))
 
 
-async def test_a_wrong_status_is_the_only_difference_that_is_told(tmp_path) -> None:
+async def test_wrong_status_hides_all_other_differences(tmp_path) -> None:
     stored = write_case(tmp_path, replies=[{"blocked": "SAFETY"}])
     expected = {"domain": "x", "evaluators": {"cites_something": True}}
     assert await found(stored, expected) == ["status"]
@@ -86,13 +86,13 @@ async def test_a_wrong_status_is_the_only_difference_that_is_told(tmp_path) -> N
     assert await found(stored, {"status": 422, "analystVerdict": "No"}) == ["analyst_verdict"]
 
 
-async def test_words_that_the_second_prompt_names_are_found_in_it(tmp_path) -> None:
+async def test_second_prompt_names_is_compared_with_the_second_prompt(tmp_path) -> None:
     stored = write_case(tmp_path, replies=[reply(summary="See [7]."), reply()])
     assert await found(stored, {"attempts": 2, "second_prompt_names": ["[7]", "1 to 2"]}) == []
     assert await found(stored, {"second_prompt_names": ["[8]"]}) == ["second_prompt_names"]
 
 
-async def test_the_masked_body_of_a_replay_is_the_same_each_time(tmp_path) -> None:
+async def test_masked_body_of_a_replay_is_deterministic(tmp_path) -> None:
     stored = write_case(tmp_path)
     first, again = [masked((await run_case(stored, run_config())).body) for _ in range(2)]
     assert first == again
@@ -100,7 +100,7 @@ async def test_the_masked_body_of_a_replay_is_the_same_each_time(tmp_path) -> No
     assert [one["fetched_at"] for one in first["references"]] == [MASK, MASK]
 
 
-def test_an_exact_body_may_not_have_more_than_is_expected() -> None:
+def test_additional_fields_differ_only_from_an_exact_body() -> None:
     def fields(expected: object, found: object, *, is_exact: bool) -> list[str]:
         return [d.field for d in body_differences(expected, found, is_exact=is_exact)]
 
@@ -114,21 +114,21 @@ def test_an_exact_body_may_not_have_more_than_is_expected() -> None:
     assert fields({"a": None}, {}, is_exact=True) == ["a"]
 
 
-def test_what_the_exact_body_says_again_is_told_once() -> None:
+def test_difference_also_in_the_exact_body_is_reported_once() -> None:
     asked = JudgeRequest(context="My boiler broke.", query="Is it fair?")
     case = GoldenCase(input=asked, expected=Expected(domain="x", exact_body={"domain": "x"}))
     told = differences(case.expected, outcome({"domain": "tenancy"}))
     assert [one.field for one in told] == ["domain"]
 
 
-def test_an_expression_that_would_take_for_ever_is_a_difference() -> None:
+def test_slow_regex_is_a_difference() -> None:
     expected = Expected(summary_matches=r"(a|aa)+\Z")
     [difference] = differences(expected, outcome({"summary": "a" * 60 + "b"}))
     assert difference.field == "summary_matches"
     assert "make the expression simpler" in str(difference.found)
 
 
-def test_a_live_answer_is_not_held_to_what_only_the_recorded_one_has() -> None:
+def test_live_answer_is_not_compared_with_recorded_details() -> None:
     expected = Expected.model_validate(
         {
             "domain": "tenancy", "attempts": 1, "evidence": "unverified", "prompt_digest": "x",
@@ -144,12 +144,12 @@ def test_a_live_answer_is_not_held_to_what_only_the_recorded_one_has() -> None:
         assert live_expectations(Expected(evidence=good)).evidence == good
 
 
-def test_a_difference_is_told_by_field_on_three_lines() -> None:
+def test_difference_is_formatted_in_three_lines() -> None:
     assert difference_lines(Difference("attempts", 1, 2)) == ["attempts", "  - 1", "  + 2"]
     assert difference_lines(Difference("x", "a", ["é"])) == ["x", "  - a", '  + ["é"]']
 
 
-def test_long_values_are_shown_around_the_place_where_they_part() -> None:
+def test_long_values_are_cut_around_their_first_difference() -> None:
     one, other = "a" * 500 + "left" + "b" * 500, "a" * 500 + "right" + "b" * 500
     _, expected, found = difference_lines(Difference("summary", one, other))
     assert "left" in expected
@@ -160,12 +160,12 @@ def test_long_values_are_shown_around_the_place_where_they_part() -> None:
 
 @settings(deadline=None)
 @given(st.text(max_size=600), st.text(max_size=600))
-def test_a_difference_of_any_texts_is_short(one: str, other: str) -> None:
+def test_lines_of_any_difference_are_short(one: str, other: str) -> None:
     assert all(len(line) <= SHOWN + 6 for line in difference_lines(Difference("f", one, other)))
 
 
 @pytest.mark.parametrize("pages", [{}, {"https://a.example/repairs": "One page only, long."}])
-async def test_what_a_case_lacks_is_told(tmp_path, pages: dict) -> None:
+async def test_missing_replies_and_pages_are_reported(tmp_path, pages: dict) -> None:
     result = await run_case(write_case(tmp_path, pages=pages, replies=[]), run_config())
     assert result.status == 503
     assert "reply 1" in result.missing

@@ -1,4 +1,4 @@
-"""Each evaluator asks one question: one answer that passes it, one that does not."""
+"""Each evaluator, with an answer that passes and one that fails."""
 
 from typing import Any
 
@@ -62,18 +62,18 @@ async def body(tmp_path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_a_good_answer_passes(body, name: str) -> None:
+def test_good_answer_passes(body, name: str) -> None:
     assert evaluate(name, body, GOOD[name]) == ""
 
 
 @pytest.mark.parametrize(("name", "wanted", "changes", "told"), BAD)
-def test_a_bad_answer_is_told_with_what_was_found(
+def test_bad_answer_fails_with_what_was_found(
     body, name: str, wanted: Any, changes: dict[str, Any], told: str
 ) -> None:
     assert told in evaluate(name, body | changes, wanted)
 
 
-def test_an_answer_without_citations_and_one_with_help_pass_their_questions(body) -> None:
+def test_evaluators_without_a_good_answer_above_pass(body) -> None:
     assert evaluate("no_citation", body | {"citations": []}, wanted=True) == ""
     assert evaluate("offers_help", body | {"help": [{"title": "x"}]}, wanted=True) == ""
     unknown = {"citations": [{"number": 1, "field": "summary", "support": None}]}
@@ -81,20 +81,20 @@ def test_an_answer_without_citations_and_one_with_help_pass_their_questions(body
     assert evaluate("both_sides_hold", {"other_side": {"agrees": True}}, wanted=True) == ""
 
 
-async def test_an_answer_whose_references_do_not_help_declines_them(tmp_path) -> None:
+async def test_answer_with_unhelpful_references_passes_declines_references(tmp_path) -> None:
     declining = reply(summary="You were polite.", references_help=False, quotes=[])
     outcome = await run_case(write_case(tmp_path, replies=[declining]), run_config())
     assert outcome.body["references"]
     assert evaluate("declines_references", outcome.body, wanted=True) == ""
 
 
-def test_every_evaluator_has_a_test_that_passes_and_one_that_fails() -> None:
+def test_every_evaluator_has_a_passing_and_a_failing_answer_here() -> None:
     elsewhere = {"no_citation", "offers_help", "declines_references", "both_sides_hold"}
     assert {*GOOD, *elsewhere} == set(EVALUATORS)
     assert {name for name, *_ in BAD} == set(EVALUATORS)
 
 
-def test_every_evaluator_asks_one_question() -> None:
+def test_question_of_every_evaluator_is_one_question() -> None:
     assert all(one.question.count("?") == 1 for one in EVALUATORS.values())
 
 
@@ -112,11 +112,11 @@ def test_every_evaluator_asks_one_question() -> None:
         {"is_nice": True},
     ],
 )
-def test_a_question_that_is_put_wrongly_is_refused(questions: dict[str, Any]) -> None:
+def test_invalid_option_of_an_evaluator_is_refused(questions: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(questions))):
         checked_questions(questions)
 
 
-def test_questions_that_are_put_rightly_are_kept() -> None:
+def test_valid_options_of_evaluators_are_kept() -> None:
     assert checked_questions(GOOD) == GOOD
     assert checked_questions({"cites_something": 1}) == {"cites_something": 1}

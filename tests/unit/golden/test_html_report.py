@@ -1,4 +1,4 @@
-"""The report for reading, and the one for build servers."""
+"""The HTML report, and the JUnit report for build servers."""
 
 import re
 from html.parser import HTMLParser
@@ -23,7 +23,7 @@ VOID = {"meta", "input", "img", "br"}
 
 
 class Reader(HTMLParser):
-    """Which tags and attributes there are, and whether every tag is closed."""
+    """Collects tags and attributes, and checks that every tag is closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ async def evil_run(folder: Path) -> tuple[list[StoredCase], list[ScoredCase]]:
     return cases, await replay_all(cases, run_config())
 
 
-async def test_the_report_escapes_everything_and_loads_nothing(tmp_path: Path) -> None:
+async def test_report_escapes_all_text_and_loads_nothing(tmp_path: Path) -> None:
     text = report(*await evil_run(tmp_path))
     reader = Reader()
     reader.feed(text)
@@ -75,7 +75,7 @@ async def test_the_report_escapes_everything_and_loads_nothing(tmp_path: Path) -
     assert "&lt;script&gt;alert(1)" in text
 
 
-async def test_the_report_shows_expected_beside_found_in_plain_words(tmp_path: Path) -> None:
+async def test_report_shows_expected_and_found_side_by_side(tmp_path: Path) -> None:
     text = report(*await evil_run(tmp_path))
     assert "<th>Expected</th><th>Found</th>" in text
     assert "<td>The subject area</td><td>tenancy</td><td>✓</td>" in text
@@ -89,7 +89,7 @@ async def test_the_report_shows_expected_beside_found_in_plain_words(tmp_path: P
     assert "No verdict: The model&#39;s safety filter" in text
 
 
-async def test_nothing_is_ticked_that_was_not_looked_at(tmp_path: Path) -> None:
+async def test_expectation_that_was_not_compared_has_no_tick(tmp_path: Path) -> None:
     cases = [write_case(tmp_path, replies=[reply(summary="The law says so [7].")])]
     text = report(cases, await replay_all(cases, run_config()))
     assert "<td>citation in summary</td><td>a number from 1 to 2, as [1]</td><td>✗ [7]</td>" in text
@@ -97,7 +97,7 @@ async def test_nothing_is_ticked_that_was_not_looked_at(tmp_path: Path) -> None:
     assert "No verdict: The case does not have reply 2." in text
 
 
-async def test_the_report_shows_the_questions_that_were_asked(tmp_path: Path) -> None:
+async def test_report_shows_the_questions_of_the_evaluators(tmp_path: Path) -> None:
     asked = {"cites_something": True, "mentions": ["boiler"], "no_citation": True}
     stored = write_case(tmp_path, expected={"evaluators": asked})
     text = report([stored], await replay_all([stored], run_config()))
@@ -106,7 +106,7 @@ async def test_the_report_shows_the_questions_that_were_asked(tmp_path: Path) ->
     assert "<td>Is nothing cited?</td><td>yes</td><td>✗ 2 citations" in text
 
 
-async def test_the_report_shows_the_help_lines_of_an_answer(tmp_path: Path) -> None:
+async def test_report_shows_the_help_lines_of_an_answer(tmp_path: Path) -> None:
     stored = write_case(tmp_path)
     lines = [{"title": EVIL, "url": "https://help.example/", "phone": ""}]
     judged = [
@@ -115,7 +115,7 @@ async def test_the_report_shows_the_help_lines_of_an_answer(tmp_path: Path) -> N
     assert f"<p>Help: {escape(EVIL)}, https://help.example/</p>" in report([stored], judged)
 
 
-async def test_the_report_is_filtered_by_outcome_without_a_script(tmp_path: Path) -> None:
+async def test_report_is_filtered_by_outcome_without_a_script(tmp_path: Path) -> None:
     text = report(*await evil_run(tmp_path))
     assert [*re.findall(r'<article class="(\w+)"><h2>(\w+)', text)] == [
         ("failed", "evil"),
@@ -128,7 +128,7 @@ async def test_the_report_is_filtered_by_outcome_without_a_script(tmp_path: Path
         assert f"#only-{state}:checked~main article:not(.{state})" in text
 
 
-async def test_several_answers_are_told_with_their_rate_the_failed_first(tmp_path: Path) -> None:
+async def test_several_answers_are_shown_with_their_rate_and_failures_first(tmp_path: Path) -> None:
     stored = write_case(tmp_path, expected={"analystVerdict": "No", "floor": 0.5})
     judged = [
         ScoredCase(sample(number=1, floor=0.5), (), Answer(503, {}, ()), Expected()),
@@ -148,7 +148,7 @@ async def test_several_answers_are_told_with_their_rate_the_failed_first(tmp_pat
     assert "<p>down</p>" in text
 
 
-async def test_junit_counts_failures_and_what_could_not_be_scored(tmp_path: Path) -> None:
+async def test_junit_report_counts_failures_and_unscored_answers(tmp_path: Path) -> None:
     _, judged = await evil_run(tmp_path)
     lost = ScoredCase(
         sample("lost", is_scored=False, reason="down\x00"), (), Answer(503, {}, ()), Expected()
@@ -168,7 +168,7 @@ async def test_junit_counts_failures_and_what_could_not_be_scored(tmp_path: Path
 
 
 @pytest.mark.parametrize(("script", "is_scored"), [((), False), (("no json", "none"), True)])
-async def test_only_an_answer_that_never_came_is_unscored(
+async def test_only_a_missing_answer_is_unscored(
     tmp_path: Path, script: tuple[str, ...], is_scored: bool
 ) -> None:
     where = run_config(model=ScriptedModel(*script))

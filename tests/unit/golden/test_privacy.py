@@ -1,4 +1,4 @@
-"""Keys are made unreadable, personal details are pointed out."""
+"""Keys are scrubbed from a case, and personal details are reported."""
 
 import pytest
 from hypothesis import given, settings
@@ -22,12 +22,12 @@ FAKE_TOKEN = "eyJhbGciOiJub25l.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
         "my-own-secret",
     ],
 )
-def test_a_key_becomes_as_many_x(text: str) -> None:
+def test_key_becomes_x_of_the_same_length(text: str) -> None:
     scrub = scrubber(["my-own-secret", "short"])
     assert scrub(f"It is {text}, short.") == f"It is {'x' * len(text)}, short."
 
 
-def test_a_bearer_token_and_a_password_in_an_address_lose_only_the_secret() -> None:
+def test_only_the_secret_of_a_bearer_token_or_url_is_scrubbed() -> None:
     scrub = scrubber([])
     assert scrub("Authorization: Bearer abcdefghijklmnop") == f"Authorization: Bearer {'x' * 16}"
     assert scrub("redis://user:secret@host/0") == f"redis://{'x' * 11}@host/0"
@@ -36,7 +36,7 @@ def test_a_bearer_token_and_a_password_in_an_address_lose_only_the_secret() -> N
 
 @settings(deadline=None)
 @given(st.text(), st.lists(st.text(min_size=8), max_size=3))
-def test_scrubbing_moves_no_offset_and_leaves_no_secret(text: str, secrets: list[str]) -> None:
+def test_scrubbing_keeps_the_length_and_removes_every_secret(text: str, secrets: list[str]) -> None:
     hidden = "\n".join([text, *secrets])
     clean = scrubber(secrets)(hidden)
     assert len(clean) == len(hidden)
@@ -60,7 +60,7 @@ def test_scrubbing_moves_no_offset_and_leaves_no_secret(text: str, secrets: list
         ("Rowan said no", "name"),
     ],
 )
-def test_a_personal_detail_is_pointed_out_with_its_field(words: str, kind: str) -> None:
+def test_personal_detail_is_found_with_its_field(words: str, kind: str) -> None:
     document = {"input": {"context": words, "query": "Why?"}, "replies": []}
     found = find_personal_details(document)
     assert kind in {finding.kind for finding in found}
@@ -76,11 +76,11 @@ def test_a_personal_detail_is_pointed_out_with_its_field(words: str, kind: str) 
         "He works in HR and on TV.",
     ],
 )
-def test_ordinary_words_are_left_alone(words: str) -> None:
+def test_ordinary_words_are_not_personal_details(words: str) -> None:
     assert find_personal_details({"input": {"context": words}, "replies": []}) == []
 
 
-def test_each_detail_is_told_once_and_replies_are_looked_at() -> None:
+def test_each_detail_is_reported_once_including_those_in_replies() -> None:
     document = {
         "input": {"context": "my friend Rowan and Rowan", "query": "Is Rowan right?"},
         "replies": [{"text": "You and Rowan and Delyth"}, {"blocked": "SAFETY"}],
@@ -91,5 +91,5 @@ def test_each_detail_is_told_once_and_replies_are_looked_at() -> None:
 
 @settings(deadline=None)
 @given(st.text(max_size=300))
-def test_any_text_can_be_searched(text: str) -> None:
+def test_names_found_in_any_text_are_in_the_text(text: str) -> None:
     assert all(name in text for name in find_names(text))

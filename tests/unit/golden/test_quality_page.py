@@ -1,4 +1,4 @@
-"""docs/quality.md explains every check and evaluator, and its figures can be made again."""
+"""docs/quality.md explains every check and evaluator, and its figures are current."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ HOW_TO = (ROOT / "docs" / "golden.md").read_text()
 CORPUS = ROOT / "tests" / "fixtures" / "replies" / "bad_replies.jsonl"
 
 
-def test_every_evaluator_is_explained_with_a_value_that_it_takes() -> None:
+def test_every_evaluator_is_explained_with_a_valid_option() -> None:
     rows = [line.split(" | ") for line in PAGE.splitlines() if line.startswith("| `")]
     taken = {row[0].strip("| `"): row[2].strip(" |`") for row in rows}
     for name in EVALUATORS:
@@ -35,17 +35,17 @@ def test_every_key_of_a_case_is_explained() -> None:
     assert [key for key in sorted(keys) if f"`{key}`" not in HOW_TO] == []
 
 
-def test_the_figures_on_support_are_the_present_ones() -> None:
+def test_figures_on_support_are_current() -> None:
     lines = quality.support_figures()
     assert quality.with_figures(PAGE, "support", lines) == PAGE, "run `make quality`"
 
 
-def test_the_figures_on_opposites_are_the_present_ones() -> None:
+def test_figures_on_opposites_are_current() -> None:
     lines = quality.opposite_figures()
     assert quality.with_figures(PAGE, "opposites", lines) == PAGE, "run `make quality`"
 
 
-def test_a_page_without_a_place_for_figures_is_refused() -> None:
+def test_figures_replace_their_block_and_a_page_without_one_is_refused() -> None:
     with pytest.raises(ValueError, match="no place for support"):
         quality.with_figures("nothing", "support", [])
     assert quality.with_figures("a<!-- x -->\nold\n<!-- /x -->b", "x", ["new"]) == (
@@ -53,7 +53,7 @@ def test_a_page_without_a_place_for_figures_is_refused() -> None:
     )
 
 
-def test_without_the_shared_data_the_rest_is_measured(tmp_path: Path, capsys) -> None:
+def test_measurements_without_the_shared_data_are_skipped(tmp_path: Path, capsys) -> None:
     assert quality.main(["--shared", str(tmp_path)]) == 0
     told = capsys.readouterr().out
     assert told.count("Skipped") == 4

@@ -1,4 +1,4 @@
-"""A recorded case replays to the recorded body, without keys, and says what it lacks."""
+"""A recorded case replays to the recorded body and has no keys."""
 
 import json
 from dataclasses import replace
@@ -62,7 +62,7 @@ def answer(**changes: Any) -> ModelReply:
     return ModelReply(text, "real-model", usage=Usage(10, 20, 30))
 
 
-def written_below(folder: Path) -> bytes:
+def bytes_written_in(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.rglob("*.*"))
 
 
@@ -71,7 +71,7 @@ async def recorded(model: LanguageModel, fetcher: ScriptedFetcher | None = None)
     return await record("boiler", ASKED, judging, scrubber([KEY]))
 
 
-async def test_a_written_case_replays_to_the_recorded_body_to_the_byte(tmp_path: Path) -> None:
+async def test_recorded_case_replays_to_the_same_body_to_the_byte(tmp_path: Path) -> None:
     draft = await recorded(ScriptedModel(answer()))
     stored = load_case(write_draft(tmp_path, draft))
     outcome = await run_case(stored, run_config())
@@ -83,7 +83,7 @@ async def test_a_written_case_replays_to_the_recorded_body_to_the_byte(tmp_path:
     assert not draft.had_keys
 
 
-async def test_a_case_keeps_the_sources_it_was_recorded_with(tmp_path: Path) -> None:
+async def test_case_keeps_the_sources_that_it_was_recorded_with(tmp_path: Path) -> None:
     kept = (TextFile("config/sources.toml", SOURCES),)
     judging = pipeline(ScriptedModel(answer()))
     draft = await record("boiler", ASKED, judging, scrubber([KEY]), sources=kept)
@@ -99,7 +99,7 @@ async def test_a_case_keeps_the_sources_it_was_recorded_with(tmp_path: Path) -> 
     assert swept.versions == others.knowledge.versions
 
 
-async def test_recorded_sources_that_are_broken_are_named(tmp_path: Path) -> None:
+async def test_invalid_recorded_sources_are_an_error_with_file_and_line(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "s.toml").write_text("[domain.x]")
     stored = write_case(tmp_path, sources=["s.toml"])
@@ -107,7 +107,7 @@ async def test_recorded_sources_that_are_broken_are_named(tmp_path: Path) -> Non
         await run_case(stored, run_config())
 
 
-async def test_page_bytes_replies_and_versions_are_kept_as_they_were(tmp_path: Path) -> None:
+async def test_page_bytes_replies_and_versions_are_recorded_unchanged(tmp_path: Path) -> None:
     draft = await recorded(ScriptedModel(answer()))
     path = write_draft(tmp_path, draft)
     document = read(path)
@@ -125,7 +125,7 @@ async def test_page_bytes_replies_and_versions_are_kept_as_they_were(tmp_path: P
     assert document["expected"]["evaluators"] == {"cites_something": True}
 
 
-async def test_two_attempts_and_a_page_that_is_down_are_recorded(tmp_path: Path) -> None:
+async def test_two_attempts_and_an_unavailable_page_are_recorded(tmp_path: Path) -> None:
     down = site()
     down.fail(SECOND)
     draft = await recorded(ScriptedModel("no json", answer(summary="See [1].")), down)
@@ -135,7 +135,7 @@ async def test_two_attempts_and_a_page_that_is_down_are_recorded(tmp_path: Path)
     assert differences(stored.case.expected, await run_case(stored, run_config())) == ()
 
 
-async def test_a_second_attempt_that_is_lost_is_recorded_as_that() -> None:
+async def test_failed_second_attempt_is_recorded_as_unavailable() -> None:
     quoteless = answer(quotes=[])
     draft = await recorded(ScriptedModel(quoteless, ModelUnavailable("gone")))
     assert draft.document["replies"][1] == {"unavailable": "gone"}
@@ -146,32 +146,32 @@ async def test_a_second_attempt_that_is_lost_is_recorded_as_that() -> None:
     ("script", "status", "kind"),
     [((ContentBlocked("SAFETY"),), 422, "content-blocked"), (("x", "y"), 502, "invalid-reply")],
 )
-async def test_refusals_and_faulty_replies_are_recorded(script, status: int, kind: str) -> None:
+async def test_refusals_and_invalid_replies_are_recorded(script, status: int, kind: str) -> None:
     draft = await recorded(ScriptedModel(*script))
     assert draft.document["expected"]["status"] == status
     assert draft.document["expected"]["type"] == kind
 
 
-async def test_nothing_is_recorded_when_the_model_is_out_of_reach() -> None:
+async def test_nothing_is_recorded_if_the_model_is_unavailable() -> None:
     with pytest.raises(ModelUnavailable, match="gone"):
         await recorded(ScriptedModel(ModelUnavailable("gone")))
 
 
-async def test_nothing_is_recorded_of_a_request_that_cannot_be_judged() -> None:
+async def test_nothing_is_recorded_of_an_invalid_request() -> None:
     asked = ASKED.model_copy(update={"domain": "nope"})
     judging = pipeline(ScriptedModel())
     with pytest.raises(UnknownDomain):
         await record("boiler", asked, judging, scrubber([]))
 
 
-async def test_an_extractive_case_needs_no_replies(tmp_path: Path) -> None:
+async def test_extractive_case_needs_no_replies(tmp_path: Path) -> None:
     stored = load_case(write_draft(tmp_path, await recorded(ExtractiveModel())))
     assert stored.case.model == "extractive"
     assert stored.case.replies == ()
     assert differences(stored.case.expected, await run_case(stored, run_config())) == ()
 
 
-async def test_a_dispute_without_pages_is_to_cite_nothing() -> None:
+async def test_dispute_without_pages_is_recorded_to_cite_nothing() -> None:
     asked = JudgeRequest(context="We quarrel about a thing.", query="Am I wrong?")
     model = ScriptedModel(answer(summary="Nothing to cite.", quotes=[]))
     draft = await record("boiler", asked, pipeline(model), scrubber([]))
@@ -179,13 +179,13 @@ async def test_a_dispute_without_pages_is_to_cite_nothing() -> None:
     assert draft.document["pages"] == {}
 
 
-async def test_a_dispute_that_no_page_helps_is_to_decline_them() -> None:
+async def test_dispute_with_unhelpful_pages_is_recorded_to_decline_them() -> None:
     model = ScriptedModel(answer(summary="You decide.", references_help=False, quotes=[]))
     draft = await record("boiler", ASKED, pipeline(model), scrubber([]))
     assert draft.document["expected"]["evaluators"] == {"declines_references": True}
 
 
-async def test_keys_are_made_unreadable_everywhere_and_the_case_still_replays(
+async def test_keys_are_scrubbed_everywhere_and_the_case_still_replays(
     tmp_path: Path,
 ) -> None:
     leaky = site()
@@ -194,10 +194,10 @@ async def test_keys_are_made_unreadable_everywhere_and_the_case_still_replays(
     stored = load_case(write_draft(tmp_path, draft))
     assert draft.had_keys
     assert differences(stored.case.expected, await run_case(stored, run_config())) == ()
-    assert KEY.encode() not in written_below(tmp_path)
+    assert KEY.encode() not in bytes_written_in(tmp_path)
 
 
-async def test_a_key_in_the_address_of_a_page_stops_the_recording() -> None:
+async def test_key_in_the_url_of_a_page_is_refused() -> None:
     known = compile_knowledge(SOURCES.replace("b.example/time", f"b.example/time?key={KEY}"))
     leaky = site()
     leaky.page(f"{SECOND}?key={KEY}", f"<main><p>{TIME}</p></main>")
@@ -211,7 +211,7 @@ async def test_a_key_in_the_address_of_a_page_stops_the_recording() -> None:
         )
 
 
-async def test_a_case_that_would_not_replay_is_not_made() -> None:
+async def test_case_that_would_not_replay_is_refused() -> None:
     judging = pipeline(ScriptedModel(answer()))
     with pytest.raises(CannotRecord, match="would not replay"):
         await record(
@@ -222,7 +222,7 @@ async def test_a_case_that_would_not_replay_is_not_made() -> None:
         )
 
 
-async def test_a_case_whose_sources_change_while_it_is_recorded_is_not_made() -> None:
+async def test_case_whose_sources_change_during_recording_is_refused() -> None:
     persona = '[[personas]]\nname = "{}"\nbrief = "{}"\n'
     names = ("Therapist", "Analyst", "Coach")
     texts = ["".join(persona.format(name, brief) for name in names) for brief in ("old", "new")]
@@ -233,24 +233,26 @@ async def test_a_case_whose_sources_change_while_it_is_recorded_is_not_made() ->
 
 
 @pytest.mark.parametrize("name", ["", "Upper", "../up", "a.b", "x" * 81])
-def test_a_name_that_is_no_file_name_is_refused(tmp_path: Path, name: str) -> None:
+def test_invalid_case_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(CannotRecord, match="cannot name a case"):
         new_case_path(tmp_path, name)
 
 
-class Elsewhere(ScriptedFetcher):
-    """A server that says that the page has not changed, which nobody asked."""
+class NotModifiedFetcher(ScriptedFetcher):
+    """A server that sends 304 to every request."""
 
     async def fetch(self, url: str, **options: Any) -> Page | NotModified:
         return NotModified()
 
 
-async def test_a_page_of_which_no_bytes_came_is_recorded_as_down() -> None:
-    draft = await recorded(ScriptedModel(answer(summary="No source.", quotes=[])), Elsewhere())
+async def test_page_without_bytes_is_recorded_as_unavailable() -> None:
+    draft = await recorded(
+        ScriptedModel(answer(summary="No source.", quotes=[])), NotModifiedFetcher()
+    )
     assert draft.document["pages"] == {"https://a.example/repairs": None, SECOND: None}
 
 
-async def test_a_case_is_never_overwritten(tmp_path: Path) -> None:
+async def test_existing_case_is_not_overwritten(tmp_path: Path) -> None:
     draft = await recorded(ScriptedModel(answer()))
     write_draft(tmp_path, draft)
     with pytest.raises(CannotRecord, match="already"):

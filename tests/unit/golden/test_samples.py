@@ -1,4 +1,4 @@
-"""Rates, spreads and states; results on disk; costs; what moved between two runs."""
+"""Rates, intervals and states; stored results; costs; changes between two runs."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[3]
     ("hits", "of", "low", "high"),
     [(0, 0, 0.0, 1.0), (81, 263, 0.2553, 0.3662), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
 )
-def test_the_spread_is_wilsons(hits: int, of: int, low: float, high: float) -> None:
+def test_interval_of_a_rate_is_wilsons(hits: int, of: int, low: float, high: float) -> None:
     spread = wilson(hits, of)
     assert (round(spread.low, 4), round(spread.high, 4)) == (low, high)
 
@@ -32,14 +32,14 @@ def test_the_spread_is_wilsons(hits: int, of: int, low: float, high: float) -> N
     ("before", "after", "low", "high"),
     [((48, 80), (56, 70), 0.0524, 0.3339), ((0, 10), (10, 10), 0.6075, 1.0)],
 )
-def test_the_interval_of_a_change_is_newcombes(before, after, low, high) -> None:
+def test_interval_of_a_change_is_newcombes(before, after, low, high) -> None:
     spread = newcombe(before, after)
     assert (round(spread.low, 4), round(spread.high, 4)) == (low, high)
 
 
 @settings(deadline=None)
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_a_spread_holds_its_rate_and_stays_a_share(pair: tuple[int, int]) -> None:
+def test_interval_contains_its_rate_and_is_within_0_and_1(pair: tuple[int, int]) -> None:
     hits, of = pair
     spread = wilson(hits, of)
     assert 0 <= spread.low <= hits / of + 1e-12
@@ -65,18 +65,18 @@ def samples(passed: int, failed: int, unscored: int, floor: float = 0.5) -> Case
         (samples(0, 3, 1), "failed"),
     ],
 )
-def test_a_case_is_held_to_its_own_floor_and_a_lost_answer_never_counts_for_it(
+def test_case_passes_if_its_rate_reaches_its_floor_whatever_unscored_answers_were(
     score: CaseScore, state: str
 ) -> None:
     assert score.state == state
 
 
-def test_the_rate_is_of_the_scored_answers() -> None:
+def test_rate_is_of_the_scored_answers() -> None:
     assert samples(3, 1, 2).rate == 0.75
     assert samples(0, 0, 2).rate is None
 
 
-def test_rules_are_counted_once_a_reply_first_and_second_apart() -> None:
+def test_rules_are_counted_once_per_reply_and_by_attempt() -> None:
     found = [
         sample(first_rules=("quote", "quote", "length"), second_rules=("length",)),
         sample(first_rules=("quote",)),
@@ -90,7 +90,7 @@ def test_rules_are_counted_once_a_reply_first_and_second_apart() -> None:
     assert rule_counts([sample()]) == []
 
 
-def test_tokens_are_priced_with_thinking_as_output() -> None:
+def test_thinking_tokens_are_priced_as_output() -> None:
     found = [sample(model="m", usage=Usage(1_000_000, 200_000, 300_000)), sample()]
     prices = Prices(currency="GBP", models={"m": Price(input=0.5, output=4)})
     assert cost_of(found, prices) == 2.5
@@ -98,11 +98,11 @@ def test_tokens_are_priced_with_thinking_as_output() -> None:
     assert cost_of([], Prices()) == 0.0
 
 
-def test_the_shipped_price_table_names_no_price() -> None:
+def test_shipped_price_table_is_empty() -> None:
     assert read_prices(ROOT / "config" / "prices.toml") == Prices()
 
 
-def test_prices_are_read_and_mistakes_in_them_named(tmp_path: Path) -> None:
+def test_prices_are_read_and_mistakes_are_errors(tmp_path: Path) -> None:
     path = tmp_path / "prices.toml"
     assert read_prices(path) == Prices()
     path.write_text('currency = "GBP"\n[models."m-1.5"]\ninput = 1\noutput = 2.5\n')
@@ -115,7 +115,7 @@ def test_prices_are_read_and_mistakes_in_them_named(tmp_path: Path) -> None:
         read_prices(path)
 
 
-def test_results_are_kept_and_read_again(tmp_path: Path) -> None:
+def test_results_round_trip_through_a_file(tmp_path: Path) -> None:
     found = [
         sample(failed=("domain",), first_rules=("quote",), usage=Usage(1, 2, 3), attempts=2),
         sample("other", is_scored=False, reason="down"),
@@ -128,7 +128,7 @@ def test_results_are_kept_and_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["{}", "no json", '{"case": 3}', "[]"])
-def test_a_line_that_is_no_result_is_named(tmp_path: Path, line: str) -> None:
+def test_invalid_line_of_results_is_an_error_with_its_number(tmp_path: Path, line: str) -> None:
     path = tmp_path / "a.jsonl"
     write_output(path, as_lines([sample()]))
     path.write_text(f"{path.read_text()}\n{line}\n")
@@ -136,12 +136,12 @@ def test_a_line_that_is_no_result_is_named(tmp_path: Path, line: str) -> None:
         read_results(path)
 
 
-def test_a_device_without_an_end_is_no_run() -> None:
+def test_endless_device_is_refused_as_results() -> None:
     with pytest.raises(ConfigurationError, match="/dev/zero, line 1 is no result"):
         read_results(Path("/dev/zero"))
 
 
-def test_results_that_cannot_be_read_or_written_are_named(tmp_path: Path) -> None:
+def test_unreadable_or_unwritable_results_are_errors(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be read"):
         read_results(tmp_path / "none.jsonl")
     (tmp_path / "file").touch()
@@ -149,7 +149,7 @@ def test_results_that_cannot_be_read_or_written_are_named(tmp_path: Path) -> Non
         write_output(tmp_path / "file" / "a.jsonl", as_lines([sample()]))
 
 
-def test_what_got_worse_comes_first_and_chance_is_told_apart() -> None:
+def test_changes_are_ordered_worst_first_and_marked_if_significant() -> None:
     def many(case: str, passed: int, of: int) -> list:
         return [sample(case, number=n, failed=() if n < passed else ("domain",)) for n in range(of)]
 
@@ -169,7 +169,7 @@ def test_what_got_worse_comes_first_and_chance_is_told_apart() -> None:
     ]
 
 
-def test_rules_that_are_broken_less_often_are_better() -> None:
+def test_rule_that_is_broken_less_often_is_better() -> None:
     before = [sample(attempts=1, first_rules=("quote",)) for _ in range(10)]
     after = [sample(attempts=1, first_rules=("length",)) for _ in range(10)]
     found = {change.name: change for change in compare_rules(before, after)}
@@ -178,6 +178,6 @@ def test_rules_that_are_broken_less_often_are_better() -> None:
     assert compare_rules([], after) == []
 
 
-def test_samples_are_put_together_by_case_in_their_order() -> None:
+def test_samples_are_grouped_by_case_in_order() -> None:
     scores = by_case([sample("b"), sample("a"), sample("b", number=2)])
     assert [(score.name, len(score.samples)) for score in scores] == [("b", 2), ("a", 1)]

@@ -1,4 +1,4 @@
-"""Only the cases named are rewritten, what people meant stays, and no reply is invented."""
+"""An update rewrites only the exact expectations of the cases named, and invents no reply."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def files_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-async def test_what_is_exact_becomes_what_a_replay_gives_and_the_rest_stays(tmp_path) -> None:
+async def test_exact_expectations_are_updated_and_others_are_kept(tmp_path) -> None:
     stored = write_case(tmp_path, expected=OLD)
     [update] = await update_cases(tmp_path, ["boiler"], run_config())
     expected = read(stored.path)["expected"]
@@ -47,7 +47,7 @@ async def test_what_is_exact_becomes_what_a_replay_gives_and_the_rest_stays(tmp_
     assert [difference.field for difference in update.remaining] == ["summary_matches"]
 
 
-async def test_an_update_is_stable_and_touches_only_the_cases_named(tmp_path: Path) -> None:
+async def test_update_is_idempotent_and_changes_only_the_cases_named(tmp_path: Path) -> None:
     stored = write_case(tmp_path, expected=OLD | {"summary_matches": "landlord"})
     other = write_case(tmp_path, "other", expected=OLD)
     before = other.path.read_bytes()
@@ -67,7 +67,7 @@ async def test_pages_and_replies_are_never_changed(tmp_path: Path) -> None:
     assert {**after, "expected": None} == {**document(), "expected": None}
 
 
-async def test_no_reply_is_invented_and_then_no_case_is_changed(tmp_path: Path) -> None:
+async def test_missing_reply_is_an_error_and_no_case_is_changed(tmp_path: Path) -> None:
     good = write_case(tmp_path, "good", expected=OLD)
     write_case(tmp_path, "starved", replies=[reply(summary="See [9].")])
     before = good.path.read_bytes()
@@ -76,7 +76,7 @@ async def test_no_reply_is_invented_and_then_no_case_is_changed(tmp_path: Path) 
     assert good.path.read_bytes() == before
 
 
-async def test_a_recorded_case_may_not_lose_a_page(tmp_path: Path) -> None:
+async def test_missing_page_is_an_error_only_in_a_recorded_case(tmp_path: Path) -> None:
     pages = {"https://a.example/repairs": "Your landlord repairs the boiler and the heating."}
     answer = reply(summary="It is theirs [1].", quotes=[])
     write_case(tmp_path, pages=pages, recorded=True, replies=[answer, answer])
@@ -87,13 +87,13 @@ async def test_a_recorded_case_may_not_lose_a_page(tmp_path: Path) -> None:
     assert [difference.field for difference in update.changed] == ["references"]
 
 
-async def test_two_updates_at_once_are_refused(tmp_path: Path) -> None:
+async def test_concurrent_update_is_refused(tmp_path: Path) -> None:
     write_case(tmp_path)
     with cases_lock(tmp_path), pytest.raises(CasesLocked):
         await update_cases(tmp_path, ["boiler"], run_config())
 
 
-async def test_an_unknown_case_is_named(tmp_path: Path) -> None:
+async def test_unknown_case_and_missing_folder_are_errors(tmp_path: Path) -> None:
     write_case(tmp_path)
     with pytest.raises(NotFound, match="nope"):
         await update_cases(tmp_path, ["nope"], run_config())
@@ -102,7 +102,7 @@ async def test_an_unknown_case_is_named(tmp_path: Path) -> None:
     assert files_in(tmp_path) == ["boiler.json"]
 
 
-async def test_a_refused_dispute_and_faulty_replies_can_be_updated(tmp_path: Path) -> None:
+async def test_status_type_and_defects_of_a_failed_case_are_updated(tmp_path: Path) -> None:
     old = {"status": 200, "type": "x", "defects": ["x"]}
     stored = write_case(tmp_path, replies=["no json", reply(summary="[9]")], expected=old)
     await update_cases(tmp_path, ["boiler"], run_config())

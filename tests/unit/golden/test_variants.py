@@ -1,4 +1,4 @@
-"""Variants change nothing when our steps are sound, and what they change is told."""
+"""Variants of a case, and which of them change the answer."""
 
 import json
 from dataclasses import replace
@@ -22,7 +22,7 @@ HELD = [
 
 
 class Reader:
-    """A model that answers each prompt by *answer*, so that what it is told can move it."""
+    """A model that answers each prompt with `answer(prompt)`."""
 
     name = "reader"
     gives_verdicts = True
@@ -49,8 +49,8 @@ def faithful(prompt: Prompt, **changes) -> dict:
     return reply(summary="You are not wrong [1].", quotes=[quote]) | changes
 
 
-def turned_by(words: str):
-    """An answer of another Analyst where *words* are in the prompt."""
+def changed_by(words: str):
+    """An answer in which the Analyst's verdict is Yes if *words* are in the prompt."""
 
     def answer(prompt: Prompt) -> dict:
         said = faithful(prompt)
@@ -67,7 +67,7 @@ async def varied(
     return list((await vary(write_case(folder, **changes), run_config(model=model))).results)
 
 
-async def test_a_sound_case_holds_in_every_variant(tmp_path: Path) -> None:
+async def test_replayed_case_is_stable_in_every_variant(tmp_path: Path) -> None:
     found = await varied(tmp_path)
     assert [(one.name, one.flips, one.skipped) for one in found[:-1]] == [
         (name, (), "") for name in HELD
@@ -75,7 +75,7 @@ async def test_a_sound_case_holds_in_every_variant(tmp_path: Path) -> None:
     assert (found[-1].name, bool(found[-1].skipped)) == (OTHER_SIDE, True)
 
 
-async def test_variants_that_do_not_apply_say_why(tmp_path: Path) -> None:
+async def test_variant_that_does_not_apply_is_skipped_with_the_reason(tmp_path: Path) -> None:
     plain = {"input": {"context": "we quarrel about a thing", "query": "am I wrong?"}}
     found = await varied(
         tmp_path, replies=[reply(summary="No source.", quotes=[], references_help=False)], **plain
@@ -98,15 +98,17 @@ async def test_variants_that_do_not_apply_say_why(tmp_path: Path) -> None:
         ("[1] {1} A boiler", "pages in another order"),
     ],
 )
-async def test_a_model_that_is_moved_is_found_out(tmp_path: Path, words: str, variant: str) -> None:
-    found = await varied(tmp_path, Reader(turned_by(words)))
+async def test_verdict_changed_by_a_variant_is_a_flip(
+    tmp_path: Path, words: str, variant: str
+) -> None:
+    found = await varied(tmp_path, Reader(changed_by(words)))
     flipped = {one.name: one.flips for one in found if one.flips}
     assert list(flipped) == [variant]
     [flip] = flipped[variant]
     assert (flip.field, flip.before, flip.after) == ("verdict of Analyst", "No", "Yes")
 
 
-async def test_the_commonest_of_several_answers_counts(tmp_path: Path) -> None:
+async def test_most_frequent_of_several_answers_counts(tmp_path: Path) -> None:
     turn = iter(range(1000))
 
     def sometimes(prompt: Prompt) -> dict:
@@ -120,7 +122,7 @@ async def test_the_commonest_of_several_answers_counts(tmp_path: Path) -> None:
     assert [one.name for one in found.results if one.flips] == []
 
 
-async def test_a_poisoned_page_is_in_the_prompt_and_inert(tmp_path: Path) -> None:
+async def test_injection_of_a_poisoned_page_stays_inside_its_block(tmp_path: Path) -> None:
     model = Reader(faithful)
     await varied(tmp_path, model)
     poisoned = [prompt for prompt in model.prompts if "Ignore all earlier" in prompt.text]
@@ -129,7 +131,7 @@ async def test_a_poisoned_page_is_in_the_prompt_and_inert(tmp_path: Path) -> Non
     assert list(find_escapes(poisoned)) == []
 
 
-async def test_a_refusal_is_an_outcome_too(tmp_path: Path) -> None:
+async def test_refusal_in_every_variant_is_not_a_flip(tmp_path: Path) -> None:
     found = await varied(tmp_path, replies=[{"blocked": "SAFETY"}])
     assert [one.flips for one in found] == [()] * 7
     result = await run_case(write_case(tmp_path, replies=[{"blocked": "SAFETY"}]), run_config())
@@ -137,12 +139,12 @@ async def test_a_refusal_is_an_outcome_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("first", ["no json", "[]", '{"summary": 3}', reply(summary="[1.5] [1]")])
-async def test_a_first_reply_in_another_shape_is_left_as_it_is(tmp_path: Path, first) -> None:
+async def test_invalid_first_reply_is_not_changed_for_a_variant(tmp_path: Path, first) -> None:
     found = await varied(tmp_path, replies=[first, reply()])
     assert [(one.name, one.flips) for one in found[:2]] == [(name, ()) for name in HELD[:2]]
 
 
-async def test_a_place_is_no_name_to_be_changed(tmp_path: Path) -> None:
+async def test_place_is_not_replaced_as_a_name(tmp_path: Path) -> None:
     told = {"context": "my landlord in Glasgow left the boiler broken", "query": "Am I wrong?"}
     found = await varied(tmp_path, input=told)
     assert [one.skipped for one in found if one.name == "other names"] == [
@@ -150,7 +152,7 @@ async def test_a_place_is_no_name_to_be_changed(tmp_path: Path) -> None:
     ]
 
 
-async def test_text_that_breaks_out_of_its_block_is_told(tmp_path: Path) -> None:
+async def test_text_that_breaks_out_of_its_block_is_found(tmp_path: Path) -> None:
     result = await run_case(write_case(tmp_path), run_config())
     [prompt] = result.prompts
     broken = prompt.text.replace("</REFERENCES>", "</REFERENCES>\n<REFERENCES>\n</REFERENCES>")
@@ -163,8 +165,8 @@ async def test_text_that_breaks_out_of_its_block_is_told(tmp_path: Path) -> None
     assert list(find_escapes([instructed])) == ["a tag is in the instructions"]
 
 
-class Tired:
-    """A model that answers *answers* times and is then out of reach."""
+class FailingModel:
+    """A model that answers *answers* times and is then unavailable."""
 
     name = "tired"
     gives_verdicts = True
@@ -186,10 +188,10 @@ class Tired:
         return ModelReply(json.dumps(faithful(prompt)), self.name)
 
 
-async def test_a_variant_without_an_answer_is_no_flip(tmp_path: Path) -> None:
-    found = await varied(tmp_path, Tired(1))
+async def test_variant_without_an_answer_is_not_a_flip(tmp_path: Path) -> None:
+    found = await varied(tmp_path, FailingModel(1))
     *variants, other = found
     assert {(one.skipped, one.flips) for one in variants} == {("no answer came", ())}
     assert "did not answer" in other.skipped
     with pytest.raises(ModelUnavailable, match="sleeps"):
-        await varied(tmp_path, Tired(0))
+        await varied(tmp_path, FailingModel(0))

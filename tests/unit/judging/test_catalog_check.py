@@ -1,4 +1,4 @@
-"""What is told about sources that are valid and hardly meant."""
+"""Findings about sources that are valid and probably a mistake."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +15,7 @@ def kinds(text):
     return [kind for kind, _, _ in findings(text)]
 
 
-def test_terms_of_the_same_words_are_told():
+def test_duplicate_term_is_a_finding():
     told = findings("[domains.x.terms]\n\"won't pay\" = 1\nx = 2\n'wont pay' = 2")
 
     assert [(kind, path) for kind, path, _ in told] == [
@@ -24,7 +24,7 @@ def test_terms_of_the_same_words_are_told():
     assert "won't pay" in told[0][2]
 
 
-def test_a_longer_term_that_hides_one_of_another_domain_is_told():
+def test_longer_term_that_hides_a_term_of_another_domain_is_a_finding():
     renting = "[domains.renting.terms]\nlandlord = 3\nflat = 0.5\n"
     told = findings(renting + "[domains.pubs.terms]\n'pub landlord' = 3\n'flat beer' = 2\n")
 
@@ -34,17 +34,17 @@ def test_a_longer_term_that_hides_one_of_another_domain_is_told():
     assert "'landlord' (3) of renting" in told[0][2]
 
 
-def test_a_term_of_both_domains_hides_nothing():
+def test_term_weighed_in_both_domains_hides_nothing():
     renting = "[domains.renting.terms]\nlandlord = 3\n'pub landlord' = 1\n"
 
     assert kinds(renting + "[domains.pubs.terms]\n'pub landlord' = 3") == []
 
 
-def test_a_longer_term_of_the_same_domain_is_no_news():
+def test_longer_term_of_the_same_domain_is_not_a_finding():
     assert kinds("[domains.x.terms]\nlandlord = 3\n'pub landlord' = 0") == []
 
 
-def test_a_page_of_two_domains_and_one_without_encryption_are_told():
+def test_page_in_two_domains_and_plain_http_are_findings():
     page = "sources = [{ url = '%s://example.org/a%s', title = 'A' }]\nterms = { %s = 1 }\n"
     told = findings(
         "[domains.x]\n" + page % ("http", "", "a") + "[domains.y]\n" + page % ("http", "/", "b")
@@ -57,7 +57,7 @@ def test_a_page_of_two_domains_and_one_without_encryption_are_told():
     ]
 
 
-def test_a_page_that_stands_twice_in_other_spellings_is_told():
+def test_page_listed_twice_in_different_spellings_is_a_finding():
     pages = [
         "https://example.org/a",
         "https://www.Example.org/a/#top",
@@ -75,7 +75,7 @@ def test_a_page_that_stands_twice_in_other_spellings_is_told():
     ]
 
 
-def test_a_domain_that_no_text_can_get_is_told():
+def test_domain_without_terms_is_a_finding():
     assert kinds("[domains.x]") == ["no-words"]
 
 
@@ -84,7 +84,7 @@ TERMS = st.dictionaries(WORDS, st.floats(-3, 3), max_size=4)
 
 
 @given(TERMS, TERMS)
-def test_any_terms_can_be_checked(first, second):
+def test_any_terms_are_checked_without_an_error(first, second):
     lines = []
     for name, terms in (("x", first), ("y", second)):
         lines += [f"[domains.{name}.terms]", *(f"'{term}' = {terms[term]}" for term in terms)]
@@ -92,7 +92,7 @@ def test_any_terms_can_be_checked(first, second):
     assert all(item.file == "sources.toml" for item in check_catalog(parse_sources(text)))
 
 
-def test_a_finding_says_what_is_wrong_and_what_to_do():
+def test_message_of_a_finding_has_the_problem_and_the_fix():
     assert [said for _, _, said in findings("[domains.x]")] == [
         "has no terms, so that no dispute is ever about it; add about five"
     ]

@@ -20,9 +20,12 @@ from judge.judging.domains import (
     detect_domain,
     term_words,
 )
+from judge.judging.pages.choose import choose_pages
+from judge.judging.pages.library import PageLibrary
 from judge.judging.sources import parse_sources
 from judge.judging.vocabulary import Vocabulary
 from judge.types.text_files import TextFile
+from judge.vocabulary.thesaurus import load_thesaurus
 
 ROOT = Path(__file__).parents[3]
 DISPUTES = tomllib.loads((ROOT / "tests/fixtures/disputes.toml").read_text(encoding="utf-8"))
@@ -68,7 +71,7 @@ def ours(query, context=""):
         ("rent", "brent"),
     ],
 )
-def test_a_term_is_never_found_inside_a_word(term, text):
+def test_term_is_never_found_inside_a_word(term, text):
     assert scores(detector(domain("x", f"{term} = 3")), text, text) == {}
 
 
@@ -96,21 +99,21 @@ def test_spelling_variants_are_the_same_term(term, text):
     assert scores(detector(domain("x", f'"{term}" = 3')), text) == {"x": 3}
 
 
-def test_a_phrase_uses_up_the_words_inside_it():
+def test_phrase_consumes_the_words_inside_it():
     detect = detector(domain("x", "child = 1", '"child maintenance" = 2.5', '"child x y" = 3'))
 
     assert scores(detect, "child maintenance") == {"x": 2.5}
     assert scores(detect, "child x maintenance") == {"x": 1}
 
 
-def test_a_phrase_of_weight_zero_hides_a_word_of_any_domain():
+def test_phrase_of_weight_zero_hides_a_word_of_any_domain():
     detect = detector(domain("renting", "landlord = 3"), domain("pubs", '"pub landlord" = 0'))
 
     assert scores(detect, "the pub landlord") == {}
     assert scores(detect, "the landlord of the pub") == {"renting": 3}
 
 
-def test_a_term_after_my_does_not_use_up_a_phrase_that_begins_in_it():
+def test_term_after_my_does_not_consume_a_phrase_that_begins_in_it():
     detect = detector(domain("x", '"my job" = 1.5', '"job offer" = 2', '"job offer letter" = 1'))
 
     (score,) = detect_domain(detect, read_dispute("my job offer", "")).scores
@@ -119,36 +122,36 @@ def test_a_term_after_my_does_not_use_up_a_phrase_that_begins_in_it():
     assert scores(detect, "my job") == {"x": 1.5}
 
 
-def test_a_phrase_of_weight_zero_hides_what_my_begins_too():
+def test_phrase_of_weight_zero_hides_a_term_that_begins_with_my():
     detect = detector(domain("x", '"my daughter" = 1.6', '"daughter in law" = 0'))
 
     assert scores(detect, "my daughter-in-law") == {}
 
 
-def test_overlapping_phrases_stay_apart_when_the_first_begins_otherwise():
+def test_of_other_overlapping_phrases_the_first_wins():
     detect = detector(domain("x", '"pay rent" = 1', '"rent a car" = 2'))
 
     assert scores(detect, "pay rent a car") == {"x": 1}
 
 
-def test_a_term_of_two_domains_counts_for_both():
+def test_term_of_two_domains_counts_for_both():
     detect = detector(domain("a", "lease = 1"), domain("b", "lease = 2", "Leases = 1"))
 
     assert scores(detect, "a lease") == {"b": 2, "a": 1}
 
 
-def test_only_terms_that_speak_for_a_domain_are_named():
+def test_only_terms_of_positive_weight_are_reported_as_matched():
     detect = detector(domain("a", "lease = 2", "car = -1", "van = 0"), domain("b", "car = -1"))
 
     (score,) = detect_domain(detect, read_dispute("a car lease for a van", "")).scores
     assert (score.domain, score.score, score.matched) == ("a", 1, ("lease",))
 
 
-def test_the_question_counts_more():
+def test_term_in_the_question_counts_more():
     assert scores(detector(domain("x", "boiler = 1")), query="boiler") == {"x": QUERY_FACTOR}
 
 
-def test_a_repeated_term_counts_half_again_and_is_capped():
+def test_repeated_term_counts_half_again_up_to_a_limit():
     detect = detector(domain("x", "boiler = 1"))
 
     assert scores(detect, "boiler boiler") == {"x": 1.5}
@@ -156,7 +159,7 @@ def test_a_repeated_term_counts_half_again_and_is_capped():
     assert scores(detect, "boiler " * 50, "boiler " * 50) == {"x": MAX_FACTOR}
 
 
-def test_patterns_ignore_case_and_are_named_by_what_they_found():
+def test_patterns_ignore_case_and_report_the_matched_text():
     patterns = [(r"\bSection (?:8|21)\b", 2), (r"\bpart \d\b", 1)]
     detect = detector(domain("x", "notice = 0.5", patterns=patterns))
 
@@ -167,14 +170,14 @@ def test_patterns_ignore_case_and_are_named_by_what_they_found():
     assert score.matched == ("section 21", "part 1", "notice")
 
 
-def test_a_pattern_may_have_a_curly_apostrophe():
+def test_pattern_with_a_curly_apostrophe_matches_any_apostrophe():
     detect = detector(domain("x", patterns=[("won\u2019t (?:go|stay)", 2)]))
 
     assert scores(detect, "he won't go") == {"x": 2}
     assert scores(detect, "he won\u2019t stay") == {"x": 2}
 
 
-def test_what_speaks_loudest_is_named_first_and_as_configured():
+def test_matched_terms_are_ordered_by_weight_and_spelled_as_configured():
     detect = detector(domain("x", "Boilers = 1", '"my landlord" = 3', "rent = 2"))
 
     (score,) = detect_domain(
@@ -183,7 +186,7 @@ def test_what_speaks_loudest_is_named_first_and_as_configured():
     assert score.matched == ("my landlord", "rent", "Boilers")
 
 
-def test_a_weight_of_three_decides_alone_in_any_text():
+def test_weight_of_three_decides_alone_in_text_of_any_length():
     detect = detector(domain("x", "landlord = 3"))
 
     for words in (0, 30, 100, 1000):
@@ -204,7 +207,7 @@ def test_a_weight_of_three_decides_alone_in_any_text():
         (2.9, 1500, "default"),
     ],
 )
-def test_a_short_text_needs_less(weight, words, name):
+def test_shorter_text_needs_a_lower_score(weight, words, name):
     detect = detector(domain("x", f"boiler = {weight}"))
 
     context = "boiler " + "word " * (words - 1)
@@ -227,7 +230,7 @@ STORY = "word " * (STORY_WORDS - 1)
         (QUESTION, f"landlord {STORY}", "x"),
     ],
 )
-def test_a_story_needs_more_when_its_question_says_nothing_of_it(query, context, name):
+def test_long_context_needs_a_higher_score_if_the_question_names_no_domain(query, context, name):
     detect = detector(
         domain("x", "boiler = 2.9", "flat = 0.1", "landlord = 3", "car = -0.1", "van = 0"),
         domain("y", "car = 0.1"),
@@ -236,7 +239,7 @@ def test_a_story_needs_more_when_its_question_says_nothing_of_it(query, context,
     assert detect_domain(detect, read_dispute(context, query)).domain == name
 
 
-def test_hints_fade_in_a_long_context_but_strong_terms_do_not():
+def test_weak_terms_count_less_in_a_long_context_but_strong_ones_do_not():
     detect = detector(domain("hint", "job = 1"), domain("strong", "boss = 2"))
     padding = " word" * (4 * HINT_WORDS - 2)
 
@@ -245,7 +248,7 @@ def test_hints_fade_in_a_long_context_but_strong_terms_do_not():
     assert scores(detect, "boss" + padding, "job") == {"strong": 2, "hint": QUERY_FACTOR}
 
 
-def test_the_ranking_is_best_first_and_told_even_for_default():
+def test_scores_are_ordered_and_reported_even_for_default():
     detect = detector(domain("a", "lease = 0.5"), domain("b", "car = 1"), domain("c", "x = 1"))
 
     detection = detect_domain(detect, read_dispute("a car lease", ""))
@@ -253,7 +256,7 @@ def test_the_ranking_is_best_first_and_told_even_for_default():
     assert [score.domain for score in detection.scores] == ["b", "a"]
 
 
-def test_a_sure_tie_goes_to_the_domain_that_stands_first_in_the_file():
+def test_tie_above_the_margin_goes_to_the_first_domain_in_the_file():
     tables = domain("zebra", "boiler = 3"), domain("ant", "boiler = 3")
 
     assert detect_domain(detector(*tables), read_dispute("", "boiler")).domain == "zebra"
@@ -261,7 +264,7 @@ def test_a_sure_tie_goes_to_the_domain_that_stands_first_in_the_file():
 
 
 @pytest.mark.parametrize(("other", "name"), [(3, "default"), (2.9, "default"), (2.7, "zebra")])
-def test_an_unsure_toss_up_is_default(other, name):
+def test_close_scores_below_the_margin_give_default(other, name):
     tables = domain("zebra", "boiler = 3"), domain("ant", f"boiler = {other}")
 
     detection = detect_domain(detector(*tables), read_dispute("boiler", ""))
@@ -270,18 +273,18 @@ def test_an_unsure_toss_up_is_default(other, name):
     assert [score.domain for score in detection.scores] == ["zebra", "ant"]
 
 
-def test_what_lies_between_two_domains_is_told_from_rounded_scores():
+def test_difference_between_two_domains_is_taken_from_rounded_scores():
     tables = domain("zebra", "boiler = 2.4"), domain("ant", "boiler = 2.2")
 
     assert detect_domain(detector(*tables), read_dispute("boiler", "")).domain == "zebra"
 
 
-def test_an_empty_text_is_default():
+def test_empty_text_gets_no_scores():
     assert detect_domain(package_detector(), read_dispute("", "")).scores == ()
 
 
 @given(context=st.text(max_size=400), query=st.text(max_size=100))
-def test_any_text_gets_the_same_ordered_ranking_each_time(context, query):
+def test_any_text_gets_a_deterministic_ordered_ranking(context, query):
     first = detect_domain(package_detector(), read_dispute(context, query))
 
     assert first == detect_domain(package_detector(), read_dispute(context, query))
@@ -338,7 +341,7 @@ def answers(names):
 
 
 @pytest.mark.parametrize("name", [name for name in DISPUTES if name != "default"])
-def test_disputes_as_people_tell_them_get_their_domain(name):
+def test_colloquial_disputes_get_their_domain(name):
     missed = [(query, given) for _, given, query in answers([name]) if given != name]
 
     assert len(missed) / len(DISPUTES[name]) <= 0.12, missed
@@ -350,7 +353,7 @@ def test_near_misses_get_no_domain():
     assert len(found) / len(DISPUTES["default"]) <= 0.07, found
 
 
-def test_no_text_makes_detection_slow():
+def test_detection_is_fast_on_repetitive_text():
     detect = package_detector()
     start = time.process_time()
     for unit in ("my ", "1 ", "a", "'", "my 9 year ", "signed a ", "bought a car ", "not ", "i ("):
@@ -366,7 +369,7 @@ def told_to_us(context, query):
 
 @pytest.mark.skipif(not POSTS.exists(), reason=f"needs the posts at {POSTS}")
 @pytest.mark.parametrize(("extra", "floor"), [((), 0.88), (("consumer", "health"), 0.80)])
-def test_detection_holds_its_floors_on_posts_set_aside(extra, floor):
+def test_detection_keeps_its_scores_on_held_out_posts(extra, floor):
     posts = benchmark.read_posts(POSTS, held_out=True)
     pairs = benchmark.judge_posts(posts, told_to_us, [*benchmark.THREE, *extra])
 
@@ -411,11 +414,14 @@ class TestNewDomain:
             ("My sister will not come to my wedding", "default"),
         ],
     )
-    def test_it_gets_what_is_its_own_and_takes_nothing_from_others(self, text, name):
+    def test_new_domain_gets_its_disputes_and_takes_none_from_others(self, text, name):
         assert detect_domain(self.known.detector, read_dispute(text, "")).domain == name
 
-    def test_it_offers_its_pages(self):
-        assert len(self.known.catalog.domains[0].sources) == 3
+    async def test_page_of_a_new_domain_is_chosen_by_its_topic(self):
+        pages = await PageLibrary(load_thesaurus()).indexed(self.known.catalog)
+        dispute = read_dispute("He plays loud music until two.", "")
+        chosen = choose_pages(pages, dispute, "neighbours", frozenset())
+        assert chosen[0].request.source.url == "https://example.org/noise"
 
 
 PACKAGE = Vocabulary(
@@ -428,20 +434,20 @@ def weighed(text, said):
     return scores(detect, said)
 
 
-def test_terms_of_the_file_overrule_those_of_the_package():
+def test_terms_of_the_file_override_those_of_the_package():
     assert weighed("[domains.old]", "a hedge") == {"old": 1}
     assert weighed("[domains.old.terms]\nhedges = 3", "a hedge") == {"old": 3}
     assert weighed("[domains.old.terms]\nhedge = 0", "a hedge") == {}
     assert weighed("[domains.old]\nvocabulary = false\nterms = { x = 1 }", "a hedge") == {}
 
 
-def test_a_phrase_of_the_package_hides_no_word_of_a_domain_that_it_does_not_know():
+def test_phrase_of_the_package_hides_no_term_of_a_new_domain():
     text = "[domains.old]\n[domains.new.terms]\nfence = 2\n"
 
     assert weighed(text, "my fence") == {"new": 2, "old": 1}
 
 
-def test_a_phrase_of_the_file_hides_words_of_any_domain():
+def test_phrase_of_the_file_hides_terms_of_any_domain():
     text = "[domains.old.terms]\n'my fence' = 1\n[domains.new.terms]\nfence = 2\n"
 
     assert weighed(text, "my fence") == {"old": 1}
@@ -457,5 +463,5 @@ def test_a_phrase_of_the_file_hides_words_of_any_domain():
         ("won't", "wont"),
     ],
 )  # fmt: skip
-def test_a_word_is_compared_in_its_plain_form(written, plain):
+def test_plural_and_possessive_words_are_compared_by_their_stem(written, plain):
     assert term_words(written) == (plain,)

@@ -1,4 +1,4 @@
-"""What is in force is told with the file and the line in which it stands."""
+"""Each setting in force has the file and line where it is written."""
 
 from judge.bootstrap import compile_knowledge
 from judge.judging.effective_sources import BUILT_IN, EffectiveSources, FilePlace, effective_sources
@@ -54,7 +54,7 @@ def told(*files: TextFile) -> EffectiveSources:
     return effective_sources(compile_knowledge(*files), files)
 
 
-def test_each_thing_stands_in_the_line_that_is_told():
+def test_each_setting_has_the_line_where_it_is_written():
     found = told(MAIN, MORE)
     tenancy = found.domains[0]
     places = [
@@ -71,14 +71,14 @@ def test_each_thing_stands_in_the_line_that_is_told():
     assert len({place for _, place in places}) == len(places) == 15
 
 
-def test_domains_are_told_with_their_titles_and_files():
+def test_domains_have_their_titles_and_places():
     assert [(one.name, one.title, str(one.place)) for one in told(MAIN, MORE).domains] == [
         ("tenancy", "Renting", "sources.toml:10"),
         ("pets", "Pets", "more.toml:2"),
     ]
 
 
-def test_the_loudest_terms_come_first_whether_for_or_against():
+def test_terms_are_ordered_by_absolute_weight():
     terms = told(MAIN, MORE).domains[0].terms
     assert [(one.text, one.weight, one.overruled) for one in terms] == [
         ("pub quiz", -4, None),
@@ -89,7 +89,7 @@ def test_the_loudest_terms_come_first_whether_for_or_against():
     assert [(one.text, one.weight) for one in patterns] == [("room", 1), ("flat", -2)]
 
 
-def test_what_no_file_sets_is_built_in():
+def test_unset_settings_are_built_in():
     found = told(MAIN, MORE)
     assert {one.key: str(one.place) for one in found.retrieval if one.place.line} == {
         "max_words": "sources.toml:4"
@@ -99,5 +99,5 @@ def test_what_no_file_sets_is_built_in():
     assert len(told(MORE).personas) == 3
 
 
-def test_a_file_as_a_whole_is_told_without_a_line():
+def test_place_of_a_whole_file_has_no_line():
     assert (str(FilePlace("a.toml")), str(FilePlace("a.toml", 3))) == ("a.toml", "a.toml:3")

@@ -1,4 +1,4 @@
-"""The figures of labelled disputes."""
+"""Precision, recall, F1 and confusions over labelled disputes."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,20 +10,20 @@ def tried(wanted, got, pages=(), offered=(), line=1):
     return EvaluatedDispute(LabelledDispute(line, "", "", wanted, pages), got, offered)
 
 
-def test_a_domain_that_was_never_given_has_no_precision():
+def test_domain_that_was_never_detected_has_no_precision():
     [a, b] = score_evaluation([tried("a", "b")], 8).domains
     assert (a.precision, a.recall, a.f1) == (None, 0, 0)
     assert (b.precision, b.recall, b.f1) == (0, None, 0)
 
 
-def test_hits_are_among_the_first_two_and_recall_over_all():
+def test_hit_at_2_looks_at_two_pages_and_recall_at_all():
     report = score_evaluation(
         [tried("a", "a", ("x", "y"), ("u", "x", "y")), tried("a", "a", ("z",), ("u", "v", "z"))], 8
     )
     assert (report.pages.hit_at_2, report.pages.recall) == (0.5, 1)
 
 
-def test_default_is_no_part_of_the_mean():
+def test_default_is_not_part_of_macro_f1():
     report = score_evaluation([tried("a", "a"), tried("default", "a")], 8)
     assert report.macro_f1 == 0.667
     assert score_evaluation([tried("a", "a"), tried("b", "c")], 8).macro_f1 == 0.333
@@ -34,7 +34,7 @@ NAMES = st.sampled_from(["a", "b", "default"])
 
 
 @given(st.lists(st.tuples(NAMES, NAMES), min_size=1, max_size=20))
-def test_figures_agree_with_each_other(pairs):
+def test_accuracy_f1_and_confusions_are_consistent(pairs):
     report = score_evaluation([tried(*pair, line=n) for n, pair in enumerate(pairs)], 8)
     wrong = sum(len(one.lines) for one in report.confusions)
     assert report.disputes == sum(one.disputes for one in report.domains)
@@ -45,7 +45,7 @@ def test_figures_agree_with_each_other(pairs):
             assert abs(one.f1 - f1) < 0.002
 
 
-def test_what_was_mistaken_for_what_is_told_with_its_lines():
+def test_confusions_have_their_line_numbers():
     pairs = [("a", "b"), ("a", "a"), ("a", "b"), ("c", "default"), ("default", "c"), ("a", "c")]
     report = score_evaluation([tried(*pair, line=n) for n, pair in enumerate(pairs, 1)], 8)
     assert [(one.labelled, one.detected, one.lines) for one in report.confusions] == [

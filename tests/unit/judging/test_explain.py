@@ -1,4 +1,4 @@
-"""What is explained is all that stood in the text, and adds up to what was decided."""
+"""An explanation has every term found in the text and adds up to the detected scores."""
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -34,7 +34,7 @@ terms = { dog = 1 }
     x={}, y={"landlord landlord": -2.0, "the landlord": -2.0},
     context="", query="the landlord landlord",
 )  # fmt: skip
-def test_all_that_stood_in_the_text_is_told_and_adds_up(x, y, context, query):
+def test_every_term_in_the_text_is_explained_and_sums_to_the_score(x, y, context, query):
     explained, known, dispute = explain({"x": x, "y": y}, context, query)
 
     decided = detect_domain(known.detector, dispute)
@@ -56,7 +56,7 @@ def test_all_that_stood_in_the_text_is_told_and_adds_up(x, y, context, query):
 
 
 @given(x=TERMS, y=TERMS, context=TEXT, query=TEXT)
-def test_what_was_missed_is_what_lacks_to_the_bar(x, y, context, query):
+def test_missed_is_the_distance_to_the_needed_score(x, y, context, query):
     explained, _, _ = explain({"x": x, "y": y}, context, query)
 
     if explained.detection.domain == "default" and explained.detection.scores:
@@ -67,7 +67,7 @@ def test_what_was_missed_is_what_lacks_to_the_bar(x, y, context, query):
         assert explained.missed == 0
 
 
-def test_terms_of_the_best_domain_come_first_the_loudest_before_and_the_unheard_last():
+def test_terms_are_ordered_by_domain_score_and_weight_with_hidden_ones_last():
     found = explained("The pub landlord and my landlord: a boiler, a party, a dog and a grievance.")
     assert shown(found) == [
         ("tenancy", "landlord"),
@@ -86,7 +86,7 @@ def test_terms_of_the_best_domain_come_first_the_loudest_before_and_the_unheard_
     assert (lost.configured, lost.weight, lost.is_asked) == ("pub landlord", 0, False)
 
 
-def test_a_term_that_was_lost_says_whether_it_was_asked_and_is_told_once():
+def test_hidden_term_is_listed_once_and_says_if_it_was_in_the_question():
     found = explained("A pub landlord.", "Is the pub landlord a pub landlord?")
     lost = [one for one in found.terms if one.lost_to]
     assert [(one.domain, one.shown, one.lost_to, one.is_asked) for one in lost] == [
@@ -98,7 +98,7 @@ def test_a_term_that_was_lost_says_whether_it_was_asked_and_is_told_once():
     assert (told.lost_to, told.is_asked) == ("pub landlord", False)
 
 
-def test_a_pattern_is_told_with_its_expression_and_file():
+def test_pattern_is_explained_with_its_regex_and_file():
     found = term(explained("He served a Section 21 notice."), "tenancy", "section 21")
     assert (found.kind, found.configured, found.file) == (
         "pattern",
@@ -108,14 +108,14 @@ def test_a_pattern_is_told_with_its_expression_and_file():
     assert (found.weight, found.factor, found.score) == (1, 1, 1)
 
 
-def test_what_the_question_says_weighs_more_and_is_marked():
+def test_term_in_the_question_weighs_more_and_is_marked():
     found = explained("A boiler is cold.", "Is my landlord wrong?")
     asked, told = term(found, "tenancy", "landlord"), term(found, "tenancy", "boiler")
     assert (asked.is_asked, asked.weight, asked.factor, asked.score) == (True, 3, 1.5, 4.5)
     assert (told.is_asked, told.weight, told.factor, told.score) == (False, 2, 1, 2)
 
 
-def test_totals_have_two_decimals_and_the_terms_all_of_theirs():
+def test_totals_are_rounded_to_two_decimals_but_terms_are_not():
     found = explained("A dog. " + "word " * 140)
     assert [one.score for one in found.totals] == [0.84]
     assert term(found, "pets", "dog").factor == 0.839
@@ -150,7 +150,7 @@ def stands_in(term, words):
     return any(tuple(words[at : at + len(term)]) == term for at in range(len(words)))
 
 
-def test_care_help_and_nations_are_explained_beside_the_domain():
+def test_explanation_has_safety_help_and_nations():
     known = compile_knowledge("""vocabulary = false
 [domains.tenancy]
 terms = { landlord = 3 }

@@ -56,7 +56,7 @@ from judge.judging.sources_file.tables import NATIONS
         ("a house share in Plymouth", {"england"}),
     ],
 )
-def test_a_nation_that_is_mentioned_is_found(text, nations):
+def test_mentioned_nation_is_found(text, nations):
     assert find_nations(read_dispute(text, "")) == nations
 
 
@@ -97,7 +97,7 @@ def test_a_nation_that_is_mentioned_is_found(text, nations):
         "the counties down south",
     ],
 )
-def test_a_look_alike_is_no_nation(text):
+def test_text_that_resembles_a_place_names_no_nation(text):
     assert find_nations(read_dispute(text, "")) == frozenset()
 
 
@@ -106,7 +106,7 @@ def test_any_text_names_only_known_nations(text):
     assert find_nations(read_dispute(text, "")) <= set(NATIONS)
 
 
-def test_no_text_is_slow():
+def test_finding_nations_is_fast_on_repetitive_text():
     start = time.process_time()
     for unit in ("in ", "in north ", "in London, ", "new england ", "a", "of Scotland "):
         find_nations(read_dispute((unit * 8000)[:8000], ""))

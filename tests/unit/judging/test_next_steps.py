@@ -1,4 +1,4 @@
-"""What a person can do next is drawn from the pages cited, and from nothing else."""
+"""The next steps are the cited pages."""
 
 from datetime import UTC, datetime
 
@@ -20,7 +20,7 @@ def cite(number: int) -> Citation:
     return Citation(number, "summary", 0, 3, None, "none", None)
 
 
-def test_steps_follow_the_order_of_the_citations_each_once():
+def test_steps_follow_the_citations_without_duplicates():
     steps = next_steps([cite(2), cite(1), cite(2)], [page(1), page(2), page(3)])
     assert steps == (
         NextStep("Page 2", "https://advice.example/2"),
@@ -28,16 +28,16 @@ def test_steps_follow_the_order_of_the_citations_each_once():
     )
 
 
-def test_what_nobody_cites_is_no_step():
+def test_uncited_page_is_not_a_step():
     assert next_steps([], [page(1)]) == ()
 
 
-def test_a_passage_of_a_document_is_no_step():
+def test_passage_of_a_document_is_not_a_step():
     assert next_steps([cite(1)], [page(1, "/home/rules.md", "passage")]) == ()
 
 
 @given(st.lists(st.integers(1, 9)), st.lists(st.sampled_from(["page", "passage"]), max_size=9))
-def test_every_step_is_a_page_that_is_cited(numbers, kinds):
+def test_every_step_is_a_distinct_cited_page(numbers, kinds):
     references = [page(number, kind=kind) for number, kind in enumerate(kinds, 1)]
     steps = next_steps([cite(number) for number in numbers], references)
     cited = {(r.title, r.url) for r in references if r.number in numbers and r.kind == "page"}

@@ -1,4 +1,4 @@
-"""The story of a judgement: each step, each turn it can take."""
+"""The pipeline: each step, and what happens when one fails."""
 
 import asyncio
 import json
@@ -91,7 +91,7 @@ HARD = reply("Repairs are theirs [7].")
 
 
 class World:
-    """A pipeline on fakes, and what it did."""
+    """A pipeline on fakes, with the steps and journal entries that it wrote."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class SlowModel:
         raise AssertionError
 
 
-async def test_a_good_reply_becomes_a_result_that_says_where_everything_comes_from() -> None:
+async def test_good_reply_becomes_a_result_with_its_references() -> None:
     result = await World(ScriptedModel(GOOD)).judge()
     assert (result.id, result.domain, result.attempts, result.model) == (
         "r1", "tenancy", 1, "scripted",
@@ -159,7 +159,7 @@ async def test_a_good_reply_becomes_a_result_that_says_where_everything_comes_fr
     assert result.usage == Usage(100, 50, 25)
 
 
-async def test_every_step_is_told_in_order() -> None:
+async def test_steps_are_emitted_in_order() -> None:
     world = World(ScriptedModel(HARD, GOOD))
     await world.judge()
     assert [type(step) for step in world.steps] == [
@@ -173,38 +173,40 @@ async def test_every_step_is_told_in_order() -> None:
     assert [defect.value for defect in restarted.defects] == ["[7]"]
 
 
-async def test_a_dispute_that_names_scotland_gets_its_page_and_another_does_not() -> None:
-    model = ScriptedModel(GOOD)
-    result = await World(model).judge(context="My landlord in Glasgow will not mend the boiler.")
-    assert "https://b.example/scotland" in [r.url for r in result.references]
+async def test_only_a_dispute_in_scotland_is_offered_the_scottish_page() -> None:
+    said = "My landlord in {} will not mend the boiler."
+    scottish = await World(ScriptedModel(GOOD)).judge(context=said.format("Glasgow"))
+    english = await World(ScriptedModel(GOOD)).judge(context=said.format("Leeds"))
+    assert "https://b.example/scotland" in [r.url for r in scottish.references]
+    assert [r.url for r in english.references] == ["https://a.example/repairs"]
 
 
-async def test_a_named_domain_is_used_without_asking_the_detector() -> None:
-    context = "He will not listen to my complaint, whatever I say."
+async def test_requested_domain_overrides_the_detected_one() -> None:
+    context = "My landlord will not listen to my complaint, whatever I say."
     result = await World(ScriptedModel(GOOD, SOFT)).judge(domain="workplace", context=context)
     assert result.references[0].url == "https://d.example/work"
     assert result.domain == "workplace"
 
 
-async def test_a_page_is_offered_without_a_domain_when_it_clearly_fits() -> None:
+async def test_clearly_relevant_page_is_offered_without_a_domain() -> None:
     result = await World(ScriptedModel(GOOD)).judge(domain="default")
     assert [r.url for r in result.references] == ["https://a.example/repairs"]
 
 
-async def test_a_dispute_that_no_page_fits_has_no_references_and_no_citations() -> None:
+async def test_dispute_without_a_relevant_page_has_no_references() -> None:
     model = ScriptedModel(reply("Talk to them.", []))
     result = await World(model).judge(context="My sister sings when I sleep.", query="Rude?")
     assert (result.domain, result.references, result.evidence) == ("default", (), "none")
     assert "<REFERENCES>" not in model.prompts[0].text
 
 
-async def test_an_unknown_domain_is_refused_with_the_valid_names() -> None:
+async def test_unknown_domain_is_refused_with_the_valid_names() -> None:
     with pytest.raises(UnknownDomain) as caught:
         await World(ScriptedModel()).judge(domain="nope")
     assert caught.value.valid == ("tenancy", "workplace", "default")
 
 
-async def test_a_scope_is_refused_while_nothing_is_indexed() -> None:
+async def test_scope_is_refused_while_nothing_is_indexed() -> None:
     for index in (None, FakeIndex()):
         world = World(ScriptedModel(), index=index)
         with pytest.raises(BadScope) as caught:
@@ -228,7 +230,7 @@ LEASE = document(
 )
 
 
-async def test_the_best_passages_of_a_scope_follow_the_pages_and_are_cited_like_them() -> None:
+async def test_best_passages_of_a_scope_follow_the_pages_and_can_be_cited() -> None:
     said = reply(
         "Repairs are theirs [1], within three days [2].",
         [POINTER, {"number": 2, "sentences": [1]}],
@@ -250,7 +252,7 @@ async def test_the_best_passages_of_a_scope_follow_the_pages_and_are_cited_like_
     assert not any("could not be read" in warning for warning in result.warnings)
 
 
-async def test_without_a_domain_the_passages_stand_alone() -> None:
+async def test_passages_are_offered_without_a_domain_or_pages() -> None:
     said = reply("Within three days [1].", [{"number": 1, "sentences": [1]}])
     world = World(ScriptedModel(said), index=FakeIndex(LEASE), pages=dict.fromkeys(PAGES))
     result = await world.judge(scope="@collection:leases", domain="default")
@@ -258,33 +260,33 @@ async def test_without_a_domain_the_passages_stand_alone() -> None:
     assert result.evidence == "grounded"
 
 
-async def test_without_a_scope_nothing_is_searched() -> None:
+async def test_no_documents_are_searched_without_a_scope() -> None:
     index = FakeIndex(LEASE)
     result = await World(ScriptedModel(GOOD), index=index).judge()
     assert {r.kind for r in result.references} == {"page"}
     assert index.calls == []
 
 
-async def test_a_bad_scope_is_refused_before_anything_is_done() -> None:
+async def test_invalid_scope_is_refused_before_the_first_step() -> None:
     world = World(ScriptedModel(), index=FakeIndex(LEASE))
     with pytest.raises(BadScope, match="no collection 'lease'"):
         await world.judge(scope="@collection:lease")
     assert world.steps == []
 
 
-async def test_an_index_that_is_down_is_told_not_passed_over() -> None:
+async def test_unavailable_index_is_an_error() -> None:
     index = FakeIndex(LEASE)
     index.is_down = True
     with pytest.raises(IndexUnavailable):
         await World(ScriptedModel(), index=index).judge(scope="@*")
 
 
-async def test_a_scope_that_gave_nothing_is_a_warning() -> None:
+async def test_scope_without_hits_is_a_warning() -> None:
     result = await World(ScriptedModel(GOOD), index=FakeIndex(LEASE)).judge(scope="@tag:none")
     assert any("No tag is called 'none'" in warning for warning in result.warnings)
 
 
-async def test_a_defective_reply_is_asked_again_exactly_once_with_the_defects_named() -> None:
+async def test_model_is_asked_once_more_with_the_defects_of_its_reply() -> None:
     model = ScriptedModel(HARD, GOOD, GOOD)
     result = await World(model).judge()
     assert len(model.calls) == 2
@@ -294,7 +296,7 @@ async def test_a_defective_reply_is_asked_again_exactly_once_with_the_defects_na
     assert result.warnings == ()
 
 
-async def test_two_hard_defects_are_an_error_that_lists_both() -> None:
+async def test_two_replies_with_hard_defects_are_an_error_that_lists_both() -> None:
     with pytest.raises(InvalidReply) as caught:
         await World(ScriptedModel(HARD, "{")).judge()
     assert [defect.rule for defect in caught.value.defects] == ["citation", "json"]
@@ -310,38 +312,36 @@ async def test_two_hard_defects_are_an_error_that_lists_both() -> None:
         ((SOFT, reply("No mark.", [], paraphrase="x" * 300)), 1),
     ],
 )
-async def test_of_two_replies_the_one_with_fewer_defects_is_shown(
-    replies: tuple[str, str], defects: int
-) -> None:
+async def test_reply_with_fewer_defects_is_shown(replies: tuple[str, str], defects: int) -> None:
     result = await World(ScriptedModel(*replies)).judge()
     assert len(result.warnings) == defects
     assert result.evidence == "unverified"
 
 
-async def test_of_two_equally_good_replies_the_second_is_shown() -> None:
+async def test_second_of_two_equally_good_replies_is_shown() -> None:
     result = await World(ScriptedModel(SOFT, reply("Second [1].", []))).judge()
     assert result.summary == "Second [1]."
 
 
-async def test_a_truncated_reply_is_asked_again_with_more_room() -> None:
+async def test_truncated_reply_is_retried_with_a_doubled_limit() -> None:
     model = ScriptedModel(ModelReply("{", "scripted", "truncated"), GOOD)
     await World(model).judge()
     assert [asked.doubles_limit for asked in model.calls] == [False, True]
 
 
-async def test_a_reply_that_is_good_enough_survives_the_loss_of_the_second() -> None:
+async def test_reply_with_a_soft_defect_is_shown_if_the_second_call_fails() -> None:
     world = World(ScriptedModel(SOFT, ModelUnavailable("gone")))
     result = await world.judge()
     assert (result.attempts, result.evidence) == (1, "unverified")
     assert "model.second_attempt_lost" in world.journal.events
 
 
-async def test_a_hard_defect_does_not_survive_the_loss_of_the_second() -> None:
+async def test_reply_with_a_hard_defect_is_not_shown_if_the_second_call_fails() -> None:
     with pytest.raises(ModelUnavailable):
         await World(ScriptedModel(HARD, ModelUnavailable("gone"))).judge()
 
 
-async def test_a_refusal_carries_the_help_lines_and_is_not_asked_again() -> None:
+async def test_refusal_has_help_lines_and_is_not_retried() -> None:
     model = ScriptedModel(ContentBlocked("SAFETY"), GOOD)
     with pytest.raises(ContentBlocked) as caught:
         await World(model).judge()
@@ -349,13 +349,13 @@ async def test_a_refusal_carries_the_help_lines_and_is_not_asked_again() -> None
     assert len(model.calls) == 1
 
 
-async def test_an_unavailable_model_is_the_callers_to_see() -> None:
+async def test_unavailable_model_is_an_error_with_its_retry_after() -> None:
     with pytest.raises(ModelUnavailable) as caught:
         await World(ScriptedModel(ModelUnavailable("down", retry_after_s=7))).judge()
     assert caught.value.retry_after_s == 7
 
 
-async def test_a_fallback_answers_for_an_unavailable_model_and_says_so() -> None:
+async def test_fallback_answers_for_an_unavailable_model_with_a_warning() -> None:
     world = World(ScriptedModel(ModelUnavailable("down")), ScriptedModel(GOOD, name="other"))
     result = await world.judge()
     assert (result.model, result.degraded, result.attempts) == ("other", True, 1)
@@ -363,7 +363,7 @@ async def test_a_fallback_answers_for_an_unavailable_model_and_says_so() -> None
     assert world.journal.fields_of("model.fallback") == [{"reason": "ModelUnavailable"}]
 
 
-async def test_each_reply_is_noted_with_what_it_cost() -> None:
+async def test_each_reply_is_journalled_with_its_tokens() -> None:
     world = World(ScriptedModel(HARD, GOOD))
     await world.judge()
     said = {"model": "scripted", "finish": "stop"}
@@ -371,26 +371,26 @@ async def test_each_reply_is_noted_with_what_it_cost() -> None:
     assert world.journal.fields_of("model.replied") == [said | cost] * 2
 
 
-async def test_a_verdict_with_a_soft_defect_is_better_than_a_fallback_that_only_quotes() -> None:
+async def test_verdict_with_a_soft_defect_is_preferred_to_an_extractive_fallback() -> None:
     world = World(ScriptedModel(reply(quotes=()), ModelUnavailable("down")), ExtractiveModel())
     result = await world.judge()
     assert [persona.verdict for persona in result.personas] == ["No", "No", "No"]
     assert (result.model, result.degraded, result.evidence) == ("scripted", False, "unverified")
 
 
-async def test_a_fallback_that_judges_mends_a_soft_defect() -> None:
+async def test_judging_fallback_replaces_a_reply_with_a_soft_defect() -> None:
     usual = ScriptedModel(reply(quotes=()), ModelUnavailable("down"))
     result = await World(usual, ScriptedModel(GOOD, name="other")).judge()
     assert (result.model, result.degraded, result.evidence) == ("other", True, "grounded")
 
 
-async def test_a_fallback_that_only_quotes_answers_where_the_first_reply_cannot_be_shown() -> None:
+async def test_extractive_fallback_replaces_a_reply_with_a_hard_defect() -> None:
     model = ScriptedModel(reply("It is theirs [9]."), ModelUnavailable("down"))
     result = await World(model, ExtractiveModel()).judge()
     assert (result.model, result.degraded, result.attempts) == ("extractive", True, 2)
 
 
-async def test_a_fallback_answers_for_a_slow_model_within_the_deadline() -> None:
+async def test_fallback_answers_for_a_slow_model_within_the_deadline() -> None:
     world = World(SlowModel(), ExtractiveModel(), deadline_s=0.2)
     result = await world.judge()
     assert (result.model, result.degraded) == ("extractive", True)
@@ -401,20 +401,20 @@ async def test_a_fallback_answers_for_a_slow_model_within_the_deadline() -> None
     )
 
 
-async def test_of_the_time_a_quarter_is_kept_for_the_fallback() -> None:
+async def test_quarter_of_the_deadline_is_kept_for_the_fallback() -> None:
     usual, fallback = ScriptedModel(ModelUnavailable("Down.")), ScriptedModel(GOOD)
     await World(usual, fallback, deadline_s=0.2).judge()
     given = [model.calls[0].timeout_s for model in (usual, fallback)]
     assert given == pytest.approx([0.15, 0.2])
 
 
-async def test_of_a_long_time_a_second_is_kept_for_the_fallback() -> None:
+async def test_at_most_one_second_is_kept_for_the_fallback() -> None:
     usual, fallback = ScriptedModel(ModelUnavailable("Down.")), ScriptedModel(GOOD)
     await World(usual, fallback, deadline_s=12).judge()
     assert [model.calls[0].timeout_s for model in (usual, fallback)] == [11, 12]
 
 
-async def test_without_a_fallback_a_slow_model_ends_at_the_deadline() -> None:
+async def test_slow_model_without_a_fallback_is_stopped_at_the_deadline() -> None:
     world = World(SlowModel(), deadline_s=0.05)
     with pytest.raises(DeadlineExceeded) as caught:
         await world.judge()
@@ -423,27 +423,34 @@ async def test_without_a_fallback_a_slow_model_ends_at_the_deadline() -> None:
     assert told == {"reason": "deadline", "status": 0, "hint": "slow gave no reply in 0.05 seconds"}
 
 
-async def test_the_model_gets_the_time_that_is_left() -> None:
-    model = ScriptedModel(GOOD)
-    await World(model, deadline_s=12).judge()
-    assert model.calls[0].timeout_s == 12
+async def test_each_attempt_gets_the_remaining_time() -> None:
+    class Ticking(ScriptedModel):
+        async def complete(self, prompt: Prompt, **options: Any) -> ModelReply:
+            reply = await super().complete(prompt, **options)
+            world.clock.advance(5)
+            return reply
+
+    model = Ticking(HARD, GOOD)
+    world = World(model, deadline_s=12)
+    await world.judge()
+    assert [call.timeout_s for call in model.calls] == [12, 7]
 
 
-async def test_a_page_that_is_down_is_left_out_and_said_to_be() -> None:
+async def test_unavailable_page_is_left_out_with_a_warning() -> None:
     pages = dict.fromkeys(PAGES) | {"https://a.example/repairs": PAGES["https://a.example/repairs"]}
     result = await World(ScriptedModel(GOOD), pages=pages).judge()
     assert [r.url for r in result.references] == ["https://a.example/repairs"]
     assert result.warnings == ("1 of 2 pages could not be read and is left out.",)
 
 
-async def test_several_pages_that_are_down_are_counted() -> None:
+async def test_several_unavailable_pages_are_counted_in_the_warning() -> None:
     said = "My landlord will not mend the boiler and keeps the deposit in no scheme."
     world = World(ScriptedModel(reply("Ask again.", [])), pages={})
     result = await world.judge(context=said)
     assert result.warnings == ("2 of 2 pages could not be read and are left out.",)
 
 
-async def test_the_last_good_text_of_a_page_is_marked_stale_with_its_date() -> None:
+async def test_stale_page_is_marked_with_a_warning_and_its_date() -> None:
     pages: dict[str, str | None] = dict(PAGES)
     world = World(ScriptedModel(GOOD, GOOD), pages=pages)
     await world.judge()
@@ -456,7 +463,7 @@ async def test_the_last_good_text_of_a_page_is_marked_stale_with_its_date() -> N
     )
 
 
-async def test_every_rule_that_fired_is_counted_by_name() -> None:
+async def test_each_broken_rule_is_journalled_by_name() -> None:
     world = World(ScriptedModel(HARD, SOFT))
     await world.judge()
     assert world.journal.fields_of("reply.defect") == [
@@ -465,7 +472,7 @@ async def test_every_rule_that_fired_is_counted_by_name() -> None:
     ]
 
 
-async def test_timings_are_those_of_the_steps() -> None:
+async def test_timings_are_measured_by_step() -> None:
     class Ticking(ScriptedModel):
         async def complete(self, prompt: Prompt, **options: Any) -> ModelReply:
             world.clock.advance(0.3)
@@ -476,7 +483,7 @@ async def test_timings_are_those_of_the_steps() -> None:
     assert (timings.references, timings.model, timings.total) == (0.0, 300.0, 300.0)
 
 
-async def test_whatever_hangs_the_deadline_ends_it() -> None:
+async def test_deadline_ends_any_step_that_hangs() -> None:
     async def forever() -> None:
         await asyncio.Event().wait()
 

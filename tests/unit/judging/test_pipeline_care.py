@@ -1,9 +1,11 @@
-"""What a judgement adds for people: help, care, whose law was assumed, and a budget that holds."""
+"""The pipeline's help lines, safety instructions, assumed nation and budget."""
+
+from dataclasses import replace
 
 import pytest
 
 from judge.bootstrap import compile_knowledge
-from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
+from judge.errors import BudgetSpent, ContentBlocked
 from judge.golden.replay import ReplayFetcher
 from judge.ports import LanguageModel
 from judge.types.requests import JudgeRequest
@@ -12,7 +14,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel
 from tests.fakes.pipeline import build_pipeline, text_retriever
-from tests.unit.judging.test_pipeline import GOOD, HARD, SOFT, reply
+from tests.unit.judging.test_pipeline import GOOD, HARD, SOFT, World, reply
 
 SOURCES = """
 vocabulary = false
@@ -66,20 +68,13 @@ async def judge(
     *,
     fallback: LanguageModel | None = None,
     pages: dict[str, str | None] | None = None,
-    admit: BudgetSpent | None = None,
     hear_other_side: bool = False,
     sources: str = SOURCES,
 ) -> JudgeResult:
     clock, journal, knowledge = FakeClock(), RecordingJournal(), compile_knowledge(sources)
 
-    async def check() -> None:
-        if admit:
-            raise admit
-
     fetcher = ReplayFetcher(PAGES if pages is None else pages)
-    pipeline = build_pipeline(
-        knowledge, text_retriever(fetcher, clock, journal), model, fallback, check_budget=check
-    )
+    pipeline = build_pipeline(knowledge, text_retriever(fetcher, clock, journal), model, fallback)
     request = JudgeRequest(
         context=context, query="Am I being unreasonable?", hear_other_side=hear_other_side
     )
@@ -87,14 +82,16 @@ async def judge(
 
 
 class TestCare:
-    async def test_help_comes_with_the_verdict_and_both_prompts_ask_for_care(self) -> None:
+    async def test_dispute_with_danger_has_help_lines_and_safety_instructions_in_each_prompt(
+        self,
+    ) -> None:
         model = ScriptedModel(HARD, GOOD)
         result = await judge(model, SAD)
         assert [line.phone for line in result.help] == ["116 123"]
         assert all("put safety first" in prompt.instructions for prompt in model.prompts)
         assert len(model.prompts) == 2
 
-    async def test_whoever_may_be_in_danger_is_not_told_the_other_side(self) -> None:
+    async def test_other_side_is_not_heard_if_somebody_may_be_in_danger(self) -> None:
         model = ScriptedModel(GOOD, GOOD)
         result = await judge(model, SAD, hear_other_side=True)
         assert result.other_side == OtherSide.unheard(
@@ -102,19 +99,21 @@ class TestCare:
         )
         assert len(model.prompts) == 1
 
-    async def test_help_of_the_domain_comes_after_that_and_none_twice(self) -> None:
+    async def test_help_of_the_domain_follows_that_of_safety_without_duplicates(self) -> None:
         uncited = reply("Talk to them.", [])
         result = await judge(ScriptedModel(uncited), "I want to kill myself because of my boss.")
         assert [line.title for line in result.help] == ["Samaritans", "Conciliators"]
         result = await judge(ScriptedModel(uncited), "My boss is so mean to all of us.")
         assert [line.title for line in result.help] == ["Conciliators", "The same listeners"]
 
-    async def test_a_refused_dispute_shows_its_own_lines_first_and_none_twice(self) -> None:
+    async def test_refused_dispute_with_danger_has_its_own_help_lines_first_without_duplicates(
+        self,
+    ) -> None:
         with pytest.raises(ContentBlocked) as caught:
             await judge(ScriptedModel(ContentBlocked("SAFETY")), SAD)
         assert [line.title for line in caught.value.help_lines] == ["Samaritans", "Advice"]
 
-    async def test_a_refused_dispute_that_seemed_harmless_shows_the_general_lines(self) -> None:
+    async def test_refused_dispute_without_danger_has_the_general_help_lines(self) -> None:
         with pytest.raises(ContentBlocked) as caught:
             await judge(ScriptedModel(ContentBlocked("SAFETY")), "My landlord is mean to me.")
         assert [line.title for line in caught.value.help_lines] == ["Samaritans again", "Advice"]
@@ -126,7 +125,7 @@ class TestCare:
             ("My landlord is mean to me.", []),
         ],
     )
-    async def test_without_general_lines_a_refused_dispute_shows_those_of_its_domain(
+    async def test_refused_dispute_without_general_help_lines_has_those_of_its_domain(
         self, context: str, titles: list[str]
     ) -> None:
         sources = SOURCES[: SOURCES.index("[blocked]")] + SOURCES[SOURCES.index("[[safety]]") :]
@@ -137,41 +136,46 @@ class TestCare:
 
 
 class TestNations:
-    async def test_the_law_that_was_assumed_is_told(self) -> None:
+    async def test_assumed_nation_is_a_warning(self) -> None:
         result = await judge(ScriptedModel(GOOD), "My landlord will not mend the boiler.")
         assert result.warnings == (ASSUMED,)
 
-    async def test_nothing_is_assumed_where_the_nation_is_named(self) -> None:
+    async def test_no_nation_is_assumed_if_one_is_named(self) -> None:
         result = await judge(ScriptedModel(GOOD), "My landlord in Leeds won't mend the boiler.")
         assert [r.url for r in result.references] == ["https://a.example/england"]
         assert result.warnings == ()
 
-    async def test_a_dispute_from_elsewhere_gets_no_page_of_england(self) -> None:
+    async def test_dispute_from_another_nation_gets_no_page_of_england(self) -> None:
         plain = reply("Ask again in writing.", [])
         result = await judge(ScriptedModel(plain), "My landlord in Glasgow won't mend the boiler.")
         assert (result.references, result.warnings) == ((), ())
 
-    async def test_nothing_is_assumed_where_the_pages_hold_everywhere(self) -> None:
+    async def test_no_nation_is_assumed_if_the_pages_apply_everywhere(self) -> None:
         result = await judge(
             ScriptedModel(GOOD), "My boss will not listen to my complaint about pay."
         )
         assert len(result.references) == 2
         assert result.warnings == ()
 
-    async def test_nothing_is_assumed_for_a_page_that_could_not_be_read(self) -> None:
+    async def test_no_nation_is_assumed_for_an_unreadable_page(self) -> None:
         plain = reply("Ask again in writing.", [])
         result = await judge(ScriptedModel(plain), "My landlord is mean to me.", pages={})
         assert result.warnings == ("1 of 1 page could not be read and is left out.",)
 
 
 class TestBudget:
-    async def test_a_spent_budget_is_told_before_anything_is_fetched_or_asked(self) -> None:
-        model = ScriptedModel(GOOD)
-        with pytest.raises(BudgetSpent):
-            await judge(model, "My landlord is mean to me.", admit=BudgetSpent("Spent."))
-        assert model.calls == []
+    async def test_spent_budget_is_an_error_before_any_page_or_model_call(self) -> None:
+        async def check() -> None:
+            raise BudgetSpent("Spent.")
 
-    async def test_the_fallback_does_not_hide_a_spent_budget(self) -> None:
+        model = ScriptedModel(GOOD)
+        world = World(model)
+        world.pipeline = replace(world.pipeline, check_budget=check)
+        with pytest.raises(BudgetSpent):
+            await world.judge()
+        assert (model.calls, world.steps, world.journal.events) == ([], [], [])
+
+    async def test_fallback_does_not_answer_for_a_spent_budget(self) -> None:
         fallback = ScriptedModel(GOOD)
         with pytest.raises(BudgetSpent):
             await judge(
@@ -181,12 +185,7 @@ class TestBudget:
             )
         assert fallback.calls == []
 
-    async def test_the_fallback_stands_in_for_a_model_that_is_only_away(self) -> None:
-        model, fallback = ScriptedModel(ModelUnavailable("away")), ScriptedModel(GOOD, name="b")
-        result = await judge(model, "My landlord is mean to me.", fallback=fallback)
-        assert (result.model, result.degraded) == ("b", True)
-
-    async def test_a_first_reply_that_can_be_shown_is_when_the_budget_ends_before_the_second(
+    async def test_first_reply_with_a_soft_defect_is_shown_if_the_budget_ends(
         self,
     ) -> None:
         model = ScriptedModel(SOFT, BudgetSpent("Spent."))

@@ -1,4 +1,4 @@
-"""What may be cited: the pages that bear on the dispute, and what is told of those left out."""
+"""The references are relevant pages, then passages; unreadable pages are counted."""
 
 from datetime import UTC, datetime
 
@@ -40,7 +40,7 @@ DISPUTE = "My landlord will not repair the boiler."
 
 
 class World:
-    """A collector over scripted pages, and what it collects."""
+    """A collector over scripted pages."""
 
     def __init__(self) -> None:
         self.clock, self.journal = FakeClock(), RecordingJournal()
@@ -67,7 +67,7 @@ def world() -> World:
     return World()
 
 
-async def test_the_pages_that_bear_on_the_dispute_come_before_the_passages(world):
+async def test_relevant_pages_come_before_passages(world):
     clause = Snippet("lease.md", "Lease", "Repairs in 3 days.", datetime.now(UTC), kind="passage")
     collected = await world.collect(passages=CitablePassages((clause,)))
     assert [(one.number, one.kind, one.url) for one in collected.references] == [
@@ -77,26 +77,26 @@ async def test_the_pages_that_bear_on_the_dispute_come_before_the_passages(world
     assert collected.left_out == 0
 
 
-async def test_a_second_request_fetches_nothing_and_gets_the_same(world):
+async def test_second_request_is_served_from_the_cache(world):
     first = await world.collect()
     world.fetcher.calls.clear()
     assert await world.collect() == first
     assert world.fetcher.calls == []
 
 
-async def test_a_page_that_cannot_be_read_is_told_once_it_may_fit(world):
+async def test_unreadable_page_of_the_domain_is_counted_as_left_out(world):
     world.fetcher.fail(REPAIRS)
     assert (await world.collect()).left_out == 1
 
 
-async def test_a_page_of_another_domain_that_was_only_tried_is_not_told(world):
+async def test_unreadable_page_of_another_domain_is_not_counted(world):
     world.fetcher.fail(WORK)
     collected = await world.collect(f"{DISPUTE} He has a grievance.")
     assert world.fetcher.hits[WORK] == 1
     assert (collected.left_out, [one.url for one in collected.references]) == (0, [REPAIRS])
 
 
-async def test_a_withdrawn_page_is_neither_offered_nor_told_as_unreadable(world):
+async def test_withdrawn_page_is_neither_offered_nor_counted_as_unreadable(world):
     world.retriever.reader = type(world.retriever.reader)(
         world.fetcher, world.clock, lambda *_, **__: ReadPage(withdrawn=True)
     )
@@ -106,7 +106,7 @@ async def test_a_withdrawn_page_is_neither_offered_nor_told_as_unreadable(world)
     assert set(world.journal.events) == {"page.withdrawn"}
 
 
-async def test_a_snippet_that_others_stored_is_offered_when_it_fits(world):
+async def test_cached_snippet_of_another_writer_is_offered(world):
     by_hand = "By law the landlord must repair the boiler soon."
     await world.retriever.cache.put_many({f"snippet:tenancy:{REPAIRS}": (by_hand, 600)})
     collected = await world.collect()
@@ -114,7 +114,7 @@ async def test_a_snippet_that_others_stored_is_offered_when_it_fits(world):
     assert world.fetcher.hits[REPAIRS] == 0
 
 
-async def test_a_stale_page_is_offered_as_that(world):
+async def test_stale_page_is_offered_and_marked_stale(world):
     await world.collect()
     world.clock.advance(2 * 86_400)
     world.fetcher.fail(REPAIRS)
@@ -122,5 +122,5 @@ async def test_a_stale_page_is_offered_as_that(world):
     assert (reference.stale, reference.text) == (True, TEXTS[REPAIRS])
 
 
-async def test_no_nation_is_assumed_where_all_pages_hold_everywhere(world):
+async def test_no_nation_is_assumed_if_all_pages_apply_everywhere(world):
     assert (await world.collect()).assumed_nation is None

@@ -1,4 +1,4 @@
-"""Which disputes call for care, and who is shown as help."""
+"""Which disputes suggest danger, and which help lines they get."""
 
 import tomllib
 from pathlib import Path
@@ -45,10 +45,10 @@ def rule(*terms: str, patterns: tuple[str, ...] = (), harmless: tuple[str, ...] 
     return SafetyRule(terms, patterns, (LISTENERS,), harmless)
 
 
-class TestOurSentences:
-    """Measured on our own set, which says how well the rules know such sentences and no more."""
+class TestSafetySentences:
+    """Measured on the project's own sentences, not on independent ones."""
 
-    def test_the_set_is_large_enough_and_half_of_it_look_alikes(self):
+    def test_sentences_are_at_least_sixty_and_about_half_are_harmless(self):
         serious = sum(len(said) for said in SERIOUS.values())
         assert serious + len(LOOK_ALIKES) >= 60
         assert 0.4 <= len(LOOK_ALIKES) / (serious + len(LOOK_ALIKES)) <= 0.6
@@ -61,7 +61,7 @@ class TestOurSentences:
         assert found / (found + false) >= 0.85
 
     @pytest.mark.parametrize("kind", SERIOUS)
-    def test_every_kind_is_recognised(self, kind):
+    def test_at_most_one_sentence_of_each_kind_is_missed(self, kind):
         assert sum(needs_care(text) for text in SERIOUS[kind]) >= len(SERIOUS[kind]) - 1
 
 
@@ -81,37 +81,37 @@ class TestHelp:
             ("We have nowhere to sleep tonight.", "0808 800 4444"),
         ],
     )
-    def test_the_lines_fit_the_trouble(self, text, phone):
+    def test_help_lines_match_the_danger(self, text, phone):
         care = find_safety(WATCH, read_dispute(text, "Am I unreasonable?"))
         assert phone in [line.phone for line in care.help]
 
-    def test_a_harmless_dispute_gets_none(self):
+    def test_harmless_dispute_gets_no_help_lines(self):
         assert (
             find_safety(WATCH, read_dispute("My flatmate ate my cheese.", "Why?"))
             == SafetyFindings()
         )
 
-    def test_the_question_is_read_too(self):
+    def test_danger_in_the_question_is_found(self):
         assert find_safety(WATCH, read_dispute("We had a row.", "He hits me, is that normal?")).help
 
-    def test_the_lines_of_several_rules_stand_in_their_order_and_once(self):
+    def test_help_lines_of_several_rules_are_in_their_order_without_duplicates(self):
         care = find_safety(WATCH, read_dispute("He hits me and tracks my every move.", ""))
         phones = [line.phone for line in care.help]
         assert phones[0] == "999"
         assert phones.count("0808 2000 247") == 1
         assert "0808 802 0300" in phones
 
-    def test_a_rule_without_lines_still_asks_for_care(self):
+    def test_rule_without_help_lines_still_needs_care(self):
         watch = compile_safety([SafetyRule(("danger",), (), ())])
         assert find_safety(watch, read_dispute("There is danger.", "")) == SafetyFindings(
             needs_care=True
         )
 
-    def test_a_number_is_shown_once_and_without_one_the_address_counts(self):
+    def test_help_lines_are_merged_by_phone_or_else_by_url(self):
         again = HelpLine("The same, renamed", "https://other.example/", "116 000")
         assert merged_help([LISTENERS, CHAT, again, CHAT]) == (LISTENERS, CHAT)
 
-    def test_every_line_of_ours_can_be_reached(self):
+    def test_every_shipped_rule_has_help_lines_with_https_urls(self):
         lines = [line for rule in RULES for line in rule.help]
         assert lines
         assert all(line.url.startswith("https://") for line in lines)
@@ -119,7 +119,7 @@ class TestHelp:
 
 
 class TestMatching:
-    def test_terms_are_whole_words(self):
+    def test_terms_match_only_whole_words(self):
         assert not care_for("therapists", rule("rapist", "rap"))
         assert care_for("A rapist.", rule("rapist"))
 
@@ -133,20 +133,20 @@ class TestMatching:
             "ｈｅ　ｗｏｎ＇ｔ　ｓｔｏｐ",
         ],
     )
-    def test_case_space_apostrophes_and_hidden_characters_hide_nothing(self, text):
+    def test_term_matches_in_any_case_spacing_apostrophe_and_with_hidden_characters(self, text):
         assert care_for(text, rule("won't stop"))
 
-    def test_hyphens_and_spaces_are_the_same(self):
+    def test_hyphens_and_spaces_match_each_other(self):
         assert care_for("I self-harm", rule("self harm"))
         assert care_for("I self harm", rule("self-harm"))
 
-    def test_a_term_does_not_reach_into_the_next_sentence(self):
+    def test_term_does_not_match_across_a_sentence_end(self):
         assert not care_for("He hits. Me, I cook.", rule("hits me"))
 
-    def test_terms_that_begin_alike_are_all_looked_for(self):
+    def test_terms_with_a_common_prefix_are_all_found(self):
         assert care_for("he hits us", rule("hits me", "hits us"))
 
-    def test_a_pattern_may_have_capitals_and_curly_apostrophes(self):
+    def test_pattern_with_capitals_and_curly_apostrophes_matches_folded_text(self):
         assert care_for("i'm AFRAID", rule(patterns=(r"I’m (?:afraid|scared)",)))
         assert care_for("word", rule(patterns=(r"\Aword\Z",)))
 
@@ -154,50 +154,50 @@ class TestMatching:
         "said",
         ["he *hits* me", "he “hits” me", "he 'hits' me", "he __hits__ me", "he 😡 hits me"],
     )
-    def test_what_sets_a_word_off_hides_it_from_no_pattern(self, said):
+    def test_emphasised_word_is_matched_by_patterns(self, said):
         assert care_for(said, rule(patterns=(r"\bhe hits me\b",)))
         assert not care_for(said, rule("hits me", harmless=(r"\bhe hits me\b",)))
 
-    def test_patterns_of_ours_need_no_apostrophes(self):
+    def test_shipped_patterns_match_words_without_apostrophes(self):
         assert needs_care("My boyfriend wont let me see my friends.")
         assert needs_care("He said hell kill me if I go.")
 
-    def test_what_is_harmless_is_taken_out_for_all_rules(self):
+    def test_harmless_phrase_is_removed_for_all_rules(self):
         rules = (rule("killing me"), rule("other", harmless=(r"\bjob is killing me\b",)))
         assert not care_for("This job is killing me.", *rules)
         assert care_for("This job is killing me and he is killing me.", *rules)
 
-    def test_nothing_new_is_made_by_taking_something_out(self):
+    def test_removing_a_harmless_phrase_does_not_join_its_neighbours(self):
         assert not care_for("he hits the road me", rule("hits me", harmless=("the road",)))
 
-    def test_without_rules_nothing_calls_for_care(self):
+    def test_no_dispute_needs_care_without_rules(self):
         assert not care_for("I want to die.")
 
     @given(st.text(max_size=300), st.text(max_size=60))
-    def test_any_text_can_be_looked_at(self, context, query):
+    def test_only_a_text_that_needs_care_gets_help(self, context, query):
         care = find_safety(WATCH, read_dispute(context, query))
         assert care.needs_care or not care.help
 
     @pytest.mark.parametrize("unit", ["he has ", "i am 14 hits ", "he threw a ", "kill me ", "a"])
-    def test_no_text_is_slow(self, unit):
+    def test_finding_danger_is_fast_on_repetitive_text(self, unit):
         text = (unit * 8000)[:8000]
         assert cpu_seconds(lambda: find_safety(WATCH, read_dispute(text, ""))) < 0.25
 
 
 class TestConfiguration:
-    def test_harmless_phrases_are_part_of_a_rule(self):
+    def test_harmless_phrases_are_read_into_their_rule(self):
         catalog = parse_sources(
             "[[safety]]\nterms = ['a b']\nharmless = ['x a b']\n[domains.any]\n"
         )
         assert catalog.safety == (SafetyRule(("a b",), (), (), ("x a b",)),)
 
-    def test_a_harmless_phrase_that_could_be_slow_is_refused(self):
+    def test_potentially_slow_harmless_phrase_is_refused(self):
         with pytest.raises(ConfigurationError, match=r"safety\[1\]\.harmless\[1\]: could be slow"):
             parse_sources("[[safety]]\nterms = ['a']\nharmless = ['(a+)+']\n[domains.any]\n")
 
 
 class TestExplanation:
-    def test_it_names_the_rule_what_met_it_and_what_was_taken_out(self):
+    def test_explanation_has_the_rule_its_matches_and_the_harmless_phrases(self):
         rules = compile_safety(
             [
                 SafetyRule(

@@ -38,13 +38,13 @@ text = "My landlord won't fix the boiler"
 
 
 MISTAKE = re.compile(r"sources\.toml(, line \d+(, column \d+)?)?: \S.*|and \d+ more")
-"""How each mistake is told: where, what, and in small letters what to do."""
+"""The form of each message: the place, the mistake and the fix, without words in capitals."""
 
 CAPITALS = {"ASCII", "CR", "CSS", "HTTP", "LF", "REFERENCES", "TOML"}
 
 
 def refusal(text):
-    """What is wrong with *text*; whatever that is, it is told in the same form."""
+    """The message that refuses *text*, checked for its form."""
     with pytest.raises(ConfigurationError) as refused:
         parse_sources(text)
     told = str(refused.value)
@@ -62,7 +62,7 @@ def domains_or_refusal(text):
         return str(error)
 
 
-def test_the_shape_of_the_interface_is_read_whole():
+def test_domain_is_read_with_terms_patterns_sources_and_examples():
     catalog = parse_sources(MINIMAL)
 
     (tenancy,) = catalog.domains
@@ -81,7 +81,7 @@ def test_the_shape_of_the_interface_is_read_whole():
     )
 
 
-def test_what_is_left_out_has_the_documented_defaults():
+def test_omitted_settings_have_the_documented_defaults():
     catalog = parse_sources("[domains.faulty_goods]")
 
     assert catalog.retrieval == RetrievalSettings()
@@ -89,7 +89,7 @@ def test_what_is_left_out_has_the_documented_defaults():
     assert catalog.domains[0].title == "Faulty goods"
 
 
-def test_a_domain_without_a_title_is_called_by_its_name_in_words():
+def test_domain_without_a_title_is_titled_by_its_name():
     assert parse_sources("[domains.next-door_pets]").domains[0].title == "Next door pets"
 
 
@@ -120,7 +120,7 @@ def test_retrieval_help_safety_and_personas_are_read():
     assert catalog.safety[0].help == (HelpLine("Refuge", "https://example.org/r"),)
 
 
-def test_digest_changes_with_the_text_and_only_with_it():
+def test_digest_changes_only_with_the_text():
     assert parse_sources(MINIMAL).digest == parse_sources(MINIMAL).digest
     assert parse_sources(MINIMAL).digest != parse_sources(MINIMAL + "# a comment").digest
 
@@ -221,11 +221,11 @@ def test_digest_changes_with_the_text_and_only_with_it():
         ),
     ],
 )
-def test_a_mistake_is_refused_with_its_key_and_the_fix(old, new, key_and_fix):
+def test_mistake_is_refused_with_its_key_and_the_fix(old, new, key_and_fix):
     assert key_and_fix in refusal(MINIMAL.replace(old, new))
 
 
-def test_a_page_stands_only_once_in_a_domain():
+def test_page_listed_twice_in_a_domain_is_refused():
     page = '[[domains.x.sources]]\nurl = "https://example.org/a"\ntitle = "T"\n'
 
     assert "line 5: domains.x.sources[2].url: 'https://example.org/a' is number 1" in refusal(
@@ -233,13 +233,13 @@ def test_a_page_stands_only_once_in_a_domain():
     )
 
 
-def test_a_syntax_error_gives_its_line():
+def test_syntax_error_has_its_line_and_column():
     assert "sources.toml, line 3, column 9: title: is not valid TOML" in refusal(
         "[domains.tenancy]\n\ntitle = \n"
     )
 
 
-def test_a_file_without_domains_is_refused():
+def test_file_without_domains_is_refused():
     assert "line 1: domains: add at least one, as in [domains.tenancy]" in refusal("")
     assert "domains: add at least one" in refusal("[domains]")
     assert "domains: must be a table" in refusal("domains = 3")
@@ -257,31 +257,31 @@ def test_a_file_without_domains_is_refused():
         ("personas = [3]", "{ name = …, brief = … }"),
     ],
 )
-def test_what_should_be_a_table_is_shown_as_one(text, example):
+def test_value_that_should_be_a_table_is_refused_with_an_example(text, example):
     assert f"must be a table, as in {example}" in refusal(text)
 
 
-def test_all_mistakes_are_told_at_once():
+def test_all_mistakes_are_reported_at_once():
     message = refusal(MINIMAL.replace("https", "ftp").replace("topics", "topcis"))
 
     assert "url: must be" in message
     assert "topcis: unknown" in message
 
 
-def test_a_hundred_mistakes_are_cut_short():
+def test_number_of_reported_mistakes_is_limited():
     message = refusal("[domains.x.terms]\n" + "".join(f"t{n} = true\n" for n in range(100)))
 
     assert f"and {100 - MAX_MISTAKES} more" in message
     assert len(message.splitlines()) == MAX_MISTAKES + 2
 
 
-def test_a_domain_may_be_named_like_a_table():
+def test_domain_named_like_a_table_gets_the_suggestions_of_a_domain():
     message = refusal("[[domains.help.source]]")
 
     assert "domains.help.source: unknown key; did you mean sources?" in message
 
 
-def test_an_endless_file_is_refused():
+def test_file_over_the_limit_is_refused():
     assert "keep it under" in refusal("#" * (MAX_CHARACTERS + 1))
 
 
@@ -291,19 +291,19 @@ def test_deep_nesting_is_refused():
     )
 
 
-def test_a_key_that_stands_twice_is_named_with_its_line():
+def test_duplicate_key_is_refused_with_its_line():
     message = refusal("[domains.x]\ntitle = 'a'\ntitle = 'b'\n")
     assert "sources.toml, line 3, column 12: title: is not valid TOML: Cannot overwrite" in message
     assert "this key stands twice; remove one" in message
 
 
 @pytest.mark.parametrize("key", ["a" + ".a" * 50_000, '"a"' + '."a"' * 50_000])
-def test_a_key_of_endless_parts_is_refused_at_once_with_its_line(key):
+def test_key_of_very_many_parts_is_refused_with_its_line(key):
     assert "sources.toml, line 2: " in refusal(f"\n{key} = 1")
     assert included_files(f'include = ["a.toml"]\n{key} = 1') == ()
 
 
-def test_a_number_of_endless_digits_is_refused_with_its_line():
+def test_number_of_very_many_digits_is_refused_with_its_line():
     assert "sources.toml, line 2: 7777" in refusal("\na = " + "7" * 5000)
 
 
@@ -314,15 +314,15 @@ def test_a_number_of_endless_digits_is_refused_with_its_line():
         ('{"domains": {}}', "a line holds key = value, [table] or # a remark"),
     ],
 )
-def test_a_file_of_another_format_is_refused_with_what_to_write(text, fix):
+def test_file_in_another_format_is_refused_with_the_fix(text, fix):
     assert fix in refusal(text)
 
 
-def test_an_include_that_is_not_near_is_left_to_the_table_to_refuse():
+def test_absolute_and_recursive_includes_are_not_followed():
     assert included_files('include = ["/etc/*", "**/*.toml", "a.toml"]') == (Include("a.toml", 1),)
 
 
-def test_a_pattern_that_could_be_slow_is_refused_with_its_key():
+def test_potentially_slow_pattern_is_refused_with_its_key():
     message = refusal("[domains.x]\npatterns = [{ regex = '(a+)+b', weight = 1 }]")
 
     assert "domains.x.patterns[1].regex: could be slow on some texts" in message
@@ -331,7 +331,7 @@ def test_a_pattern_that_could_be_slow_is_refused_with_its_key():
 
 
 @given(st.text(max_size=300))
-def test_garbage_is_refused_kindly(text):
+def test_any_text_is_read_or_refused_with_a_message(text):
     assert domains_or_refusal(text)
 
 
@@ -361,7 +361,7 @@ KEYS = st.sampled_from(
 
 
 @given(st.lists(st.tuples(TABLES, st.dictionaries(KEYS, VALUES, max_size=3)), max_size=4))
-def test_well_formed_nonsense_is_refused_or_read(tables):
+def test_any_valid_toml_is_read_or_refused_with_a_message(tables):
     text = "\n".join(
         "\n".join([head, *(f"{key} = {value}" for key, value in body.items())])
         for head, body in tables
@@ -380,7 +380,7 @@ def test_included_files_add_their_domains():
     assert catalog.digest != parse_sources("include = ['domains/*.toml']\n" + MINIMAL).digest
 
 
-def test_what_is_included_is_known_with_its_line():
+def test_includes_have_their_line():
     assert included_files("# first\ninclude = [\n'a',\n'b', 3]\n") == (
         Include("a", 3),
         Include("b", 4),
@@ -388,7 +388,7 @@ def test_what_is_included_is_known_with_its_line():
     assert included_files("include = 3") == included_files("include = [") == ()
 
 
-def test_a_place_in_a_file_is_named_as_people_write_it():
+def test_key_name_counts_from_one_and_quotes_spaces():
     assert key_name(("domains", "tenancy", "sources", 1)) == "domains.tenancy.sources[2]"
     assert key_name(("domains", "a b")) == 'domains."a b"'
     assert key_name(()) == "the file"
@@ -407,13 +407,13 @@ def test_a_place_in_a_file_is_named_as_people_write_it():
         ("vocabulary = false", "line 1: vocabulary: belongs in sources.toml; move it"),
     ],
 )
-def test_a_mistake_in_an_included_file_is_refused_with_the_name_of_that_file(text, told):
+def test_mistake_in_an_included_file_is_refused_with_its_file_name(text, told):
     with pytest.raises(ConfigurationError) as refused:
         parse_sources(MINIMAL, TextFile("domains/faults.toml", text))
     assert told in str(refused.value)
 
 
-def test_settings_stand_in_one_file():
+def test_settings_may_be_in_only_one_file():
     with pytest.raises(ConfigurationError, match="more, line 1: retrieval: is in sources"):
         parse_sources(
             "[retrieval]\nttl_hours = 1\n" + MINIMAL, TextFile("more", "[retrieval]\nttl_hours = 2")
@@ -423,7 +423,7 @@ def test_settings_stand_in_one_file():
 
 
 @pytest.mark.parametrize("pattern", ["", "/etc/*.toml", "\\\\host\\x", "~/x", "**/*.toml", "C:/x"])
-def test_an_include_stays_near_its_file(pattern):
+def test_include_outside_the_folder_of_the_file_is_refused(pattern):
     told = refusal(f"\ninclude = [\n  '{pattern}'\n]\n" + MINIMAL)
 
     assert "line 3: include[1]: must be a path relative to this file" in told
@@ -447,13 +447,13 @@ def test_help_lines_and_counter_examples_of_a_domain_are_read():
 
 
 @pytest.mark.parametrize("count", [1, 6])
-def test_one_to_six_personas_may_speak(count):
+def test_one_to_six_personas_are_accepted(count):
     personas = "".join(f"[[personas]]\nname = 'P{n}'\nbrief = 'b'\n" for n in range(count))
 
     assert len(parse_sources(personas + MINIMAL).personas) == count
 
 
-def test_a_seventh_persona_is_refused():
+def test_seven_personas_are_refused():
     personas = "".join(f"[[personas]]\nname = 'P{n}'\nbrief = 'b'\n" for n in range(7))
 
     assert refusal(personas + MINIMAL).endswith(
@@ -488,7 +488,7 @@ def known(text):
     return parse_sources(text, vocabulary=VOCABULARY)
 
 
-def test_the_vocabulary_of_the_package_is_part_of_its_domain():
+def test_package_vocabulary_is_added_to_its_domain():
     tenancy, other = known("[domains.tenancy]\n[domains.other]").domains
 
     assert tenancy.vocabulary.terms == (("landlord", 3.0), ("pub landlord", 0.0))
@@ -501,11 +501,11 @@ def test_the_vocabulary_of_the_package_is_part_of_its_domain():
     "text",
     ["[domains.tenancy]\nvocabulary = false", "vocabulary = false\n[domains.tenancy]"],
 )
-def test_the_vocabulary_can_be_switched_off(text):
+def test_package_vocabulary_can_be_switched_off(text):
     assert known(text).domains[0].vocabulary.terms == ()
 
 
-def test_a_rule_that_adds_to_one_of_the_package_keeps_all_of_it():
+def test_rule_extending_a_package_rule_keeps_its_terms_patterns_and_help():
     package = """
 version = 1
 [[safety]]
@@ -538,7 +538,7 @@ harmless = ["beats me how"]
     assert rule.help == (HelpLine("Ours", "https://example.org/o", "1"),)
 
 
-def test_the_digest_covers_the_vocabulary():
+def test_digest_covers_the_vocabulary():
     text = "[domains.tenancy]"
     words = TextFile("tenancy.toml", WORDS.replace("landlord = 3", "landlord = 2"))
     rules = TextFile("safety.toml", RULES.replace("hits", "beats"))
@@ -552,13 +552,13 @@ def test_the_digest_covers_the_vocabulary():
     assert len(digests) == 5
 
 
-def test_safety_rules_of_the_file_stand_before_those_of_the_package():
+def test_safety_rules_of_the_file_come_before_those_of_the_package():
     catalog = known("[domains.x]\n[[safety]]\nterms = ['shouts']")
 
     assert [rule.terms for rule in catalog.safety] == [("shouts",), ("hits me",), ("locks me in",)]
 
 
-def test_a_rule_of_the_package_is_extended_by_its_name():
+def test_package_rule_is_extended_by_its_name():
     first, second = known(
         "[domains.x]\n[[safety]]\nname = 'violence'\nterms = ['shouts']\n"
         "help = [{ title = 'Us', url = 'https://example.org/us' }]"
@@ -570,7 +570,7 @@ def test_a_rule_of_the_package_is_extended_by_its_name():
     assert second.name == "control"
 
 
-def test_a_rule_of_the_package_is_switched_off_by_its_name():
+def test_package_rule_is_switched_off_by_its_name():
     off = "[domains.x]\n[[safety]]\nname = 'violence'\nvocabulary = false\n"
 
     assert [rule.name for rule in known(off).safety] == ["control"]
@@ -580,12 +580,12 @@ def test_a_rule_of_the_package_is_switched_off_by_its_name():
     ]
 
 
-def test_a_rule_that_nothing_can_meet_is_refused_with_the_names_that_would_do():
+def test_rule_without_terms_is_refused_with_the_valid_names():
     with pytest.raises(ConfigurationError, match=r"safety\[1\]: needs terms .*control, violence"):
         known("[domains.x]\n[[safety]]\nname = 'violense'\nhelp = []")
 
 
-def test_a_vocabulary_that_is_no_vocabulary_is_refused_with_its_name():
+def test_invalid_vocabulary_is_refused_with_its_file_name():
     broken = Vocabulary({"x": TextFile("x.toml", "version = 2\n[terms]\na = 'b'")})
 
     with pytest.raises(ConfigurationError, match=r"x\.toml, line 1: version: should be 1"):

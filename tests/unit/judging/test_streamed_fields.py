@@ -1,4 +1,4 @@
-"""What is shown of a verdict while it is streamed: only what holds, and never taken back unsaid."""
+"""Fields streamed before the verdict: only checked ones, withdrawn only by a restart."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ from tests.unit.judging.verdicts.replies import (
 
 NAMES = ("paraphrase", "personas.0", "personas.1", "personas.2", "summary")
 ORDER = ("paraphrase", "references_help", "quotes", "personas", "summary")
-"""As the schema asks for."""
+"""The order of the schema."""
 
 SOURCES = """
 vocabulary = false
@@ -65,7 +65,7 @@ def reply_text(order: tuple[str, ...] = ORDER, **changes: Any) -> str:
 
 
 class Judgement:
-    """A judgement whose fields are told as they are streamed."""
+    """A judgement that streams its fields."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Judgement:
 
     @property
     def shown(self) -> Mapping[str, FieldChecked]:
-        """What stands on the page now, by its name; a field is never shown twice."""
+        """The fields that are shown at the end, by name; no field is shown twice."""
         page: dict[str, FieldChecked] = {}
         for step in self.steps:
             if isinstance(step, FieldChecked):
@@ -101,7 +101,7 @@ class Judgement:
 
     @property
     def told(self) -> list[str]:
-        """The names of fields in the order in which they were told, `-` for a restart."""
+        """The names of the streamed fields in order, with `-` for a restart."""
         return [
             step.name if isinstance(step, FieldChecked) else "-"
             for step in self.steps
@@ -118,11 +118,11 @@ def assert_verdict_is_as_shown(page: Mapping[str, FieldChecked], result: JudgeRe
 
 
 def rejected(**changes: Any) -> str:
-    """A reply whose second persona cites what is not there, and more if *changes* say so."""
+    """A reply whose second persona cites a missing reference, with further *changes*."""
     return reply_text(**{"personas": personas(rationale="Ask them [7]."), **changes})
 
 
-async def test_each_field_is_told_when_the_next_one_begins() -> None:
+async def test_each_field_is_streamed_when_the_next_one_begins() -> None:
     text = reply_text()
     judgement = Judgement(streamed(text, piece=1))
     heard: list[tuple[str, int]] = []
@@ -145,7 +145,7 @@ async def test_each_field_is_told_when_the_next_one_begins() -> None:
     assert_verdict_is_as_shown(judgement.shown, result)
 
 
-async def test_the_first_field_comes_within_two_fifths_of_the_reply() -> None:
+async def test_first_field_is_streamed_within_two_fifths_of_the_reply() -> None:
     text = reply_text()
     heard: list[str] = []
 
@@ -166,14 +166,14 @@ async def test_the_first_field_comes_within_two_fifths_of_the_reply() -> None:
     assert len(heard[-1]) < 0.4 * len(text)
 
 
-async def test_a_model_that_cannot_show_its_writing_tells_all_before_the_verdict() -> None:
+async def test_model_without_streaming_gives_all_fields_before_the_verdict() -> None:
     judgement = Judgement(reply_text())
     result = await judgement.result()
     assert tuple(judgement.shown) == NAMES
     assert_verdict_is_as_shown(judgement.shown, result)
 
 
-async def test_nobody_who_does_not_ask_is_told_of_fields_nor_pays_for_them() -> None:
+async def test_fields_are_neither_streamed_nor_settled_unless_requested() -> None:
     judgement = Judgement(rejected(), reply_text())
     heard: list[object] = []
 
@@ -217,7 +217,7 @@ async def test_nobody_who_does_not_ask_is_told_of_fields_nor_pays_for_them() -> 
         ),
     ],
 )
-async def test_a_field_that_breaks_a_rule_is_not_shown_and_all_others_stay(
+async def test_field_with_a_defect_is_not_shown_and_all_others_stay(
     changes: Mapping[str, Any], bad: str
 ) -> None:
     mended = reply_text(
@@ -235,7 +235,7 @@ async def test_a_field_that_breaks_a_rule_is_not_shown_and_all_others_stay(
     assert (result.attempts, result.warnings) == (2, ())
 
 
-async def test_the_second_prompt_says_what_is_being_read_already() -> None:
+async def test_second_prompt_has_the_settled_fields() -> None:
     judgement = Judgement(rejected(), reply_text())
     await judgement.result()
     first, second = judgement.model.prompts
@@ -256,7 +256,7 @@ async def test_the_second_prompt_says_what_is_being_read_already() -> None:
     assert "SETTLED" not in first.instructions + first.text
 
 
-async def test_what_is_settled_may_be_left_empty_the_second_time() -> None:
+async def test_settled_fields_may_be_empty_in_the_second_reply() -> None:
     empty = {"rationale": "", "key_points": [], "verdict": "Yes"}
     second = reply_text(
         paraphrase="",
@@ -278,7 +278,7 @@ async def test_what_is_settled_may_be_left_empty_the_second_time() -> None:
     assert (result.evidence, result.warnings) == ("grounded", ())
 
 
-async def test_settled_fields_decide_whether_the_references_help() -> None:
+async def test_settled_citations_override_references_help_of_the_second_reply() -> None:
     other = reply_text(references_help=False, quotes=[], summary="Nothing bears on it.")
     judgement = Judgement(rejected(), other)
     result = await judgement.result()
@@ -286,7 +286,7 @@ async def test_settled_fields_decide_whether_the_references_help() -> None:
     assert (result.evidence, result.warnings) == ("grounded", ())
 
 
-async def test_a_persona_cannot_cite_after_a_summary_that_says_nothing_helps() -> None:
+async def test_persona_cannot_cite_if_the_settled_summary_has_no_evidence() -> None:
     first = reply_text(
         references_help=False,
         quotes=[],
@@ -299,7 +299,7 @@ async def test_a_persona_cannot_cite_after_a_summary_that_says_nothing_helps() -
     assert ["references_help" in warning for warning in result.warnings] == [True]
 
 
-async def test_a_second_reply_with_a_hard_defect_leaves_the_first_with_what_was_shown() -> None:
+async def test_first_reply_is_kept_if_the_second_has_a_hard_defect() -> None:
     soft = reply_text(personas=personas(rationale="It is theirs (2)."), summary="It is theirs.")
     hard = reply_text(summary="It is theirs [9].")
     judgement = Judgement(streamed(soft), streamed(hard))
@@ -311,7 +311,7 @@ async def test_a_second_reply_with_a_hard_defect_leaves_the_first_with_what_was_
     assert "summary" in result.warnings[0]
 
 
-async def test_a_connection_that_breaks_lets_what_it_showed_fall() -> None:
+async def test_broken_connection_withdraws_its_fields() -> None:
     text, other = reply_text(), reply_text(paraphrase="You want warmth.")
     heard = [*streamed(text[: text.index('"Coach"')]).texts, "{", *streamed(other).texts]
     judgement = Judgement(StreamedReply(heard, ModelReply(other, "scripted")))
@@ -321,7 +321,7 @@ async def test_a_connection_that_breaks_lets_what_it_showed_fall() -> None:
     assert result.attempts == 1
 
 
-async def test_a_connection_that_breaks_the_second_time_leaves_what_had_settled() -> None:
+async def test_broken_connection_in_the_second_attempt_keeps_the_settled_fields() -> None:
     bad = reply_text(paraphrase="P", personas=personas(rationale="Ask them [7]."), summary="x [9]")
     text, other = reply_text(), reply_text(personas=personas(rationale="Ask them again."))
     heard = [*streamed(text[: text.index('"Coach"')]).texts, "{", *streamed(other).texts]
@@ -333,7 +333,7 @@ async def test_a_connection_that_breaks_the_second_time_leaves_what_had_settled(
     assert_verdict_is_as_shown(judgement.shown, result)
 
 
-async def test_a_fallback_begins_anew() -> None:
+async def test_fallback_withdraws_streamed_fields_and_streams_its_own() -> None:
     broken = StreamedReply(streamed(reply_text()).texts[:40], ModelUnavailable("gone"))
     judgement = Judgement(broken, fallback=ExtractiveModel())
     result = await judgement.result()
@@ -342,7 +342,7 @@ async def test_a_fallback_begins_anew() -> None:
     assert_verdict_is_as_shown(judgement.shown, result)
 
 
-async def test_a_model_that_only_quotes_does_not_finish_what_another_began() -> None:
+async def test_extractive_fallback_does_not_keep_settled_fields() -> None:
     judgement = Judgement(rejected(), ModelUnavailable("gone"), fallback=ExtractiveModel())
     result = await judgement.result()
     assert judgement.told == [
@@ -354,13 +354,13 @@ async def test_a_model_that_only_quotes_does_not_finish_what_another_began() -> 
 
 
 @pytest.mark.parametrize("finish", ["recitation", "other"])
-async def test_nothing_of_a_reply_that_recites_stays(finish: Any) -> None:
+async def test_no_field_of_a_recited_reply_stays(finish: Any) -> None:
     judgement = Judgement(streamed(reply_text(), finish=finish), streamed(reply_text()))
     await judgement.result()
     assert judgement.told == [*NAMES[:4], "-", *NAMES]
 
 
-async def test_a_second_reply_that_recites_takes_back_what_it_showed() -> None:
+async def test_recited_second_reply_withdraws_its_fields() -> None:
     soft = reply_text(personas=personas(rationale="It is theirs (2)."))
     judgement = Judgement(streamed(soft), streamed(reply_text(), finish="recitation"))
     result = await judgement.result()
@@ -370,7 +370,7 @@ async def test_a_second_reply_that_recites_takes_back_what_it_showed() -> None:
     assert result.personas[1].rationale == "It is theirs (2)."
 
 
-async def test_a_truncated_reply_keeps_what_was_complete() -> None:
+async def test_truncated_reply_keeps_its_complete_fields() -> None:
     text = reply_text()
     cut = text[: text.index('"Coach"')]
     judgement = Judgement(streamed(cut, finish="truncated"), streamed(text))
@@ -378,7 +378,7 @@ async def test_a_truncated_reply_keeps_what_was_complete() -> None:
     assert judgement.told == [*NAMES[:3], "-", *NAMES[3:]]
 
 
-async def test_what_was_shown_stays_when_the_time_runs_out() -> None:
+async def test_streamed_fields_stay_when_the_deadline_passes() -> None:
     text = reply_text()
     heard = streamed(text[: text.index('"Coach"')]).texts
     judgement = Judgement(StreamedReply(heard, TimeoutError()))
@@ -387,14 +387,14 @@ async def test_what_was_shown_stays_when_the_time_runs_out() -> None:
     assert judgement.told == list(NAMES[:3])
 
 
-async def test_two_bad_replies_are_an_error_though_some_fields_were_shown() -> None:
+async def test_two_replies_with_hard_defects_are_an_error_despite_streamed_fields() -> None:
     judgement = Judgement(rejected(), rejected())
     with pytest.raises(InvalidReply):
         await judgement.result()
     assert "personas.1" not in judgement.shown
 
 
-async def test_a_member_that_comes_twice_is_as_it_was_shown() -> None:
+async def test_duplicate_member_keeps_its_streamed_value() -> None:
     text = reply_text()[:-1] + ', "paraphrase": "Something else."}'
     judgement = Judgement(streamed(text))
     result = await judgement.result()
@@ -409,14 +409,14 @@ async def test_a_member_that_comes_twice_is_as_it_was_shown() -> None:
         ("summary", "personas", "quotes", "references_help", "paraphrase"),
     ],
 )
-async def test_a_model_may_write_in_another_order(order: tuple[str, ...]) -> None:
+async def test_fields_in_any_order_are_streamed_in_ours(order: tuple[str, ...]) -> None:
     judgement = Judgement(streamed(reply_text(order)))
     result = await judgement.result()
     assert judgement.told == list(NAMES)
     assert_verdict_is_as_shown(judgement.shown, result)
 
 
-async def test_a_fence_around_the_json_hides_nothing() -> None:
+async def test_fields_inside_a_code_fence_are_streamed() -> None:
     text = reply_text()
     cut = f"```json\n{text[: text.index('summary')]}"
     judgement = Judgement(streamed(cut, finish="truncated"), reply_text())
@@ -431,7 +431,7 @@ def fields_of(text: str, *, is_whole: bool = False) -> list[CheckedField]:
 
 
 @pytest.mark.parametrize("missing", ["quotes", "references_help"])
-def test_of_a_whole_reply_what_is_left_out_says_nothing_of_the_references(missing: str) -> None:
+def test_whole_reply_may_lack_quotes_or_references_help(missing: str) -> None:
     order = tuple(name for name in ORDER if name != missing)
     said = reply_text(order, summary="It is for them [1].")
     found = {field.name: field for field in fields_of(said, is_whole=True)}
@@ -492,7 +492,7 @@ def replies(draw: st.DrawFn) -> str:
 
 
 @given(replies(), st.data())
-def test_a_reply_cut_anywhere_gives_the_first_fields_of_the_whole(
+def test_truncated_reply_gives_a_prefix_of_the_fields_of_the_whole(
     text: str, data: st.DataObject
 ) -> None:
     end = data.draw(st.integers(0, len(text)))
@@ -521,7 +521,7 @@ def scripts(draw: st.DrawFn) -> list[StreamedReply]:
 
 
 @given(scripts(), st.booleans())
-def test_nothing_shown_is_contradicted_by_the_verdict(
+def test_every_shown_field_equals_that_of_the_verdict(
     script: list[StreamedReply], has_fallback: bool
 ) -> None:
     judgement = Judgement(*script, fallback=ExtractiveModel() if has_fallback else None)
@@ -541,7 +541,7 @@ def test_nothing_shown_is_contradicted_by_the_verdict(
         assert (result.evidence == "missing") <= bool(result.warnings)
 
 
-def test_reading_is_linear_however_small_the_pieces_and_however_many_the_brackets() -> None:
+def test_time_is_linear_for_small_pieces_and_many_brackets() -> None:
     text = '{"a": [' + "[]," * 10_000
     judgement = Judgement(streamed(text, piece=3), reply_text())
     before = time.process_time()
@@ -549,7 +549,7 @@ def test_reading_is_linear_however_small_the_pieces_and_however_many_the_bracket
     assert time.process_time() - before < 4.0  # 0.7 s; read at each piece, over 30 s
 
 
-def test_a_text_without_end_is_not_read_on() -> None:
+def test_reply_over_the_limit_is_not_read_further() -> None:
     text = '{"a": [' + "[]," * (MAX_REPLY_LENGTH // 2)
     heard = [text[:to] for to in range(0, len(text), MAX_REPLY_LENGTH // 4)]
     judgement = Judgement(StreamedReply(heard, ModelReply(text, "scripted")), reply_text())
@@ -558,13 +558,13 @@ def test_a_text_without_end_is_not_read_on() -> None:
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
-def test_nothing_is_shown_of_a_reply_that_is_no_json_any_more(value: str) -> None:
+def test_no_field_of_invalid_json_is_shown(value: str) -> None:
     text = f'{{"paraphrase": "It is cold.", "odd": {value}, "summary": "It'
     assert complete_members(text) == {}
     assert complete_members(text.replace(value, "1")) == {"paraphrase": "It is cold.", "odd": 1}
 
 
-async def test_fields_that_say_nothing_of_the_references_leave_that_to_the_reply() -> None:
+async def test_summary_without_citations_is_not_streamed_and_lacks_evidence() -> None:
     uncited = reply_text(summary="It is for them.", quotes=[])
     judgement = Judgement(streamed(uncited), streamed(uncited))
     result = await judgement.result()
@@ -572,7 +572,7 @@ async def test_fields_that_say_nothing_of_the_references_leave_that_to_the_reply
     assert (result.evidence, len(result.warnings)) == ("missing", 1)
 
 
-async def test_a_voice_without_a_verdict_is_not_shown_as_it_is_written() -> None:
+async def test_persona_without_a_verdict_is_not_streamed() -> None:
     judgement = Judgement(streamed(reply_text(personas=personas(verdict=None))), reply_text())
     await judgement.result()
     assert judgement.told == [

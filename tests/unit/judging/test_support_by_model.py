@@ -1,4 +1,4 @@
-"""JUDGE_SUPPORT=model: one call for all citations, which can cost no verdict."""
+"""JUDGE_SUPPORT=model: one call scores all citations, and its failure loses no verdict."""
 
 import json
 from dataclasses import replace
@@ -36,7 +36,9 @@ def answers(*said: str) -> str:
         ("opposite", 0.0, True),
     ],
 )
-async def test_support_is_what_the_model_says(said: str, support: float, contradicts: Any) -> None:
+async def test_support_is_the_answer_of_the_model(
+    said: str, support: float, contradicts: Any
+) -> None:
     result, world = await judged(ScriptedModel(GOOD, answers(said)))
     (citation,) = result.citations
     assert (citation.support, citation.contradicts) == (support, contradicts)
@@ -44,7 +46,7 @@ async def test_support_is_what_the_model_says(said: str, support: float, contrad
     assert result.usage.total == 2 * (100 + 50 + 25)
 
 
-async def test_the_time_that_it_takes_is_told() -> None:
+async def test_time_of_the_support_call_counts_as_model_time() -> None:
     class Ticking(ScriptedModel):
         async def complete(self, prompt: Prompt, **options: Any) -> ModelReply:
             clock.advance(0.3)
@@ -59,29 +61,29 @@ async def test_the_time_that_it_takes_is_told() -> None:
 
 
 @pytest.mark.parametrize("reply", [answers("partly"), "no json"])
-async def test_its_reply_is_paid_for_and_counted_whether_it_can_be_read_or_not(reply: str) -> None:
+async def test_support_reply_is_counted_and_journalled_even_if_invalid(reply: str) -> None:
     result, world = await judged(ScriptedModel(GOOD, reply))
     assert result.usage.total == 2 * (100 + 50 + 25)
     [noted] = world.journal.fields_of("support.replied")
     assert (noted["model"], noted["input_tokens"]) == ("scripted", 100)
 
 
-async def test_what_a_refusal_cost_is_paid_for() -> None:
+async def test_tokens_of_a_refusal_are_counted() -> None:
     result, _ = await judged(ScriptedModel(GOOD, ContentBlocked("SAFETY", tokens=90)))
     assert result.usage.total == (100 + 50 + 25) + 90
 
 
-async def test_a_fence_of_code_around_its_answers_is_taken_off() -> None:
+async def test_code_fence_around_the_answers_is_removed() -> None:
     result, _ = await judged(ScriptedModel(GOOD, f"```json\n{answers('partly')}\n```"))
     assert [citation.support for citation in result.citations] == [0.5]
 
 
-async def test_a_contradiction_that_the_model_finds_is_warned_of_first() -> None:
+async def test_contradiction_found_by_the_model_is_the_first_warning() -> None:
     result, _ = await judged(ScriptedModel(GOOD, answers("opposite")))
     assert result.warnings[0].startswith("summary (contradicts): expected what reference 1 says")
 
 
-async def test_a_contradiction_that_the_model_denies_is_not_warned_of() -> None:
+async def test_contradiction_denied_by_the_model_is_not_a_warning() -> None:
     opposite = reply("Landlords are not responsible for repairs to the boiler [1].")
     said = [opposite, opposite]
     plain = await World(ScriptedModel(*said)).judge()
@@ -90,7 +92,7 @@ async def test_a_contradiction_that_the_model_denies_is_not_warned_of() -> None:
     assert result.warnings == plain.warnings[1:]
 
 
-async def test_claims_are_sent_as_data_and_their_source_once() -> None:
+async def test_claims_are_sent_as_data_and_each_source_once() -> None:
     twice = json.loads(GOOD)
     twice["personas"][0]["rationale"] = "The boiler is for the landlord to repair [1]."
     model = ScriptedModel(json.dumps(twice), answers("follows", "partly"))
@@ -116,7 +118,7 @@ async def test_claims_are_sent_as_data_and_their_source_once() -> None:
         ('{"answers": [{"number": 7, "answer": "not"}]}', None),
     ],
 )
-async def test_a_failure_costs_no_verdict_and_leaves_the_words_to_decide(
+async def test_failed_call_keeps_the_verdict_and_the_computed_support(
     failure: Any, reason: str | None
 ) -> None:
     plain = await World(ScriptedModel(GOOD)).judge()
@@ -127,7 +129,7 @@ async def test_a_failure_costs_no_verdict_and_leaves_the_words_to_decide(
     assert noted == ([{"reason": reason}] if reason else [])
 
 
-async def test_of_what_is_only_quoted_nobody_is_asked() -> None:
+async def test_extractive_answer_is_not_scored_by_the_model() -> None:
     model = ScriptedModel(ModelUnavailable("Down."))
     world = World(model, ExtractiveModel())
     world.pipeline = replace(world.pipeline, support=SupportByModel(world.pipeline.model))
@@ -137,7 +139,7 @@ async def test_of_what_is_only_quoted_nobody_is_asked() -> None:
     assert not [step for step in world.steps if isinstance(step, SupportAsked)]
 
 
-async def test_without_citations_nobody_is_asked() -> None:
+async def test_answer_without_citations_is_not_scored_by_the_model() -> None:
     model = ScriptedModel(reply("Talk to them.", [], references_help=False))
     result, _ = await judged(model)
     assert (result.citations, len(model.prompts)) == ((), 1)

@@ -31,12 +31,12 @@ TEXTS = st.lists(PIECES, max_size=30).map("".join) | st.text(max_size=60)
 
 
 @pytest.mark.parametrize("opening", OPENING, ids=unicodedata.name)
-def test_a_number_after_any_opening_sign_is_in_a_bracket(opening: str) -> None:
+def test_number_after_any_opening_sign_is_in_a_bracket(opening: str) -> None:
     assert [found.text for found in numbered_brackets(f"a {opening}9")] == [f"{opening}9"]
 
 
 @pytest.mark.parametrize("closing", CLOSING, ids=unicodedata.name)
-def test_a_number_before_any_closing_sign_is_in_a_bracket(closing: str) -> None:
+def test_number_before_any_closing_sign_is_in_a_bracket(closing: str) -> None:
     (found,) = numbered_brackets(f"a 9{closing}")
     assert found.text.endswith(f"9{closing}")
     assert not found.is_plain
@@ -72,7 +72,7 @@ def test_a_number_before_any_closing_sign_is_in_a_bracket(closing: str) -> None:
         ("[" + "a" * 45 + "1]", "[" + "a" * 45 + "1]", True),
     ],
 )
-def test_a_bracket_is_found_with_its_place(text: str, found: str, is_plain: bool) -> None:
+def test_numbered_bracket_is_found_with_its_position(text: str, found: str, is_plain: bool) -> None:
     (bracket,) = numbered_brackets(text)
     assert (bracket.text, bracket.is_plain) == (found, is_plain)
     assert text[bracket.start : bracket.end] == bracket.text
@@ -87,7 +87,7 @@ def test_a_bracket_is_found_with_its_place(text: str, found: str, is_plain: bool
         "1" + "a" * 45 + "]", "[a&#8217;b]",
     ],
 )  # fmt: skip
-def test_prose_holds_no_numbered_bracket(text: str) -> None:
+def test_prose_has_no_numbered_bracket(text: str) -> None:
     assert numbered_brackets(text) == []
     assert in_parentheses(text) == text
 
@@ -109,12 +109,12 @@ def test_prose_holds_no_numbered_bracket(text: str) -> None:
         ("&#91;" * 20 + "3" + "&#93;" * 20, "(" * 20 + "3" + ")" * 20),
     ],
 )
-def test_brackets_of_numbers_become_parentheses_and_nothing_else(text: str, opened: str) -> None:
+def test_only_numbered_brackets_become_parentheses(text: str, opened: str) -> None:
     assert in_parentheses(text) == opened
 
 
 @given(TEXTS)
-def test_every_bracket_found_stands_in_the_text_and_holds_a_digit(text: str) -> None:
+def test_every_found_bracket_is_in_the_text_and_has_a_digit(text: str) -> None:
     found = numbered_brackets(text)
     assert [one.start for one in found] == sorted(one.start for one in found)
     for one in found:
@@ -123,7 +123,7 @@ def test_every_bracket_found_stands_in_the_text_and_holds_a_digit(text: str) -> 
 
 
 @given(TEXTS)
-def test_what_is_in_parentheses_has_no_numbered_bracket_left_and_stays_so(text: str) -> None:
+def test_in_parentheses_leaves_no_numbered_bracket_and_is_idempotent(text: str) -> None:
     opened = in_parentheses(text)
     assert numbered_brackets(opened) == []
     assert in_parentheses(opened) == opened
@@ -131,7 +131,7 @@ def test_what_is_in_parentheses_has_no_numbered_bracket_left_and_stays_so(text: 
 
 
 @given(TEXTS)
-def test_parentheses_add_no_line_and_no_digit(text: str) -> None:
+def test_in_parentheses_adds_no_line_and_no_other_character(text: str) -> None:
     opened = in_parentheses(text)
     assert len(opened.splitlines()) == len(text.splitlines())
     assert opened.count("\n") == text.count("\n")
@@ -139,7 +139,7 @@ def test_parentheses_add_no_line_and_no_digit(text: str) -> None:
 
 
 @given(st.text(alphabet="ab 12().,;:'\"“”-–%£", max_size=80))
-def test_text_without_brackets_is_left_alone(text: str) -> None:
+def test_text_without_brackets_is_unchanged(text: str) -> None:
     assert numbered_brackets(text) == []
     assert in_parentheses(text) == text
 

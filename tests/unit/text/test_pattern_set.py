@@ -34,7 +34,7 @@ TEXTS = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join) | st.text(ma
 
 @given(TEXTS.map(fold))
 @example("\0")
-def test_a_set_finds_what_its_patterns_find_one_by_one(text):
+def test_pattern_set_finds_what_its_patterns_find_one_by_one(text):
     alone = [
         (number, match.span())
         for number, regex in enumerate(REGEXES)
@@ -44,7 +44,7 @@ def test_a_set_finds_what_its_patterns_find_one_by_one(text):
 
 
 @given(TEXTS.map(fold))
-def test_every_match_holds_one_of_the_literals_and_is_no_longer_than_said(text):
+def test_every_match_has_a_required_literal_and_at_most_the_maximum_length(text):
     for regex in REGEXES:
         required = required_literals(regex)
         for match in compile_folded(regex).finditer(text):
@@ -61,15 +61,15 @@ def test_every_match_holds_one_of_the_literals_and_is_no_longer_than_said(text):
         (r"Big Ben", []),  # a capital is never found in folded text but by ignoring case
     ],
 )
-def test_literals_are_read_off_a_pattern(regex, literals):
+def test_required_literals_of_a_pattern(regex, literals):
     assert sorted(required_literals(regex).literals) == literals
 
 
-def test_a_set_without_patterns_finds_nothing():
+def test_empty_pattern_set_finds_nothing():
     assert list(PatternSet([]).matches("anything")) == []
 
 
-def test_a_set_tries_a_pattern_no_more_often_than_alone_where_its_literals_stand_side_by_side():
+def test_adjacent_literals_do_not_make_a_pattern_set_slower_than_its_pattern():
     regex, text = "(?=(?:a{0,9}){0,3}b)a", "a" * 400
     alone = min(_seconds(lambda: list(re.finditer(regex, text))) for _ in range(3))
     in_a_set = PatternSet([regex])

@@ -28,12 +28,12 @@ TEXTS = st.text(max_size=120) | st.lists(
         ("… !", ("… !",)),
     ],
 )
-def test_sentences_are_those_a_person_would_count(text: str, sentences: tuple[str, ...]) -> None:
+def test_text_is_split_into_its_sentences(text: str, sentences: tuple[str, ...]) -> None:
     assert source_sentences(text) == sentences
 
 
 @given(TEXTS)
-def test_the_sentences_cover_the_text_in_order_and_are_never_empty(text: str) -> None:
+def test_sentences_cover_the_text_in_order_and_are_not_empty(text: str) -> None:
     at = 0
     for span in sentence_spans(text):
         assert not text[at : span.start].strip()
@@ -44,12 +44,12 @@ def test_the_sentences_cover_the_text_in_order_and_are_never_empty(text: str) ->
 
 
 @given(TEXTS)
-def test_every_sentence_but_a_lonely_first_one_holds_a_word(text: str) -> None:
+def test_every_sentence_after_the_first_has_a_word(text: str) -> None:
     for sentence in source_sentences(text)[1:]:
         assert any(character.isalnum() for character in sentence)
 
 
 @given(TEXTS)
-def test_the_sentences_are_the_texts_of_their_spans(text: str) -> None:
+def test_sentences_are_the_texts_of_their_spans(text: str) -> None:
     spans = sentence_spans(text)
     assert source_sentences(text) == tuple(text[span.start : span.end] for span in spans)

@@ -29,12 +29,12 @@ def sentences(text: str) -> list[str]:
         ("So. ... Then.", ["So. ...", "Then."]),
     ],
 )
-def test_a_line_ends_a_sentence_where_it_is_a_block_of_its_own(text, expected):
+def test_headings_list_items_and_paragraphs_end_a_sentence(text, expected):
     assert sentences(text) == expected
 
 
 @given(LINES)
-def test_every_character_that_is_no_space_or_marker_stands_in_one_sentence(text: str) -> None:
+def test_every_character_except_spaces_and_markers_is_in_one_sentence(text: str) -> None:
     spans = structured_sentences(text)
     ends = [0, *(span.end for span in spans)]
     assert all(span.start >= end for span, end in zip(spans, ends, strict=False))
@@ -46,13 +46,13 @@ def test_every_character_that_is_no_space_or_marker_stands_in_one_sentence(text:
 
 
 @given(st.text(alphabet="aB1 .!?[]…é", max_size=80).filter(lambda text: not text.startswith("1")))
-def test_of_one_line_they_are_those_that_a_model_is_shown(text: str) -> None:
+def test_sentences_of_one_line_are_those_of_a_source(text: str) -> None:
     line = text.strip()
     if not line[:1].isdigit():
         assert structured_sentences(line) == sentence_spans(line)
 
 
-def test_a_heading_is_told_by_its_sign() -> None:
+def test_heading_is_recognised_by_its_sign_and_a_space() -> None:
     assert is_heading("## Repairs")
     assert not is_heading("#1 of all")
 

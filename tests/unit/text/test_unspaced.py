@@ -10,26 +10,26 @@ CHINESE = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF), min
 
 
 @given(st.text("abc ÄÖé,.!\n'’_-0ñßж"))
-def test_text_with_spaces_only_loses_its_accents(text):
+def test_spaced_text_only_loses_its_accents(text):
     assert searchable(text) == strip_accents(text)
 
 
 @given(st.text(), CHINESE, st.text())
-def test_every_pair_of_neighbouring_letters_can_be_found(before, run, after):
+def test_every_pair_of_adjacent_characters_is_a_word(before, run, after):
     found = searchable(f"{before} {run} {after}").split()
 
     assert {"".join(pair) for pair in pairwise(run)} <= set(found)
 
 
 @given(CHINESE, CHINESE)
-def test_a_part_is_found_by_what_the_whole_is_found_by(run, other):
+def test_words_of_a_part_are_words_of_the_whole(run, other):
     assert set(searchable(run).split()) <= set(searchable(other + run + other).split())
 
 
-def test_what_may_be_written_in_pieces_is_one_letter_again():
+def test_decomposed_characters_are_composed():
     assert searchable("가나다").split() == ["가나", "나다"]
     assert searchable("ガス").split() == searchable("カ\u3099ス").split() == ["ガス"]
 
 
-def test_a_letter_alone_is_a_word():
+def test_single_character_is_a_word():
     assert searchable("水 and USB接口2").split() == ["水", "and", "USB", "接口", "2"]

@@ -16,14 +16,14 @@ from judge.types.limits import MAX_REQUESTS, parse_rate_limit
         (f"{MAX_REQUESTS}/day", 1_000_000_000, 86400),
     ],
 )
-def test_a_rate_is_a_number_and_a_unit(text, requests, window_s):
+def test_rate_limit_is_a_number_and_a_unit(text, requests, window_s):
     limit = parse_rate_limit(text)
     assert limit
     assert (limit.requests, limit.window_s) == (requests, window_s)
     assert Settings(rate_limit=text).rate_limit == text.strip()
 
 
-def test_off_is_no_limit_at_all():
+def test_off_means_no_limit():
     assert parse_rate_limit(" OFF ") is None
 
 
@@ -40,7 +40,7 @@ def test_off_is_no_limit_at_all():
         f"{MAX_REQUESTS + 1}/day",
     ],
 )
-def test_anything_else_is_refused_with_the_way_to_write_it(text):
+def test_invalid_rate_limit_is_refused_with_an_example(text):
     with pytest.raises(ValueError, match="must be a number") as caught:
         parse_rate_limit(text)
     assert str(caught.value) == (

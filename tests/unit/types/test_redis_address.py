@@ -13,7 +13,7 @@ SECRET = "geheim"
 
 
 @given(SCHEMES, st.text("ab:1@/?#,[]%=. ", max_size=20))
-def test_any_text_is_understood_or_refused_without_repeating_it(scheme: str, rest: str):
+def test_any_text_is_parsed_or_refused_without_the_password(scheme: str, rest: str):
     try:
         address = parse_redis_url(f"{scheme}://:{SECRET}@{rest}")
     except ValueError as error:
@@ -22,7 +22,7 @@ def test_any_text_is_understood_or_refused_without_repeating_it(scheme: str, res
         assert all(url.startswith(("redis://", "rediss://")) for url in address.urls)
 
 
-def test_a_login_and_options_go_to_every_host():
+def test_login_and_options_apply_to_every_host():
     address = parse_redis_url("rediss+cluster://me:pw@a:1,[::1]:2?ssl_cert_reqs=none")
     assert address.urls == (
         "rediss://me:pw@a:1/?ssl_cert_reqs=none",
@@ -30,6 +30,6 @@ def test_a_login_and_options_go_to_every_host():
     )
 
 
-def test_the_setting_is_refused_with_the_way_to_write_it():
+def test_invalid_setting_is_refused_with_an_example():
     with pytest.raises(ValidationError, match="names no service; write it as redis"):
         Settings(redis_url="redis+sentinel://a:26379")

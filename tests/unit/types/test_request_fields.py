@@ -65,12 +65,12 @@ def test_wrong_number_has_a_message(value, message):
     assert [(e.field, e.message) for e in caught.value.errors] == [("limit", message)]
 
 
-def test_the_known_fields_are_named():
+def test_unknown_field_is_refused_with_the_known_ones():
     with pytest.raises(BadFields, match="size is not known here; known are limit"):
         parse_fields(Number, {"size": 1})
 
 
-def test_the_known_fields_are_those_of_the_part_that_has_the_unknown_one():
+def test_known_fields_are_those_of_the_nested_object():
     case = '{"input": {"context": "0123456789", "query": "Is it?", "scop": "x"}}'
     with pytest.raises(BadFields) as caught:
         parse_json(GoldenCase, case)
@@ -89,7 +89,7 @@ def test_custom_rule_has_its_own_message():
         parse_json(GoldenCase, case % ("evaluators", '{"mentions": 3}'))
 
 
-def test_nul_is_found_in_parts_too():
+def test_nul_in_a_nested_field_is_refused():
     case = r'{"input": {"context": "0123456789\u0000", "query": "Is it?"}}'
     with pytest.raises(BadFields, match=r"input\.context must not hold NUL characters"):
         parse_json(GoldenCase, case)
@@ -101,7 +101,7 @@ def test_number_of_errors_is_bounded():
     assert len(caught.value.errors) == MAX_ERRORS
 
 
-def test_a_flood_of_errors_is_counted_and_not_listed():
+def test_many_errors_are_counted_instead_of_listed():
     flood = {f"f{number}": 1 for number in range(MAX_LISTED + 1)}
     with pytest.raises(BadFields, match=r"^body has 20001 mistakes\.$") as refused:
         parse_fields(Number, flood)

@@ -1,4 +1,4 @@
-"""The other side is heard after the verdict, which nothing there can cost."""
+"""The other side is heard after the verdict, and no failure of it loses the verdict."""
 
 import asyncio
 import json
@@ -41,13 +41,13 @@ def verdicts_of(told: OtherSide | None) -> list[str]:
     return [one.verdict for one in told.personas]
 
 
-async def test_nobody_hears_the_other_side_unasked() -> None:
+async def test_other_side_is_heard_only_on_request() -> None:
     model = ScriptedModel(GOOD)
     result = await World(model).judge()
     assert (result.other_side, len(model.calls)) == (None, 1)
 
 
-async def test_the_same_facts_are_judged_as_the_other_side_tells_them() -> None:
+async def test_retelling_is_judged_with_the_same_references() -> None:
     result, model = await heard(GOOD, TOLD, saying("Yes", "Yes", "Partially"))
     told = result.other_side
     assert told is not None
@@ -65,7 +65,7 @@ async def test_the_same_facts_are_judged_as_the_other_side_tells_them() -> None:
     )
 
 
-async def test_all_calls_are_paid_for() -> None:
+async def test_usage_includes_all_calls() -> None:
     result, _ = await heard(GOOD, TOLD, GOOD)
     assert result.usage == Usage(300, 150, 75)
     result, _ = await heard(GOOD, WRONG, WRONG)
@@ -73,7 +73,7 @@ async def test_all_calls_are_paid_for() -> None:
 
 
 @pytest.mark.parametrize(("asker", "other"), list(product(VERDICTS, VERDICTS)))
-async def test_told_right_twice_is_the_only_contradiction(asker: str, other: str) -> None:
+async def test_both_sides_contradict_only_if_both_verdicts_are_no(asker: str, other: str) -> None:
     result, _ = await heard(saying(*[asker] * 3), TOLD, saying(*[other] * 3))
     is_contradiction = (asker, other) == ("No", "No")
     assert result.other_side is not None
@@ -87,7 +87,7 @@ _THREE = st.tuples(*[st.sampled_from(VERDICTS)] * 3)
 
 
 @given(_THREE, _THREE)
-def test_every_persona_that_contradicts_itself_is_named_and_no_other(
+def test_exactly_the_contradicting_personas_are_named(
     asker: tuple[str, ...], other: tuple[str, ...]
 ) -> None:
     result, _ = asyncio.run(heard(saying(*asker), TOLD, saying(*other)))
@@ -104,7 +104,7 @@ def test_every_persona_that_contradicts_itself_is_named_and_no_other(
     assert result.other_side.agrees is not bool(names)
 
 
-async def test_a_contradiction_is_warned_of_before_all_else() -> None:
+async def test_contradiction_is_the_first_warning() -> None:
     soft = reply(quotes=[])
     result, _ = await heard(soft, soft, TOLD, GOOD)
     assert len(result.warnings) == 2
@@ -114,14 +114,14 @@ async def test_a_contradiction_is_warned_of_before_all_else() -> None:
     )
 
 
-async def test_a_retelling_that_invents_a_number_twice_is_not_judged() -> None:
+async def test_retelling_with_an_invented_number_twice_is_not_judged() -> None:
     result, model = await heard(GOOD, WRONG, WRONG, GOOD)
     assert result.other_side == OtherSide.unheard(result.warnings[-1])
     assert "it changed facts (1 new number)" in result.warnings[-1]
     assert (len(model.calls), "90" in str((result.other_side, result.warnings))) == (3, False)
 
 
-async def test_a_verdict_that_cites_what_is_not_there_is_asked_once_more() -> None:
+async def test_verdict_with_an_invalid_citation_is_retried_once() -> None:
     result, model = await heard(GOOD, TOLD, HARD, GOOD)
     assert verdicts_of(result.other_side) == ["No"] * 3
     assert 'found "[7]"' in model.prompts[3].instructions
@@ -150,7 +150,9 @@ async def test_a_verdict_that_cites_what_is_not_there_is_asked_once_more() -> No
     ],
 )
 @pytest.mark.parametrize("good", [(GOOD,), (GOOD, TOLD)])
-async def test_a_failure_costs_no_verdict(good: Any, failure: Any, words: str) -> None:
+async def test_failure_keeps_the_verdict_and_is_a_warning(
+    good: Any, failure: Any, words: str
+) -> None:
     plain, _ = await heard(GOOD)
     result, _ = await heard(*good, failure, failure)
     told = result.other_side
@@ -164,7 +166,7 @@ async def test_a_failure_costs_no_verdict(good: Any, failure: Any, words: str) -
         assert words in told.note
 
 
-async def test_what_came_of_it_is_noted_without_a_word_of_it() -> None:
+async def test_outcome_is_journalled_without_texts() -> None:
     noted = []
     for script in [(GOOD, TOLD, GOOD), (GOOD, ZeroDivisionError())]:
         world = World(ScriptedModel(*script))
@@ -181,7 +183,7 @@ async def test_what_came_of_it_is_noted_without_a_word_of_it() -> None:
 
 
 class SleepyModel:
-    """Answers as scripted, and never once the script is over."""
+    """Answers as scripted, then never again."""
 
     name = "sleepy"
     gives_verdicts = True
@@ -203,7 +205,7 @@ class SleepyModel:
 
 
 @pytest.mark.parametrize("script", [(GOOD,), (GOOD, TOLD), (GOOD, TOLD, HARD)])
-async def test_the_verdict_leaves_in_time_whatever_hangs(script: tuple[str, ...]) -> None:
+async def test_verdict_is_given_in_time_if_the_model_hangs(script: tuple[str, ...]) -> None:
     await World(ScriptedModel(GOOD)).judge()  # what is loaded at first use takes none of the time
     result = await World(SleepyModel(*script), deadline_s=0.3).judge(hear_other_side=True)
     assert result.other_side is not None
@@ -211,14 +213,14 @@ async def test_the_verdict_leaves_in_time_whatever_hangs(script: tuple[str, ...]
     assert result.warnings == (result.other_side.note,)
 
 
-async def test_a_model_that_only_quotes_is_not_asked_to_tell() -> None:
+async def test_extractive_model_is_not_asked_to_retell() -> None:
     result = await World(ExtractiveModel()).judge(hear_other_side=True)
     assert result.other_side == OtherSide.unheard(
         "No language model has judged this, so the other side is not heard."
     )
 
 
-async def test_a_fallback_that_only_quotes_hears_nobody() -> None:
+async def test_extractive_fallback_does_not_hear_the_other_side() -> None:
     model = ScriptedModel(GOOD, ModelUnavailable("Down."))
     result = await World(model, ExtractiveModel()).judge(hear_other_side=True)
     assert result.other_side is not None
@@ -226,7 +228,7 @@ async def test_a_fallback_that_only_quotes_hears_nobody() -> None:
     assert not result.degraded
 
 
-async def test_nothing_of_either_story_is_noted() -> None:
+async def test_neither_story_is_journalled() -> None:
     world = World(ScriptedModel(GOOD, WRONG, TOLD, GOOD))
     await world.judge(hear_other_side=True)
     assert "tenant" not in str(world.journal.entries)
@@ -244,5 +246,5 @@ async def test_nothing_of_either_story_is_noted() -> None:
         (f"{'very ' * 60}long. Yes.", f"{'very ' * 60}long."),
     ],
 )
-def test_reasons_are_on_one_line_of_whole_sentences(text: str, line: str) -> None:
+def test_rationale_is_one_line_of_whole_sentences(text: str, line: str) -> None:
     assert one_line(text) == line

@@ -1,4 +1,4 @@
-"""A retelling keeps the facts of the story, or what it lost and added is named."""
+"""Which facts of a story a retelling lost or added."""
 
 import re
 import tomllib
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from judge.judging.other_side.story_facts import ChangedFact, changed_facts, format_changes
 from judge.text.source_sentences import source_sentences
+from tests.cpu_time import cpu_seconds
 
 STORY = (
     "My landlord Rowan Pike has left the boiler broken for ten days. I wrote twice and paid £1,200 "
@@ -22,7 +23,7 @@ RETOLD = (
 )
 
 
-def test_the_same_facts_in_other_words_are_the_same() -> None:
+def test_facts_in_other_words_are_unchanged() -> None:
     assert changed_facts(STORY, RETOLD) == []
 
 
@@ -48,13 +49,13 @@ def test_the_same_facts_in_other_words_are_the_same() -> None:
         ("as my", "see https://a.example/x or a@b.example, as my", "2 new addresses"),
     ],
 )
-def test_what_is_lost_or_added_is_found(old: str, new: str, changed: str) -> None:
+def test_lost_or_added_fact_is_found(old: str, new: str, changed: str) -> None:
     assert old in RETOLD
     assert format_changes(changed_facts(STORY, RETOLD.replace(old, new))) == changed
 
 
 @pytest.mark.parametrize(("one", "other"), [("London", "Scotland"), ("Tesco", "Amazon")])
-def test_what_everybody_knows_by_its_name_does_not_become_another(one: str, other: str) -> None:
+def test_replacing_a_well_known_name_is_a_changed_fact(one: str, other: str) -> None:
     before, after = f"I work in {one} and they do not.", f"They work in {other} and I do not."
     assert [fact.words for fact in changed_facts(before, after) if fact.is_new] == [other]
     assert changed_facts(before, after.replace(other, one)) == []
@@ -71,34 +72,34 @@ def test_what_everybody_knows_by_its_name_does_not_become_another(one: str, othe
         ("None came, zero of them.", "0"),
     ],
 )
-def test_a_number_is_named_as_it_was_understood(text: str, words: str) -> None:
+def test_number_is_reported_in_its_normalised_form(text: str, words: str) -> None:
     assert words in [one.words.strip() for one in changed_facts(text, "So it was.")]
 
 
-def test_a_week_is_one_week() -> None:
+def test_a_week_equals_one_week() -> None:
     told = "I told him that he's got a week to go."
     assert changed_facts(told, "My landlord says that I have one week to go.") == []
 
 
-def test_only_one_person_or_couple_may_go_unnamed() -> None:
+def test_one_person_or_couple_may_lose_their_names() -> None:
     couple = "My neighbours Rowan and Gwenda are loud."
     assert changed_facts(couple, "We are loud, our neighbour says.") == []
     lost = changed_facts("My boss Rowan told on Gwenda.", "I told on them.")
     assert [one.words for one in lost] == ["Gwenda"]
 
 
-def test_a_story_typed_in_small_letters_or_capitals_may_be_told_in_order() -> None:
+def test_change_of_letter_case_changes_no_fact() -> None:
     for typed in (STORY.lower(), STORY.upper()):
         assert changed_facts(typed, STORY) == []
 
 
 @given(st.text(max_size=300))
-def test_no_text_differs_from_itself(text: str) -> None:
+def test_any_text_has_the_facts_of_itself(text: str) -> None:
     assert changed_facts(text, text) == []
 
 
 @given(st.integers(min_value=2, max_value=999), st.integers(min_value=2, max_value=999))
-def test_every_invented_number_is_found(told: int, invented: int) -> None:
+def test_any_invented_number_is_found(told: int, invented: int) -> None:
     before = f"My flatmate owes me {told} pounds."
     after = f"I owe {told} pounds to my flatmate, who ate {invented} cakes."
     found = [one for one in changed_facts(before, after) if one.is_new]
@@ -117,7 +118,7 @@ PLANTED = (
 
 
 @pytest.mark.parametrize(("before", "after"), PAIRS)
-def test_a_natural_retelling_passes_and_nothing_can_be_planted_in_it(
+def test_natural_retelling_passes_and_any_fact_added_to_it_is_found(
     before: str, after: str
 ) -> None:
     assert changed_facts(before, after) == []
@@ -132,24 +133,24 @@ def test_a_natural_retelling_passes_and_nothing_can_be_planted_in_it(
 
 
 @pytest.mark.parametrize("piece", ["'", '"', "A ", "1 ", "a1", "x@", "Aa-", "www.", "“a"])
-def test_hostile_text_takes_no_time_to_speak_of(piece: str) -> None:
+def test_changed_facts_is_fast_on_repetitive_text(piece: str) -> None:
     text = (piece * 8000)[:8000]
-    assert changed_facts(text, re.sub("x", "y", text) + " I") is not None
+    assert cpu_seconds(lambda: changed_facts(text, re.sub("x", "y", text) + " I")) < 1
 
 
-def test_no_story_is_remembered() -> None:
+def test_stories_are_not_cached() -> None:
     before = source_sentences.cache_info()
     changed_facts(STORY, RETOLD)
     assert source_sentences.cache_info() == before
 
 
-def test_what_was_said_may_end_in_another_mark() -> None:
+def test_quotation_may_end_in_different_punctuation() -> None:
     before = "I said “this is not my job, is it?” to her (as she said “never, ever.”)."
     after = "She said to me, “never, ever”, and I “this is not my job, is it” to her."
     assert changed_facts(before, after) == []
     assert changed_facts(before, after.replace("not my job", "my job"))
 
 
-def test_an_amount_is_no_length_of_time() -> None:
+def test_amount_of_money_is_not_a_duration() -> None:
     assert changed_facts("It cost £86400.", "It took one day.")
     assert changed_facts("It took 24 hours.", "It took one day.") == []

@@ -1,4 +1,4 @@
-"""Which pages bear on some disputes, how much and by what, in figures: what all weights come to.
+"""Which pages are ranked for some disputes, with their scores and reasons: the sum of all weights.
 
 Whether a change of these is for the better is measured by `benchmarks.relevance`. Recorded by
 `python -m tests.unit.judging.pages.test_candidate_scores`.
@@ -37,7 +37,7 @@ def disputes(recorded: list[str]) -> list[str]:
     return [row for row in recorded if not row.startswith(" ")]
 
 
-def test_pages_are_ranked_with_the_scores_and_reasons_that_are_recorded() -> None:
+def test_pages_are_ranked_with_the_recorded_scores_and_reasons() -> None:
     recorded = TABLE.read_text(encoding="utf-8").splitlines()
     assert list(measured(disputes(recorded))) == recorded
 

@@ -1,4 +1,4 @@
-"""Candidates: the pages that bear on a dispute come first, with reasons that add up."""
+"""Candidates: relevant pages are ranked first, with reasons that add up to the score."""
 
 import json
 import random
@@ -56,7 +56,7 @@ PAGES = (EVICTION, DEPOSIT, DISMISSAL)
 
 
 @pytest.mark.parametrize("word", ["pet", "loan", "rent", "landlord's", "landlord’s", "deposits"])
-def test_a_word_of_any_kind_counts_more_in_the_title(word: str):
+def test_any_word_counts_more_in_the_title(word: str):
     [stem] = content_stems(word)
     titled = count_terms(CandidatePage("u", f"The {word} rules", "", (("", "Some words."),)))
     told = count_terms(CandidatePage("u", "The rules", "", (("", f"Some {word} words."),)))
@@ -72,7 +72,7 @@ def index() -> CandidateIndex:
 
 
 def compiled(pages) -> CandidateIndex:
-    # Three pages would make every word common: others stand by, as in a real catalogue.
+    # With three pages alone every word would be common; a real catalogue has many more.
     rest = [page(f"https://example.org/{n}", f"Subject {n}", f"About {n}.") for n in range(60)]
     return compile_candidates([count_terms(one) for one in [*pages, *rest]], load_thesaurus())
 
@@ -87,23 +87,23 @@ def test_lay_words_find_the_page_with_the_official_ones(index):
     assert urls(index, "Can she kick us out?", "Our landlady wants us gone.")[0] == "eviction"
 
 
-def test_nothing_is_offered_for_a_dispute_that_no_page_fits(index):
+def test_dispute_without_a_relevant_page_has_no_candidates(index):
     assert urls(index, "Was I rude?", "My sister chose sage green and I laughed at it.") == []
 
 
-def test_passage_far_down_is_the_one_shown(index):
+def test_best_passage_is_chosen_even_far_down_the_page(index):
     best = rank_candidates(
         index, read_dispute("He came with bailiffs and changed the locks.", "Evicted?"), ""
     )[0]
     assert (best.page, best.passage) == (EVICTION, 2)
 
 
-def test_word_of_a_lay_phrase_is_no_other_subject():
+def test_word_of_a_lay_phrase_does_not_match_another_subject():
     fires = page("https://example.org/fires", "Fire safety", "Fires: fire doors, fire drills.")
     assert urls(compiled([fires, *PAGES]), "Fired?", "I got fired.")[0] == "dismissal"
 
 
-def test_what_only_tells_where_it_was_is_not_looked_for():
+def test_words_that_only_say_where_it_happened_are_ignored():
     fines = page("https://example.org/parking", "Parking fines", "A parking fine can be appealed.")
     index = compile_candidates([count_terms(fines)], load_thesaurus())
 
@@ -114,7 +114,7 @@ def test_what_only_tells_where_it_was_is_not_looked_for():
     assert not found("He hit me in the parking lot, then in the parking garage.")
 
 
-def test_domain_lifts_its_pages_and_keeps_no_other_out(index):
+def test_domain_boosts_its_pages_without_excluding_others(index):
     query, context = "Can he keep my deposit and sack me?", SACKED
     neutral = urls(index, query, context)
     assert {"deposit", "dismissal"} <= set(neutral)
@@ -122,13 +122,13 @@ def test_domain_lifts_its_pages_and_keeps_no_other_out(index):
     assert "dismissal" in urls(index, query, context, "tenancy")
 
 
-def test_where_no_domain_was_found_a_page_must_clearly_fit(index):
+def test_page_needs_a_higher_score_without_a_domain(index):
     query, context = "What about damage?", "zebra " * 120
     assert urls(index, query, context, "other") == ["deposit"]
     assert urls(index, query, context, "default") == []
 
 
-def test_reasons_add_up_to_the_score_and_name_what_was_said(index):
+def test_reasons_add_up_to_the_score_and_have_the_words_of_the_dispute(index):
     best = rank_candidates(index, read_dispute(SACKED, "Can he sack me?"), "workplace")[0]
     assert sum(reason.score for reason in best.reasons) == pytest.approx(best.score)
     assert ("thesaurus", "sack") in [(r.kind, r.shown) for r in best.reasons]
@@ -136,7 +136,7 @@ def test_reasons_add_up_to_the_score_and_name_what_was_said(index):
     assert list(best.reasons) == sorted(best.reasons, key=lambda reason: -reason.score)
 
 
-def test_what_a_page_is_about_counts_where_no_word_is_shared():
+def test_subject_of_a_page_counts_without_a_shared_word():
     thesaurus = parse_thesaurus('[subjects.any]\n"x" = "y"\n[storytelling]\nignore = "so"')
     index = compile_candidates([count_terms(one) for one in PAGES], thesaurus)
     [best] = rank_candidates(index, read_dispute("", "Unjustified sacking?"), "x")
@@ -144,7 +144,7 @@ def test_what_a_page_is_about_counts_where_no_word_is_shared():
     assert [one.shown for one in best.reasons if one.score] == ["its subject"]
 
 
-def test_all_pages_are_weighed_at_once_as_they_would_be_one_by_one(index):
+def test_scores_of_all_pages_at_once_equal_those_one_by_one(index):
     asked = read_query_terms(index, read_dispute(SACKED, "Was the dismissal fair?"))
     scores = index.score_pages((), asked.text_vector)
     for page, score in zip(index.pages, scores, strict=True):
@@ -152,14 +152,14 @@ def test_all_pages_are_weighed_at_once_as_they_would_be_one_by_one(index):
     assert min(scores) < 0 < max(scores)
 
 
-def test_of_more_words_than_are_looked_for_the_rare_ones_are():
+def test_rarest_words_are_searched_if_there_are_too_many():
     words = [f"z{letter}{other}xq" for letter in "bdfghkl" for other in "aeiou"]
     pages = [page(f"https://example.org/{at}", "Any", " ".join(words[at:])) for at in range(35)]
     asked = read_query_terms(compiled(pages), read_dispute(" ".join(reversed(words)), ""))
     assert set(asked.stems) == set(content_stems(" ".join(words[:STRONGEST_WORDS])))
 
 
-def test_a_word_is_sought_as_often_as_it_was_said(index):
+def test_weight_of_a_word_is_proportional_to_its_count(index):
     [stem] = content_stems("carpet")
     once, thrice = (
         read_query_terms(index, read_dispute("carpet " * times, "")).passage_weights[stem]
@@ -168,7 +168,7 @@ def test_a_word_is_sought_as_often_as_it_was_said(index):
     assert thrice == pytest.approx(3 * once)
 
 
-def test_lay_phrase_for_common_words_is_raised_and_one_for_rare_words_is_not():
+def test_lay_phrase_for_common_words_is_boosted_but_not_for_rare_words():
     thesaurus = parse_thesaurus(
         '[subjects.any]\n"till" = "shop"\n"ships" = "harbour mooring pilot tonnage quay"\n'
         '[storytelling]\nignore = "so"'
@@ -189,7 +189,7 @@ def test_topics_count_like_the_title():
     assert urls(compiled([named]), "Is an eviction fair?") == ["silent"]
 
 
-def test_no_more_pages_than_the_limit():
+def test_number_of_candidates_is_limited():
     many = [page(f"https://example.org/e{n}", "Eviction", "Eviction notice.") for n in range(20)]
     assert len(urls(compiled(many), "Is this eviction notice fair?")) == LIMIT
 
@@ -199,20 +199,20 @@ def test_equal_pages_keep_their_order():
     assert urls(compiled(many), "Is this eviction fair?") == [f"e{n}" for n in range(5)]
 
 
-def test_page_without_passages_is_ranked_and_shows_none():
+def test_page_without_passages_is_ranked_without_a_passage():
     bare = CandidatePage("https://example.org/bare", "Eviction notices", "Eviction notices.", ())
     best = rank_candidates(compiled([bare]), read_dispute("", "Eviction notice?"), "")[0]
     assert best.passage == -1
 
 
-def test_index_of_no_pages_offers_none():
+def test_empty_index_has_no_candidates():
     empty = compile_candidates([], load_thesaurus())
     assert rank_candidates(empty, read_dispute(SACKED, "Fair?"), "default") == ()
 
 
 @settings(max_examples=60)
 @given(st.text(max_size=200), st.text(max_size=60), st.sampled_from(["default", "tenancy", "x"]))
-def test_any_text_ranks_the_same_twice_with_true_passages(context, query, domain):
+def test_any_text_is_ranked_deterministically_with_existing_passages(context, query, domain):
     index = compiled_once()
     found = rank_candidates(index, read_dispute(context, query), domain)
     assert found == rank_candidates(index, read_dispute(context, query), domain)
@@ -230,8 +230,8 @@ def compiled_once() -> CandidateIndex:
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the labelled disputes are not here")
-def test_labelled_disputes_find_a_page_that_bears_on_them():
-    """Floors under what was measured, so that a change that costs much is seen."""
+def test_labelled_disputes_find_a_relevant_page():
+    """Lower bounds below what was measured, so that a large loss is noticed."""
     pages, rows = (
         [json.loads(line) for line in (SHARED / name).read_bytes().splitlines()]
         for name in ("pages.jsonl", "train.jsonl")
@@ -251,7 +251,7 @@ WORDS = "my landlord sacked me notice court deposit scheme carpet bailiff subjec
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join), st.integers(1, 8))
-def test_the_best_few_are_the_first_of_all_and_their_reasons_add_up(context, limit):
+def test_smaller_limit_gives_the_first_candidates_with_reasons_that_add_up(context, limit):
     index, dispute = compiled_once(), read_dispute(context, "Is it fair?")
     few, all_of_them = (
         rank_candidates(index, dispute, "tenancy", limit=most, has_threshold=False)
@@ -262,7 +262,7 @@ def test_the_best_few_are_the_first_of_all_and_their_reasons_add_up(context, lim
         assert sum(reason.score for reason in one.reasons) == pytest.approx(one.score, abs=1e-4)
 
 
-def test_what_is_near_in_meaning_raises_its_own_page_alone(index):
+def test_nearness_in_meaning_raises_only_its_own_page(index):
     def scores(**nearness: float) -> dict[str, float]:
         dispute = read_dispute("The deposit was kept, and the rent went up.", "Is that fair?")
         near = {f"https://example.org/{name}": value for name, value in nearness.items()}

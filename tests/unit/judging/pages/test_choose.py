@@ -1,4 +1,4 @@
-"""Which pages are offered: those that bear on the dispute, in force, and of the right nation."""
+"""Which pages are offered: relevant ones that are in force and of the right nation."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -67,7 +67,7 @@ def name_of(request: SnippetRequest) -> str:
 
 
 class World:
-    """A library in which some pages were read, and what is chosen and offered of it."""
+    """A library with some pages read, and the pages that are chosen and offered from it."""
 
     def __init__(self, known: SourceCatalog | None = None) -> None:
         self.catalog = known or catalog()
@@ -75,7 +75,7 @@ class World:
         self.texts: dict[str, tuple[str, ...]] = {}
 
     async def read(self, texts=None, **changes: object) -> "World":
-        """The world with these pages read, the first text of each being its lead."""
+        """This world with the pages of *texts* read; the first text of each is its lead."""
         texts = PAGES if texts is None else texts
         self.texts |= texts
         learned = []
@@ -120,23 +120,23 @@ class World:
 # Which pages
 
 
-async def test_a_page_that_bears_on_the_dispute_is_chosen_and_another_is_not():
+async def test_only_relevant_pages_are_chosen():
     world = await World().read()
     assert await world.chosen(BOILER) == ["repairs"]
     assert await world.chosen("They kept my deposit for a stain on the carpet") == ["deposit"]
 
 
-async def test_a_page_of_another_domain_is_offered_when_it_fits():
+async def test_relevant_page_of_another_domain_is_chosen():
     world = await World().read()
     assert await world.chosen(SACKED, "tenancy") == ["dismissal"]
 
 
-async def test_a_domain_none_of_whose_pages_fits_gets_none():
+async def test_no_page_is_chosen_if_none_of_the_domain_is_relevant():
     world = await World().read()
     assert await world.chosen("My brother never thanks me for a gift.", "tenancy") == []
 
 
-async def test_without_a_domain_a_page_has_to_fit_clearly():
+async def test_page_has_to_be_clearly_relevant_without_a_domain():
     world = await World().read()
     assert await world.chosen(SACKED, DEFAULT_DOMAIN) == ["dismissal"]
     weak = "We argue over the radiators." + " And then she says so." * 12
@@ -144,7 +144,7 @@ async def test_without_a_domain_a_page_has_to_fit_clearly():
     assert await world.chosen(weak, DEFAULT_DOMAIN) == []
 
 
-async def test_there_are_never_more_pages_than_asked_for():
+async def test_number_of_chosen_pages_is_limited():
     both = f"{BOILER} And they kept my deposit for cleaning the carpet, says the scheme."
     assert len(await (await World().read()).chosen(both)) == 2
     only = World(catalog("references = 1"))
@@ -152,7 +152,7 @@ async def test_there_are_never_more_pages_than_asked_for():
     assert len(await (await only.read()).chosen(both)) == 1
 
 
-async def test_a_page_under_two_fragments_is_offered_once_unless_a_selector_tells_them_apart():
+async def test_page_under_two_fragments_is_chosen_once_unless_a_selector_differs():
     more = "[[domains.tenancy.sources]]\n" + source("repairs#rent", "Repairs in rented homes")
     selected = more + 'selector = "p"\n'
     for added, count in ((more, 1), (selected, 2)):
@@ -160,7 +160,7 @@ async def test_a_page_under_two_fragments_is_offered_once_unless_a_selector_tell
         assert len(await world.chosen(BOILER)) == count
 
 
-async def test_a_page_in_two_domains_is_offered_once_for_the_domain_detected():
+async def test_page_in_two_domains_is_chosen_once_for_the_detected_domain():
     more = f"[[domains.tenancy.sources]]\n{source('dismissal', 'Unfair dismissal')}"
     world = await World(catalog(more=more)).read()
     assert [one.request.domain for one in await world.choose(SACKED, "tenancy")] == ["tenancy"]
@@ -170,18 +170,18 @@ async def test_a_page_in_two_domains_is_offered_once_for_the_domain_detected():
 # Pages of unknown text
 
 
-async def test_on_a_cold_start_pages_are_tried_by_title_and_topics_then_those_of_the_domain():
+async def test_unread_pages_are_chosen_by_title_and_topics_then_by_domain():
     chosen = await World().choose(BOILER)
     assert [name_of(one.request) for one in chosen] == ["repairs", "deposit"]
     assert all(one.candidate is None for one in chosen)
 
 
-async def test_pages_of_unknown_text_come_after_those_that_fit():
+async def test_unread_pages_come_after_relevant_ones():
     world = await World().read({"repairs": REPAIRS})
     assert await world.chosen(BOILER) == ["repairs", "deposit"]
 
 
-async def test_what_was_tried_is_offered_only_if_it_turns_out_to_fit():
+async def test_chosen_page_is_offered_only_if_its_text_is_relevant():
     world = World()
     chosen = await world.choose(BOILER)
     await world.read()
@@ -190,13 +190,13 @@ async def test_what_was_tried_is_offered_only_if_it_turns_out_to_fit():
     assert offered[0].snippet.text == f"{REPAIRS[0]} … {REPAIRS[1]}"
 
 
-async def test_a_page_of_which_only_the_snippet_is_known_is_ranked_by_that():
+async def test_page_with_only_a_snippet_is_ranked_by_the_snippet():
     world = World()
     world.texts = {"repairs": ("The landlord must repair the boiler.",), "deposit": DEPOSIT}
     assert await world.offered(BOILER) == ["repairs"]
 
 
-async def test_a_cold_and_a_warm_start_offer_the_same():
+async def test_cold_and_warm_start_offer_the_same_pages():
     cold, warm = World(), await World().read()
     chosen = await cold.choose(BOILER)
     await cold.read()
@@ -206,12 +206,12 @@ async def test_a_cold_and_a_warm_start_offer_the_same():
 # Nations and withdrawn pages
 
 
-async def test_a_withdrawn_page_is_not_even_tried():
+async def test_withdrawn_page_is_not_chosen():
     world = await World().read(is_withdrawn=True)
     assert await world.chosen(BOILER) == []
 
 
-async def test_a_page_that_turns_out_to_be_withdrawn_or_elsewhere_is_not_offered():
+async def test_page_found_to_be_withdrawn_or_of_another_nation_is_not_offered():
     for change in ({"is_withdrawn": True}, {"nations": ("scotland",)}):
         world = World()
         chosen = await world.choose(BOILER)
@@ -219,7 +219,7 @@ async def test_a_page_that_turns_out_to_be_withdrawn_or_elsewhere_is_not_offered
         assert world.offer(chosen, BOILER) == ()
 
 
-async def test_a_page_of_another_nation_is_left_out():
+async def test_page_of_another_nation_is_not_chosen():
     world = await World().read(nations=("wales",))
     assert await world.chosen(BOILER) == []
     assert await world.chosen(BOILER, nations={"wales"}) == ["repairs"]
@@ -229,7 +229,7 @@ async def test_a_page_of_another_nation_is_left_out():
     assert await english.chosen(BOILER, nations={"scotland", "england"}) == ["repairs"]
 
 
-async def test_nations_found_on_a_page_add_to_those_configured():
+async def test_nations_of_a_page_are_added_to_the_configured_ones():
     more = "[[domains.tenancy.sources]]\n" + source(
         "scots", "Repairs in Scotland", nations=("scotland",)
     )
@@ -245,19 +245,19 @@ async def test_nations_found_on_a_page_add_to_those_configured():
 # The text of a reference
 
 
-async def test_a_text_is_the_lead_and_the_passage_that_bears_more():
+async def test_text_is_the_lead_and_a_more_relevant_passage():
     world = await World().read()
     [offered] = world.offer(await world.choose(BOILER), BOILER)
     assert offered.snippet.text == f"{REPAIRS[0]} … {REPAIRS[1]}"
 
 
-async def test_a_text_is_the_lead_alone_where_nothing_bears_more():
+async def test_text_is_only_the_lead_if_no_passage_is_more_relevant():
     world = await World().read()
     [offered] = world.offer(await world.choose(SACKED), SACKED)
     assert offered.snippet.text == DISMISSAL[0]
 
 
-async def test_a_lead_that_was_cut_is_not_repeated_by_its_passage():
+async def test_shortened_lead_is_not_repeated_by_its_passage():
     world = await World().read({"repairs": (REPAIRS[1],)})
     world.texts = {"repairs": ("The landlord must repair the boiler...",)}
     chosen = (await world.choose(BOILER))[:1]
@@ -265,7 +265,7 @@ async def test_a_lead_that_was_cut_is_not_repeated_by_its_passage():
     assert offered.snippet.text == "The landlord must repair the boiler..."
 
 
-async def test_a_passage_is_cut_to_the_words_that_may_be_quoted():
+async def test_passage_is_cut_to_max_words():
     passage = "The landlord must repair the boiler and the radiators in every flat that has them."
     known = catalog("max_words = 10")
     world = await World(known).read({"repairs": (REPAIRS[0], passage, REPAIRS[2])})
@@ -276,7 +276,7 @@ async def test_a_passage_is_cut_to_the_words_that_may_be_quoted():
     )
 
 
-async def test_no_passage_is_shown_of_a_page_that_has_changed_since_it_was_chosen():
+async def test_changed_page_is_offered_with_a_passage_of_its_new_text():
     world = await World().read()
     chosen = await world.choose(BOILER)
     now = (REPAIRS[0], "A broken boiler is for the landlord to repair, and cold radiators too.")
@@ -285,7 +285,7 @@ async def test_no_passage_is_shown_of_a_page_that_has_changed_since_it_was_chose
     assert offered.snippet.text == f"{now[0]} … {now[1]}"
 
 
-async def test_what_is_offered_keeps_its_dates_and_age():
+async def test_offered_page_keeps_its_dates_and_staleness():
     world = await World().read()
     [chosen] = await world.choose(BOILER)
     snippet = Snippet("https://example.org/repairs", "Title", REPAIRS[0], TIME, is_stale=True)
@@ -298,7 +298,7 @@ WORDS = st.sampled_from("landlord boiler repair deposit carpet dismissal fair mo
 
 
 @given(st.lists(WORDS, max_size=30).map(" ".join), st.sampled_from(["tenancy", DEFAULT_DOMAIN]))
-async def test_the_same_dispute_gets_the_same_pages_whatever_the_order_of_reading(dispute, domain):
+async def test_order_of_reading_does_not_change_the_offered_pages(dispute, domain):
     forth = await World().read()
     back = World()
     for name in reversed(PAGES):
@@ -307,7 +307,7 @@ async def test_the_same_dispute_gets_the_same_pages_whatever_the_order_of_readin
 
 
 @given(st.lists(WORDS, max_size=30).map(" ".join), st.integers(1, 2))
-async def test_a_larger_limit_only_adds_pages(dispute, limit):
+async def test_larger_limit_only_adds_pages(dispute, limit):
     fewer = await (await World(catalog(f"references = {limit}")).read()).chosen(dispute)
     more = await (await World(catalog(f"references = {limit + 1}")).read()).chosen(dispute)
     assert more[: len(fewer)] == fewer

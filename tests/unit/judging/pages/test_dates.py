@@ -1,4 +1,4 @@
-"""The publisher's date is found where publishers put it, and nothing else is taken for it."""
+"""The date of a page is read where publishers put it, and from nothing else."""
 
 from datetime import date
 
@@ -38,18 +38,18 @@ def updated(markup):
         "03.05.2024",
     ],
 )
-def test_dates_are_read_as_people_write_them(text):
+def test_date_is_parsed_in_any_common_format(text):
     assert parse_date(text) == DAY
 
 
 @pytest.mark.parametrize("month", range(1, 13))
-def test_every_month_is_known_by_its_name_and_its_first_letters(month):
+def test_every_month_is_parsed_by_name_and_abbreviation(month):
     day = date(2024, month, 3)
     for written in ("%d %B %Y", "%d %b %Y", "%B %d, %Y"):
         assert parse_date(day.strftime(written)) == day
 
 
-def test_a_date_is_looked_for_in_the_first_hundred_characters():
+def test_date_is_searched_in_the_first_hundred_characters():
     assert parse_date(f"{'a ' * 45}3 May 2024") == DAY
     assert parse_date(f"{'a ' * 45} 3 May 2024") is None
 
@@ -58,7 +58,7 @@ def test_a_date_is_looked_for_in_the_first_hundred_characters():
     "text",
     ["", "May 2024", "2024", "30 February 2024", "2024-13-01", "1/2/3", "103/05/2024", "120240503"],
 )
-def test_what_is_no_date_gives_none(text):
+def test_text_without_a_valid_date_gives_none(text):
     assert parse_date(text) is None
 
 
@@ -86,50 +86,50 @@ def test_what_is_no_date_gives_none(text):
         "<p><time itemprop=dateModified datetime=2024-05-03>last spring</time></p>",
     ],
 )
-def test_the_publishers_date_is_found(markup):
+def test_date_of_the_publisher_is_found(markup):
     assert updated(markup) == DAY
 
 
-def test_the_last_change_goes_before_the_first_publication():
+def test_last_update_is_preferred_to_the_publication():
     markup = '<script type="application/ld+json">{"datePublished": "2001-01-01"}</script>'
     assert updated(markup + "<p>Updated 3 May 2024</p>") == DAY
     assert updated(markup) == date(2001, 1, 1)
 
 
-def test_a_review_that_is_due_and_a_date_in_the_text_are_no_dates_of_the_page():
+def test_due_review_and_date_in_the_text_are_not_the_date_of_the_page():
     assert updated("<p>Next review due: 3 May 2027. The law was changed on 3 May 2024.</p>") is None
 
 
 @pytest.mark.parametrize("subject", ["The law was", "Limits have been", "Costs were last"])
-def test_what_the_text_says_of_other_things_is_no_date_of_the_page(subject):
+def test_update_of_another_subject_is_not_the_date_of_the_page(subject):
     assert updated(f"<p>{subject} updated on 1 May 2001. </p><p>Updated 3 May 2024</p>") == DAY
     assert updated(f"<p>{subject} updated on 1 May 2001.</p>") is None
 
 
 @pytest.mark.parametrize("subject", ["This page was", "The guidance has been", "Content last"])
-def test_what_a_page_says_of_itself_is_its_date(subject):
+def test_update_of_the_page_itself_is_its_date(subject):
     assert updated(f"<p>{subject} updated on 3 May 2024.</p>") == DAY
 
 
-def test_a_plan_is_no_date_of_the_page():
+def test_planned_update_is_not_the_date_of_the_page():
     assert updated("<p>To be reviewed 1 May 2027. Last reviewed 3 May 2024.</p>") == DAY
     assert updated("<p>This page is due to be updated on 1 May 2027.</p>") is None
 
 
 @pytest.mark.parametrize("word", ["Edited", "Reviewed", "Posted"])
-def test_a_word_that_only_holds_such_a_label_is_none(word):
+def test_longer_word_that_contains_a_label_is_not_a_label(word):
     assert updated(f"<p>{word}: 3 May 2024</p>") == DAY
     assert updated(f"<p>{word}s 3 May 2024</p>") is None
     assert updated(f"<p>Un{word.lower()} 3 May 2024</p>") is None
 
 
-def test_markup_between_label_and_date_does_not_count_as_text():
+def test_markup_between_label_and_date_is_ignored():
     tags = "<span class='a-name'>" * 8
     assert updated(f"<p>Updated {tags}3 May 2024</p>") == DAY
     assert updated("<p>Updated by all of those who rent a room: 3 May 2024</p>") is None
 
 
-def test_the_first_label_that_a_date_follows_counts():
+def test_first_label_with_a_date_counts():
     lines = [f"<p>Updated {said}</p>" for said in ("daily", "3 May 2024", "1 May 2001", "often")]
     assert updated("".join(lines)) == DAY
     more = "<p>Updated daily</p><p>and read by everybody who rents a room</p>"
@@ -138,9 +138,9 @@ def test_the_first_label_that_a_date_follows_counts():
 
 
 @given(st.text())
-def test_no_text_makes_it_fail(text):
+def test_any_text_is_parsed_without_an_error(text):
     assert parse_date(text) is None or isinstance(parse_date(text), date)
 
 
-def test_a_page_may_begin_with_its_date():
+def test_date_at_the_beginning_of_a_page_is_found():
     assert read_html(b"Updated 3 May 2024").updated == DAY

@@ -1,4 +1,4 @@
-"""GOV.UK's Content API: which addresses to ask, and what its items become."""
+"""GOV.UK's Content API: the API URLs of a page, and how its items are read."""
 
 import json
 from datetime import date
@@ -52,14 +52,14 @@ def guide(*slugs):
         ("", []),
     ],
 )
-def test_the_api_is_asked_for_pages_of_its_own_host_only(url, paths):
+def test_only_pages_of_govuk_have_api_urls(url, paths):
     asked = content_api_urls(url)
     found = [address.removeprefix("https://www.gov.uk/api/content") for address in asked]
     assert found == paths
     assert api_addresses(url) == content_api_urls(url)
 
 
-def test_an_item_becomes_a_page():
+def test_item_is_read_with_title_date_nations_and_passages():
     found = parse(
         public_updated_at="2024-05-03T09:33:15+01:00",
         description="What this is about, in one line of a few words.",
@@ -79,7 +79,7 @@ def test_an_item_becomes_a_page():
     assert not found.withdrawn
 
 
-def test_half_a_letter_in_an_item_is_no_fault_of_ours():
+def test_lone_surrogate_in_an_item_is_replaced():
     found = parse(details={"body": f"<p>{TEXT} \ud800</p>"})
     assert found.lead == f"{TEXT} ?"
 
@@ -90,35 +90,35 @@ def test_every_part_of_a_guide_is_read():
     assert found.lead == f"{TEXT} overview"
 
 
-def test_the_address_of_a_part_gives_that_part():
+def test_url_of_a_part_gives_that_part():
     found = parse(url=f"{URL}/pay", details=guide("overview", "pay"))
     assert [one.heading for one in found.passages] == ["Pay"]
     assert len(parse(url=f"{URL}/print", details=guide("a", "b")).passages) == 2
 
 
-def test_an_item_without_the_part_that_was_asked_for_is_another_page():
+def test_item_without_the_requested_part_is_refused():
     assert parse(url=f"{URL}/pay", details=guide("overview")) is None
 
 
-def test_the_introduction_of_a_service_is_its_lead():
+def test_introduction_of_a_service_is_its_lead():
     more = f"And more: {TEXT}"
     found = parse(details={"introductory_paragraph": f"<p>{TEXT}</p>", "more_information": more})
     assert (found.lead, len(found.passages)) == (TEXT, 2)
 
 
 @pytest.mark.parametrize("tag", ["p", "div"])
-def test_the_lead_is_the_first_paragraph_and_not_the_list_before_it(tag):
+def test_lead_is_the_first_paragraph_and_not_a_list_before_it(tag):
     body = f"<ul><li>Damp in the walls.</li></ul><{tag}>{TEXT}</{tag}><p>{TEXT} B.</p>"
     found = parse(details={"body": body})
     assert (found.lead, found.passages[0].text) == (TEXT, "Damp in the walls.")
 
 
-def test_what_one_needs_to_know_may_name_the_nations():
+def test_nations_are_read_from_need_to_know():
     known = "<ul><li>Have your card ready</li><li>Available in England and Wales only</li></ul>"
     assert parse(details={"need_to_know": known}).nations == ("england", "wales")
 
 
-def test_a_titled_value_is_read_in_the_order_in_which_the_page_shows_it():
+def test_fields_of_a_group_are_read_in_the_order_of_the_page():
     fields = [("description", "ccc"), ("name", "Steps"), ("body", "bbb"), ("introduction", "aaa")]
     group = {name: text if name == "name" else f"<p>{TEXT} {text}</p>" for name, text in fields}
     found = parse(details={"collection_groups": [group], "body": f"<p>{TEXT} first</p>"})
@@ -128,7 +128,7 @@ def test_a_titled_value_is_read_in_the_order_in_which_the_page_shows_it():
     ]
 
 
-def test_of_several_versions_of_a_body_the_html_is_read():
+def test_html_version_of_a_body_is_read():
     versions = [
         {"content_type": "text/govspeak", "content": "## Ask *somebody* who knows about repairs."},
         {"content_type": "text/html", "content": f"<p>{TEXT}</p>"},
@@ -137,14 +137,14 @@ def test_of_several_versions_of_a_body_the_html_is_read():
 
 
 @pytest.mark.parametrize(("depth", "is_read"), [(4, True), (5, False)])
-def test_what_lies_deeper_than_any_item_has_it_is_not_read(depth, is_read):
+def test_depth_of_a_body_is_bounded(depth, is_read):
     body = f"<p>{TEXT}</p>"
     for _ in range(depth):
         body = {"content_type": "text/html", "content": body}
     assert (parse(details={"body": body}).lead == TEXT) == is_read
 
 
-def test_the_description_is_taken_only_when_there_is_no_text():
+def test_description_is_the_lead_only_without_text():
     line = "What this is about, in one line of a few words."
     short = "Ask your local council."
     assert parse(description=line, details={"body": f"<p>{short}</p>"}).lead == short
@@ -158,7 +158,7 @@ def test_the_description_is_taken_only_when_there_is_no_text():
         {"document_type": "gone"},
     ],
 )
-def test_what_was_withdrawn_or_has_gone_holds_no_text(fields):
+def test_withdrawn_or_gone_item_has_no_text(fields):
     found = parse(details={"body": f"<p>{TEXT}</p>"}, **fields)
     assert (found.withdrawn, found.lead, found.passages) == (True, None, ())
 
@@ -166,17 +166,17 @@ def test_what_was_withdrawn_or_has_gone_holds_no_text(fields):
 @pytest.mark.parametrize(
     "told", [{}, {"redirects": [{"path": "/repairs", "destination": "/damp"}]}]
 )
-def test_of_a_redirect_the_page_itself_is_asked(told):
+def test_redirect_item_is_not_read(told):
     assert parse(document_type="redirect", **told) is None
 
 
-def test_the_part_that_an_address_names_is_read_from_the_item_of_the_whole():
+def test_read_body_gives_the_part_of_the_url():
     item = {"document_type": "guide", "base_path": "/repairs", "details": guide("who", "pay")}
     found = read_body(f"{URL}/pay", json.dumps(item).encode(), "application/json")
     assert [one.heading for one in found.passages] == ["Pay"]
 
 
-def test_the_reader_is_chosen_by_host_and_type():
+def test_reader_is_chosen_by_host_and_content_type():
     item = json.dumps({"document_type": "answer", "details": {"body": f"<p>{TEXT}</p>"}}).encode()
     html = (
         f"<h1>A</h1><p class=lead>What the law says of repairs and rent.</p>{f'<p>{TEXT}</p>' * 4}"
@@ -190,7 +190,7 @@ def test_the_reader_is_chosen_by_host_and_type():
     )
 
 
-def test_xhtml_may_close_elements_that_html_leaves_open():
+def test_self_closing_elements_of_xhtml_are_read():
     head = '<title/><script src="a.js"/><meta name="a" content="b"/>'
     body = f'<h1>Repairs</h1><a id="top" /><div/><p>{TEXT}<br/>{TEXT}</p>'
     page = (
@@ -219,7 +219,7 @@ JSON = st.recursive(
 
 
 @given(JSON, st.sampled_from(["guide", "redirect", "gone", ""]))
-def test_no_item_makes_it_fail(item, kind):
+def test_any_item_is_read_without_an_error(item, kind):
     item = item if isinstance(item, dict) else {"details": item}
     for body in (item, item | {"document_type": kind}):
         found = parse_content_item(json.dumps(body).encode(), f"{URL}/pay")
@@ -227,11 +227,11 @@ def test_no_item_makes_it_fail(item, kind):
 
 
 @given(st.binary(max_size=200))
-def test_no_bytes_make_it_fail(body):
+def test_any_bytes_that_are_no_item_give_none(body):
     assert parse_content_item(body, URL) is None
 
 
-def test_json_too_deep_is_no_item():
+def test_too_deeply_nested_json_gives_none():
     assert parse_content_item(b"[" * 100_000, URL) is None
 
 
@@ -241,7 +241,7 @@ def real_items():
     return [json.loads(path.read_bytes()) for path in sorted(ITEMS.iterdir())]
 
 
-def test_of_real_items_no_withdrawn_one_is_quoted_and_no_nation_is_wrong():
+def test_real_items_have_their_nations_and_withdrawn_ones_no_text():
     items = real_items()
     for item in items:
         url = f"https://www.gov.uk{item['base_path']}"

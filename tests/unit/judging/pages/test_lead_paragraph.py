@@ -1,4 +1,4 @@
-"""From the bytes of a page to the paragraph that is quoted: one test a rule."""
+"""Which paragraph of a page is its lead: one test for each rule."""
 
 import importlib.util
 import logging
@@ -36,14 +36,14 @@ def snippet(html, **options):
     return lead(html.encode(), charset="utf-8", **options)
 
 
-def test_the_lead_of_a_guidance_page_is_quoted_though_it_stands_outside_the_body():
+def test_lead_outside_the_body_of_a_guidance_page_is_found():
     body = (PAGES / "guidance.html").read_bytes()
     assert lead(body, charset="utf-8") == (
         "Your landlord must keep the boiler and the pipes in working order at all times."
     )
 
 
-def test_the_teaser_above_an_authors_name_is_passed_over():
+def test_teaser_above_the_byline_is_skipped():
     found = lead((PAGES / "article.html").read_bytes())
     assert found.startswith("The first week in a shared flat is easy")
     assert found.endswith("longer.")
@@ -58,7 +58,7 @@ def test_the_teaser_above_an_authors_name_is_passed_over():
         "<div class=post__author><span>Jo Example</span></div>",
     ],
 )
-def test_an_author_is_named_by_the_words_or_by_the_markup(name):
+def test_byline_is_recognised_by_words_or_markup(name):
     teaser = f"<main><h1>Repairs</h1><p>{JUNK}</p><hr>{{}}<hr>"
     text = f"<div><p>{WANTED}</p>{MORE * 2}</div></main>"
     assert snippet(teaser.format(name) + text) == WANTED
@@ -66,14 +66,14 @@ def test_an_author_is_named_by_the_words_or_by_the_markup(name):
 
 
 @pytest.mark.parametrize(("tag", "is_lead"), [("p", True), ("div", False)])
-def test_a_paragraph_right_beside_the_title_is_the_lead_and_a_box_is_not(tag, is_lead):
+def test_paragraph_beside_the_title_is_the_lead_but_a_box_is_not(tag, is_lead):
     title = f"<div><h1>Repairs</h1><{tag}>{JUNK}</{tag}></div>"
     found = snippet(f"<body>{title}<div><div><p>{WANTED}</p>{MORE}</div></div></body>")
     assert found == (JUNK if is_lead else WANTED)
 
 
 @pytest.mark.parametrize(("labels", "is_lead"), [(2, True), (3, False)])
-def test_a_lead_outside_the_content_stands_within_three_blocks_of_the_title(labels, is_lead):
+def test_lead_outside_the_content_is_within_three_blocks_of_the_title(labels, is_lead):
     between = "".join(f"<p>Label {n}</p>" for n in range(labels))
     title = f"<div><h1>Repairs</h1>{between}<p>{JUNK}</p></div>"
     found = snippet(f"<body>{title}<main><p>{WANTED}</p>{MORE * 2}</main></body>")
@@ -107,7 +107,7 @@ def test_a_lead_outside_the_content_stands_within_three_blocks_of_the_title(labe
         "<form><p>{}</p></form>",
     ],
 )
-def test_what_surrounds_the_content_is_not_quoted(junk):
+def test_elements_around_the_content_are_not_the_lead(junk):
     junk = junk.format(JUNK.rstrip(".") if "<h2" in junk else JUNK)
     assert snippet(page(before=junk)) == WANTED
     assert snippet(page(after=junk)) == WANTED
@@ -135,23 +135,23 @@ def test_what_surrounds_the_content_is_not_quoted(junk):
         "<!-- <p>{}</p> -->",
     ],
 )
-def test_hidden_text_is_never_quoted(hidden):
+def test_hidden_text_is_never_the_lead(hidden):
     hidden = hidden.format(JUNK)
     assert snippet(page(after=hidden)) == WANTED
     assert snippet(f"<body>{hidden}</body>") == ""
     assert snippet(f"<body>{hidden}</body>", selector="p, body") == ""
 
 
-def test_what_holds_most_of_the_prose_is_the_content_whatever_its_name_says():
+def test_element_with_most_of_the_prose_is_the_content_despite_its_class():
     box = f"<div class=sidebar><p>{WANTED}</p>{MORE * 2}</div>"
     assert snippet(f"<body><h1>Repairs</h1>{box}{MORE.replace('The next', 'No')}</body>") == WANTED
 
 
-def test_a_page_that_a_script_would_show_is_read():
+def test_page_with_a_hidden_body_is_read():
     assert snippet(page().replace("<body>", "<body hidden>")) == WANTED
 
 
-def test_hidden_words_inside_the_paragraph_are_left_out():
+def test_hidden_words_inside_a_paragraph_are_left_out():
     inner = WANTED.replace("boiler", "<span hidden>old </span><b>boiler</b>").replace(
         "told", "told<span class='sr-only'> (opens in a new tab)</span>"
     )
@@ -188,7 +188,7 @@ def test_hidden_words_inside_the_paragraph_are_left_out():
         "No sentence ends in here though there are quite a few words in it",
     ],
 )
-def test_what_sites_say_everywhere_is_not_quoted(sentence):
+def test_boilerplate_sentence_is_not_the_lead(sentence):
     assert snippet(page(after=f"<p>{sentence}</p>")) == WANTED
 
 
@@ -204,17 +204,17 @@ def test_what_sites_say_everywhere_is_not_quoted(sentence):
         "When you sign up to a service,",
     ],
 )
-def test_words_that_only_look_like_a_byline_or_credit_are_quoted(opening):
+def test_sentence_that_resembles_a_byline_or_credit_is_the_lead(opening):
     text = f"{opening} {WANTED}"
     assert snippet(page(wanted=f"<p>{text}</p>")) == text
 
 
-def test_a_list_of_ways_to_apply_is_no_byline():
+def test_list_of_ways_to_apply_is_not_a_byline():
     html = page(wanted=f"<div><p>{WANTED}</p></div><ul><li>By post</li><li>By phone</li></ul>")
     assert snippet(html) == WANTED
 
 
-def test_footnotes_and_what_was_struck_out_are_no_part_of_the_paragraph():
+def test_footnotes_and_deleted_words_are_left_out():
     inner = WANTED.replace("boiler", "<s>stove</s><ins>boiler</ins>").replace(
         "it.", "it.<sup id=fnref:1><a href=#fn:1>[footnote 1]</a></sup>"
     )
@@ -224,47 +224,47 @@ def test_footnotes_and_what_was_struck_out_are_no_part_of_the_paragraph():
     )
 
 
-def test_a_notice_above_the_text_is_not_quoted():
+def test_notice_above_the_text_is_not_the_lead():
     notice = f"<div class=govuk-notification-banner><h2>Important</h2><p>{JUNK}</p></div>"
     assert snippet(page(after=notice)) == WANTED
 
 
-def test_a_long_paragraph_that_names_cookies_is_quoted():
+def test_long_paragraph_about_cookies_is_the_lead():
     text = "Under the law a site that uses cookies has to say so. " * 8
     assert snippet(page(wanted=f"<p>{text}</p>"), max_words=5) == "Under the law a site..."
 
 
-def test_text_before_the_title_is_not_quoted_when_there_is_text_after_it():
+def test_text_before_the_title_is_not_the_lead_if_text_follows():
     html = f"<body><p>{JUNK}</p><h1>Repairs</h1><p>{WANTED}</p>{MORE}</body>"
     assert snippet(html) == WANTED
 
 
-def test_text_before_a_title_that_comes_last_is_quoted():
+def test_text_before_a_title_at_the_end_is_the_lead():
     assert snippet(f"<body><p>{WANTED}</p>{MORE}<h1>Site</h1></body>") == WANTED
 
 
-def test_a_nearly_empty_main_is_not_believed():
+def test_nearly_empty_main_is_not_the_content():
     html = f"<body><main><p>{JUNK}</p></main><div><h1>A</h1><p>{WANTED}</p>{MORE}</div></body>"
     assert snippet(html) == WANTED
 
 
-def test_a_doubtful_name_around_most_of_the_page_is_no_doubt():
+def test_sidebar_around_most_of_the_page_is_read():
     html = f"<body><div class=sidebar><p>{WANTED}</p>{MORE}</div></body>"
     assert snippet(html) == WANTED
 
 
-def test_doubtful_text_is_read_when_too_little_is_left_without_it():
+def test_table_is_read_if_too_little_is_left_without_it():
     html = f"<body><table><tr><td>{WANTED}</td></tr></table></body>"
     assert snippet(html) == WANTED
 
 
-def test_text_of_a_cookie_banner_is_not_read_even_then():
+def test_cookie_banner_is_not_read_even_if_little_else_is_left():
     more = MORE * 3
     html = f"<body><div class=cookies><p>{JUNK}</p></div><div class=menu>{more}</div></body>"
     assert snippet(html).startswith("The next paragraph")
 
 
-def test_when_there_is_nothing_but_a_cookie_banner_nothing_is_quoted():
+def test_page_with_only_cookie_banners_has_no_lead():
     menu = "".join(f"<div class=menu{n}><p>{WANTED}</p></div>" for n in range(3))
     banner = f"<div class=cookies><p>{JUNK}</p></div>"
     scattered = "".join(f"<div class=cookie-{n}><p>{JUNK}</p></div>" for n in range(5))
@@ -272,55 +272,55 @@ def test_when_there_is_nothing_but_a_cookie_banner_nothing_is_quoted():
     assert snippet(f"<body>{scattered}</body>") == ""
 
 
-def test_a_page_of_more_elements_than_we_read_gives_its_first_paragraph():
+def test_page_over_the_element_limit_gives_its_first_paragraph():
     copied = "".join(f"<font size={n}>" for n in range(8)) + "<p>x" * 50_000
     assert snippet(f"<body><p>{WANTED}</p>{copied}</body>") == WANTED
 
 
-def test_a_header_with_the_title_in_it_holds_the_lead():
+def test_lead_in_a_header_with_the_title_is_found():
     assert snippet(f"<body><header><h1>A</h1><p>{WANTED}</p></header>{MORE}</body>") == WANTED
 
 
-def test_a_box_with_the_title_in_it_holds_the_lead_whatever_its_name():
+def test_lead_in_a_sidebar_with_the_title_is_found():
     box = f"<div class='sidebar'><h1>A</h1><p>{WANTED}</p></div>"
     assert snippet(f"<body>{box}<div>{MORE}</div></body>") == WANTED
 
 
-def test_a_cookie_banner_with_a_title_is_still_not_quoted():
+def test_cookie_banner_with_a_title_is_not_the_lead():
     banner = f"<div class=cookies><h1>Cookies</h1><p>{JUNK}</p></div>"
     assert snippet(f"<body>{banner}<p>{WANTED}</p>{MORE}</body>") == WANTED
 
 
-def test_a_box_that_stands_beside_the_paragraphs_is_one_of_them():
+def test_box_beside_the_paragraphs_is_a_paragraph():
     assert snippet(page(wanted=f"<div>{WANTED}</div>")) == WANTED
 
 
-def test_a_box_deeper_than_the_paragraphs_is_not_one_of_them():
+def test_box_deeper_than_the_paragraphs_is_not_a_paragraph():
     assert snippet(page(after=f"<div><div>{JUNK}</div></div>")) == WANTED
 
 
-def test_a_picture_does_not_end_a_line_and_a_rule_does():
+def test_image_does_not_end_a_paragraph_but_a_rule_does():
     smile = WANTED.replace("repair the", "repair<img>the")
     assert snippet(page(wanted=f"<div>{smile}<hr>{JUNK}</div>")) == WANTED
 
 
 @pytest.mark.parametrize("unseen", ["<!-- x -->", "<?php x ?>", "<!doctype html>", "<![CDATA[x]]>"])
-def test_a_comment_or_instruction_does_not_end_a_paragraph(unseen):
+def test_comment_or_processing_instruction_does_not_end_a_paragraph(unseen):
     inner = WANTED.replace("boiler", f"boi{unseen}ler")
     assert snippet(page(wanted=f"<p>{inner}</p>")) == WANTED
 
 
 @pytest.mark.parametrize("tag", ["glossary-term", "custom"])
-def test_an_element_of_the_sites_own_does_not_end_a_paragraph(tag):
+def test_custom_element_does_not_end_a_paragraph(tag):
     inner = WANTED.replace("boiler", f"<{tag}>boiler</{tag}>")
     assert snippet(page(wanted=f"<p>{inner}</p>")) == WANTED
 
 
-def test_a_heading_that_is_a_whole_sentence_may_be_the_lead():
+def test_heading_that_is_a_whole_sentence_may_be_the_lead():
     assert snippet(f"<body><div><h3>{WANTED}</h3>{MORE}</div></body>") == WANTED
 
 
-def test_an_element_holds_all_of_its_loose_paragraphs():
+def test_text_between_line_breaks_counts_for_its_element():
     rest = MORE.removeprefix("<p>").removesuffix("</p>")
     loose = f"{WANTED}<br><br>{rest}<br><br>{rest}"
     assert snippet(f"<body><p>{JUNK}</p><div>{loose}</div></body>") == WANTED
@@ -332,66 +332,66 @@ def test_two_line_breaks_end_a_paragraph_and_one_does_not():
     assert snippet(html) == " ".join(f"{half} {rest}".split())
 
 
-def test_a_page_without_paragraph_marks_is_read_by_its_boxes():
+def test_page_without_paragraph_elements_is_read_by_its_boxes():
     html = f"<body><div><div>{WANTED}</div><div>{JUNK * 6}</div></div></body>"
     assert snippet(html) == WANTED
 
 
-def test_what_react_sends_late_is_read_though_marked_hidden():
+def test_hidden_content_streamed_by_react_is_read():
     assert snippet(f"<body><div hidden id='S:0'><p>{WANTED}</p></div></body>") == WANTED
 
 
-def test_of_several_titles_the_one_that_the_window_has_is_the_pages():
+def test_heading_that_equals_the_window_title_is_the_title():
     site = f"<title>Repairs | Shelter</title><div><h1>Shelter</h1><p>{JUNK}</p></div>"
     found = read_html(page(before=site).encode())
     assert (found.title, found.lead) == ("Repairs", WANTED)
 
 
-def test_the_panels_of_an_accordion_are_read():
+def test_panels_of_an_accordion_are_read():
     panels = f"<div role=tab>Who pays</div><div role=tabpanel><p>{WANTED}</p>{MORE}</div>"
     assert snippet(f"<body><div role=tablist>{panels}</div></body>") == WANTED
 
 
-def test_what_a_search_in_the_page_unfolds_is_read_though_marked_hidden():
+def test_hidden_until_found_content_is_read():
     assert snippet(f"<body><div hidden=until-found><p>{WANTED}</p></div></body>") == WANTED
 
 
-def test_reading_stops_when_enough_was_read():
+def test_page_with_much_text_before_a_hidden_element_is_read():
     html = f"<body><p>{WANTED}</p>{MORE * 40}<div hidden></div>{MORE}</body>"
     assert snippet(html) == WANTED
 
 
-def test_a_selector_wins_over_everything():
+def test_selector_overrides_all_rules():
     html = page(before=f"<nav><b class=x>{JUNK}</b></nav>")
     assert snippet(html, selector="nav .x") == JUNK
 
 
-def test_of_what_a_selector_finds_the_first_paragraph_is_taken():
+def test_first_paragraph_of_the_selected_elements_is_the_lead():
     html = page(after=f"<div class=x>Short words.</div><div class=x><p>{JUNK}</p></div>")
     assert snippet(html, selector=".x") == JUNK
 
 
-def test_without_a_paragraph_a_selector_gives_its_first_text():
+def test_selector_without_a_paragraph_gives_its_first_text():
     html = page(after="<div class=x> </div><div class=x>Call us:<br>0800 1111</div>")
     assert snippet(html, selector=".x") == "Call us: 0800 1111"
 
 
 @pytest.mark.parametrize("selector", ["", " ", ".nowhere", "p[", ":nope", ",", "p\ud800", "\0"])
-def test_a_selector_that_is_wrong_or_finds_nothing_is_passed_over(selector):
+def test_invalid_selector_or_one_without_a_match_is_ignored(selector):
     assert snippet(page(), selector=selector) == WANTED
 
 
-def test_a_text_is_cut_after_the_last_word_allowed():
+def test_lead_is_cut_at_max_words():
     assert snippet(page(), max_words=4) == "The landlord has to..."
     assert snippet(page(), max_words=len(WANTED.split())) == WANTED
 
 
-def test_a_word_without_end_is_cut():
+def test_very_long_word_is_cut():
     text = f"{WANTED[:-1]} {'x' * 5000}."
     assert len(snippet(page(wanted=f"<p>{text}</p>"))) < 300
 
 
-def test_white_space_is_folded_and_unseen_characters_are_removed():
+def test_white_space_is_folded_and_invisible_characters_are_removed():
     dirty = WANTED.replace(" ", "\u00a0\u2003\n", 1).replace("boiler", "boi\u200bl\u00ader\ufe0f")
     dirty = dirty.replace("told", "\u202etold\u2066\U000e0041").replace("about", "\x07about\x9b")
     assert snippet(page(wanted=f"<p>{dirty}</p>")) == WANTED
@@ -400,22 +400,22 @@ def test_white_space_is_folded_and_unseen_characters_are_removed():
 @pytest.mark.parametrize(
     "html", ["", " ", "<", "<p>", "<frameset><frame>", "plain words", "\ud800"]
 )
-def test_a_page_without_prose_gives_nothing(html):
+def test_page_without_prose_has_no_lead(html):
     assert read_html(html.encode("utf-8", "replace")).lead is None
 
 
-def test_a_sentence_whose_last_quotation_mark_was_lost_is_still_a_sentence():
+def test_sentence_before_a_replacement_character_is_complete():
     body = page(wanted=f"<p>{WANTED}").encode().replace(b"it.", b"it.\xff")
     assert lead(body, charset="utf-8") == WANTED + "\ufffd"
 
 
-def test_many_threads_may_read_pages_at_once():
+def test_pages_are_read_correctly_by_many_threads():
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(snippet, [page(), page(wanted=f"<p>{JUNK}</p>")] * 50))
     assert found == [WANTED, JUNK] * 50
 
 
-def test_the_charset_of_the_header_is_used():
+def test_charset_of_the_header_is_used():
     body = page(wanted=f"<p>{WANTED[:-1]} for £5.</p>").encode("cp1252")
     assert lead(body, charset="latin1").endswith("for £5.")
 
@@ -436,14 +436,14 @@ def test_the_charset_of_the_header_is_used():
         "<i><div></i>",
     ],
 )
-def test_two_mebibytes_of_anything_end_well(unit):
+def test_two_mebibytes_of_repetitive_markup_are_read_quickly(unit):
     body = (unit * (2 * 1024 * 1024 // len(unit))).encode()
     assert cpu_seconds(lambda: lead(body, charset="utf-8", selector="*, div")) < 2
     assert len(lead(body, charset="utf-8", selector="*, div")) <= 100
 
 
 @given(st.binary(max_size=400), st.text(max_size=10), st.text(max_size=10))
-def test_no_bytes_and_no_selector_make_it_fail(body, charset, selector):
+def test_any_bytes_and_any_selector_are_read_without_an_error(body, charset, selector):
     found = lead(body, charset=charset, selector=selector)
     assert "\n" not in found
 
@@ -460,7 +460,7 @@ MARKUP = st.lists(
 
 @settings(max_examples=200)
 @given(MARKUP, st.integers(1, 12))
-def test_a_snippet_holds_only_words_of_the_page_and_not_too_many(parts, max_words):
+def test_lead_has_only_words_of_the_page_within_the_limit(parts, max_words):
     html = " ".join(parts)
     words = snippet(html, max_words=max_words).removesuffix("...").split()
     text = re.sub(r"<[^>]*>", " ", html).replace("&amp;", "&").split()
@@ -488,13 +488,13 @@ def scores(folder):
     return [scorer.score(lead(one["raw"]), one) for one in pages]
 
 
-def test_real_pages_are_read_as_well_as_was_promised():
+def test_leads_of_real_pages_are_mostly_right():
     rows = scores("pages")
     wrong = sum(not row["body"] and not row["none"] for row in rows)
     assert sum(row["hit"] for row in rows) >= 0.82 * len(rows)
     assert wrong <= 0.08 * len(rows)
 
 
-def test_every_page_of_british_guidance_is_read_right():
+def test_leads_of_british_guidance_are_all_right():
     rows = scores("uk")
     assert [row["hit"] for row in rows] == [1] * 15

@@ -1,4 +1,4 @@
-"""The library: what was read is ranked by its text, at once and for all who ask."""
+"""The library: pages that were read are ranked by their text, with one index for all requests."""
 
 import asyncio
 from dataclasses import replace
@@ -56,19 +56,19 @@ def repairs() -> SnippetRequest:
     return requests_of(catalog())[0]
 
 
-async def test_what_is_learned_after_each_look_is_in_the_next(library, repairs):
+async def test_each_update_is_in_the_next_index(library, repairs):
     for number, text in enumerate(("A boiler.", "A quay.", "A sluice."), start=1):
         await library.update([(repairs, record(text, digest=str(number)), content(text))])
         assert found(await library.indexed(catalog()), text) == ["https://a.example/repairs"]
 
 
-async def test_a_page_that_was_not_read_is_known_by_title_and_topics(library, repairs):
+async def test_unread_page_has_only_terms_of_title_and_topics(library, repairs):
     page = library.page(repairs)
     assert (page.is_read, page.nations, page.is_withdrawn) == (False, frozenset(), False)
     assert set(page.terms.stems) == {"repair"}
 
 
-async def test_a_page_is_ranked_by_what_was_read(library, repairs):
+async def test_page_is_ranked_by_its_text_once_read(library, repairs):
     assert found(await library.indexed(catalog()), "the thermostat of the radiators") == []
     await library.update([(repairs, record(nations=("wales",)), content())])
     assert found(await library.indexed(catalog()), "the thermostat of the radiators") == [
@@ -77,20 +77,20 @@ async def test_a_page_is_ranked_by_what_was_read(library, repairs):
     assert library.page(repairs).nations == {"wales"}
 
 
-async def test_the_index_is_made_anew_only_when_something_was_learned(library, repairs):
+async def test_index_is_rebuilt_only_after_an_update(library, repairs):
     first = await library.indexed(catalog())
     assert await library.indexed(catalog()) is first
     await library.update([(repairs, record(), content())])
     assert await library.indexed(catalog()) is not first
 
 
-async def test_many_who_ask_at_once_share_one_index(library):
+async def test_concurrent_requests_share_one_index(library):
     async with asyncio.TaskGroup() as group:
         asked = [group.create_task(library.indexed(catalog())) for _ in range(50)]
     assert len({id(task.result()) for task in asked}) == 1
 
 
-async def test_who_waits_for_the_index_needs_none_with_what_is_learned_meanwhile(library, repairs):
+async def test_updates_during_a_build_do_not_start_another_for_waiting_requests(library, repairs):
     async with asyncio.TaskGroup() as group:
         asked = [group.create_task(library.indexed(catalog())) for _ in range(50)]
         for number in range(20):
@@ -100,14 +100,14 @@ async def test_who_waits_for_the_index_needs_none_with_what_is_learned_meanwhile
     assert (await library.indexed(catalog())).pages[0][1].is_read
 
 
-async def test_a_page_is_held_as_it_was_read_last(library, repairs):
+async def test_last_record_of_a_page_is_current(library, repairs):
     assert not library.is_current(repairs, record())
     await library.update([(repairs, record(), content())])
     assert library.is_current(repairs, record())
     assert not library.is_current(repairs, record(digest="2"))
 
 
-async def test_a_new_title_counts_at_once_and_the_text_is_not_forgotten(library, repairs):
+async def test_new_title_counts_at_once_and_the_text_is_kept(library, repairs):
     await library.update([(repairs, record(), content())])
     indexed = await library.indexed(catalog(title="Mould"))
     [(_, page), _] = indexed.pages
@@ -116,7 +116,7 @@ async def test_a_new_title_counts_at_once_and_the_text_is_not_forgotten(library,
     assert "boiler" in page.terms.stems
 
 
-async def test_new_topics_count_at_once_too(library, repairs):
+async def test_new_topics_count_at_once(library, repairs):
     await library.update([(repairs, record(), content())])
     told = catalog().domains[0]
     sources = (replace(told.sources[0], topics=("mould",)), *told.sources[1:])
@@ -126,7 +126,7 @@ async def test_new_topics_count_at_once_too(library, repairs):
     assert page.terms.page.topics == ("mould",)
 
 
-async def test_the_catalogue_can_be_replaced_while_requests_run(library, repairs):
+async def test_catalogue_can_be_replaced_during_requests(library, repairs):
     await library.update([(repairs, record(), content())])
     more = '[[domains.tenancy.sources]]\nurl = "https://a.example/new"\ntitle = "New"\n'
     catalogs = [catalog(), catalog(more=more)] * 10
@@ -140,7 +140,7 @@ async def test_the_catalogue_can_be_replaced_while_requests_run(library, repairs
         assert indexed.pages[0][1].is_read
 
 
-async def test_the_event_loop_goes_on_while_pages_are_counted_and_indexed(library):
+async def test_event_loop_is_not_blocked_by_updating_and_indexing(library):
     requests = requests_of(catalog())
     long = " ".join(f"word{number}" for number in range(20_000))
     beats = 0

@@ -1,4 +1,4 @@
-"""A page's notes on itself are told from prose about the same things."""
+"""A page's notes on withdrawal and nations, distinguished from prose about them."""
 
 import pytest
 
@@ -50,7 +50,7 @@ GOVUK = "<section class=gem-c-notice><h2>This guidance was withdrawn on <time>3 
         "<div>Status: withdrawn</div>",
     ],
 )
-def test_a_page_whose_note_says_so_is_withdrawn_and_holds_no_text(note):
+def test_page_with_a_withdrawal_note_is_withdrawn_without_text(note):
     found = read()(note)
     assert found.withdrawn
     assert (found.lead, found.passages) == (None, ())
@@ -59,11 +59,11 @@ def test_a_page_whose_note_says_so_is_withdrawn_and_holds_no_text(note):
 @pytest.mark.parametrize(
     "head", ["<title>[Withdrawn] Repairs - GOV.UK</title>", "<meta name=govuk:withdrawn content=w>"]
 )
-def test_the_head_may_say_that_a_page_is_withdrawn(head):
+def test_page_is_withdrawn_if_its_head_says_so(head):
     assert read(head=head)().withdrawn
 
 
-def test_the_title_may_say_that_a_page_is_withdrawn():
+def test_page_is_withdrawn_if_its_title_says_so():
     assert read(title="[Withdrawn] Repairs")().withdrawn
 
 
@@ -81,7 +81,7 @@ def test_the_title_may_say_that_a_page_is_withdrawn():
     ],
 )
 @pytest.mark.parametrize("title", ["Withdrawn claims", "When guidance is archived"])
-def test_an_article_about_withdrawal_is_not_withdrawn(text, title):
+def test_article_about_withdrawal_is_not_withdrawn(text, title):
     found = read(title=title)(text)
     assert not found.withdrawn
     assert found.lead
@@ -91,7 +91,7 @@ LABELS = "".join(f"<span>{n}</span><hr>" for n in range(6))
 
 
 @pytest.mark.parametrize("tag", ["Withdrawn", "Archived guidance"])
-def test_a_tag_counts_within_three_blocks_of_the_title(tag):
+def test_withdrawal_tag_counts_within_three_blocks_of_the_title(tag):
     tag = f"<span>{tag}</span><hr>"
     assert read(before=LABELS)(tag).withdrawn
     assert read(before=f"{LABELS}{tag}")().withdrawn
@@ -139,7 +139,7 @@ def test_a_tag_counts_within_three_blocks_of_the_title(tag):
         ("Applies to everyone", ()),
     ],
 )
-def test_a_line_says_which_nations_a_page_is_for(line, nations):
+def test_nations_are_read_from_a_line(line, nations):
     assert nations_of(line) == nations
 
 
@@ -156,12 +156,12 @@ def test_a_line_says_which_nations_a_page_is_for(line, nations):
         "<dl><dt>Applies to</dt><dd>England,</dd><dd>Wales</dd></dl>",
     ],
 )
-def test_a_box_by_the_title_says_which_nations_a_page_is_for(box):
+def test_nations_are_read_from_a_box_near_the_title(box):
     assert read()(box).nations == ("england", "wales")
     assert read(before=box)().nations == ("england", "wales")
 
 
-def test_a_line_far_down_speaks_of_its_section_only():
+def test_line_far_down_does_not_name_the_nations_of_the_page():
     assert read()(f"{MORE}<h2>Scotland</h2><p>This applies in Scotland.</p>").nations == ()
 
 
@@ -179,7 +179,7 @@ def test_a_line_far_down_speaks_of_its_section_only():
         "Sorry, there is a problem with the service",
     ],
 )
-def test_an_error_page_that_is_sent_as_a_page_is_not_quoted(title):
+def test_error_page_has_no_text(title):
     for found in (read(title=title)(), read(head=f"<title>{title} | Example Council</title>")()):
         assert (found.lead, found.passages, found.withdrawn) == (None, (), False)
 
@@ -188,10 +188,10 @@ def test_an_error_page_that_is_sent_as_a_page_is_not_quoted(title):
     "title",
     ["Not found guilty: what next", "Access denied to your child", "404 homes", "Error codes"],
 )
-def test_a_page_about_an_error_is_quoted(title):
+def test_page_about_an_error_has_text(title):
     assert read(title=title)().lead == TEXT
 
 
 @pytest.mark.parametrize("window", [" | Example Council", "- | Example Council", "\u2014"])
-def test_a_page_whose_window_has_no_title_of_its_own_is_quoted(window):
+def test_page_with_only_the_site_in_its_window_title_has_text(window):
     assert read(head=f"<title>{window}</title>")().lead == TEXT

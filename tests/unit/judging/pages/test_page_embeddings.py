@@ -1,4 +1,4 @@
-"""Meaning joins the choice of pages where there is an embedder; if it fails, words are enough."""
+"""With an embedder pages are also ranked by meaning; if it fails, by words alone."""
 
 import asyncio
 import base64
@@ -39,7 +39,7 @@ CATALOG = parse_sources(
 
 
 class World:
-    """A process over a cache that others use too, with an embedder or without."""
+    """A process with a shared cache, with or without an embedder."""
 
     def __init__(self, other: "World | None" = None, *, embeds: bool = True) -> None:
         self.clock, self.journal = FakeClock(), RecordingJournal()
@@ -66,11 +66,11 @@ class World:
 
 
 DISPUTE = "I pay for the gantline of my dhow."
-"""The page about the loaf holds more of it, but for its meaning. Of a dhow and a xebec only the
-embedder knows that they are alike."""
+"""LOAF has more of its words, but BERTH its meaning: only the embedder knows that a dhow and a
+xebec are alike."""
 
 
-async def test_the_page_nearest_in_meaning_comes_first():
+async def test_page_nearest_in_meaning_comes_first():
     world, alone = World(), World(embeds=False)
     await world.ahead.run_once()
     await alone.ahead.run_once()
@@ -79,7 +79,7 @@ async def test_the_page_nearest_in_meaning_comes_first():
     assert world.embedder.calls == [("passages", 2), ("query", 1)]
 
 
-async def test_a_page_that_words_alone_leave_out_is_offered_by_its_meaning():
+async def test_page_without_shared_words_is_offered_by_meaning():
     with_meaning, alone = World(), World(embeds=False)
     for world in (with_meaning, alone):
         await world.ahead.run_once()
@@ -87,7 +87,7 @@ async def test_a_page_that_words_alone_leave_out_is_offered_by_its_meaning():
     assert BERTH in await with_meaning.offered("They sold my dhow.")
 
 
-async def test_a_page_is_embedded_once_whoever_reads_it():
+async def test_page_is_embedded_once_across_processes():
     first = World()
     await first.ahead.run_once()
     await first.ahead.run_once()
@@ -98,7 +98,7 @@ async def test_a_page_is_embedded_once_whoever_reads_it():
     assert await second.embeddings.nearness("a ferry") == {BERTH: 1.0}
 
 
-async def test_the_nearest_page_comes_first_and_those_that_are_not_near_are_left_out():
+async def test_nearness_is_relative_to_the_nearest_page_without_distant_ones():
     world = World()
     world.fetcher.page(LOAF, "A bakery sends a robot to the boat.")
     await world.ahead.run_once()
@@ -107,7 +107,7 @@ async def test_the_nearest_page_comes_first_and_those_that_are_not_near_are_left
     assert await world.embeddings.nearness("nothing of this") == {}
 
 
-async def test_the_cache_is_not_asked_for_vectors_that_are_there():
+async def test_cache_is_not_read_for_known_vectors():
     world = World()
     await world.ahead.run_once()
     asked = []
@@ -122,14 +122,14 @@ async def test_the_cache_is_not_asked_for_vectors_that_are_there():
     assert asked == []
 
 
-async def test_a_page_that_is_just_as_near_as_it_must_be_is_near():
+async def test_page_at_the_minimum_similarity_is_near():
     world = World()
     world.embedder.min_similarity = 1.0
     await world.ahead.run_once()
     assert await world.embeddings.nearness("a ferry") == {BERTH: 1.0}
 
 
-async def test_another_process_that_makes_them_now_is_not_doubled():
+async def test_vectors_being_made_by_another_process_are_not_made_twice():
     world = World()
     assert await world.lock.acquire("vectors", "another", 60)
     await world.ahead.run_once()
@@ -139,7 +139,7 @@ async def test_another_process_that_makes_them_now_is_not_doubled():
     assert world.embedder.calls == [("passages", 2)]
 
 
-async def test_what_was_learned_is_kept_without_the_cache_and_the_lock_is_given_back():
+async def test_vectors_outlive_the_cache_and_the_lock_is_released():
     world = World()
     await world.ahead.run_once()
     world.embeddings.cache = MemoryCache(world.clock)
@@ -148,7 +148,7 @@ async def test_what_was_learned_is_kept_without_the_cache_and_the_lock_is_given_
     assert await world.lock.acquire("vectors", "another", 60)
 
 
-async def test_a_vector_is_made_of_title_lead_and_the_first_words_after_them():
+async def test_vector_is_of_the_title_and_the_first_words_of_the_page():
     class Recording(FakeEmbedder):
         async def embed_passages(self, texts):
             self.texts = list(texts)
@@ -164,7 +164,7 @@ async def test_a_vector_is_made_of_title_lead_and_the_first_words_after_them():
 
 
 @pytest.mark.parametrize("moment", ["while pages are read", "while somebody waits"])
-async def test_a_failing_embedder_leaves_the_words_alone(moment):
+async def test_pages_are_ranked_by_words_if_the_embedder_fails(moment):
     world, alone = World(), World(embeds=False)
     world.embedder.is_down = moment == "while pages are read"
     await world.ahead.run_once()
@@ -174,7 +174,7 @@ async def test_a_failing_embedder_leaves_the_words_alone(moment):
     assert world.journal.fields_of("pages.words_only")[0] == {"error": "EmbedderUnavailable"}
 
 
-async def test_a_slow_embedder_is_not_waited_for():
+async def test_slow_embedder_is_abandoned():
     class Slow(FakeEmbedder):
         async def embed_query(self, text):
             await asyncio.Event().wait()
@@ -188,7 +188,7 @@ async def test_a_slow_embedder_is_not_waited_for():
 
 
 @pytest.mark.parametrize(("embedder", "joins"), [("gemini", True), ("none", False), (None, False)])
-async def test_disputes_go_to_an_embedder_only_where_one_is_named(tmp_path, embedder, joins):
+async def test_disputes_are_embedded_only_if_an_embedder_is_configured(tmp_path, embedder, joins):
     settings = Settings(
         _env_file=None, gemini_api_key="key", embedder=embedder, data_dir=str(tmp_path)
     )
@@ -199,6 +199,6 @@ async def test_disputes_go_to_an_embedder_only_where_one_is_named(tmp_path, embe
 
 
 @given(st.text() | st.binary().map(lambda some: base64.b64encode(some).decode()))
-def test_a_value_that_is_no_vector_is_passed_over(text):
+def test_invalid_vector_is_ignored(text):
     found = module._decode_vector(text)
     assert found is None or module._encode_vector(found).rstrip("=") == text.rstrip("=")

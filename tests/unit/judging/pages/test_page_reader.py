@@ -1,4 +1,4 @@
-"""One page, wherever its publisher has it: the API first, its HTML when that has not the page."""
+"""A page is read from its publisher's API, or else from its HTML."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ def reply(body: bytes) -> Page:
 
 
 class Site:
-    """A fetcher of scripted pages that keeps what it was asked, and how long it may take."""
+    """A fetcher of scripted pages that records its requests and timeouts."""
 
     def __init__(self, clock: FakeClock, pages: dict[str, Page | NotModified | str]) -> None:
         self.clock = clock
@@ -121,7 +121,7 @@ async def read(
         ),
     ],
 )
-async def test_a_page_that_gives_nothing_is_told_by_its_host_alone(page, reason, message):
+async def test_unreadable_page_is_an_error_that_names_only_its_host(page, reason, message):
     url = "https://advice.example/repairs?name=private"
     with pytest.raises(FetchError) as caught:
         await read({url: page}, url)
@@ -135,7 +135,7 @@ async def test_a_page_that_gives_nothing_is_told_by_its_host_alone(page, reason,
         (TimeoutError(), "slow-markup", "The page on www.gov.uk takes too long to read."),
     ],
 )
-async def test_markup_that_cannot_be_read_is_told_by_its_host(error, reason, message):
+async def test_bad_or_slow_markup_is_an_error_that_names_its_host(error, reason, message):
     def fail(*_: object, **__: object) -> ReadPage:
         raise error
 
@@ -146,7 +146,7 @@ async def test_markup_that_cannot_be_read_is_told_by_its_host(error, reason, mes
     assert (caught.value.reason, str(caught.value)) == (reason, message)
 
 
-async def test_a_fault_of_the_fetcher_is_told_by_its_kind_and_the_host() -> None:
+async def test_exception_of_the_fetcher_is_an_error_with_its_type_and_host() -> None:
     class Broken(Site):
         async def fetch(self, *_: object, **__: object) -> Page:
             raise ZeroDivisionError("private")
@@ -161,13 +161,13 @@ async def test_a_fault_of_the_fetcher_is_told_by_its_kind_and_the_host() -> None
     )
 
 
-async def test_a_page_of_gov_uk_is_read_through_its_api_alone():
+async def test_govuk_page_is_read_only_from_the_api():
     record, site = await read({API: item()})
     assert (record.text, record.updated, record.address) == (BODY, date(2024, 3, 1), API)
     assert site.calls == [(API, "json")]
 
 
-async def test_a_page_of_another_host_is_read_as_html_alone():
+async def test_page_of_another_host_is_read_only_as_html():
     url = "https://advice.example/repairs"
     record, site = await read({url: Page(url, HTML.encode(), "utf-8")}, url)
     assert record.text == IN_HTML
@@ -192,7 +192,7 @@ async def test_a_page_of_another_host_is_read_as_html_alone():
         ),
     ],
 )
-async def test_where_the_api_has_not_the_page_its_html_is_read(answer: Page | str):
+async def test_html_is_read_if_the_api_lacks_the_page(answer: Page | str):
     record, site = await read({API: answer})
     assert (record.text, record.address) == (IN_HTML, PAGE)
     assert site.calls == [(API, "json"), (PAGE, "html")]
@@ -205,20 +205,20 @@ async def test_where_the_api_has_not_the_page_its_html_is_read(answer: Page | st
         {"withdrawn_notice": {"explanation": "<p>Out of date.</p>"}},
     ],
 )
-async def test_what_has_gone_or_was_withdrawn_is_withdrawn_and_has_no_text(changes: dict[str, Any]):
+async def test_gone_or_withdrawn_page_has_no_text(changes: dict[str, Any]):
     record, site = await read({API: item(**changes)})
     assert (record.is_withdrawn, record.text) == (True, "")
     assert site.calls == [(API, "json")]
 
 
-async def test_nations_that_the_page_states_are_kept():
+async def test_nations_of_the_item_are_recorded():
     nations = {"england": {"applicable": True}, "wales": {"applicable": False}}
     details = {"body": f"<p>{BODY}</p>", "national_applicability": nations}
     record, _ = await read({API: item(details=details)})
     assert record.nations == ("england",)
 
 
-async def test_the_part_of_a_guide_is_found_in_the_item_of_the_whole_guide():
+async def test_part_of_a_guide_is_read_from_the_item_of_the_guide():
     parts = [
         {"slug": "overview", "title": "Overview", "body": "<p>Another part of the same guide.</p>"},
         {"slug": "heating", "title": "Heating", "body": f"<p>{BODY}</p>"},
@@ -229,14 +229,14 @@ async def test_the_part_of_a_guide_is_found_in_the_item_of_the_whole_guide():
     assert [url for url, _ in site.calls] == [PART_API, API]
 
 
-async def test_all_fetches_together_have_the_time_of_one():
+async def test_all_fetches_share_the_timeout_of_one():
     record, site = await read({PART_API: "timeout", API: "timeout"}, PART, fetch_timeout_s=6)
     assert record.text == IN_HTML
     assert site.timeouts == [2, 2, 2]
     assert site.clock.monotonic() - FakeClock().monotonic() == 4
 
 
-async def test_a_fetch_that_overruns_leaves_no_time_and_none_below_zero():
+async def test_timeout_after_an_overrun_is_zero():
     class Late(Site):
         async def fetch(self, url: str, **settings: Any) -> Page | NotModified:
             try:
@@ -251,31 +251,31 @@ async def test_a_fetch_that_overruns_leaves_no_time_and_none_below_zero():
     assert site.timeouts[1:] == [0.0]
 
 
-async def test_an_api_that_answers_at_once_leaves_all_the_time_for_the_page():
+async def test_fast_api_error_leaves_the_whole_timeout_for_the_html():
     _, site = await read({API: "status"}, fetch_timeout_s=6)
     assert site.timeouts == [3, 6]
 
 
-async def test_the_page_is_asked_whether_it_changed_where_it_was_read():
+async def test_validators_are_sent_to_the_url_that_was_read():
     known, _ = await read({API: item()})
     record, site = await read({API: NotModified(ETAG)}, known=known)
     assert site.validators == [ETAG]
     assert record == replace(known, fetched_at=record.fetched_at)
 
 
-async def test_the_validators_of_an_api_are_not_sent_to_the_page():
+async def test_validators_of_the_api_are_not_sent_to_the_page():
     known, _ = await read({API: item()})
     _, site = await read({API: "status"}, known=known)
     assert site.validators == [ETAG, Validators()]
 
 
-async def test_the_page_is_named_as_failed_when_nothing_has_it():
+async def test_error_of_the_html_is_raised_if_both_fail():
     with pytest.raises(FetchError) as failure:
         await read({API: "connection", PAGE: "status"})
     assert failure.value.reason == "status"
 
 
-async def test_a_fetcher_that_forgets_its_deadline_is_given_up():
+async def test_hanging_fetcher_is_a_timeout():
     class Hanging:
         async def fetch(self, *_: object, **__: object) -> Page:
             await asyncio.Event().wait()
@@ -291,7 +291,7 @@ async def test_a_fetcher_that_forgets_its_deadline_is_given_up():
 
 
 @pytest.mark.parametrize(("days", "is_known"), [(1, True), (2, False)])
-async def test_no_page_was_changed_after_tomorrow(days: int, is_known: bool) -> None:
+async def test_update_after_tomorrow_is_ignored(days: int, is_known: bool) -> None:
     day = (FakeClock().now() + timedelta(days=days)).date()
     record, _ = await read({API: item(public_updated_at=f"{day}T09:30:00Z")})
     assert record.updated == (day if is_known else None)
@@ -301,12 +301,12 @@ async def test_no_page_was_changed_after_tomorrow(days: int, is_known: bool) -> 
     ("url", "final"),
     [("https://advice.example", "https://advice.example/"), (PAGE, "https://a.example/?p=12")],
 )
-async def test_a_front_page_that_was_asked_for_is_read(url: str, final: str) -> None:
+async def test_requested_front_page_is_read(url: str, final: str) -> None:
     record, _ = await read({url: Page(final, HTML.encode(), "utf-8")}, url)
     assert record.text == IN_HTML
 
 
-async def test_what_is_read_otherwise_has_another_digest():
+async def test_digest_changes_with_what_is_read():
     first, _ = await read({API: item()})
     again, _ = await read({API: item()})
     other, _ = await read({API: item(public_updated_at="2025-03-01T09:30:00Z")})

@@ -1,4 +1,4 @@
-"""Records survive the cache; what is no record never breaks a request."""
+"""Page records are stored and read again; invalid ones are ignored."""
 
 import json
 from dataclasses import replace
@@ -48,12 +48,12 @@ words = st.text(st.characters(exclude_categories=["Cs"]))
         words,
     )
 )
-def test_a_record_comes_back_as_it_was(record: PageRecord):
+def test_record_round_trips(record: PageRecord):
     assert find_record(format_record(record)) == record
 
 
 @given(st.text() | st.dictionaries(st.text(), st.integers()).map(json.dumps))
-def test_no_text_makes_reading_a_record_fail(text: str):
+def test_any_text_that_is_no_record_gives_none(text: str):
     assert find_record(text) is None
 
 
@@ -71,7 +71,7 @@ def test_no_text_makes_reading_a_record_fail(text: str):
         {"validators": None},
     ],
 )
-def test_a_record_with_a_wrong_field_counts_as_absent(change: dict[str, object]):
+def test_record_with_an_invalid_field_gives_none(change: dict[str, object]):
     assert find_record(json.dumps(json.loads(format_record(RECORD)) | change)) is None
 
 
@@ -79,42 +79,42 @@ def test_a_record_with_a_wrong_field_counts_as_absent(change: dict[str, object])
     st.builds(PageContent, words, st.lists(st.builds(PagePassage, words, words)).map(tuple)),
     st.text(),
 )
-def test_a_content_comes_back_as_it_was_and_another_text_is_none(content: PageContent, text: str):
+def test_content_round_trips_and_any_other_text_gives_none(content: PageContent, text: str):
     assert find_content(format_content(content)) == content
     assert find_content(text) is None
 
 
-def test_only_a_withdrawn_page_has_no_text():
+def test_record_of_a_withdrawn_page_may_have_no_text():
     withdrawn = replace(RECORD, text="", is_withdrawn=True)
     assert find_record(format_record(withdrawn)) == withdrawn
 
 
-def test_no_text_is_no_record_and_no_content():
+def test_missing_record_and_content_give_none():
     assert find_record(None) is None
     assert find_content(None) is None
 
 
-def test_the_lock_outlasts_the_reading_of_the_page():
+def test_lock_outlasts_the_reading_of_the_page():
     fetching_s = WANTED.settings.fetch_timeout_s + FETCH_MARGIN_S
     assert WANTED.lock_ttl_s > WANTED.reading_s == fetching_s + PARSE_TIMEOUT_S
 
 
-def test_the_snippet_lies_under_the_key_that_others_rely_on():
+def test_snippet_key_is_domain_and_url():
     assert WANTED.snippet_key == "snippet:tenancy:https://a.example/x:y?z"
 
 
-def test_no_other_key_begins_like_a_snippets():
+def test_other_keys_do_not_begin_with_snippet():
     others = [WANTED.page_key, WANTED.own_page_key, WANTED.content_key, WANTED.failure_key]
     assert not [key for key in others if key.startswith("snippet:")]
     assert len({WANTED.snippet_key, *others}) == 5
 
 
-def test_a_changed_selector_or_word_limit_changes_the_fingerprint():
+def test_selector_and_word_limit_change_the_fingerprint():
     other_selector = replace(WANTED, source=replace(WANTED.source, selector="main"))
     other_limit = replace(WANTED, settings=replace(WANTED.settings, max_words=40))
     assert len({wanted.fingerprint for wanted in (WANTED, other_selector, other_limit)}) == 3
 
 
-def test_the_last_good_text_is_never_kept_for_less_time_than_the_fresh_one():
+def test_stale_ttl_is_at_least_the_ttl():
     wanted = replace(WANTED, settings=RetrievalSettings(ttl_hours=48, stale_days=1))
     assert wanted.stale_ttl_s == wanted.ttl_s == 48 * 3600

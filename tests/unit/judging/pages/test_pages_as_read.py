@@ -1,4 +1,4 @@
-"""What is read of whole pages, to the word: title, date, nations, lead and every passage.
+"""Whole pages are read as recorded: title, date, nations, lead and every passage.
 
 How well pages are read is measured by `benchmarks.quality`. Recorded by
 `python -m tests.unit.judging.pages.test_pages_as_read`.
@@ -31,7 +31,7 @@ def _lines(body: bytes) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_is_read_as_recorded(page: Path) -> None:
+def test_page_is_read_as_recorded(page: Path) -> None:
     assert as_read(page) == (RECORDED / f"{page.stem}.txt").read_text(encoding="utf-8")
 
 

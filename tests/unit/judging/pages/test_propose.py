@@ -1,4 +1,4 @@
-"""What is proposed for a page that is to be approved: title, topics, nations."""
+"""The title, topics and nations that are proposed for a new source."""
 
 from datetime import UTC, datetime
 
@@ -45,7 +45,7 @@ def propose(
     return propose_source(url, record, PageContent(title, passages), CATALOG, THESAURUS)
 
 
-def test_the_title_ends_with_the_publisher_that_most_pages_of_the_site_name():
+def test_title_ends_with_the_publisher_in_most_titles_of_the_site():
     assert propose().title == "Keys (A Advice)"
     assert propose(title="Keys (Us)").title == "Keys (Us)"
     assert propose(url="https://c.example/x").title == "Keys"
@@ -58,30 +58,30 @@ def test_the_title_ends_with_the_publisher_that_most_pages_of_the_site_name():
         ("https://c.example/", "https://c.example/"),
     ],
 )
-def test_a_page_without_a_title_is_called_by_its_address(url, title):
+def test_page_without_a_title_is_titled_by_its_url(url, title):
     assert propose(url=url, title="").title == title
 
 
-def test_a_title_is_never_longer_than_two_hundred_characters():
+def test_title_has_at_most_two_hundred_characters():
     assert propose(url="https://c.example/", title="k" * 300).title == "k" * 200
 
 
-def test_topics_are_the_words_said_most_and_not_those_of_title_story_or_three_letters():
+def test_topics_are_the_most_frequent_words_without_common_short_or_title_words():
     texts = ["locks locksmith tenants always rug keys 2024"] * 3 + ["tenants barely", "barely"]
     assert propose(texts=texts).topics == ("tenants", "locks", "locksmith")
 
 
-def test_a_word_of_a_heading_counts_as_one_said_three_times():
+def test_word_of_a_heading_counts_three_times():
     said = ["alpha bravo charlie"] * 4
     assert propose(texts=[*said, "locks", "locks"]).topics == ("alpha", "bravo", "charlie")
     assert propose(texts=said, heading="Locks").topics == ("alpha", "bravo", "charlie", "locks")
 
 
-def test_of_a_page_of_few_words_the_first_three_are_proposed():
+def test_first_three_words_are_topics_of_a_short_page():
     assert propose(texts=["alpha bravo charlie delta"]).topics == ("alpha", "bravo", "charlie")
 
 
-def test_what_people_say_for_the_official_words_comes_first_but_for_phrases_with_gaps():
+def test_lay_phrases_without_gaps_are_the_first_topics():
     found = propose(title="Eviction", texts=["tenants"] * 3)
     assert found.topics == ("throw me onto the street", "tenants")
     assert propose(title="Disconnection", texts=["tenants"] * 3).topics == ("tenants",)
@@ -91,12 +91,12 @@ def test_what_people_say_for_the_official_words_comes_first_but_for_phrases_with
     )
 
 
-def test_no_more_than_eight_topics_are_proposed():
+def test_at_most_eight_topics_are_proposed():
     words = "alpha bravo charlie delta echoes foxtrot golf hotel india"
     assert len(propose(texts=[words] * 3).topics) == 8
 
 
-def test_nations_are_told_only_where_they_are_not_all():
+def test_nations_are_proposed_only_if_not_all():
     assert propose(nations=("wales",)).nations == ("wales",)
     every = ("england", "scotland", "wales", "northern-ireland")
     assert propose(nations=every).nations == ()

@@ -1,4 +1,4 @@
-"""Reading ahead: every page is there before somebody waits for it, and no host is pressed."""
+"""Reading ahead: pages are read before a request needs them, one at a time from each host."""
 
 import asyncio
 from collections import Counter
@@ -36,7 +36,7 @@ def read(_url: str, body: bytes, *_: object, **__: object) -> ReadPage:
 
 
 class HostCountingFetcher(ScriptedFetcher):
-    """Counts how many pages of one host are asked for at the same time."""
+    """Counts the concurrent requests to each host."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class HostCountingFetcher(ScriptedFetcher):
 
 
 class World:
-    """Processes over one cache, and the web."""
+    """Processes that share one cache, and a scripted web."""
 
     def __init__(self, cache: Cache | None = None, lock: Lock | None = None) -> None:
         self.clock, self.journal = FakeClock(), RecordingJournal()
@@ -90,7 +90,7 @@ def known(process: ReadAhead) -> int:
     return sum(library.page(request).is_read for request in requests_of(CATALOG))
 
 
-async def test_the_first_round_reads_every_page_and_requests_then_fetch_none(world):
+async def test_first_round_reads_every_page_so_that_requests_fetch_none(world):
     process = world.process()
     await process.run_once()
     assert world.fetcher.hits == dict.fromkeys(URLS, 1)
@@ -103,7 +103,7 @@ async def test_the_first_round_reads_every_page_and_requests_then_fetch_none(wor
 
 
 @pytest.mark.parametrize("seconds", [-3 * 86_400, 3 * 86_400])
-async def test_after_the_clock_was_set_every_page_is_read_once_more(world, seconds):
+async def test_every_page_is_read_once_more_after_the_clock_was_set(world, seconds):
     process = world.process()
     await process.run_once()
     world.clock.set_by(seconds)
@@ -112,7 +112,7 @@ async def test_after_the_clock_was_set_every_page_is_read_once_more(world, secon
     assert world.fetcher.hits == dict.fromkeys(URLS, 2)
 
 
-async def test_hosts_are_read_side_by_side_and_each_one_page_at_a_time(world):
+async def test_hosts_are_read_concurrently_and_each_one_page_at_a_time(world):
     world.fetcher.gate.clear()
     going = asyncio.create_task(world.process().run_once())
     await until(lambda: world.fetcher.in_flight == len(HOSTS))
@@ -121,7 +121,7 @@ async def test_hosts_are_read_side_by_side_and_each_one_page_at_a_time(world):
     assert world.fetcher.most == dict.fromkeys(HOSTS, 1)
 
 
-async def test_a_page_is_read_anew_before_it_is_due_and_not_much_sooner(world):
+async def test_page_is_read_again_shortly_before_it_expires(world):
     process = world.process()
     await process.run_once()
     world.clock.advance(21 * HOUR_S)
@@ -135,7 +135,7 @@ async def test_a_page_is_read_anew_before_it_is_due_and_not_much_sooner(world):
     assert world.fetcher.hits == dict.fromkeys(URLS, 2)
 
 
-async def test_a_page_that_fails_is_tried_again_after_a_minute_and_holds_up_no_other(world):
+async def test_failed_page_is_retried_after_a_minute_and_blocks_no_other(world):
     world.fetcher.fail(URLS[0])
     process = world.process()
     await process.run_once()
@@ -148,7 +148,7 @@ async def test_a_page_that_fails_is_tried_again_after_a_minute_and_holds_up_no_o
     assert known(process) == len(URLS)
 
 
-async def test_a_snippet_that_others_stored_is_left_until_it_ends(world):
+async def test_snippet_of_another_writer_is_left_until_it_expires(world):
     await world.cache.put_many({f"snippet:tenancy:{URLS[0]}": ("By hand.", 60)})
     process = world.process()
     await process.run_once()
@@ -158,7 +158,7 @@ async def test_a_snippet_that_others_stored_is_left_until_it_ends(world):
     assert world.fetcher.hits[URLS[0]] == 1
 
 
-async def test_two_processes_over_one_redis_read_each_page_once_and_know_all(redis_world):
+async def test_two_processes_on_one_redis_read_each_page_once(redis_world):
     first, second = redis_world.process(), redis_world.process()
     async with asyncio.TaskGroup() as group:
         group.create_task(first.run_once())
@@ -171,7 +171,7 @@ async def test_two_processes_over_one_redis_read_each_page_once_and_know_all(red
     assert redis_world.fetcher.hits == dict.fromkeys(URLS, 1)
 
 
-async def test_a_request_and_a_reader_ahead_of_two_processes_read_a_page_once(redis_world):
+async def test_request_and_read_ahead_of_two_processes_read_a_page_once(redis_world):
     first, second = redis_world.process(), redis_world.process()
     redis_world.fetcher.gate.clear()
     reading = asyncio.create_task(first.run_once())
@@ -186,14 +186,19 @@ async def test_a_request_and_a_reader_ahead_of_two_processes_read_a_page_once(re
     assert redis_world.fetcher.hits[URLS[0]] == 1
 
 
-async def test_a_round_indexes_what_it_has_read(world):
+async def test_request_after_a_round_compiles_no_index(world, monkeypatch):
     process = world.process()
     await process.run_once()
+
+    def fail(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("asyncio.to_thread", fail)
     indexed = await process.retriever.indexed(CATALOG)
-    assert all(page.is_read for _, page in indexed.pages)
+    assert [page.is_read for _, page in indexed.pages] == [True] * len(URLS)
 
 
-async def test_it_goes_round_until_it_is_cancelled_and_then_leaves_no_lock(world):
+async def test_rounds_repeat_until_cancelled_and_locks_are_released(world):
     process = world.process()
     running = asyncio.create_task(process.run())
     await until(lambda: known(process) == len(URLS))
@@ -211,7 +216,7 @@ async def test_it_goes_round_until_it_is_cancelled_and_then_leaves_no_lock(world
     assert all([await world.lock.acquire(name, "next", 1) for name in names])
 
 
-async def test_an_error_nobody_thought_of_ends_neither_the_others_nor_the_next_round(world):
+async def test_unexpected_error_stops_neither_other_hosts_nor_the_next_round(world):
     class Failing(MemoryLock):
         fails = True
 
@@ -232,7 +237,7 @@ async def test_an_error_nobody_thought_of_ends_neither_the_others_nor_the_next_r
     await asyncio.wait([running])
 
 
-async def test_a_catalogue_that_cannot_be_had_does_not_end_it(world):
+async def test_unavailable_catalogue_does_not_stop_reading_ahead(world):
     calls = iter([ValueError("no catalogue")])
 
     def catalog():

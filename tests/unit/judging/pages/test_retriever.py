@@ -1,4 +1,4 @@
-"""Retrieval: one look, one fetch per page, the last good text when a page is down."""
+"""Retrieval: one cache lookup, one fetch per page, and a stale text if a page is down."""
 
 import asyncio
 import threading
@@ -37,7 +37,7 @@ DAY_S = 86_400
 def first_words(
     _url: str, body: bytes, _type: str, *, charset: str, selector: str = "", max_words: int = 80
 ) -> ReadPage:
-    """Reading reduced to what retrieval sees of it: words, and `WITHDRAWN` before them."""
+    """A reader whose pages are plain words; a page that begins with `WITHDRAWN` is withdrawn."""
     text = body.decode(charset)
     if text.startswith("WITHDRAWN"):
         return ReadPage(withdrawn=True)
@@ -49,7 +49,7 @@ def first_words(
 async def snippets(
     retriever: SnippetRetriever, domain: str, sources, settings: RetrievalSettings
 ) -> tuple[Snippet, ...]:
-    """What can be cited of *sources*, in their order."""
+    """The snippets of *sources*, in their order."""
     requests = [SnippetRequest(domain, source, settings) for source in sources]
     pages = await retriever.retrieve(requests)
     assert len(pages) == len(requests)
@@ -57,7 +57,7 @@ async def snippets(
 
 
 class CountingCache(MemoryCache):
-    """Counts the round trips."""
+    """Records the lookups and puts."""
 
     def __init__(self, clock: FakeClock) -> None:
         super().__init__(clock)
@@ -75,7 +75,7 @@ class CountingCache(MemoryCache):
 
 @dataclass
 class World:
-    """Everything outside of one or more retrievers."""
+    """The clock, web, journal, cache and lock of one or more retrievers."""
 
     clock: FakeClock = field(default_factory=FakeClock)
     fetcher: ScriptedFetcher = field(default_factory=ScriptedFetcher)
@@ -88,7 +88,7 @@ class World:
             self.fetcher.page(source.url, f"{source.title} are the landlord's duty.")
 
     def retriever(self, **changes) -> SnippetRetriever:
-        """A retriever as another process would have: nothing shared but cache and lock."""
+        """A retriever as of another process, which shares only cache and lock."""
         parts = {
             "fetcher": self.fetcher,
             "cache": self.cache,
@@ -121,8 +121,8 @@ async def retriever(world: World):
     await retriever.aclose()
 
 
-class TestLookedUpAgain:
-    async def test_a_page_is_as_one_finds_it_who_never_looked(self, world, retriever):
+class TestRepeatedLookup:
+    async def test_repeated_lookup_equals_that_of_a_new_retriever(self, world, retriever):
         asked = SnippetRequest("tenancy", REPAIRS, SETTINGS)
         [read] = await retriever.retrieve([asked])
         text = asked.snippet_key
@@ -142,7 +142,7 @@ class TestLookedUpAgain:
         [old] = await retriever.store.look_up([asked])
         assert old.snippet.is_stale
 
-    async def test_what_has_not_changed_is_not_made_anew(self, retriever):
+    async def test_unchanged_page_is_the_same_object(self, retriever):
         asked = [SnippetRequest("tenancy", REPAIRS, SETTINGS)]
         await retriever.retrieve(asked)
         [first], [second] = [await retriever.store.look_up(asked) for _ in range(2)]
@@ -150,21 +150,21 @@ class TestLookedUpAgain:
 
 
 class TestCold:
-    async def test_pages_are_fetched_and_come_in_the_order_of_the_sources(self, world, retriever):
+    async def test_fetched_pages_are_in_the_order_of_the_sources(self, world, retriever):
         found = await snippets(retriever, "tenancy", [RENTING, REPAIRS], SETTINGS)
         assert found == (world.expected(RENTING), world.expected(REPAIRS))
 
-    async def test_without_sources_nothing_is_asked(self, world, retriever):
+    async def test_no_lookup_without_sources(self, world, retriever):
         assert await snippets(retriever, "default", (), SETTINGS) == ()
         assert world.cache.lookups == []
 
-    async def test_the_plain_text_lies_under_the_promised_key_for_a_day(self, world, retriever):
+    async def test_text_is_stored_under_the_snippet_key_for_a_day(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         key = "snippet:tenancy:https://advice.example/repairs?id=7"
         assert await world.value(key) == "Repairs are the landlord's duty."
         assert await world.cache.seconds_left(key) == DAY_S
 
-    async def test_all_else_that_is_stored_has_keys_of_another_beginning(self, world, retriever):
+    async def test_all_other_stored_keys_have_another_prefix(self, world, retriever):
         world.fetcher.fail(DEPOSITS.url)
         await snippets(retriever, "tenancy", [REPAIRS, DEPOSITS], SETTINGS)
         keys = {key for put in world.cache.puts for key in put}
@@ -173,14 +173,14 @@ class TestCold:
             f"snippet:tenancy:{REPAIRS.url}"
         ]
 
-    async def test_pages_are_fetched_at_the_same_time(self, world, retriever):
+    async def test_pages_are_fetched_concurrently(self, world, retriever):
         world.fetcher.gate.clear()
         asking = asyncio.create_task(snippets(retriever, "tenancy", ALL, SETTINGS))
         await until(lambda: world.fetcher.in_flight == 3)
         world.fetcher.gate.set()
         assert len(await asking) == 3
 
-    async def test_the_fetch_is_logged_with_host_and_time_but_no_query_string(
+    async def test_fetch_is_journalled_with_host_and_time_but_no_query_string(
         self, world, retriever
     ):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
@@ -188,14 +188,14 @@ class TestCold:
             ("snippet.fetched", {"host": "advice.example", "elapsed_ms": 0.0})
         ]
 
-    async def test_the_source_tells_the_extractor_where_and_how_much(self, world, retriever):
+    async def test_selector_and_max_words_are_passed_to_the_reader(self, world, retriever):
         source = replace(REPAIRS, selector="main p")
         [found] = await snippets(retriever, "tenancy", [source], replace(SETTINGS, max_words=2))
         assert found.text == "main p Repairs are"
 
 
 class TestWarm:
-    async def test_all_pages_are_looked_up_in_one_round_trip_and_none_is_fetched(
+    async def test_cached_pages_are_looked_up_in_one_round_trip_without_a_fetch(
         self, world, retriever
     ):
         await snippets(retriever, "tenancy", ALL, SETTINGS)
@@ -206,9 +206,7 @@ class TestWarm:
         assert len(world.cache.lookups) == 1
         assert world.fetcher.calls == []
 
-    async def test_requests_that_come_together_learn_once_what_others_have_read(
-        self, world, retriever
-    ):
+    async def test_concurrent_requests_load_the_contents_once(self, world, retriever):
         await snippets(retriever, "tenancy", ALL, SETTINGS)
         another = world.retriever()
         world.cache.lookups.clear()
@@ -218,12 +216,12 @@ class TestWarm:
         assert world.cache.lookups.count(len(ALL)) == 1, "contents, of which each page has one"
         await another.aclose()
 
-    async def test_only_what_is_missing_is_fetched(self, world, retriever):
+    async def test_only_missing_pages_are_fetched(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         await snippets(retriever, "tenancy", [REPAIRS, DEPOSITS], SETTINGS)
         assert world.fetcher.hits == {REPAIRS.url: 1, DEPOSITS.url: 1}
 
-    async def test_a_cached_snippet_keeps_the_time_of_its_fetch(self, world, retriever):
+    async def test_cached_snippet_keeps_its_fetch_time(self, world, retriever):
         fetched_at = world.clock.now()
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(3600)
@@ -231,27 +229,27 @@ class TestWarm:
         assert found.fetched_at == fetched_at
         assert not found.is_stale
 
-    async def test_the_text_under_the_snippet_key_is_what_is_shown(self, world, retriever):
+    async def test_text_under_the_snippet_key_is_shown(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("Corrected by ops.", 600)})
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert found.text == "Corrected by ops."
 
-    async def test_an_expired_snippet_is_fetched_again(self, world, retriever):
+    async def test_expired_snippet_is_fetched_again(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(DAY_S)
         world.fetcher.page(REPAIRS.url, "The law has changed.")
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert (found.text, found.fetched_at) == ("The law has changed.", world.clock.now())
 
-    async def test_a_shortened_time_to_live_holds_for_what_is_stored(self, world, retriever):
+    async def test_shortened_ttl_applies_to_stored_pages(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(3600)
         await snippets(retriever, "tenancy", [REPAIRS], replace(SETTINGS, ttl_hours=1))
         assert world.fetcher.hits[REPAIRS.url] == 2
 
     @pytest.mark.parametrize("left_s", [60, 82_800, 10 * DAY_S])
-    async def test_a_snippet_that_others_stored_is_used_and_dated_by_its_time_left(
+    async def test_snippet_of_another_writer_is_dated_by_its_remaining_ttl(
         self, world, retriever, left_s: int
     ):
         await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("By hand.", left_s)})
@@ -262,7 +260,7 @@ class TestWarm:
         )
         assert world.fetcher.calls == []
 
-    async def test_a_snippet_that_others_stored_is_read_anew_once_it_ends(self, world, retriever):
+    async def test_snippet_of_another_writer_is_fetched_again_once_expired(self, world, retriever):
         await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("By hand.", 60)})
         await retriever.read_ahead(SnippetRequest("tenancy", REPAIRS, SETTINGS))
         assert world.fetcher.calls == []
@@ -271,7 +269,7 @@ class TestWarm:
             world.expected(REPAIRS),
         )
 
-    async def test_a_snippet_that_ends_between_two_questions_is_a_day_old(self, world):
+    async def test_snippet_that_expires_during_the_lookup_is_dated_a_day_ago(self, world):
         class Ending(CountingCache):
             async def seconds_left(self, key):
                 return None
@@ -281,16 +279,14 @@ class TestWarm:
         [found] = await snippets(world.retriever(cache=cache), "tenancy", [REPAIRS], SETTINGS)
         assert found.fetched_at == world.clock.now() - timedelta(days=1)
 
-    async def test_an_empty_snippet_is_none(self, world, retriever):
+    async def test_empty_snippet_counts_as_absent(self, world, retriever):
         await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("", 600)})
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
             world.expected(REPAIRS),
         )
 
     @pytest.mark.parametrize("record", ["{", "[]", "null", '{"text": "old"}'])
-    async def test_a_record_that_cannot_be_read_counts_as_absent(
-        self, world, retriever, record: str
-    ):
+    async def test_invalid_record_counts_as_absent(self, world, retriever, record: str):
         await world.cache.put_many({f"page:tenancy:{REPAIRS.url}": (record, 600)})
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
             world.expected(REPAIRS),
@@ -306,7 +302,7 @@ class TestChangedSettings:
             (REPAIRS, replace(SETTINGS, max_words=2)),
         ],
     )
-    async def test_another_selector_or_word_limit_reads_the_page_anew(
+    async def test_changed_selector_or_word_limit_fetches_the_page_again(
         self, world, retriever, source: SourceSpec, settings: RetrievalSettings
     ):
         world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
@@ -315,7 +311,7 @@ class TestChangedSettings:
         assert after.text != before.text
         assert world.fetcher.calls == [(REPAIRS.url, Validators())] * 2
 
-    async def test_two_that_read_a_page_in_two_ways_read_it_once_each(self, world, retriever):
+    async def test_two_word_limits_for_one_page_fetch_it_once_each(self, world, retriever):
         shorter = replace(SETTINGS, max_words=2)
         first = [
             await snippets(retriever, "tenancy", [REPAIRS], one) for one in (SETTINGS, shorter)
@@ -326,20 +322,20 @@ class TestChangedSettings:
         assert again == first
         assert world.fetcher.hits == {REPAIRS.url: 2}
 
-    async def test_a_text_made_with_another_selector_is_not_shown_as_stale(self, world, retriever):
+    async def test_text_of_another_selector_is_not_used_as_stale(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.fetcher.fail(REPAIRS.url)
         source = replace(REPAIRS, selector="main p")
         assert await snippets(retriever, "tenancy", [source], SETTINGS) == ()
 
-    async def test_a_failure_with_another_selector_does_not_count(self, world, retriever):
+    async def test_failure_with_another_selector_does_not_count(self, world, retriever):
         world.fetcher.page(REPAIRS.url, " ")
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
         source = replace(REPAIRS, selector="main p")
         [found] = await snippets(retriever, "tenancy", [source], SETTINGS)
         assert found.text == "main p"
 
-    async def test_a_new_title_shows_at_once(self, world, retriever):
+    async def test_new_title_applies_at_once(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         [found] = await snippets(retriever, "tenancy", [replace(REPAIRS, title="New")], SETTINGS)
         assert found.title == "New"
@@ -347,7 +343,7 @@ class TestChangedSettings:
 
 
 class TestRevalidation:
-    async def test_a_304_renews_the_cached_text(self, world, retriever):
+    async def test_not_modified_renews_the_cached_text(self, world, retriever):
         world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(DAY_S)
@@ -362,7 +358,7 @@ class TestRevalidation:
         ("sent", "kept"),
         [(Validators(), Validators(etag='"1"')), (Validators(etag='"2"'), Validators(etag='"2"'))],
     )
-    async def test_a_304_keeps_the_validators_unless_it_brings_new_ones(
+    async def test_not_modified_keeps_the_validators_unless_it_has_new_ones(
         self, world, retriever, sent: Validators, kept: Validators
     ):
         world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
@@ -374,21 +370,21 @@ class TestRevalidation:
         assert record is not None
         assert record.validators == kept
 
-    async def test_a_304_to_a_first_request_is_a_failure(self, world, retriever):
+    async def test_not_modified_to_a_first_request_is_a_failure(self, world, retriever):
         world.fetcher.pages[REPAIRS.url] = NotModified()
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
         assert world.journal.fields_of("snippet.fetch_failed")[0]["reason"] == "unasked-304"
 
 
 class TestFailure:
-    async def test_a_page_that_fails_is_left_out_and_the_order_kept(self, world, retriever):
+    async def test_failed_page_is_left_out_and_the_order_kept(self, world, retriever):
         world.fetcher.fail(DEPOSITS.url)
         assert await snippets(retriever, "tenancy", ALL, SETTINGS) == (
             world.expected(REPAIRS),
             world.expected(RENTING),
         )
 
-    async def test_a_failure_is_logged_with_host_and_reason_but_no_query_string(
+    async def test_failure_is_journalled_with_host_and_reason_but_no_query_string(
         self, world, retriever
     ):
         world.fetcher.fail(REPAIRS.url, "status")
@@ -400,9 +396,7 @@ class TestFailure:
             )
         ]
 
-    async def test_a_failure_is_remembered_for_a_minute_and_then_tried_again(
-        self, world, retriever
-    ):
+    async def test_failure_is_cached_for_a_minute(self, world, retriever):
         world.fetcher.fail(REPAIRS.url)
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(59)
@@ -413,7 +407,7 @@ class TestFailure:
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert found.text == "Up again."
 
-    async def test_the_last_good_text_is_used_and_marked_stale(self, world, retriever):
+    async def test_last_good_text_is_used_and_marked_stale(self, world, retriever):
         good = world.expected(REPAIRS, is_stale=True)
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(29 * DAY_S)
@@ -422,19 +416,19 @@ class TestFailure:
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (good,)
         assert world.fetcher.hits[REPAIRS.url] == 2
 
-    async def test_after_thirty_days_the_last_good_text_is_gone(self, world, retriever):
+    async def test_last_good_text_expires_after_thirty_days(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(30 * DAY_S)
         world.fetcher.fail(REPAIRS.url)
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
 
-    async def test_a_page_without_a_paragraph_is_a_failure(self, world, retriever):
+    async def test_page_without_a_paragraph_is_a_failure(self, world, retriever):
         world.fetcher.page(REPAIRS.url, " \n")
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
         assert world.journal.fields_of("snippet.fetch_failed")[0]["reason"] == "no-text"
         assert await world.value(f"snippet:tenancy:{REPAIRS.url}") is None
 
-    async def test_markup_that_breaks_the_extractor_is_a_failure(self, world):
+    async def test_exception_of_the_reader_is_a_failure(self, world):
         def broken(*_: object, **__: object) -> ReadPage:
             raise RecursionError
 
@@ -442,7 +436,7 @@ class TestFailure:
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
         assert world.journal.fields_of("snippet.fetch_failed")[0]["reason"] == "bad-markup"
 
-    async def test_a_fault_of_the_fetcher_costs_only_its_page(self, world, retriever):
+    async def test_exception_of_the_fetcher_loses_only_its_page(self, world, retriever):
         world.fetcher.pages[REPAIRS.url] = ValueError("a bug")
         assert await snippets(retriever, "tenancy", [REPAIRS, RENTING], SETTINGS) == (
             world.expected(RENTING),
@@ -450,7 +444,7 @@ class TestFailure:
         [failure] = world.journal.fields_of("snippet.fetch_failed")
         assert failure["reason"] == "unexpected-ValueError"
 
-    async def test_markup_that_takes_for_ever_is_left_behind(self, world):
+    async def test_reading_that_takes_too_long_is_a_failure(self, world):
         end = threading.Event()
 
         def endless(*_: object, **__: object) -> ReadPage:
@@ -465,7 +459,7 @@ class TestFailure:
         assert found == ()
         assert world.journal.fields_of("snippet.fetch_failed")[0]["reason"] == "slow-markup"
 
-    async def test_a_slow_page_does_not_hold_the_request_up(self, world, retriever):
+    async def test_slow_page_does_not_delay_the_request(self, world, retriever):
         good = world.expected(REPAIRS, is_stale=True)
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(DAY_S)
@@ -474,7 +468,7 @@ class TestFailure:
             found = await snippets(retriever, "tenancy", [REPAIRS, DEPOSITS], HASTY)
         assert found == (good,)
 
-    async def test_a_slow_page_is_kept_when_it_comes_after_all(self, world, retriever):
+    async def test_slow_page_is_used_by_a_later_request(self, world, retriever):
         settings = replace(SETTINGS, fetch_timeout_s=0.2)
         world.fetcher.gate.clear()
         assert await snippets(retriever, "tenancy", [REPAIRS], settings) == ()
@@ -484,15 +478,15 @@ class TestFailure:
         assert await asking == (world.expected(REPAIRS),)
         assert world.fetcher.hits[REPAIRS.url] == 1
 
-    async def test_a_fetcher_that_hangs_beyond_its_time_out_is_given_up(self, world, retriever):
+    async def test_hanging_fetcher_is_a_timeout(self, world, retriever):
         world.fetcher.gate.clear()
         await snippets(retriever, "tenancy", [REPAIRS], HASTY)
         await until(lambda: "snippet.fetch_failed" in world.journal.events)
         assert world.journal.fields_of("snippet.fetch_failed")[0]["reason"] == "timeout"
 
 
-async def all_at_once(retrievers, count: int, fetcher: ScriptedFetcher, sources=ALL):
-    """The answers to *count* requests that are all waiting before the first page comes."""
+async def concurrent_answers(retrievers, count: int, fetcher: ScriptedFetcher, sources=ALL):
+    """The answers to *count* requests that all wait before the first page is fetched."""
     fetcher.gate.clear()
     async with asyncio.TaskGroup() as group:
         tasks = [
@@ -512,28 +506,27 @@ class TestManyAtOnce:
     @pytest.mark.parametrize("processes", [1, 2, 4])
     async def test_five_hundred_requests_fetch_each_page_once(self, world, processes: int):
         retrievers = [world.retriever() for _ in range(processes)]
-        answers = await all_at_once(retrievers, 500, world.fetcher)
+        answers = await concurrent_answers(retrievers, 500, world.fetcher)
         assert world.fetcher.hits == {source.url: 1 for source in ALL}
         assert answers == [tuple(world.expected(source) for source in ALL)] * 500
 
     @pytest.mark.parametrize("processes", [1, 2])
-    async def test_five_hundred_requests_for_a_dead_page_ask_for_it_once(
+    async def test_five_hundred_requests_fetch_an_unavailable_page_once(
         self, world, processes: int
     ):
         world.fetcher.fail(REPAIRS.url)
         retrievers = [world.retriever() for _ in range(processes)]
-        answers = await all_at_once(retrievers, 500, world.fetcher, [REPAIRS])
+        answers = await concurrent_answers(retrievers, 500, world.fetcher, [REPAIRS])
         assert world.fetcher.hits == {REPAIRS.url: 1}
         assert answers == [()] * 500
 
-    async def test_the_same_page_in_two_domains_is_kept_for_each(self, world, retriever):
+    async def test_page_of_two_domains_is_stored_for_each(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         await snippets(retriever, "consumer", [REPAIRS], SETTINGS)
-        assert await world.value(f"snippet:consumer:{REPAIRS.url}") is not None
+        keys = [f"snippet:{domain}:{REPAIRS.url}" for domain in ("tenancy", "consumer")]
+        assert await world.cache.get_many(keys) == [world.expected(REPAIRS).text] * 2
 
-    async def test_a_request_that_is_cancelled_leaves_the_fetch_to_the_others(
-        self, world, retriever
-    ):
+    async def test_cancelled_request_does_not_cancel_the_fetch_of_others(self, world, retriever):
         world.fetcher.gate.clear()
         first = asyncio.create_task(snippets(retriever, "tenancy", [REPAIRS], SETTINGS))
         await world.fetcher.started.wait()
@@ -545,7 +538,7 @@ class TestManyAtOnce:
         assert await second == (world.expected(REPAIRS),)
         assert world.fetcher.hits[REPAIRS.url] == 1
 
-    async def test_the_page_of_a_process_that_died_is_read_when_its_lock_ends(self, world):
+    async def test_lock_of_a_dead_process_expires_and_its_page_is_fetched(self, world):
         wanted = SnippetRequest("tenancy", REPAIRS, SETTINGS)
         await world.lock.acquire(wanted.page_key, "dead", 7)
         asking = asyncio.create_task(snippets(world.retriever(), "tenancy", [REPAIRS], SETTINGS))
@@ -554,7 +547,7 @@ class TestManyAtOnce:
         world.clock.advance(7)
         assert await asking == (world.expected(REPAIRS),)
 
-    async def test_nobody_waits_for_ever_for_a_lock(self, world):
+    async def test_waiting_for_a_lock_is_bounded(self, world):
         class NeverFree(MemoryLock):
             async def acquire(self, name, token, ttl_s):
                 return False
@@ -567,14 +560,14 @@ class TestManyAtOnce:
             assert await asking == ()
         assert world.fetcher.calls == []
 
-    async def test_the_lock_is_free_again_after_success_and_after_failure(self, world, retriever):
+    async def test_lock_is_released_after_success_and_failure(self, world, retriever):
         world.fetcher.fail(DEPOSITS.url)
         await snippets(retriever, "tenancy", [REPAIRS, DEPOSITS], SETTINGS)
         for source in (REPAIRS, DEPOSITS):
             name = SnippetRequest("tenancy", source, SETTINGS).page_key
             assert await world.lock.acquire(name, "next", 1)
 
-    async def test_closing_ends_the_fetches_and_frees_their_locks(self, world, retriever):
+    async def test_closing_cancels_fetches_and_releases_their_locks(self, world, retriever):
         world.fetcher.gate.clear()
         await snippets(retriever, "tenancy", [REPAIRS], HASTY)
         assert world.fetcher.in_flight == 1
@@ -585,7 +578,7 @@ class TestManyAtOnce:
 
 
 class TestRefresh:
-    async def test_the_page_is_read_whatever_the_cache_holds_and_then_kept(self, world, retriever):
+    async def test_refresh_fetches_the_page_despite_the_cache_and_stores_it(self, world, retriever):
         world.fetcher.page(REPAIRS.url, "Old.", etag='"1"')
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.fetcher.page(REPAIRS.url, "New.")
@@ -596,7 +589,7 @@ class TestRefresh:
         )
         assert world.fetcher.calls[1:] == [(REPAIRS.url, Validators())]
 
-    async def test_a_failure_is_the_callers_to_see_and_spoils_nothing(self, world, retriever):
+    async def test_failed_refresh_raises_and_keeps_the_cached_page(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.fetcher.fail(REPAIRS.url, "status")
         with pytest.raises(FetchError, match="status"):
@@ -606,9 +599,7 @@ class TestRefresh:
 
 
 class TestWithdrawn:
-    async def test_a_withdrawn_page_is_not_quoted_and_its_old_snippet_is_dropped(
-        self, world, retriever
-    ):
+    async def test_withdrawn_page_is_not_offered_and_its_snippet_is_removed(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(DAY_S - 60)
         world.fetcher.page(REPAIRS.url, "WITHDRAWN on 1 May.")
@@ -618,7 +609,7 @@ class TestWithdrawn:
         world.clock.advance(1)
         assert await world.value(f"snippet:tenancy:{REPAIRS.url}") is None
 
-    async def test_it_is_noted_and_asked_for_once_a_day(self, world, retriever):
+    async def test_withdrawn_page_is_journalled_and_fetched_once_a_day(self, world, retriever):
         world.fetcher.page(REPAIRS.url, "WITHDRAWN on 1 May.")
         for _ in range(3):
             assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
@@ -631,7 +622,7 @@ class TestWithdrawn:
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert found.text == "In force again."
 
-    async def test_its_last_good_text_is_not_used_when_it_cannot_be_read(self, world, retriever):
+    async def test_last_good_text_of_a_withdrawn_page_is_not_used(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(DAY_S)
         world.fetcher.page(REPAIRS.url, "WITHDRAWN on 1 May.")
@@ -640,7 +631,9 @@ class TestWithdrawn:
         world.fetcher.fail(REPAIRS.url)
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
 
-    async def test_a_snippet_that_others_store_does_not_bring_it_back(self, world, retriever):
+    async def test_snippet_of_another_writer_does_not_restore_a_withdrawn_page(
+        self, world, retriever
+    ):
         world.fetcher.page(REPAIRS.url, "WITHDRAWN on 1 May.")
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("By hand.", 600)})
@@ -648,7 +641,7 @@ class TestWithdrawn:
 
 
 class TestContent:
-    async def test_what_one_process_has_read_another_knows_without_asking(self, world):
+    async def test_content_read_by_one_process_is_known_to_another(self, world):
         first, second = world.retriever(), world.retriever()
         request = SnippetRequest("tenancy", REPAIRS, SETTINGS)
         await snippets(first, "tenancy", [REPAIRS], SETTINGS)
@@ -659,7 +652,7 @@ class TestContent:
         assert world.fetcher.hits == {REPAIRS.url: 1}
         assert world.cache.lookups == [3, 1]
 
-    async def test_a_page_whose_content_was_lost_is_asked_for_without_conditions(self, world):
+    async def test_page_with_lost_content_is_fetched_unconditionally(self, world):
         world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
         await snippets(world.retriever(), "tenancy", [REPAIRS], SETTINGS)
         second, request = world.retriever(), SnippetRequest("tenancy", REPAIRS, SETTINGS)
@@ -668,7 +661,7 @@ class TestContent:
         assert world.fetcher.calls == [(REPAIRS.url, Validators())] * 2
         assert second.library.page(request).is_read
 
-    async def test_a_304_keeps_the_content_as_long_as_the_record(self, world, retriever):
+    async def test_not_modified_renews_the_content_with_the_record(self, world, retriever):
         world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(DAY_S)
@@ -680,7 +673,7 @@ class TestContent:
         assert content is not None
         assert content.passages == (PagePassage("Heading", "Repairs are due."),)
 
-    async def test_a_304_is_not_read(self, world):
+    async def test_not_modified_page_is_not_read_again(self, world):
         read = []
 
         def counted(*arguments, **settings) -> ReadPage:
@@ -696,7 +689,7 @@ class TestContent:
         assert (found.text, found.updated) == ("Repairs are due.", date(2024, 3, 1))
         assert len(read) == 1
 
-    async def test_what_is_kept_of_a_catalogue_is_looked_up_once(self, world):
+    async def test_stored_pages_of_a_catalogue_are_looked_up_once(self, world):
         await snippets(world.retriever(), "tenancy", ALL, SETTINGS)
         catalog = parse_sources(
             "[domains.tenancy]\nterms = { landlord = 3 }\n"

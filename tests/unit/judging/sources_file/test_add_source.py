@@ -1,4 +1,4 @@
-"""A page is written where it belongs, and nothing else of the file changes."""
+"""A source is added to its domain, and nothing else in the file changes."""
 
 import difflib
 import tomllib
@@ -16,14 +16,14 @@ ROW = format_source(PAGE)
 
 
 def added(text):
-    """The lines that were added, after a look that none was lost."""
+    """The lines that were added; none is removed."""
     written = with_source(text, "x", PAGE)
     changes = list(difflib.ndiff(text.splitlines(), written.splitlines()))
     assert not [line for line in changes if line.startswith("- ")]
     return [line[2:] for line in changes if line.startswith("+ ")]
 
 
-def test_a_row_holds_what_there_is_to_say():
+def test_row_has_only_the_fields_that_are_set():
     assert ROW == (
         '{ url = "https://example.org/new", title = "The \\"new\\" one", topics = ["rent"], '
         'nations = ["wales"] }'
@@ -42,11 +42,11 @@ def test_a_row_holds_what_there_is_to_say():
         "[domains.y]\nsources = []\n[domains.x]\nsources = [{url='a'},\n    {url = 'b'},\n\n]",
     ],
 )
-def test_a_list_of_lines_gets_one_more_line(text):
+def test_multi_line_list_gets_one_more_line(text):
     assert added(text) == [f"    {ROW},"]
 
 
-def test_the_last_of_a_list_gets_the_comma_that_it_lacks():
+def test_missing_comma_is_added_after_the_last_entry():
     text = "[domains.x]\nsources = [\n  { url = 'a' } # no, comma\n]\n"
     assert with_source(text, "x", PAGE) == (
         f"[domains.x]\nsources = [\n  {{ url = 'a' }}, # no, comma\n  {ROW},\n]\n"
@@ -54,17 +54,17 @@ def test_the_last_of_a_list_gets_the_comma_that_it_lacks():
 
 
 @pytest.mark.parametrize("end", ["", ",", " ", " , "])
-def test_a_list_on_one_line_stays_on_it(end):
+def test_one_line_list_stays_on_one_line(end):
     written = with_source(f"domains = {{ x = {{ sources = [{{ url = 'a' }}{end}] }} }}", "x", PAGE)
     assert written.count("\n") == 0
     assert len(tomllib.loads(written)["domains"]["x"]["sources"]) == 2
 
 
-def test_a_domain_without_pages_gets_a_list():
+def test_domain_without_pages_gets_a_list():
     assert added("[domains.x] # X\ntitle = 'X'\n") == ["sources = [", f"  {ROW},", "]"]
 
 
-def test_tables_get_one_more_table_after_the_last():
+def test_new_table_follows_the_last_one():
     text = (
         "[[domains.x.sources]]\nurl = 'a'\ntopics = [\n'a',\n] # t\n\n[[domains.x.examples]]\n"
         "text = 'a'\n"
@@ -75,16 +75,16 @@ def test_tables_get_one_more_table_after_the_last():
     assert added(text)
 
 
-def test_a_domain_with_terms_alone_gets_a_table_at_the_end():
+def test_domain_with_only_terms_gets_a_table_at_the_end():
     assert "[[domains.x.sources]]" in added("[domains.x.terms]\na = 1")
 
 
-def test_line_ends_of_windows_are_kept():
+def test_crlf_line_ends_are_kept():
     written = with_source("[domains.x]\r\nsources = [\r\n  { url = 'a' },\r\n]\r\n", "x", PAGE)
     assert written.count("\n") == written.count("\r\n") == 5
 
 
-def test_what_cannot_be_added_to_is_refused_with_the_line_to_add():
+def test_inline_domain_is_refused_with_the_line_to_add():
     with pytest.raises(ConfigurationError) as refused:
         with_source("domains = { x = { terms = { a = 1 } } }", "x", PAGE)
     assert str(refused.value) == (
@@ -98,7 +98,7 @@ ROWS = st.sampled_from(["{url='a'}", '{ url = "b#]", topics = ["c,", "d"] }', "{
 
 
 @given(st.lists(st.tuples(ROWS, SPACES, SPACES), max_size=4), SPACES, st.booleans())
-def test_any_list_is_added_to(rows, first, has_comma):
+def test_source_is_appended_to_any_list(rows, first, has_comma):
     body = ",".join(f"{before}{row}{after}" for row, before, after in rows)
     comma = "," if has_comma and rows else ""
     text = f"[domains.x]\nsources = [{first}{body}{comma}\n] # end\n[domains.y]\n"

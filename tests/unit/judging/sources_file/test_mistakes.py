@@ -1,6 +1,6 @@
-"""What is wrong in a sources file is told with its line, its key and what to do, to the word."""
+"""Each mistake in a sources file has an exact message with its line, its key and the fix."""
 
-# ruff: noqa: E501 - a mistake a line
+# ruff: noqa: E501 - one message a line
 
 import pytest
 
@@ -407,7 +407,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("text", "told"), MISTAKES, ids=range(len(MISTAKES)))
-def test_a_mistake_is_told_with_its_place_and_its_fix(text: str, told: list[str]) -> None:
+def test_mistake_has_its_exact_message(text: str, told: list[str]) -> None:
     with pytest.raises(ConfigurationError) as refused:
         parse_sources(text)
     lines = str(refused.value).removeprefix("The sources cannot be used:\n  ").split("\n  ")
@@ -422,11 +422,11 @@ def test_a_mistake_is_told_with_its_place_and_its_fix(text: str, told: list[str]
         ("\nx = " + "9" * 4300, "sources.toml, line 2: 99999999999999999999…: is too long for a key or a number; shorten it."),
     ],
 )  # fmt: skip
-def test_what_cannot_be_parsed_is_told_in_one_line(text: str, told: str) -> None:
+def test_unparsable_file_has_a_message_of_one_line(text: str, told: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
         parse_sources(text)
     assert str(refused.value) == told
 
 
-def test_a_file_of_just_its_limit_is_read() -> None:
+def test_file_at_the_limit_is_read() -> None:
     assert parse_sources("[domains.x]\n" + "#" * (1_048_576 - 12)).domains

@@ -1,4 +1,4 @@
-"""Every key is found in the line where it stands."""
+"""The line of every key in a TOML file."""
 
 import json
 import tomllib
@@ -58,13 +58,13 @@ x''' # '
         (("other",), 23),
     ],
 )
-def test_what_stands_in_a_file_has_its_line(path, line):
+def test_key_or_entry_has_its_line(path, line):
     tomllib.loads(TEXT)
     assert line_of(TEXT, path) == line
     assert line_of(TEXT.replace("\n", "\r\n"), path) == line
 
 
-def test_what_is_missing_has_the_line_of_the_table_that_lacks_it():
+def test_missing_key_has_the_line_of_its_table():
     assert line_of(TEXT, ("domains", "tenancy", "sources", 1, "title")) == 12
     assert line_of(TEXT, ("domains", "health")) == 4
     assert line_of(TEXT, ("retrieval", "contact")) is None
@@ -86,7 +86,7 @@ VALUES = st.recursive(
 
 
 def written(value):
-    """*value* as TOML; what may span lines does, after a comment full of brackets."""
+    """*value* as TOML, with lists and texts over several lines and brackets in comments."""
     if isinstance(value, dict):
         pairs = (f"{json.dumps(key)} = {written(item)}" for key, item in value.items())
         return "{" + ", ".join(pairs) + "}"
@@ -113,7 +113,7 @@ def paths(value, path=()):
 
 
 @given(st.dictionaries(st.text("ab.'[ #=", max_size=4), VALUES, max_size=4))
-def test_every_path_of_any_file_is_found_and_nothing_else(tables):
+def test_exactly_the_paths_of_any_file_are_found(tables):
     text = "\n".join(f"{json.dumps(key)} = {written(value)}" for key, value in tables.items())
     parsed = tomllib.loads(text)
 

@@ -1,4 +1,4 @@
-"""The corpus of bad replies: what its entries say, written out.
+"""The corpus of bad replies, and the reply that each entry describes.
 
 The corpus is `tests/fixtures/replies/bad_replies.jsonl`; its README says how an entry is written.
 """
@@ -16,10 +16,10 @@ CORPUS = Path(__file__).parents[3] / "fixtures" / "replies" / "bad_replies.jsonl
 ENTRIES = [json.loads(line) for line in CORPUS.read_text().splitlines()]
 
 
-def written(entry: Mapping[str, Any]) -> ModelReply:
+def reply_of(entry: Mapping[str, Any]) -> ModelReply:
     """The reply that *entry* describes."""
     if "reply" in entry:
-        text = grown(entry["reply"])
+        text = expanded(entry["reply"])
     else:
         text = json.dumps(changed(good_reply(), entry), ensure_ascii=False)
         before, after = entry.get("wrap", ("", ""))
@@ -37,7 +37,7 @@ def changed(document: dict[str, Any], entry: Mapping[str, Any]) -> dict[str, Any
         if path == "_root":
             return {value: document}
         place, key = parent_of(document, path)
-        place[key] = grown(value)
+        place[key] = expanded(value)
     return document
 
 
@@ -48,15 +48,15 @@ def parent_of(document: Any, path: str) -> tuple[Any, str | int]:
     return document, last
 
 
-def grown(value: Any) -> Any:
-    """Long texts and lists are written as what is repeated and how often."""
+def expanded(value: Any) -> Any:
+    """*value* with each text or list that is given as a repetition written out."""
     if isinstance(value, dict) and "times" in value:
         if "list" in value:
             return [value["list"]] * value["times"]
         return value["before"] + value["of"] * value["times"] + value["after"]
     if isinstance(value, dict):
-        return {key: grown(below) for key, below in value.items()}
-    return [grown(below) for below in value] if isinstance(value, list) else value
+        return {key: expanded(below) for key, below in value.items()}
+    return [expanded(below) for below in value] if isinstance(value, list) else value
 
 
 def references_of(entry: Mapping[str, Any]) -> tuple[Reference, ...]:

@@ -1,4 +1,4 @@
-"""What the tests of replies share: references, a good reply, and how one is checked."""
+"""References, a good reply and its check, for the tests of replies."""
 
 import json
 from datetime import UTC, datetime
@@ -47,7 +47,7 @@ def good_reply(**changes: Any) -> dict[str, Any]:
 
 
 def personas(**changes: Any) -> list[dict[str, Any]]:
-    """The three, *changes* made to the second."""
+    """The three personas, with *changes* to the second."""
     return [persona("Therapist"), persona("Analyst", **changes), persona("Coach")]
 
 

@@ -1,4 +1,4 @@
-"""What models get wrong: each reply of the corpus has the outcome that the interface gives it."""
+"""Each reply of the corpus of bad replies has its recorded outcome and defects."""
 
 import json
 import time
@@ -13,7 +13,7 @@ from judge.citations.marks import find_marks
 from judge.judging.verdicts.check import ReplyCheck
 from judge.text.source_sentences import source_sentences
 from judge.types.replies import CheckedReply
-from tests.unit.judging.verdicts.bad_replies import ENTRIES, parent_of, references_of, written
+from tests.unit.judging.verdicts.bad_replies import ENTRIES, parent_of, references_of, reply_of
 from tests.unit.judging.verdicts.replies import REFERENCES, TEXTS, check, good_reply
 
 LIMIT_S = 0.05
@@ -25,13 +25,13 @@ def outcome_of(checked: ReplyCheck) -> str:
     return "soft" if checked.defects else "ok"
 
 
-def assert_nothing_wrong_is_cited(reply: CheckedReply, count: int) -> None:
-    """Every mark that a client sees is located, in range, and its quote is on its own page."""
+def assert_citations_are_valid(reply: CheckedReply, count: int) -> None:
+    """Every citation that a client sees is located, in range and quotes its own reference."""
     texts = {f"personas.{i}.rationale": one.rationale for i, one in enumerate(reply.personas)}
     texts["summary"] = reply.summary
-    told = {(one.field, one.start, one.end) for one in reply.citations}
+    located = {(one.field, one.start, one.end) for one in reply.citations}
     seen = {(f, mark.start, mark.end) for f, text in texts.items() for mark in find_marks(text)}
-    assert told == seen
+    assert located == seen
     for citation in reply.citations:
         assert 1 <= citation.number <= count
         assert (citation.quote is not None) == (citation.quote_status == "verified")
@@ -41,22 +41,22 @@ def assert_nothing_wrong_is_cited(reply: CheckedReply, count: int) -> None:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["name"])
-def test_a_bad_reply_has_the_outcome_it_must_have(entry: Mapping[str, Any]) -> None:
+def test_bad_reply_has_its_recorded_outcome_and_defects(entry: Mapping[str, Any]) -> None:
     references = references_of(entry)
-    checked = check(written(entry), references)
+    checked = check(reply_of(entry), references)
     assert (outcome_of(checked), sorted({d.rule for d in checked.defects})) == (
         entry["outcome"],
         sorted(set(entry["rules"])),
     ), [str(defect) for defect in checked.defects]
     assert all(defect.is_hard == (entry["outcome"] == "hard") for defect in checked.defects)
     if checked.reply is not None:
-        assert_nothing_wrong_is_cited(checked.reply, len(references))
+        assert_citations_are_valid(checked.reply, len(references))
         assert checked.reply.evidence == entry.get("evidence", checked.reply.evidence)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["name"])
-def test_a_bad_reply_is_handled_in_time(entry: Mapping[str, Any]) -> None:
-    reply, references = written(entry), references_of(entry)
+def test_bad_reply_is_checked_within_50_ms(entry: Mapping[str, Any]) -> None:
+    reply, references = reply_of(entry), references_of(entry)
     times = []
     for _ in range(3):  # CPU time of the best round: other processes don't count
         started = time.process_time()
@@ -66,15 +66,15 @@ def test_a_bad_reply_is_handled_in_time(entry: Mapping[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["name"])
-def test_a_warning_never_repeats_what_a_check_rejected(entry: Mapping[str, Any]) -> None:
-    for defect in check(written(entry), references_of(entry)).defects:
+def test_warning_does_not_repeat_the_rejected_value(entry: Mapping[str, Any]) -> None:
+    for defect in check(reply_of(entry), references_of(entry)).defects:
         assert str(defect) == f"{defect.field} ({defect.rule}): expected {defect.expected}"
         is_ours = defect.rule == "personas" or defect.value in {"null", "false"}
         if len(defect.value) > 3 and not is_ours:
             assert defect.value not in str(defect)
 
 
-def test_the_corpus_is_large_and_each_entry_has_its_own_name() -> None:
+def test_corpus_has_at_least_340_entries_with_unique_names() -> None:
     assert len(ENTRIES) >= 340
     assert len({entry["name"] for entry in ENTRIES}) == len(ENTRIES)
     assert {entry["outcome"] for entry in ENTRIES} == {"hard", "soft", "ok"}
@@ -89,10 +89,10 @@ PIECES = st.sampled_from(
 
 @settings(deadline=None)
 @given(st.lists(PIECES, max_size=25).map("".join), st.sampled_from([0, 2, 3]))
-def test_whatever_is_cited_is_in_range_or_refused(summary: str, count: int) -> None:
+def test_every_citation_is_in_range_or_the_reply_is_refused(summary: str, count: int) -> None:
     checked = check(good_reply(summary=summary), REFERENCES[:count])
     if checked.reply is not None:
-        assert_nothing_wrong_is_cited(checked.reply, count)
+        assert_citations_are_valid(checked.reply, count)
 
 
 JSON = st.recursive(
@@ -110,35 +110,37 @@ PATHS = st.sampled_from(
 
 @settings(deadline=None)
 @given(PATHS, JSON)
-def test_any_value_in_any_place_is_checked_without_an_exception(path: str, value: Any) -> None:
+def test_any_value_in_any_field_is_checked_without_an_error(path: str, value: Any) -> None:
     document = good_reply()
     place, key = parent_of(document, path)
     place[key] = value
     checked = check(document, REFERENCES)
     if checked.reply is not None:
-        assert_nothing_wrong_is_cited(checked.reply, 3)
+        assert_citations_are_valid(checked.reply, 3)
         assert len(checked.reply.personas) == 3
 
 
 @settings(deadline=None)
 @given(st.binary(max_size=300).map(lambda raw: raw.decode("utf-8", "replace")) | st.text())
-def test_any_text_is_a_reply_or_a_named_hard_defect(text: str) -> None:
+def test_any_text_that_is_not_a_reply_is_a_hard_defect(text: str) -> None:
     checked = check(text, REFERENCES)
     assert checked.reply is None
+    assert checked.defects
     assert all(defect.is_hard and defect.rule and defect.expected for defect in checked.defects)
 
 
 @settings(deadline=None)
 @given(JSON, st.booleans())
-def test_any_json_is_a_reply_or_a_named_hard_defect(value: Any, is_ascii: bool) -> None:
+def test_any_json_that_is_not_a_reply_is_a_hard_defect(value: Any, is_ascii: bool) -> None:
     checked = check(json.dumps(value, ensure_ascii=is_ascii), REFERENCES)
     assert checked.reply is None
+    assert checked.defects
     assert all(defect.is_hard and defect.rule and defect.expected for defect in checked.defects)
 
 
 @settings(deadline=None)
 @given(st.integers(1, 3), st.lists(st.integers(-2, 5) | st.integers(), max_size=5))
-def test_a_citation_is_verified_exactly_when_a_sentence_named_for_it_exists(
+def test_citation_is_verified_exactly_if_a_named_sentence_exists(
     number: int, named: list[int]
 ) -> None:
     sentences = source_sentences(TEXTS[number - 1])

@@ -1,4 +1,4 @@
-"""The bad replies again, each sent twice through the whole pipeline."""
+"""Each bad reply, given twice to the whole pipeline."""
 
 import json
 from pathlib import Path
@@ -10,16 +10,16 @@ from judge.golden.differences import masked
 from judge.types.references import Page
 from judge.types.replies import ModelReply
 from tests.unit.golden.material import run_config
-from tests.unit.judging.verdicts.bad_replies import ENTRIES, written
+from tests.unit.judging.verdicts.bad_replies import ENTRIES, reply_of
 from tests.unit.judging.verdicts.replies import TEXTS
 
 
-async def test_none_of_them_reaches_a_client_with_a_wrong_citation() -> None:
-    """Hard ones are 502, soft ones say what is wrong."""
+async def test_bad_replies_reach_the_client_as_an_error_or_with_warnings() -> None:
+    """A hard defect is a 502, and a soft one gives warnings."""
     where = run_config()
     for entry in ENTRIES:
         if entry.get("references", 2) == 2:
-            stored = case_with(written(entry))
+            stored = case_with(reply_of(entry))
             outcome = await run_case(stored, where)
             wanted = {"hard": (502, 0), "soft": (200, 2), "ok": (200, 1)}[entry["outcome"]]
             found = (outcome.status, outcome.body["attempts"] if outcome.status == 200 else 0)

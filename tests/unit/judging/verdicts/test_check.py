@@ -1,4 +1,4 @@
-"""The rules a reply must pass, in their order."""
+"""The rules that a reply must keep, in their order."""
 
 import json
 from typing import Any
@@ -42,7 +42,7 @@ def judged(references: tuple[Any, ...] = REFERENCES, **changes: Any) -> ReplyChe
     return check(good_reply(**changes), references)
 
 
-def test_a_good_reply_has_no_defect_and_its_citations_are_located() -> None:
+def test_good_reply_has_no_defects_and_located_citations() -> None:
     checked = judged()
     assert checked.defects == ()
     assert checked.reply is not None
@@ -56,7 +56,7 @@ def test_a_good_reply_has_no_defect_and_its_citations_are_located() -> None:
     assert not citation.contradicts
 
 
-def test_what_the_model_said_leaves_as_it_is_but_for_what_nobody_sees() -> None:
+def test_texts_of_a_reply_are_kept_except_for_invisible_characters() -> None:
     checked = judged(paraphrase="  You want\u200b it mended. ", personas=personas(verdict="Yes"))
     assert checked.reply is not None
     assert checked.reply.paraphrase == "You want it mended."
@@ -70,7 +70,7 @@ def test_what_the_model_said_leaves_as_it_is_but_for_what_nobody_sees() -> None:
 @pytest.mark.parametrize(
     "names", [("therapist", "ANALYST", "Coach"), (" Therapist", "Analyst", "Coach")]
 )
-def test_personas_leave_by_the_names_that_we_gave_them(names: tuple[str, ...]) -> None:
+def test_persona_names_are_normalised(names: tuple[str, ...]) -> None:
     checked = judged(personas=[persona(name) for name in names])
     assert checked.reply is not None
     assert [one.name for one in checked.reply.personas] == ["Therapist", "Analyst", "Coach"]
@@ -88,19 +88,19 @@ def test_personas_leave_by_the_names_that_we_gave_them(names: tuple[str, ...]) -
         "```{}```",
     ],
 )
-def test_one_fence_of_code_is_taken_off(fenced: str) -> None:
+def test_code_fence_around_a_reply_is_removed(fenced: str) -> None:
     assert check(fenced.replace("{}", json.dumps(good_reply()))).defects == ()
 
 
 @pytest.mark.parametrize(
     "names", [["Analyst", "Therapist", "Coach"], ["Therapist", "Analyst"], ["A", "B", "C"], []]
 )
-def test_the_personas_must_be_the_three_in_order(names: list[str]) -> None:
+def test_personas_must_be_the_configured_ones_in_order(names: list[str]) -> None:
     checked = judged(personas=[persona(name) for name in names])
     assert rules(checked) == [("personas", "personas", True)]
 
 
-def test_a_null_verdict_is_a_defect_only_for_a_model_that_judges() -> None:
+def test_null_verdict_is_a_defect_only_if_verdicts_are_needed() -> None:
     document = good_reply(personas=personas(verdict=None))
     assert rules(check(document)) == [("verdict", "personas.1.verdict", True)]
     [defect] = check(document).defects
@@ -108,7 +108,7 @@ def test_a_null_verdict_is_a_defect_only_for_a_model_that_judges() -> None:
     assert check(document, needs_verdicts=False).defects == ()
 
 
-def test_unknown_fields_are_left_behind() -> None:
+def test_unknown_fields_are_ignored() -> None:
     assert judged(confidence=0.9, personas=personas(mood="bad")).defects == ()
 
 
@@ -117,7 +117,7 @@ def test_unknown_fields_are_left_behind() -> None:
     ["[0]", "[-1]", "[3]", "[2024]", "[1, 3]", "[1-3]", "【9】", "[^1]", "⟦1⟧", "\\[1\\]", "{1}"],
 )
 @pytest.mark.parametrize("field", ["summary", "personas.1.rationale"])
-def test_a_citation_of_what_is_not_there_is_a_hard_defect(mark: str, field: str) -> None:
+def test_citation_of_a_missing_reference_is_a_hard_defect(mark: str, field: str) -> None:
     text = f"They are responsible [1] and so on {mark}."
     changes = {"summary": text} if field == "summary" else {"personas": personas(rationale=text)}
     checked = judged(**changes)
@@ -129,7 +129,9 @@ def test_a_citation_of_what_is_not_there_is_a_hard_defect(mark: str, field: str)
 
 @pytest.mark.parametrize("mark", ["[0]", "[9]", "⟦1⟧", "[see 2]", "<2>"])
 @pytest.mark.parametrize("field", ["paraphrase", "personas.1.key_points.2"])
-def test_nor_may_a_wrong_citation_stand_where_none_belongs(mark: str, field: str) -> None:
+def test_invalid_citation_in_a_field_without_citations_is_a_hard_defect(
+    mark: str, field: str
+) -> None:
     text = f"They must {mark}"
     changes = (
         {"paraphrase": text}
@@ -140,7 +142,7 @@ def test_nor_may_a_wrong_citation_stand_where_none_belongs(mark: str, field: str
 
 
 @pytest.mark.parametrize("field", ["paraphrase", "personas.1.key_points.2"])
-def test_a_good_citation_where_none_belongs_is_misplaced(field: str) -> None:
+def test_valid_citation_in_a_field_without_citations_is_misplaced(field: str) -> None:
     text = "They must [1]"
     changes = (
         {"paraphrase": text}
@@ -154,20 +156,20 @@ def test_a_good_citation_where_none_belongs_is_misplaced(field: str) -> None:
     assert [citation.field for citation in checked.reply.citations] == ["summary"]
 
 
-def test_without_references_any_citation_is_a_hard_defect() -> None:
+def test_any_citation_without_references_is_a_hard_defect() -> None:
     checked = judged(())
     assert rules(checked) == [("citation", "summary", True)]
     assert checked.defects[0].expected == "no number in any bracket"
 
 
-def test_without_references_there_is_no_evidence_to_look_for() -> None:
+def test_evidence_without_references_is_none() -> None:
     checked = judged((), summary="Talk to them.", quotes=None)
     assert checked.defects == ()
     assert checked.reply is not None
     assert checked.reply.evidence == "none"
 
 
-def test_a_text_over_its_limit_is_a_soft_defect() -> None:
+def test_text_over_its_limit_is_a_soft_defect() -> None:
     long = "You want the boiler mended, " + "x" * 213
     checked = judged(paraphrase=long, personas=personas(key_points=["a", "b", "c" * 241]))
     assert checked.reply is not None
@@ -177,11 +179,11 @@ def test_a_text_over_its_limit_is_a_soft_defect() -> None:
     ]
 
 
-def test_a_text_at_its_limit_is_fine() -> None:
+def test_text_at_its_limit_has_no_defect() -> None:
     assert judged(paraphrase="é" * 240).defects == ()
 
 
-def test_references_that_do_not_help_and_are_not_cited_are_not_applicable() -> None:
+def test_evidence_of_unhelpful_uncited_references_is_not_applicable() -> None:
     checked = judged(summary="Talk to them.", references_help=False, quotes=[])
     assert checked.defects == ()
     assert checked.reply is not None
@@ -190,7 +192,7 @@ def test_references_that_do_not_help_and_are_not_cited_are_not_applicable() -> N
 
 
 @pytest.mark.parametrize("field", ["summary", "personas.1.rationale"])
-def test_references_that_do_not_help_and_are_cited_are_a_soft_defect(field: str) -> None:
+def test_citing_references_called_unhelpful_is_a_soft_defect(field: str) -> None:
     changes = {"summary": "It is theirs [1]."}
     if field != "summary":
         changes = {"summary": "Talk.", "personas": personas(rationale="It is theirs [1].")}
@@ -203,7 +205,7 @@ def test_references_that_do_not_help_and_are_cited_are_a_soft_defect(field: str)
     assert checked.reply.evidence == ("grounded" if field == "summary" else "missing")
 
 
-def test_a_summary_that_cites_nothing_is_missing_evidence() -> None:
+def test_summary_without_citations_lacks_evidence() -> None:
     checked = judged(summary="The landlord must repair it.")
     assert checked.reply is not None
     assert checked.reply.evidence == "missing"
@@ -212,7 +214,7 @@ def test_a_summary_that_cites_nothing_is_missing_evidence() -> None:
     assert (defect.value, defect.expected) == ("no citation", "at least one [n]")
 
 
-def test_a_citation_in_a_rationale_alone_is_missing_evidence_too() -> None:
+def test_citation_only_in_a_rationale_lacks_evidence() -> None:
     checked = judged(summary="It is theirs.", personas=personas(rationale="It is theirs [1]."))
     assert checked.reply is not None
     assert checked.reply.evidence == "missing"
@@ -220,7 +222,7 @@ def test_a_citation_in_a_rationale_alone_is_missing_evidence_too() -> None:
 
 
 @pytest.mark.parametrize("sentences", [(), (0,), (3,), (-1,), (10**9,)])
-def test_a_citation_without_a_sentence_that_exists_says_none(sentences: tuple[int, ...]) -> None:
+def test_citation_without_an_existing_sentence_has_no_quote(sentences: tuple[int, ...]) -> None:
     checked = judged(quotes=pointing(*sentences))
     assert checked.reply is not None
     (citation,) = checked.reply.citations
@@ -234,14 +236,14 @@ def test_a_citation_without_a_sentence_that_exists_says_none(sentences: tuple[in
     assert defect.expected == "at least one of the sentences 1 to 2 of reference 1"
 
 
-def test_one_sentence_that_exists_is_enough() -> None:
+def test_one_existing_sentence_is_enough_for_a_quote() -> None:
     checked = judged(quotes=pointing(7, 1))
     assert checked.defects == ()
     assert checked.reply is not None
     assert checked.reply.citations[0].quote == RESPONSIBLE
 
 
-def test_of_several_sentences_each_citation_gets_the_one_it_says() -> None:
+def test_each_citation_quotes_the_best_of_several_sentences() -> None:
     checked = judged(
         summary="Repairs to boilers are theirs [1]. Engineers check gas appliances yearly [1].",
         quotes=pointing(1, 2),
@@ -250,13 +252,13 @@ def test_of_several_sentences_each_citation_gets_the_one_it_says() -> None:
     assert [citation.quote for citation in checked.reply.citations] == [RESPONSIBLE, CHECKED_YEARLY]
 
 
-def test_what_joins_two_passages_of_a_page_is_in_no_quote() -> None:
+def test_quote_leaves_out_the_ellipsis_between_passages() -> None:
     checked = judged((reference(1, f"{RESPONSIBLE} … {CHECKED_YEARLY}"),))
     assert checked.reply is not None
     assert checked.reply.citations[0].quote == RESPONSIBLE
 
 
-def test_sentences_named_in_two_places_count_together() -> None:
+def test_sentences_of_several_pointers_are_combined() -> None:
     checked = judged(
         summary="Engineers check gas appliances yearly [1].", quotes=[*pointing(1), *pointing(2)]
     )
@@ -264,17 +266,17 @@ def test_sentences_named_in_two_places_count_together() -> None:
     assert checked.reply.citations[0].quote == CHECKED_YEARLY
 
 
-def test_a_sentence_of_another_reference_does_not_count() -> None:
+def test_sentence_of_another_reference_does_not_count() -> None:
     checked = judged(quotes=pointing(1, number=2))
     assert rules(checked) == [("quote", "quotes[1]", False)]
 
 
-def test_a_pointer_to_what_is_not_cited_is_ignored() -> None:
+def test_pointer_to_an_uncited_reference_is_ignored() -> None:
     quotes = [*pointing(1), *pointing(1, number=10**9), *pointing(44, number=2)]
     assert judged(quotes=quotes).defects == ()
 
 
-def test_a_list_gives_each_number_the_span_of_its_bracket() -> None:
+def test_each_number_of_a_list_has_the_span_of_the_bracket() -> None:
     quotes = [*pointing(1), *pointing(1, number=2)]
     checked = judged(summary="Both are so [1, 2].", quotes=quotes)
     assert checked.reply is not None
@@ -282,7 +284,7 @@ def test_a_list_gives_each_number_the_span_of_its_bracket() -> None:
     assert spans == [(1, "[1, 2]"), (2, "[1, 2]")]
 
 
-def test_a_sentence_that_says_the_opposite_of_its_source_is_a_soft_defect() -> None:
+def test_contradicting_its_source_is_a_soft_defect() -> None:
     checked = judged(summary="Your landlord is never responsible for repairs to boilers [1].")
     assert checked.reply is not None
     (citation,) = checked.reply.citations
@@ -295,7 +297,7 @@ def test_a_sentence_that_says_the_opposite_of_its_source_is_a_soft_defect() -> N
     assert (defect.expected, defect.is_hard) == ("what reference 1 says, not its opposite", False)
 
 
-def test_nothing_contradicts_where_no_sentence_is_named() -> None:
+def test_citation_without_a_named_sentence_does_not_contradict() -> None:
     checked = judged(
         summary="Your landlord is never responsible for repairs to boilers [1].", quotes=[]
     )
@@ -304,7 +306,7 @@ def test_nothing_contradicts_where_no_sentence_is_named() -> None:
     assert not checked.reply.citations[0].contradicts
 
 
-def test_a_citation_outside_brackets_is_a_soft_defect_in_the_texts_that_cite() -> None:
+def test_citation_without_brackets_is_a_soft_defect_in_citing_fields() -> None:
     checked = judged(
         summary="It is theirs [1]. So says the law (9).",
         personas=personas(rationale="See ref. 9", key_points=["Pay (9).", "b", "c"]),
@@ -317,7 +319,7 @@ def test_a_citation_outside_brackets_is_a_soft_defect_in_the_texts_that_cite() -
 
 
 @pytest.mark.parametrize("field", ["summary", "paraphrase", "rationale", "key_points"])
-def test_a_text_that_repeats_itself_is_a_soft_defect(field: str) -> None:
+def test_text_that_repeats_itself_is_a_soft_defect(field: str) -> None:
     text = "You, you, you, Yes."
     changes: dict[str, Any] = {field: text}
     if field == "rationale":
@@ -333,17 +335,17 @@ def test_a_text_that_repeats_itself_is_a_soft_defect(field: str) -> None:
     assert defect.expected == "a text that repeats nothing"
 
 
-def test_a_text_that_repeats_our_instructions_is_a_soft_defect() -> None:
+def test_text_that_repeats_the_instructions_is_a_soft_defect() -> None:
     ours = "Many disputes are about manners or feelings, and then none may: false is a good answer"
     checked = judged(personas=personas(rationale=ours))
     assert rules(checked) == [("repetition", "personas.1.rationale", False)]
 
 
-def test_a_hidden_character_cannot_hide_a_citation() -> None:
+def test_citation_with_an_invisible_character_is_found() -> None:
     assert rules(judged(summary="So it is [1] [\u200b9]."))[0][0] == "citation"
 
 
-def test_hard_defects_come_alone_and_soft_ones_together() -> None:
+def test_hard_defects_hide_soft_ones_and_soft_ones_are_listed_together() -> None:
     long = "You want the boiler mended, " + "x" * 213
     assert {rule for rule, _, _ in rules(judged(paraphrase=long, summary="No [9]."))} == {
         "citation"
@@ -361,7 +363,7 @@ def test_hard_defects_come_alone_and_soft_ones_together() -> None:
         ("other", "a complete reply"),
     ],
 )
-def test_a_reply_that_was_not_finished_is_a_hard_defect(finish: Any, expected: str) -> None:
+def test_unfinished_reply_is_a_hard_defect(finish: Any, expected: str) -> None:
     checked = check(ModelReply(json.dumps(good_reply()), "m", finish=finish))
     assert checked.reply is None
     (defect,) = checked.defects
@@ -377,17 +379,17 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(sorted(good_reply())), JSON))
-def test_whatever_the_reply_no_verdict_leaves_with_a_wrong_citation(changes: Any) -> None:
+def test_checked_reply_has_no_hard_defect_and_citations_in_range(changes: Any) -> None:
     checked = check(good_reply(**changes))
     assert (checked.reply is None) == any(defect.is_hard for defect in checked.defects)
     if checked.reply is not None:
         assert all(1 <= citation.number <= 2 for citation in checked.reply.citations)
 
 
-_IN_RANGE = "a number from 1 to 2, as [1]"
+IN_RANGE = "a number from 1 to 2, as [1]"
 WORDING: list[tuple[dict[str, Any], list[tuple[str, str, str, str, bool]]]] = [
-    ({"summary": "Yes [9]."}, [("citation", "summary", "[9]", _IN_RANGE, True)]),
-    ({"summary": "Yes [1a]."}, [("citation", "summary", "[1a]", _IN_RANGE, True)]),
+    ({"summary": "Yes [9]."}, [("citation", "summary", "[9]", IN_RANGE, True)]),
+    ({"summary": "Yes [1a]."}, [("citation", "summary", "[1a]", IN_RANGE, True)]),
     ({"summary": "No."}, [("uncited", "summary", "no citation", "at least one [n]", False)]),
     (
         {"paraphrase": "p" * 300},
@@ -434,20 +436,8 @@ WORDING: list[tuple[dict[str, Any], list[tuple[str, str, str, str, bool]]]] = [
 
 
 @pytest.mark.parametrize(("changes", "told"), WORDING)
-def test_a_defect_says_where_it_is_what_was_found_and_what_is_expected(
+def test_defect_has_its_rule_field_value_and_expectation(
     changes: dict[str, Any], told: list[tuple[str, str, str, str, bool]]
 ) -> None:
     found = judged(**changes).defects
     assert [(d.rule, d.field, d.value, d.expected, d.is_hard) for d in found] == told
-
-
-def test_what_is_no_reply_is_told_with_what_it_is() -> None:
-    def told(reply: str) -> list[tuple[str, str, str, str]]:
-        return [(d.rule, d.field, d.value, d.expected) for d in check(reply).defects]
-
-    assert told("[]") == [("json", "reply", "list", "one JSON object")]
-    assert told("x" * 200_001) == [
-        ("json", "reply", "200001 characters", "at most 200000 characters")
-    ]
-    without = check(good_reply(), ()).defects
-    assert {(d.rule, d.expected) for d in without} == {("citation", "no number in any bracket")}

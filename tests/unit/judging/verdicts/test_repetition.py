@@ -1,11 +1,11 @@
-"""Texts that go round in circles, told from guidance that does not."""
+"""Texts that repeat themselves or the prompt, distinguished from ordinary guidance."""
 
 import json
 import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.judging.verdicts import repetition
@@ -34,7 +34,7 @@ def repeats_prompt(text: str, instructions: str) -> bool:
         "You want it mended soon by them, please do. " * 3,
     ],
 )
-def test_a_text_that_goes_round_in_circles_is_seen(text: str) -> None:
+def test_repetitive_text_is_detected(text: str) -> None:
     assert repeats_itself(text)
     assert repeats_itself(f"{PLAIN} {text}") or "no no" in text
 
@@ -47,12 +47,12 @@ def test_a_text_that_goes_round_in_circles_is_seen(text: str) -> None:
         "a, b, c, d, e, f, g, h, a, b, c, d, e, f, g, h", "a b c a c b a b c b a c",
     ],
 )  # fmt: skip
-def test_what_is_said_twice_is_english(text: str) -> None:
+def test_text_with_a_phrase_said_twice_is_not_repetitive(text: str) -> None:
     assert not repeats_itself(text)
 
 
 @pytest.mark.parametrize(("size", "is_seen"), [(1, True), (40, True), (41, False)])
-def test_a_phrase_of_up_to_forty_words_is_seen_three_times_in_a_row(
+def test_phrase_of_up_to_forty_words_is_detected_three_times_in_a_row(
     size: int, is_seen: bool
 ) -> None:
     phrase = " ".join(f"w{n}" for n in range(size))
@@ -60,7 +60,7 @@ def test_a_phrase_of_up_to_forty_words_is_seen_three_times_in_a_row(
     assert not repeats_itself(f"{phrase} {phrase} {phrase[:-1]}x")
 
 
-def test_no_paragraph_of_real_guidance_is_flagged_but_a_table() -> None:
+def test_real_guidance_is_not_repetitive_except_for_tables() -> None:
     if not PAGES.exists():
         pytest.skip("the pages are not here")
     lines = PAGES.read_text().splitlines()
@@ -71,7 +71,7 @@ def test_no_paragraph_of_real_guidance_is_flagged_but_a_table() -> None:
     assert len(flagged) <= 3
 
 
-def test_twelve_words_of_the_instructions_are_a_copy_and_eleven_are_not() -> None:
+def test_twelve_words_of_the_instructions_repeat_them_but_eleven_do_not() -> None:
     ours = "one two three four five six seven eight nine ten eleven twelve thirteen"
     twelve = "two three four five six seven eight nine ten eleven twelve thirteen"
     assert repeats_prompt(f"He said: {twelve.upper()}!", ours)
@@ -79,14 +79,15 @@ def test_twelve_words_of_the_instructions_are_a_copy_and_eleven_are_not() -> Non
     assert not repeats_prompt(twelve.replace("seven", "eleven"), ours)
 
 
-@given(st.text(max_size=200), st.text(max_size=200))
-def test_nothing_is_copied_from_instructions_that_say_nothing(text: str, ours: str) -> None:
+@given(st.text(max_size=200) | st.lists(st.sampled_from("abc"), max_size=14).map(" ".join))
+@example("a b c d e f g h i j k l")
+def test_any_text_of_twelve_words_repeats_instructions_of_the_same_text(text: str) -> None:
+    assert repeats_prompt(text, text) == (len(words(text)) >= 12)
     assert not repeats_prompt(text, "")
-    assert isinstance(repeats_prompt(text, ours), bool)
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=60), st.lists(st.sampled_from("abc"), max_size=60))
-def test_every_run_of_twelve_words_is_looked_for(said: list[str], ours: list[str]) -> None:
+def test_every_run_of_twelve_words_is_compared(said: list[str], ours: list[str]) -> None:
     runs = [" ".join(said[at : at + 12]) for at in range(len(said) - 11)]
     is_copied = any(f" {run} " in f" {' '.join(ours)} " for run in runs)
     assert repeats_prompt(" ".join(said), " ".join(ours)) == is_copied

@@ -1,4 +1,4 @@
-"""The shape of a reply: what is asked of the model, and what is made of what it sends."""
+"""The schema of a reply, and how a reply is parsed."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def parsed(text: str) -> tuple[Any, list[Defect]]:
     return parse_reply(text, DEFAULT_PERSONAS, needs_verdicts=True, settled={})
 
 
-def test_the_schema_describes_every_field_of_a_reply() -> None:
+def test_schema_describes_every_field_of_a_reply() -> None:
     text, integer = {"type": "string"}, {"type": "integer"}
     assert reply_schema() == {
         "type": "object",
@@ -61,7 +61,7 @@ def test_the_schema_describes_every_field_of_a_reply() -> None:
     }
 
 
-def test_the_exact_schema_has_the_voices_by_name_in_their_order() -> None:
+def test_exact_schema_has_the_personas_by_name_in_order() -> None:
     exact: Any = exact_reply_schema(DEFAULT_PERSONAS, REFERENCES)
     voices = exact["properties"]["personas"]
     named = [one["properties"]["name"]["enum"] for one in voices["prefixItems"]]
@@ -72,7 +72,7 @@ def test_the_exact_schema_has_the_voices_by_name_in_their_order() -> None:
     assert points["minItems"] == points["maxItems"] == KEY_POINTS
 
 
-def test_no_text_of_the_exact_schema_is_longer_than_one_that_is_let_pass() -> None:
+def test_longest_texts_of_the_exact_schema_pass_the_check() -> None:
     exact: Any = exact_reply_schema(DEFAULT_PERSONAS, REFERENCES)
     voice = exact["properties"]["personas"]["prefixItems"][1]["properties"]
     longest = {
@@ -92,7 +92,7 @@ def test_no_text_of_the_exact_schema_is_longer_than_one_that_is_let_pass() -> No
     assert not any(is_hard for _, _, is_hard in rules(check(reply)))
 
 
-def test_the_exact_schema_points_to_nothing_that_is_not_there() -> None:
+def test_exact_schema_allows_only_existing_references_and_sentences() -> None:
     quotes: Any = exact_reply_schema(DEFAULT_PERSONAS, REFERENCES)["properties"]
     pointer = quotes["quotes"]["items"]["properties"]
     assert pointer["number"]["enum"] == [1, 2, 3]
@@ -102,7 +102,7 @@ def test_the_exact_schema_points_to_nothing_that_is_not_there() -> None:
     assert without["properties"]["quotes"]["maxItems"] == 0
 
 
-def test_the_exact_schema_has_the_fields_of_the_loose_one_in_their_order() -> None:
+def test_exact_schema_has_the_fields_of_the_loose_one_in_order() -> None:
     exact: Any = exact_reply_schema(DEFAULT_PERSONAS, REFERENCES)
     loose: Any = reply_schema()
     assert list(exact["properties"]) == list(loose["properties"])
@@ -110,8 +110,8 @@ def test_the_exact_schema_has_the_fields_of_the_loose_one_in_their_order() -> No
     assert list(voice["properties"]) == loose["properties"]["personas"]["items"]["required"]
 
 
-def test_a_model_writes_first_what_can_be_checked_first() -> None:
-    """Gemini keeps to the order of the properties, and our prompt names it too."""
+def test_properties_of_the_schema_are_in_the_required_order() -> None:
+    """Gemini follows the order of the properties, and the prompt names it too."""
     schema: dict[str, Any] = reply_schema()
     assert list(schema["properties"]) == schema["required"]
 
@@ -125,13 +125,13 @@ def test_a_model_writes_first_what_can_be_checked_first() -> None:
         '{"summary": 1' + "0" * 5000 + "}", "<REFERENCES>\n[1] x\n</REFERENCES>",
     ],
 )  # fmt: skip
-def test_what_is_not_one_json_object_is_a_hard_defect(text: str) -> None:
+def test_reply_that_is_not_one_json_object_is_a_hard_defect(text: str) -> None:
     checked = check(text)
     assert checked.reply is None
     assert rules(checked) == [("json", "reply", True)]
 
 
-def test_a_reply_over_the_longest_is_not_parsed() -> None:
+def test_reply_over_the_limit_is_not_parsed() -> None:
     body, defects = parsed("x" * (MAX_REPLY_LENGTH + 1))
     assert body is None
     assert defects == [
@@ -170,7 +170,7 @@ def test_a_reply_over_the_longest_is_not_parsed() -> None:
         ({"quotes": "always"}, "quotes", "'always'"),
     ],
 )  # fmt: skip
-def test_a_wrong_shape_is_a_hard_defect_that_names_field_and_value(
+def test_wrong_shape_is_a_hard_defect_with_its_field_and_value(
     changes: dict[str, Any], field: str, value: str
 ) -> None:
     checked = check(good_reply(**changes))
@@ -180,7 +180,7 @@ def test_a_wrong_shape_is_a_hard_defect_that_names_field_and_value(
 
 
 @pytest.mark.parametrize("field", ["paraphrase", "personas", "summary"])
-def test_a_missing_field_is_named(field: str) -> None:
+def test_missing_field_is_a_defect_with_its_name(field: str) -> None:
     document = good_reply()
     del document[field]
     checked = check(document)
@@ -203,46 +203,51 @@ def test_a_missing_field_is_named(field: str) -> None:
         ({"personas": personas(key_points=["One."] * 4)}, "3 entries"),
     ],
 )
-def test_a_model_is_told_in_plain_words_what_is_expected(
+def test_wrong_shape_has_its_expectation_in_plain_words(
     changes: dict[str, Any], expected: str
 ) -> None:
     assert check(good_reply(**changes)).defects[0].expected == expected
 
 
 @pytest.mark.parametrize("field", ["references_help", "quotes"])
-def test_what_only_concerns_evidence_may_be_missing(field: str) -> None:
+def test_references_help_and_quotes_may_be_missing(field: str) -> None:
     document = good_reply()
     del document[field]
     assert check(document).reply is not None
 
 
-def test_wrong_personas_are_told_what_is_expected() -> None:
+def test_wrong_personas_are_a_defect_with_the_expected_ones() -> None:
     checked = check(good_reply(personas=personas()[:2]))
     (defect,) = checked.defects
     assert defect.value == "Therapist, Analyst"
     assert defect.expected == "in order: Therapist, Analyst, Coach"
 
 
-def test_a_missing_verdict_is_told_what_is_expected() -> None:
-    (defect,) = check(good_reply(personas=personas(verdict=None))).defects
-    assert (defect.value, defect.expected) == ("null", "Yes, No or Partially")
-
-
 @given(st.text())
-def test_a_value_is_cut_to_what_is_worth_repeating(value: str) -> None:
+def test_value_of_a_defect_is_shortened_to_its_limit(value: str) -> None:
     short = shorten(value)
     assert len(short) <= MAX_VALUE_LENGTH
     assert short == value or value.startswith(short.removesuffix("…"))
 
 
-@pytest.mark.parametrize("text", ["[]", '"words"', "3", "null", "{", ""])
-def test_what_is_no_object_is_told_what_it_should_be(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[]", "list"),
+        ('"words"', "str"),
+        ("3", "int"),
+        ("null", "NoneType"),
+        ("{", "EOF while parsing an object at line 1 column 1"),
+        ("", "EOF while parsing a value at line 1 column 0"),
+    ],
+)
+def test_reply_that_is_no_object_is_a_defect_with_what_was_found(text: str, found: str) -> None:
     body, [defect] = parsed(text)
     assert body is None
-    assert (defect.rule, defect.expected) == ("json", "one JSON object")
+    assert (defect.rule, defect.value, defect.expected) == ("json", found, "one JSON object")
 
 
-def test_the_exact_schema_bounds_every_text_list_and_number() -> None:
+def test_exact_schema_bounds_every_text_list_and_number() -> None:
     text = {"type": "string", "maxLength": 1920}
     point = {"type": "string", "maxLength": 480}
     voice = {

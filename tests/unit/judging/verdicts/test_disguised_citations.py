@@ -1,9 +1,9 @@
-"""No citation of what is not there slips through in another dress.
+"""No disguised citation of a missing reference passes the check.
 
-Good replies get one citation of a number that no reference has, dressed up at random. The suite
-tries 3,000; `FUZZED_REPLIES=100000 pytest tests/unit/judging/verdicts/test_dressed_citations.py`
-tries that many. What leaves is read by a reader of brackets of its own, which knows Unicode's
-categories and nothing of ours.
+Good replies get one citation of a missing reference, disguised at random. The suite
+tries 3,000; `FUZZED_REPLIES=100000 pytest tests/unit/judging/verdicts/test_disguised_citations.py`
+tries that many. What passes is read by a separate reader of brackets, which uses Unicode's
+categories and none of Judge's code.
 """
 
 import html
@@ -47,7 +47,7 @@ EXACT = re.compile(
 
 
 def as_seen(text: str) -> str:
-    """*text* as it may be shown to somebody: codes and escapes read, hidden characters gone."""
+    """*text* as it may be displayed: entities and escapes decoded, invisible characters removed."""
     for _ in range(3):
         text = html.unescape(unquote(text))
         text = re.sub(r"\\(?:u00|x)([0-9a-f]{2})", lambda m: chr(int(m[1], 16)), text)
@@ -120,7 +120,7 @@ AROUND_A_NUMBER = (
     "({})", "({}", "{})", "<b>{}</b>", "{}\u0338", "{}\ufe0f\u20e3", "doc_{}", "id={}", "{}|1",
     "\\{}",
 )  # fmt: skip
-AROUND_IT_ALL = (
+AROUND_THE_CITATION = (
     "{}", "{}", "{}", "**{}**", "*{}*", "_{}_", "~~{}~~", "`{}`", "({})", "“{}”",
     '"{}"', "<sup>{}</sup>",
     "<b>{}</b>", "<cite>{}</cite>", "{}(https://a.example/page)", "{}: https://a.example", " {} ",
@@ -138,13 +138,13 @@ def in_square_brackets(rng: Rng, inside: str) -> str:
 
 
 def half_open(rng: Rng, inside: str) -> str:
-    """Only one of the two, and the number right beside it."""
+    """An opening or a closing bracket alone, with the number beside it."""
     if rng.random() < 0.5:
         return rng.choice(OPENERS) + inside
     return inside + rng.choice(CLOSERS)
 
 
-def with_a_wrong_partner(rng: Rng, inside: str) -> str:
+def with_mismatched_brackets(rng: Rng, inside: str) -> str:
     return rng.choice(["[{})", "({}]", "[{}[", "]{}]", "[{}>", "<{}]", "[{}|", "[{}／"]).format(
         inside
     )
@@ -213,9 +213,9 @@ def in_a_footnote(rng: Rng, inside: str) -> str:
     return rng.choice(["[^{}]", "[^fn{}]", "^[{}]", "[[^{}]]", "[@{}]", "[@doc{}]"]).format(inside)
 
 
-DRESSES = (
-    in_brackets, in_brackets, in_square_brackets, half_open, with_a_wrong_partner, nested, escaped,
-    in_codes, in_codes, in_angles, in_an_element, in_a_link, in_a_footnote,
+DISGUISES = (
+    in_brackets, in_brackets, in_square_brackets, half_open, with_mismatched_brackets, nested,
+    escaped, in_codes, in_codes, in_angles, in_an_element, in_a_link, in_a_footnote,
 )  # fmt: skip
 
 
@@ -229,13 +229,13 @@ def with_hidden_characters(rng: Rng, text: str) -> str:
 def disguise(rng: Rng) -> str:
     number = rng.choice(NUMBERS)
     inside = rng.choice(AROUND_A_NUMBER).replace("{}", number)
-    dressed = rng.choice(DRESSES)(rng, inside)
-    return with_hidden_characters(rng, rng.choice(AROUND_IT_ALL).replace("{}", dressed))
+    disguised = rng.choice(DISGUISES)(rng, inside)
+    return with_hidden_characters(rng, rng.choice(AROUND_THE_CITATION).replace("{}", disguised))
 
 
 # --- the replies they are put into
 
-SAID = (
+SUMMARIES = (
     "You are not unreasonable: it is for them [1], and notice is needed [2].",
     "Your landlord is responsible for repairs to the boiler [1]. Notice of 24 hours is due [2].",
     "Both say so [1, 2]. Write to them today and keep a copy.",
@@ -247,20 +247,20 @@ PLACES = ("summary", "rationale", "paraphrase", "key_points")
 
 
 def insert(rng: Rng, text: str, piece: str) -> str:
-    """*piece* between two words of *text*, or grown on to one."""
+    """*piece* between two words of *text*, or joined to one."""
     gaps = [0, len(text), *(found.start() for found in re.finditer(r" (?!\d)", text))]
     at = rng.choice(gaps)
     return text[:at] + rng.choice([" ", "", " as the law says "]) + piece + text[at:]
 
 
-def dressed_reply(rng: Rng, piece: str) -> str:
+def disguised_reply(rng: Rng, piece: str) -> str:
     place = rng.choice(PLACES)
-    summary = rng.choice(SAID)
+    summary = rng.choice(SUMMARIES)
     if place == "summary":
         document = good_reply(summary=insert(rng, summary, piece))
     elif place == "rationale":
         document = good_reply(
-            summary=summary, personas=personas(rationale=insert(rng, rng.choice(SAID), piece))
+            summary=summary, personas=personas(rationale=insert(rng, rng.choice(SUMMARIES), piece))
         )
     elif place == "paraphrase":
         document = good_reply(paraphrase=insert(rng, "You want the boiler mended.", piece))
@@ -270,18 +270,18 @@ def dressed_reply(rng: Rng, piece: str) -> str:
     return json.dumps(document, ensure_ascii=rng.random() < 0.5)
 
 
-def test_the_replies_are_good_before_a_citation_is_put_in() -> None:
-    for said in SAID:
+def test_replies_are_good_without_the_inserted_citation() -> None:
+    for said in SUMMARIES:
         assert check(good_reply(summary=said)).defects == ()
 
 
 @pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.timeout(0)  # a long run is asked for
-def test_no_citation_of_what_is_not_there_leaves_in_any_dress(count: int) -> None:
+def test_no_disguised_citation_of_a_missing_reference_passes(count: int) -> None:
     rng = random.Random(20260115 + count)
     for _ in range(REPLIES // 2):
         piece = disguise(rng)
-        reply = dressed_reply(rng, piece)
+        reply = disguised_reply(rng, piece)
         checked = check(ModelReply(reply, "m"), REFERENCES[:count])
         if checked.reply is not None:
             assert_only_real_references_are_cited(checked.reply, count)
@@ -289,8 +289,8 @@ def test_no_citation_of_what_is_not_there_leaves_in_any_dress(count: int) -> Non
 
 
 @pytest.mark.timeout(0)
-def test_what_leaves_of_any_soup_of_brackets_cites_only_real_references() -> None:
-    """Well-formed citations among them: whatever is let through is what it seems."""
+def test_random_brackets_that_pass_cite_only_existing_references() -> None:
+    """With valid citations among them, so that some replies pass."""
     rng = random.Random(7)
     pieces = ["[1]", "[2]", "[1, 2]", "【2】", "[1-2]", "[sic]", "1", "2", "9", " ", "\\",
               "&#91;", "%5D",
@@ -298,14 +298,14 @@ def test_what_leaves_of_any_soup_of_brackets_cites_only_real_references() -> Non
     left = 0
     for _ in range(REPLIES // 2):
         soup = "".join(rng.choice(pieces) for _ in range(rng.randint(1, 9)))
-        checked = check(ModelReply(dressed_reply(rng, soup), "m"))
+        checked = check(ModelReply(disguised_reply(rng, soup), "m"))
         if checked.reply is not None:
             left += 1
             assert_only_real_references_are_cited(checked.reply, 2)
     assert left > REPLIES / 20
 
 
-def test_the_reader_of_this_test_sees_what_it_should() -> None:
+def test_bracket_reader_of_these_tests_finds_every_bracket_with_a_digit() -> None:
     assert list(brackets_with_a_digit("a [1] b ⟦9⟧ \\[2] &#91;9&#93; [sic] (9) <9>")) == [
         "[1]", "[1]", "⟦9⟧", "⟦9⟧", "\\[2]", "[2]", "[9]", "[9]", "<9>",
     ]  # fmt: skip
@@ -320,15 +320,13 @@ UNBRACKETED = ("({}).", "({}):", "(see {}).", "（{}）。"[:-1] + ".", "ref. {}
 
 
 @pytest.mark.parametrize("number", ["9", "0", "12"])
-@pytest.mark.parametrize("dress", UNBRACKETED)
-def test_a_number_in_no_bracket_that_reads_as_a_citation_is_asked_again(
-    dress: str, number: str
-) -> None:
-    said = f"It is for them [1] [2], as the law says {dress.format(number)} So you may ask."
+@pytest.mark.parametrize("form", UNBRACKETED)
+def test_unbracketed_citation_is_a_bare_defect(form: str, number: str) -> None:
+    said = f"It is for them [1] [2], as the law says {form.format(number)} So you may ask."
     assert [d.rule for d in check(good_reply(summary=said)).defects] == ["bare"]
 
 
 @pytest.mark.parametrize("sign", ["⁹", "⑨", "❾", "⑼", "9\ufe0f\u20e3", "¹²"])
-def test_so_is_a_raised_or_circled_one(sign: str) -> None:
+def test_superscript_or_circled_number_is_a_bare_defect(sign: str) -> None:
     said = f"It is for them [1] [2], as the law says{sign}."
     assert [d.rule for d in check(good_reply(summary=said)).defects] == ["bare"]
