@@ -8,6 +8,7 @@ theirs: `re` by itself tries each one at every letter.
 import itertools
 import math
 import re
+import string
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -25,6 +26,10 @@ MAX_LITERAL_LENGTH = 16
 
 STOP_WORD_FREQUENCY = 0.01
 """The share of positions in a text at which a given stop word begins."""
+
+_LETTER_FREQUENCIES = (
+    dict.fromkeys(string.ascii_lowercase, 0.02) | dict.fromkeys("etaoinshr", 0.06) | {" ": 0.18}
+)
 
 Texts = frozenset[str]
 NONE: Texts = frozenset()
@@ -131,7 +136,7 @@ def _sequence(parts: Iterable[tuple[object, Any]]) -> RequiredLiterals:
     for kind, argument in parts:
         part = _part(str(kind), argument)
         length += part.max_length
-        joined = frozenset(a + b for a in run for b in part.exact)
+        joined = frozenset([a + b for a in run for b in part.exact])
         if part.exact and len(joined) <= MAX_LITERALS:
             run = joined
         else:
@@ -143,9 +148,10 @@ def _sequence(parts: Iterable[tuple[object, Any]]) -> RequiredLiterals:
 def _part(kind: str, argument: Any) -> RequiredLiterals:
     """What is known of one part, given as `re`'s parser returns it."""
     match kind:
-        case "LITERAL" | "IN":
-            texts = _characters(argument) if kind == "IN" else frozenset([chr(argument)])
-            part = RequiredLiterals(NONE, 1, texts)
+        case "LITERAL":
+            part = _literal(argument)
+        case "IN":
+            part = RequiredLiterals(NONE, 1, _characters(argument))
         case "AT":
             part = RequiredLiterals(NONE, 0, EMPTY_TEXT)
         case "ASSERT" | "ASSERT_NOT":
@@ -161,6 +167,11 @@ def _part(kind: str, argument: Any) -> RequiredLiterals:
         case _:
             part = RequiredLiterals(NONE, 1)
     return part
+
+
+@lru_cache(maxsize=1024)
+def _literal(code: int) -> RequiredLiterals:
+    return RequiredLiterals(NONE, 1, frozenset([chr(code)]))
 
 
 def _alternation(branches: Sequence[RequiredLiterals]) -> RequiredLiterals:
@@ -198,9 +209,8 @@ def _union(sets: Sequence[Texts]) -> Texts:
 
 def _rarest(*sets: Texts) -> Texts:
     """The set whose texts are rarest in English, of those without an empty text."""
-    return min(
-        (texts for texts in sets if texts and all(texts)), key=_total_frequency, default=NONE
-    )
+    candidates = [texts for texts in sets if texts and all(texts)]
+    return min(candidates, key=_total_frequency) if candidates[1:] else next(iter(candidates), NONE)
 
 
 def _total_frequency(literals: Texts) -> float:
@@ -211,7 +221,4 @@ def _total_frequency(literals: Texts) -> float:
 def _frequency(literal: str) -> float:
     if literal.strip() in STOP_WORDS:
         return STOP_WORD_FREQUENCY
-    return math.prod(
-        0.18 if c == " " else 0.06 if c in "etaoinshr" else 0.02 if c.isalpha() else 0.0003
-        for c in literal
-    )
+    return math.prod([_LETTER_FREQUENCIES.get(character, 0.0003) for character in literal])

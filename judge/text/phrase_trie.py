@@ -48,8 +48,10 @@ class PhraseTrie(Generic[T]):
         for words, value in sorted(phrases, key=lambda phrase: len(phrase[0])):
             node = root
             for word in words:
-                # Phrases are sorted by length: later ones are longer, or end at this node.
-                node = node.longer.setdefault(word, TrieNode(node.phrases))
+                if word not in node.longer:
+                    # Phrases are sorted by length: later ones are longer, or end at this node.
+                    node.longer[word] = TrieNode(node.phrases)
+                node = node.longer[word]
             node.phrases += ((len(words), value),)
 
     def find(self, words: Sequence[str]) -> list[tuple[int, tuple[tuple[int, T], ...]]]:

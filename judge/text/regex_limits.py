@@ -32,8 +32,11 @@ def checked_regex(value: str) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # "possible nested set" is a typing error
-            matches_empty = re.compile(value).search("") is not None
-            ways = _ways(parse_regex(value))
+            parts = parse_regex(value)
+            # Compiling takes longer than all else here, and shows more of such patterns alone.
+            may_match_empty = parts.getwidth()[0] == 0 or "(?<" in value
+            matches_empty = may_match_empty and re.compile(value).search("") is not None
+            ways = _ways(parts)
     except (re.error, OverflowError, RecursionError, Warning) as error:
         raise ValueError(f"is no regular expression: {error}") from None
     if any(character < " " for character in value):
