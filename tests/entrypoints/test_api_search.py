@@ -258,6 +258,25 @@ async def test_invalid_scope_lists_the_valid_values(shelf, context, told, valid)
 
 
 @pytest.mark.parametrize(
+    ("filters", "valid"),
+    [
+        ({"collection_name": ""}, "leases"),
+        ({"collection_id": [" "]}, "leases"),
+        ({"tags": ["a", ""]}, "2025"),
+        ({"tags": "*"}, "2025"),
+        ({"folder_path": ""}, "flat"),
+        ({"document_id": ""}, "boiler.txt"),
+        ({"modified_after": ""}, "2025-01-31"),
+    ],
+)
+async def test_an_empty_filter_lists_the_valid_values(shelf, filters, valid):
+    async with shelf() as at:
+        problem = (await at.search(filters=filters)).json()
+    assert problem["type"].endswith("bad-scope")
+    assert valid in problem["valid"]
+
+
+@pytest.mark.parametrize(
     ("fields", "field"),
     [
         ({"query": " "}, "query"),
@@ -271,6 +290,9 @@ async def test_invalid_scope_lists_the_valid_values(shelf, context, told, valid)
         ({"filters": {"tags": 3}}, "filters.tags"),
         ({"page": 2}, "page"),
         ({"include_metadata": "perhaps"}, "include_metadata"),
+        ({"include_metadata": "false"}, "include_metadata"),
+        ({"limit": "10"}, "limit"),
+        ({"limit": True}, "limit"),
     ],
 )
 async def test_a_wrong_field_is_named(shelf, fields, field):
