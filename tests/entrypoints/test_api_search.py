@@ -219,6 +219,13 @@ async def test_unknown_query_parameters_are_refused(shelf, twice):
     assert (reply.status_code, reply.json()["type"]) == (400, "/problems/invalid-request")
 
 
+@pytest.mark.parametrize("query", ["q=caf%e9", "q=%ED%A0%80", "q=boiler&context=%ff"])
+async def test_a_query_string_that_is_no_utf_8_is_refused(shelf, query):
+    async with shelf() as at:
+        reply = await at.client.get(f"/api/search?{query}")
+    assert (reply.status_code, "must be text in UTF-8" in reply.text) == (400, True)
+
+
 async def test_answer_format_can_be_requested_in_the_body(shelf):
     async with shelf() as at:
         reply = await at.client.post("/api/search", json={"query": "zebra", "format": "answer"})
