@@ -176,13 +176,14 @@ def _check_data_folder(folder: Path) -> CheckResult:
     """Try to write to the data folder, or to its nearest parent while it does not exist."""
     try:
         nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-        with tempfile.TemporaryFile(dir=nearest):
+        with tempfile.TemporaryFile(dir=nearest, buffering=0) as file:
+            file.write(b"\0" * 4096)  # a full disk still has room for the names of files
             return CheckResult("data", f"{folder} can be written")
     except OSError as error:
         return CheckResult(
             "data",
             f"{folder} cannot be written ({error.strerror})",
-            "Set JUDGE_DATA_DIR to a folder of your own.",
+            "Make room there, or set JUDGE_DATA_DIR to a folder of your own.",
         )
 
 
