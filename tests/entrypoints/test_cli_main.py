@@ -295,6 +295,12 @@ def test_invalid_text_on_stdin_is_refused(cli, monkeypatch, arguments):
     assert "Give text in UTF-8.\n" in told.err
 
 
+@pytest.mark.parametrize("count", ["0", "129", "100000"])
+def test_a_mistyped_number_of_workers_is_refused(cli, count):
+    told = cli("serve", "--workers", count)
+    assert (told.code, "1<=x<=128" in told.err, cli.http_server.calls) == (2, True, [])
+
+
 class FullDisk(io.StringIO):
     """Fails to write, like a file on a full disk."""
 
