@@ -7,7 +7,7 @@ judge/judging/sources.py reads.
 import ipaddress
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Annotated, Literal, TypeVar
 
@@ -20,8 +20,13 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
-from pydantic_core import PydanticUseDefault
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from judge.errors import ConfigurationError
 from judge.types.limits import parse_rate_limit
@@ -113,7 +118,7 @@ class DemoSettings(BaseSettings):
     """The settings that `judge demo` reads from the environment."""
 
     model_config = SettingsConfigDict(
-        env_file=".env", env_ignore_empty=True, extra="ignore", populate_by_name=True, frozen=True
+        env_file=".env", extra="ignore", populate_by_name=True, frozen=True
     )
 
     model: str = Field(DEFAULT_MODEL, validation_alias="JUDGE_MODEL")
@@ -121,17 +126,37 @@ class DemoSettings(BaseSettings):
     openai_api_key: ServiceKey | None = Field(None, validation_alias="JUDGE_OPENAI_API_KEY")
     cors_origins: Origins = Field((), validation_alias="JUDGE_CORS_ORIGINS")
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Of the environment and `.env`, only our own variables, and of those no blank ones.
+
+        pydantic-settings would take another program's `MODEL` or `API_KEYS` for ours too, and a
+        blank variable would hide the same one in `.env`, or its other name.
+        """
+        del file_secret_settings
+        ours = {alias.lower() for alias in _variables(settings_cls)}
+        for source in (env_settings, dotenv_settings):
+            assert isinstance(source, EnvSettingsSource)
+            found = source.env_vars.items()
+            source.env_vars = {k: v for k, v in found if k in ours and v and v.strip()}
+        return init_settings, env_settings, dotenv_settings
+
     @field_validator("*", mode="before")
     @classmethod
     def _without_spaces(cls, value: object) -> object:
-        """Strip spaces around a value; a value of spaces alone counts as unset."""
+        """Strip spaces around a value."""
         if not isinstance(value, str):
             return value
         if "\0" in value or value.encode(errors="replace").decode() != value:
             raise ValueError("must be text in UTF-8 without NUL")
-        if not (stripped := value.strip()):
-            raise PydanticUseDefault
-        return stripped
+        return value.strip()
 
 
 class Settings(DemoSettings):
@@ -176,6 +201,13 @@ class Settings(DemoSettings):
             if names.setdefault(key, name) != name:
                 raise ValueError("has a key under two names; give each name a key of its own")
         return value
+
+
+def _variables(settings: type[BaseSettings]) -> Iterator[str]:
+    """The names of the variables that *settings* declares."""
+    for field in settings.model_fields.values():
+        alias = field.validation_alias
+        yield from (str(name) for name in getattr(alias, "choices", [alias]))
 
 
 def name_and_key(entry: SecretStr) -> tuple[str, str]:

@@ -55,7 +55,8 @@ class UnknownSymbol(NotFound):
         hint = f" Did you mean {', '.join(similar)}?" if similar else ""
         super().__init__(
             f"The graph has no definition called {symbol!r}.{hint} "
-            "Search code for it as text instead: judge code search --query NAME"
+            "Search code for it as text instead: `judge code search --query NAME`, "
+            "/api/code/search?query=NAME or the tool search_code."
         )
         self.symbol = symbol
         self.similar = tuple(similar)

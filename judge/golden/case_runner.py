@@ -202,7 +202,7 @@ def is_unanswered(outcome: Outcome, config: RunConfig) -> bool:
     )
 
 
-def digest_of(prompts: tuple[Prompt, ...]) -> str:
+def prompt_digest(prompts: tuple[Prompt, ...]) -> str:
     """Identifies the rendered prompts of an outcome, to the byte."""
     text = "\0".join(f"{prompt.instructions}\0{prompt.text}" for prompt in prompts)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from judge.golden.case_runner import Outcome, digest_of
+from judge.golden.case_runner import Outcome, prompt_digest
 from judge.golden.cases import Expected
 from judge.golden.evaluators import EVALUATORS, evaluate
 
@@ -147,5 +147,5 @@ _GETTERS: Mapping[str, Callable[[Outcome], object]] = {
     "coach_verdict": _verdict("Coach"),
     "expect_citation": lambda outcome: bool(outcome.body.get("citations")),
     "defects": lambda outcome: tuple(d["rule"] for d in outcome.body.get("defects", ())),
-    "prompt_digest": lambda outcome: digest_of(outcome.prompts),
+    "prompt_digest": lambda outcome: prompt_digest(outcome.prompts),
 }

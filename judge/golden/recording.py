@@ -13,7 +13,7 @@ from typing import Any
 from judge.adapters.memory_cache import MemoryCache, MemoryLock
 from judge.errors import ContentBlocked, InvalidReply, JudgeError
 from judge.golden.case_reader import PAGES, load_case
-from judge.golden.case_runner import Outcome, RunConfig, digest_of, judge_recorded, run_case
+from judge.golden.case_runner import Outcome, RunConfig, judge_recorded, prompt_digest, run_case
 from judge.golden.case_writer import cases_lock, serialize_case, write_output
 from judge.golden.difference_text import difference_lines
 from judge.golden.differences import Difference, body_differences, masked
@@ -138,7 +138,7 @@ async def _scrubbed_draft(draft: Draft, config: RunConfig, scrub: Scrub) -> Draf
 
 def _expected(outcome: Outcome) -> dict[str, Any]:
     """What is exact about the recorded answer, and an evaluator that any answer should pass."""
-    exact = {"prompt_digest": digest_of(outcome.prompts), "exact_body": masked(outcome.body)}
+    exact = {"prompt_digest": prompt_digest(outcome.prompts), "exact_body": masked(outcome.body)}
     if outcome.status != 200:
         kind = outcome.body["type"].rpartition("/")[2]
         return {"status": outcome.status, "type": kind, **exact}
@@ -166,7 +166,7 @@ async def _replayed_digest(draft: Draft, config: RunConfig) -> str:
     with TemporaryDirectory(prefix="judge-golden-") as folder:
         stored = load_case(write_draft(Path(folder), draft))
     outcome = await run_case(stored, config)
-    expected, digest = draft.document["expected"], digest_of(outcome.prompts)
+    expected, digest = draft.document["expected"], prompt_digest(outcome.prompts)
     found = list(body_differences(expected["exact_body"], masked(outcome.body), is_exact=True))
     if digest != expected["prompt_digest"] and not draft.had_keys:
         found.append(Difference("prompt_digest", expected["prompt_digest"], digest))

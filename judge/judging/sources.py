@@ -21,7 +21,7 @@ from judge.judging.vocabulary import (
     NO_WORDS,
     SubjectWords,
     Vocabulary,
-    digest_of,
+    texts_digest,
 )
 from judge.types.references import RetrievalSettings, SourceSpec
 from judge.types.replies import Persona
@@ -135,7 +135,7 @@ def parse_sources(
         ),
         blocked_help=_help_lines(table["blocked"].blocked.help),
         personas=tuple(Persona(item.name, item.brief) for item in table["personas"].personas),
-        digest=digest_of((*(source.file.text for source in files), *vocabulary.texts)),
+        digest=texts_digest((*(source.file.text for source in files), *vocabulary.texts)),
         files={key: file.file.name for key in SINGLETONS for file in files if file.has(key)},
     )
 

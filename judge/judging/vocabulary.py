@@ -37,7 +37,7 @@ class Vocabulary:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The contents of all files, for `digest_of`."""
+        """The contents of all files, for `texts_digest`."""
         files = [*self.subjects.values(), *([self.safety_file] if self.safety_file else [])]
         return tuple(file.text for file in files)
 
@@ -66,7 +66,7 @@ def _safety_tables(file: TextFile) -> tuple[SafetyTable, ...]:
     return tuple(read_table(file, SafetyFileTable).safety)
 
 
-def digest_of(texts: tuple[str, ...]) -> str:
+def texts_digest(texts: tuple[str, ...]) -> str:
     """Twelve hexadecimal digits of the SHA-256 of *texts*."""
     joined = "\0".join(texts)
     return hashlib.sha256(joined.encode(errors="replace")).hexdigest()[:12]

@@ -26,11 +26,13 @@ _BLOCK = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class BadMark:
-    """A citation mark as written, and the line on which it stands."""
+class ReplyMark:
+    """A citation mark of a reply: its number, None if it is malformed, its text and its line."""
 
+    number: int | None
     text: str
     line: int
+    in_range: bool
 
 
 def format_answer(hits: Sequence[Hit]) -> str:
@@ -52,17 +54,22 @@ def count_sources(answer: str) -> int | None:
     return max((int(block[1]) for block in _BLOCK.finditer(answer)), default=None)
 
 
-def without_sources(answer: str) -> str:
+def _without_blocks(answer: str) -> str:
     """*answer* with its numbered blocks replaced by empty lines, so that line numbers stay."""
     return _BLOCK.sub(lambda block: "\n" * block[0].count("\n"), answer)
 
 
-def bad_marks(answer: str, sources: int) -> list[BadMark]:
-    """The citation marks in *answer* that name none of the sources 1 to *sources*, in order."""
+def reply_marks(reply: str, sources: int) -> list[ReplyMark]:
+    """The citation marks in *reply*, outside its blocks, held against sources 1 to *sources*."""
+    own_text = _without_blocks(reply)
     return [
-        BadMark(mark.text, answer.count("\n", 0, mark.start) + 1)
-        for mark in find_cite_marks(answer)
-        if not any(1 <= number <= sources for number in mark.numbers)
+        ReplyMark(
+            number := next(iter(mark.numbers), None),
+            mark.text,
+            own_text.count("\n", 0, mark.start) + 1,
+            number is not None and 1 <= number <= sources,
+        )
+        for mark in find_cite_marks(own_text)
     ]
 
 

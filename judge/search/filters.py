@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from judge.errors import BadScope
+from judge.errors import BadScope, MissingValue
 from judge.search.mentions import STAR
 from judge.search.periods import parse_moment
 from judge.search.scopes import KINDS_WITH_STAR, folder_path
@@ -16,12 +16,16 @@ from judge.types.request_fields import StrictModel
 from judge.types.requests import ScopeText
 from judge.types.search import Clause, Scope, ScopeKind
 
-
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
+DATE_FORMS = ("2025-01-31", "2025-01-31T09:00:00Z")
 
 
-Names = Annotated[tuple[ScopeText, ...], BeforeValidator(_as_list)]
+def _as_tuple(value: object) -> object:
+    if isinstance(value, str):
+        return (value,)
+    return tuple(value) if isinstance(value, list) else value
+
+
+Names = Annotated[tuple[ScopeText, ...], BeforeValidator(_as_tuple)]
 
 
 class SearchFilters(StrictModel):
@@ -38,7 +42,7 @@ class SearchFilters(StrictModel):
 
 
 def scope_of(filters: SearchFilters) -> Scope:
-    """The scope in which all *filters* hold; raises BadScope naming the field.
+    """The scope in which all *filters* hold; raises BadScope and MissingValue naming the field.
 
     A star matches everything, as in a mention. Times are ISO 8601; a date means midnight UTC.
     """
@@ -58,9 +62,11 @@ def _name_clauses(kind: ScopeKind, names: Names | None, field: str) -> list[Clau
         return []
     values = tuple(name.strip() for name in names)
     if not values or not all(values):
-        raise BadScope(f"filters.{field}: a value is missing. Leave the field out to allow all.")
+        message = f"filters.{field}: a value is missing. Leave the field out to allow all."
+        raise MissingValue(message, kind)
     if STAR in values and kind not in KINDS_WITH_STAR:
-        raise BadScope(f"filters.{field}: a star names nothing. Leave the field out to allow all.")
+        message = f"filters.{field}: a star names nothing. Leave the field out to allow all."
+        raise MissingValue(message, kind)
     return [] if STAR in values else [Clause(kind, values)]
 
 
@@ -68,7 +74,7 @@ def _folder_clauses(filters: SearchFilters) -> list[Clause]:
     if filters.folder_path is None:
         return []
     if not filters.folder_path.strip():
-        raise BadScope("filters.folder_path: a value is missing; the root is `/`.")
+        raise MissingValue("filters.folder_path: a value is missing; the root is `/`.", "folder")
     if filters.folder_path.strip() == STAR:
         return []
     path = folder_path(filters.folder_path)
@@ -89,6 +95,5 @@ def _moment(value: str | None, field: str) -> datetime | None:
     try:
         return parse_moment(value.strip())
     except (ValueError, OverflowError):
-        raise BadScope(
-            f"filters.{field}: {value[:40]!r} is no date. Write 2025-01-31 or 2025-01-31T09:00:00Z."
-        ) from None
+        message = f"filters.{field}: {value[:40]!r} is no date. Write {' or '.join(DATE_FORMS)}."
+        raise BadScope(message, DATE_FORMS) from None

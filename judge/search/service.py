@@ -10,6 +10,7 @@ from typing import get_args
 
 from judge.errors import BadScope, InvalidRequest, MissingValue
 from judge.ports import Catalogue, Clock, NameKind, SearchIndex
+from judge.search.filters import SearchFilters, scope_of
 from judge.search.periods import PERIOD_FORMS
 from judge.search.query import parse_query
 from judge.search.scopes import (
@@ -22,6 +23,7 @@ from judge.search.scopes import (
     scope_text,
 )
 from judge.search.visible_documents import CATALOGUE_TTL_S, VisibleDocuments
+from judge.text.english import counted
 from judge.types.search import (
     EVERYWHERE,
     Clause,
@@ -63,13 +65,13 @@ class EmptyQuery(InvalidRequest):
 class SearchParameters:
     """A query, which may contain @mentions, and where to search.
 
-    `context` holds only mentions; `filters` is a scope from other fields. `default_collection` is
+    `context` holds only mentions; `filters` come from other fields. `default_collection` is
     searched when there is no scope at all; it need not exist while nothing is indexed.
     """
 
     query: str
     context: str | None = None
-    filters: Scope = EVERYWHERE
+    filters: Scope | SearchFilters = EVERYWHERE
     default_collection: str | None = None
     limit: int = 10
     offset: int = 0
@@ -143,7 +145,9 @@ class DocumentSearch:
         if not query.text.strip():
             raise EmptyQuery
         context = read_context(parameters.context or "", now)
-        scope = all_of(context.scope, query.scope, parameters.filters)
+        filters = parameters.filters
+        filters = filters if isinstance(filters, Scope) else scope_of(filters)
+        scope = all_of(context.scope, query.scope, filters)
         is_scoped = query.has_mentions or context.has_mentions or bool(scope.clauses)
         if parameters.default_collection and not is_scoped:
             scope = Scope((Clause("collection", (parameters.default_collection,)),))
@@ -210,7 +214,7 @@ class DocumentSearch:
         for wider in _widenings(scope):
             total = (await self.index.search(query, wider, limit=1)).total
             if total:
-                passages = "1 passage" if total == 1 else f"{total} passages"
+                passages = counted(total, "passage")
                 return (
                     f"Nothing in {scope_text(scope)} is relevant; {scope_text(wider)} has "
                     f"{passages}."

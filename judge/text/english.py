@@ -1,4 +1,4 @@
-"""Sentences, words, stems and stop words of English; pure, and linear in the text."""
+"""Sentences, words, stems, stop words and plurals of English; pure, and linear in the text."""
 
 import functools
 import re
@@ -154,3 +154,8 @@ def _trimmed(text: str, start: int, end: int) -> Span:
     while end > start and text[end - 1].isspace():
         end -= 1
     return Span(start, end)
+
+
+def counted(number: int, noun: str) -> str:
+    """*number* and *noun*, in the plural if need be."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -86,9 +86,12 @@ def parse_fields(model: type[Model], fields: Mapping[str, Any]) -> Model:
 
 
 def parse_json(model: type[Model], text: str | bytes) -> Model:
-    """The JSON *text* parsed and validated as *model*; raises BadFields."""
+    """The JSON *text* parsed and validated as *model*; raises BadFields.
+
+    Unlike in `parse_fields`, a number or a boolean in quotation marks is an error.
+    """
     try:
-        return _without_nul(model.model_validate_json(text))
+        return _without_nul(model.model_validate_json(text, strict=True))
     except ValidationError as error:
         raise bad_fields_of(error, model) from None
 
@@ -125,8 +128,11 @@ def _field_error(detail: ErrorDetails, model: type[BaseModel] | None) -> FieldEr
     if detail["type"] == "extra_forbidden":
         known = ", ".join(_known_fields(model, detail["loc"][:-1]))
         return FieldError(name, f"is not known here{known and f'; known are {known}'}")
+    context = detail.get("ctx", {})
+    if context.get("min_length") == 1:
+        return FieldError(name, "must not be empty")
     message = MESSAGES.get(detail["type"], "is not of a kind that can be used here")
-    return FieldError(name, message.format(**detail.get("ctx", {})))
+    return FieldError(name, message.format(**context))
 
 
 def _known_fields(model: Any, place: Sequence[str | int]) -> list[str]:

@@ -104,7 +104,7 @@ async def test_dependencies_are_followed_as_far_as_asked(opened):
         ("/search", {"query": "x", "repo": "../shop"}, 404, "no repository '../shop'"),
         ("/search", {"query": "x", "repo": "/etc"}, 404, "no repository '/etc'"),
         ("/search", {}, 400, "query is missing"),
-        ("/search", {"query": ""}, 400, "query must have at least 1 characters"),
+        ("/search", {"query": ""}, 400, "query must not be empty"),
         ("/search", {"query": "x", "limit": "0"}, 400, "limit must be at least 1"),
         ("/search", {"query": "x", "limit": "201"}, 400, "limit must be at most 200"),
         ("/search", {"query": "x", "limit": "many"}, 400, "limit must be a whole number"),

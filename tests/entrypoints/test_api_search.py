@@ -219,6 +219,13 @@ async def test_unknown_query_parameters_are_refused(shelf, twice):
     assert (reply.status_code, reply.json()["type"]) == (400, "/problems/invalid-request")
 
 
+@pytest.mark.parametrize("query", ["q=caf%e9", "q=%ED%A0%80", "q=boiler&context=%ff"])
+async def test_a_query_string_that_is_no_utf_8_is_refused(shelf, query):
+    async with shelf() as at:
+        reply = await at.client.get(f"/api/search?{query}")
+    assert (reply.status_code, "must be text in UTF-8" in reply.text) == (400, True)
+
+
 async def test_answer_format_can_be_requested_in_the_body(shelf):
     async with shelf() as at:
         reply = await at.client.post("/api/search", json={"query": "zebra", "format": "answer"})
@@ -258,6 +265,25 @@ async def test_invalid_scope_lists_the_valid_values(shelf, context, told, valid)
 
 
 @pytest.mark.parametrize(
+    ("filters", "valid"),
+    [
+        ({"collection_name": ""}, "leases"),
+        ({"collection_id": [" "]}, "leases"),
+        ({"tags": ["a", ""]}, "2025"),
+        ({"tags": "*"}, "2025"),
+        ({"folder_path": ""}, "flat"),
+        ({"document_id": ""}, "boiler.txt"),
+        ({"modified_after": ""}, "2025-01-31"),
+    ],
+)
+async def test_an_empty_filter_lists_the_valid_values(shelf, filters, valid):
+    async with shelf() as at:
+        problem = (await at.search(filters=filters)).json()
+    assert problem["type"].endswith("bad-scope")
+    assert valid in problem["valid"]
+
+
+@pytest.mark.parametrize(
     ("fields", "field"),
     [
         ({"query": " "}, "query"),
@@ -271,6 +297,9 @@ async def test_invalid_scope_lists_the_valid_values(shelf, context, told, valid)
         ({"filters": {"tags": 3}}, "filters.tags"),
         ({"page": 2}, "page"),
         ({"include_metadata": "perhaps"}, "include_metadata"),
+        ({"include_metadata": "false"}, "include_metadata"),
+        ({"limit": "10"}, "limit"),
+        ({"limit": True}, "limit"),
     ],
 )
 async def test_a_wrong_field_is_named(shelf, fields, field):

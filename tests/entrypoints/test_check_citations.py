@@ -108,7 +108,7 @@ def test_command_prints_a_line_per_citation(cli, monkeypatch):
     [
         (["nothing.md", "lease.md"], "nothing.md cannot be read"),
         (["lease.md", "."], ". cannot be read"),
-        (["lease.md", "empty.md"], "empty.md must have at least 1 characters"),
+        (["lease.md", "empty.md"], "empty.md must not be empty"),
         (["long.md", "lease.md"], "answer must have at most 20000 characters"),
         (["lease.md", *["lease.md"] * 51], "sources must have at most 50 entries"),
         (["lease.md", "half.md", "half.md"], "262144 characters together"),
@@ -183,9 +183,9 @@ async def test_pages_and_texts_keep_their_numbers(opened):
 @pytest.mark.parametrize(
     ("fields", "field", "words"),
     [
-        ({"answer": ""}, "answer", "at least 1"),
+        ({"answer": ""}, "answer", "must not be empty"),
         ({"answer": "x" * 20_001}, "answer", "at most 20000"),
-        ({"sources": []}, "sources", "at least 1 entries"),
+        ({"sources": []}, "sources", "must not be empty"),
         ({"sources": [{"text": "x"}] * 51}, "sources", "at most 50 entries"),
         ({"sources": [{}]}, "sources.0", "exactly one of text, url and passage"),
         ({"sources": [{"text": "x", "url": REPAIRS_URL}]}, "sources.0", "exactly one of"),

@@ -1,6 +1,7 @@
 """`judge doctor` finds what is missing and says how to fix it."""
 
 import json
+import resource
 
 import pytest
 
@@ -233,6 +234,17 @@ def test_unreachable_redis_is_explained(cli, monkeypatch, address, said):
     assert code == 1
     assert said in found["redis"]["message"]
     assert "hidden" not in json.dumps(found)
+
+
+def test_a_data_folder_without_room_is_a_finding(cli):
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, usual[1]))
+    try:
+        code, found = findings(cli)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert (code, found["data"]["ok"]) == (1, False)
+    assert "Make room there" in found["data"]["fix"]
 
 
 def test_a_data_folder_that_cannot_be_written_is_a_finding(cli, monkeypatch, tmp_path):

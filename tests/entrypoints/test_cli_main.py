@@ -291,8 +291,14 @@ def test_invalid_text_on_stdin_is_refused(cli, monkeypatch, arguments):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe"), encoding="utf-8"))
     told = cli(*arguments)
     assert (told.code, told.out) == (2, "")
-    assert told.err.startswith("judge: Standard input is no text: 'utf-8' codec can't decode")
-    assert told.err.endswith("Give text in UTF-8.\n")
+    assert "Standard input is no text: 'utf-8' codec can't decode" in told.err
+    assert "Give text in UTF-8.\n" in told.err
+
+
+@pytest.mark.parametrize("count", ["0", "129", "100000"])
+def test_a_mistyped_number_of_workers_is_refused(cli, count):
+    told = cli("serve", "--workers", count)
+    assert (told.code, "1<=x<=128" in told.err, cli.http_server.calls) == (2, True, [])
 
 
 class FullDisk(io.StringIO):
@@ -315,6 +321,15 @@ def test_a_full_disk_is_exit_2_and_one_sentence():
         command = [sys.executable, "-m", "judge", "completion", "bash"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, text=True)
     assert done.stderr == "judge: The output cannot be written: No space left on device.\n"
+    assert done.returncode == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+@pytest.mark.parametrize("arguments", [("golden", "list"), ("no-command",)])
+def test_a_message_that_cannot_be_written_is_exit_2(tmp_path, arguments):
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "judge", *arguments]
+        done = subprocess.run(command, stderr=full, check=False, cwd=tmp_path)
     assert done.returncode == 2
 
 

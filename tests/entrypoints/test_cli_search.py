@@ -319,7 +319,7 @@ def check(cli, tmp_path, reply: str, *more: str) -> CommandResult:
 def test_citations_of_a_reply_are_checked_against_search_results(cli, tmp_path):
     good = check(cli, tmp_path, 'So it is <cite i="3"/>.', "wheel", "-c", "code")
     assert (good.code, good.out) == (0, "")
-    assert good.err == "1 citation marks, 0 without a source.\n"
+    assert good.err == "1 citation mark, 0 without a source.\n"
     bad = check(cli, tmp_path, 'a\nb <cite i="4"/>', "wheel", "-c", "code")
     assert (bad.code, bad.out) == (1, 'line 2: <cite i="4"/> has no source; there are 3.\n')
 
@@ -334,7 +334,7 @@ def test_quoted_sources_do_not_add_sources_or_citations(cli, tmp_path):
     source = '[9] a.md:1-2\nas <cite i="9"/> says\n```\nb\n```'
     reply = f'[1] doc.md:1-6\n````markdown\n{source}\n````\n\nSo <cite i="1"/>, not <cite i="2"/>.'
     told = check(cli, tmp_path, reply)
-    assert (told.code, told.out) == (1, 'line 10: <cite i="2"/> has no source; there are 1.\n')
+    assert (told.code, told.out) == (1, 'line 10: <cite i="2"/> has no source; there is 1.\n')
     assert told.err == "2 citation marks, 1 without a source.\n"
 
 
@@ -361,6 +361,29 @@ def test_unreadable_or_endless_reply_is_refused(cli, monkeypatch):
 def test_reply_without_sources_needs_a_query(cli, tmp_path):
     told = check(cli, tmp_path, '<cite i="1"/>')
     assert (told.code, "Give the query as well" in told.err) == (2, True)
+
+
+def test_the_check_of_a_reply_has_a_form_for_programs(cli, tmp_path):
+    reply = 'So <cite i="3"/>,\nnot <cite i="4"/> and <cite>.'
+    told = check(cli, tmp_path, reply, "wheel", "-c", "code", "-k", "2", "--json")
+    body = json.loads(told.out)
+    assert (told.code, body["status"], body["source_count"]) == (1, "success", 3)
+    assert [(m["number"], m["line"], m["in_range"]) for m in body["marks"]] == [
+        (3, 1, True),
+        (4, 2, False),
+        (None, 2, False),
+    ]
+    assert "k must be from 3 to 8" in body["warnings"][0]
+    assert "warnings" not in json.loads(check(cli, tmp_path, reply, "wheel", "--json").out)
+
+
+@pytest.mark.parametrize(
+    ("file", "code"), [("reply.md", "EMPTY_QUERY"), ("missing.md", "INTERNAL_ERROR")]
+)
+def test_a_reply_that_cannot_be_checked_has_an_error_for_programs(cli, tmp_path, file, code):
+    (tmp_path / "reply.md").write_text('<cite i="1"/>')
+    told = cli("search", "--check-answer", str(tmp_path / file), "--json")
+    assert (told.code, json.loads(told.out)["code"], told.err) == (2, code, "")
 
 
 def test_search_warnings_are_printed_with_the_check(cli, tmp_path):

@@ -202,8 +202,8 @@ def test_warm_puts_every_page_in_redis(cli, site, monkeypatch):
         told = cli("sources", "warm")
         site.fail("/eviction")
         again = cli("sources", "warm")
-    assert (told.code, told.out) == (0, "2 pages are in the cache, 0 failed.\n")
-    assert (again.code, again.out) == (1, "1 pages are in the cache, 1 failed.\n")
+    assert (told.code, told.out) == (0, "In the cache: 2 pages; 0 failed.\n")
+    assert (again.code, again.out) == (1, "In the cache: 1 page; 1 failed.\n")
     assert site.url("/eviction") in again.err
 
 

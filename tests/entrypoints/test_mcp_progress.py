@@ -37,7 +37,7 @@ async def test_judgement_reports_its_steps_without_text_of_the_dispute(opened, m
     assert heard.steps == [
         "judge_dispute has begun.",
         "The domain is tenancy; reading its pages.",
-        "1 references may be cited.",
+        "1 reference may be cited.",
         "Asking the model.",
         "The reply broke 4 rules.",
         "Asking the model once more.",

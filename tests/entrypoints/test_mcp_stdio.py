@@ -216,6 +216,14 @@ def test_invalid_message_is_an_error_and_ctrl_c_ends_it_at_once(world):
     assert (process.returncode, out) == (-signal.SIGINT, "")
 
 
+@pytest.mark.parametrize("bad_id", ["1.5", "null", "NaN", "{}", "[1]"])
+def test_a_request_whose_id_is_no_id_is_answered(world, bad_id):
+    process = start(world, "-m", "judge", "mcp")
+    process.stdin.write(f'{{"jsonrpc": "2.0", "id": {bad_id}, "method": "ping"}}\n')
+    out, _ = process.communicate(timeout=60)
+    assert json.loads(out)["error"]["code"] == -32600
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])
 def test_closed_stream_is_reported_on_stderr(world, closed):
     done = subprocess.run(

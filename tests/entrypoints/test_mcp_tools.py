@@ -247,7 +247,7 @@ async def test_uses_are_found_and_followed(opened, mode):
         ("judge_dispute", {**DISPUTE, "domain": "magic"}, "unknown-domain", "no domain 'magic'"),
         ("judge_dispute", {"context": "short"}, "invalid-request", "context must have at least"),
         ("judge_dispute", {**DISPUTE, "x": 1}, "invalid-request", "x is not known here"),
-        ("search_documents", {"query": " "}, "invalid-request", "query must have at least 1"),
+        ("search_documents", {"query": " "}, "invalid-request", "query must not be empty"),
         ("search_documents", {"query": "x", "limit": 51}, "invalid-request", "must be at most 50"),
         ("search_documents", {"query": "x", "limit": "ten"}, "invalid-request", "a whole number"),
         ("search_documents", {"query": "@tag:x"}, "invalid-request", "Query cannot be empty"),

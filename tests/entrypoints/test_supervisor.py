@@ -38,6 +38,31 @@ def test_signal_delivered_to_another_thread_is_handled():
     assert (done.stdout, done.stderr, done.returncode) == ("ended True\n", "", 0)
 
 
+WHEN_THE_SUPERVISOR_IS_KILLED = """
+import multiprocessing, os, signal
+from judge.adapters.journal import Journals
+from judge.entrypoints.api.supervisor import Supervisor
+
+def work(is_replacement, report_ready):
+    os.kill(os.getppid(), signal.SIGKILL)
+    multiprocessing.parent_process().join()
+    report_ready()
+
+Supervisor(work, 1, finish_timeout_s=5, journal=Journals(), on_first_ready=print).run()
+"""
+
+
+def test_a_worker_whose_supervisor_was_killed_ends_quietly():
+    done = subprocess.run(
+        [sys.executable, "-c", WHEN_THE_SUPERVISOR_IS_KILLED],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert (done.stderr, done.returncode) == ("", -signal.SIGKILL)
+
+
 WHILE_A_WORKER_STARTS = """
 import os, signal
 from judge.adapters.journal import Journals

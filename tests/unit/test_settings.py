@@ -54,6 +54,29 @@ def test_spaces_around_a_value_are_removed(monkeypatch):
     assert settings.redis_url.get_secret_value() == "redis://localhost"
 
 
+def test_a_blank_variable_hides_no_other(monkeypatch, folder: Path):
+    (folder / ".env").write_text("JUDGE_MODEL=extractive\nGEMINI_API_KEY=' '\n")
+    for name in ("JUDGE_MODEL", "REDIS_URL"):
+        monkeypatch.setenv(name, "  ")
+    monkeypatch.setenv("STORAGE_REDIS_URL", "redis://localhost")
+    settings = load_settings()
+    assert (settings.model, settings.gemini_api_key) == ("extractive", None)
+    assert settings.redis_url
+
+
+@pytest.mark.parametrize("is_in_file", [True, False])
+def test_variables_of_other_programs_are_not_read(monkeypatch, folder: Path, is_in_file: bool):
+    usual = load_settings()
+    ours = {"gemini_api_key", "redis_url", "qdrant_url", "qdrant_api_key", "cohere_api_key"}
+    for name in (name.upper() for name in Settings.model_fields if name not in ours):
+        if is_in_file:
+            with (folder / ".env").open("a") as file:
+                file.write(f"{name}=support@example.org\n")
+        else:
+            monkeypatch.setenv(name, "support@example.org")
+    assert load_settings() == usual
+
+
 @pytest.mark.parametrize("name", ["JUDGE_MODEL", "GEMINI_API_KEY", "JUDGE_API_KEYS", "REDIS_URL"])
 @pytest.mark.parametrize("blank", ["", "  ", "\t\n"])
 def test_blank_value_counts_as_unset(monkeypatch, name: str, blank: str):

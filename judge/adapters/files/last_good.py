@@ -29,7 +29,7 @@ class LastGood:
     def store(self, files: Sequence[TextFile]) -> None:
         """Replace the stored version, atomically; raises OSError."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        content = {"digest": digest_of(files), "files": [asdict(file) for file in files]}
+        content = {"digest": files_digest(files), "files": [asdict(file) for file in files]}
         write_whole(self._path, json.dumps(content).encode())
 
     def read(self, path: Path) -> tuple[TextFile, ...]:
@@ -40,12 +40,12 @@ class LastGood:
             # In JSON a character may take six bytes.
             content: Any = json.loads(read_text_file(self._path, max_bytes=6 * MAX_BYTES).text)
             files = tuple(TextFile(file["name"], file["text"]) for file in content["files"])
-            if files[0].name == str(path) and content["digest"] == digest_of(files):
+            if files[0].name == str(path) and content["digest"] == files_digest(files):
                 return files
         return ()
 
 
-def digest_of(files: Sequence[TextFile]) -> str:
+def files_digest(files: Sequence[TextFile]) -> str:
     """A digest of the names and texts of *files*."""
     parts = json.dumps([[file.name, file.text] for file in files])
     return hashlib.sha256(parts.encode()).hexdigest()

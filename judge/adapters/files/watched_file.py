@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from judge.adapters.files.last_good import LastGood, digest_of
+from judge.adapters.files.last_good import LastGood, files_digest
 from judge.adapters.files.text_files import (
     Included,
     included_paths,
@@ -87,7 +87,7 @@ class WatchedFile(Generic[Value]):
                 raise error from None
             self.problem = str(error)
             self._journal.note("sources.rejected", problem=self.problem)
-            self._journal.note("sources.last_good_used", digest=digest_of(files))
+            self._journal.note("sources.last_good_used", digest=files_digest(files))
             return value
 
     def _refresh(self) -> None:

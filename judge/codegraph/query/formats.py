@@ -10,6 +10,7 @@ from judge.codegraph.models import (
     WhereUsedItem,
     WhereUsedResult,
 )
+from judge.text.english import counted
 
 _TITLES = {
     "possible": "possible",
@@ -108,9 +109,10 @@ def _notes(result: Result) -> list[str]:
     if result.truncated:
         notes.append("There is more; raise the limit to see it.")
     if isinstance(result, WhereUsedResult) and result.text_mentions:
-        notes.append(f"{result.text_mentions} lines mention it in text (--text shows them).")
+        lines = counted(result.text_mentions, "line")
+        notes.append(f"Mentioned in the text of {lines} (--text shows them).")
     if isinstance(result, WhereUsedResult) and result.possible_count:
-        uses = "1 use" if result.possible_count == 1 else f"{result.possible_count} uses"
+        uses = counted(result.possible_count, "use")
         notes.append(f"{uses} on receivers of unknown type (--possible shows them).")
     if result.freshness_state != "FRESH":
         stale = result.staleness

@@ -3,6 +3,7 @@
 import asyncio
 from codecs import BOM_UTF8
 from typing import Any, Final
+from urllib.parse import unquote_to_bytes
 
 from litestar import Request
 from litestar.types import HTTPScope, Receive
@@ -52,7 +53,14 @@ def is_json(content_type: str | None) -> bool:
 
 
 def query_fields(request: Request[Any, Any, Any]) -> dict[str, Any]:
-    """The fields of the query string; a repeated one is a list."""
+    """The fields of the query string; a repeated one is a list.
+
+    Raises BadFields for other encodings than UTF-8, of which Litestar would leave question marks.
+    """
+    try:
+        unquote_to_bytes(request.scope["query_string"]).decode()
+    except UnicodeDecodeError:
+        raise BadFields([FieldError("query string", "must be text in UTF-8")]) from None
     sent = request.query_params.dict().items()
     return {name: values if len(values) > 1 else values[0] for name, values in sent}
 

@@ -218,6 +218,8 @@ def _do_work(work: Work, is_replacement: bool, messages: Connection, receiver: C
         work(is_replacement, lambda: messages.send_bytes(READY))
     except ConfigurationError as error:
         messages.send_bytes(str(error).encode())
+    except BrokenPipeError:
+        pass  # The supervisor was killed while this worker started; there is nobody to report to.
 
 
 def _exit(*_: object) -> None:

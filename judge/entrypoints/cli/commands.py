@@ -21,6 +21,10 @@ _port = click.option(
 )
 
 
+MAX_WORKERS = 128
+"""A worker takes 55 MB, so a mistyped number would use all memory before Ctrl-C is noticed."""
+
+
 @click.command()
 @click.option("--once", is_flag=True, help="Judge one example dispute, print the verdict and exit.")
 @_host
@@ -53,7 +57,7 @@ def demo(context: CommandContext, *, once: bool, host: str, port: int) -> None:
 @click.command(epilog="Settings come from the environment and .env; see docs/configuration.md.")
 @_host
 @_port
-@click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--workers", type=click.IntRange(1, MAX_WORKERS), default=1, show_default=True)
 @click.pass_obj
 def serve(context: CommandContext, *, host: str, port: int, workers: int) -> None:
     """Serve the HTTP API."""

@@ -10,12 +10,13 @@ from judge.adapters.redis.cache import ping_redis
 from judge.bootstrap import open_search, open_sources
 from judge.codegraph.query.roots import open_roots
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import counted, format_table, say, show
+from judge.entrypoints.cli.output import format_table, say, show
 from judge.entrypoints.cli.sources.checks import check_examples
 from judge.errors import CacheUnavailable, ConfigurationError, IndexUnavailable, ModelUnavailable
 from judge.judging.effective_sources import Places
 from judge.ports import Journal
 from judge.settings import EXTRACTIVE, OPENAI, Settings, load_settings
+from judge.text.english import counted
 
 OLLAMA = "http://127.0.0.1:11434/v1"
 """Ollama's default address."""
@@ -146,7 +147,9 @@ def _check_sources(settings: Settings, journal: Journal) -> CheckResult:
             "`judge sources check` names them; adjust the terms in the sources file.",
         )
     pages = sum(len(domain.sources) for domain in known.catalog.domains)
-    return CheckResult("sources", f"{len(known.catalog.domains)} domains with {pages} pages")
+    return CheckResult(
+        "sources", f"{counted(len(known.catalog.domains), 'domain')} with {counted(pages, 'page')}"
+    )
 
 
 async def _check_redis(settings: Settings) -> CheckResult:
@@ -173,13 +176,14 @@ def _check_data_folder(folder: Path) -> CheckResult:
     """Try to write to the data folder, or to its nearest parent while it does not exist."""
     try:
         nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-        with tempfile.TemporaryFile(dir=nearest):
+        with tempfile.TemporaryFile(dir=nearest, buffering=0) as file:
+            file.write(b"\0" * 4096)  # a full disk still has room for the names of files
             return CheckResult("data", f"{folder} can be written")
     except OSError as error:
         return CheckResult(
             "data",
             f"{folder} cannot be written ({error.strerror})",
-            "Set JUDGE_DATA_DIR to a folder of your own.",
+            "Make room there, or set JUDGE_DATA_DIR to a folder of your own.",
         )
 
 

@@ -6,10 +6,12 @@ Commands are declared in modules that import little; see `runs` for where the wo
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from io import TextIOWrapper
+from typing import TextIO
 
 import click
 
@@ -66,7 +68,7 @@ def run(arguments: Sequence[str], context: CommandContext) -> int:
     try:
         code = judge.main(list(arguments), prog_name="judge", standalone_mode=False, obj=context)
     except click.ClickException as error:
-        error.show()
+        _tell(error.show)
         return COULD_NOT_ANSWER
     except click.Abort:
         _print_error("Stopped.")
@@ -76,8 +78,8 @@ def run(arguments: Sequence[str], context: CommandContext) -> int:
         return COULD_NOT_ANSWER
     except Exception as error:  # noqa: BLE001 - people are shown a sentence, not a traceback
         if isinstance(error, OSError) and error.errno in OUT_OF_SPACE:
+            _drop(sys.stdout)
             _print_error(f"The output cannot be written: {error.strerror}.")
-            _drop_output()
             return COULD_NOT_ANSWER
         from judge.entrypoints.event_log import log_error
 
@@ -88,13 +90,21 @@ def run(arguments: Sequence[str], context: CommandContext) -> int:
 
 
 def _print_error(message: str) -> None:
-    click.echo(f"judge: {message}", err=True)
+    _tell(partial(click.echo, f"judge: {message}", err=True))
 
 
-def _drop_output() -> None:
-    """Redirect stdout to nowhere: flushing it at exit would fail again, with another exit code."""
+def _tell(write: Callable[[], object]) -> None:
+    """*write* to stderr; without an error if it is full too, since nobody can be told."""
+    try:
+        write()
+    except OSError:
+        _drop(sys.stderr)
+
+
+def _drop(stream: TextIO) -> None:
+    """Redirect *stream* to nowhere: flushing it at exit would fail again, with another code."""
     with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _replace_unencodable_characters() -> None:

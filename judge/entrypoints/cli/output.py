@@ -100,11 +100,6 @@ def show_another(headings: Sequence[str], rows: Rows) -> None:
         show_table(headings, rows)
 
 
-def counted(number: int, noun: str) -> str:
-    """*number* and *noun*, in the plural if need be."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 @contextmanager
 def progress_bar(label: str, total: int | None = None) -> Iterator[Callable[..., None]]:
     """Show a bar on stderr while the block runs, if stdout is styled.

@@ -7,6 +7,7 @@ from judge.bootstrap import Services
 from judge.entrypoints.event_log import log_judgement
 from judge.entrypoints.mcp.calls import ToolCall
 from judge.entrypoints.mcp.pagination import MAX_STRUCTURED, size_of
+from judge.text.english import counted
 from judge.types.requests import JudgeRequest
 from judge.types.results import JudgeResult
 from judge.types.steps import (
@@ -64,12 +65,12 @@ def _in_words(step: Step) -> str:
         case DomainDetected():
             return f"The domain is {step.domain}; reading its pages."
         case ReferencesReady():
-            return f"{len(step.references)} references may be cited."
+            return f"{counted(len(step.references), 'reference')} may be cited."
         case AttemptStarted():
             return "Asking the model." if step.number == 1 else "Asking the model once more."
         case Restarted():
-            return f"The reply broke {len(step.defects)} rules."
+            return f"The reply broke {counted(len(step.defects), 'rule')}."
         case SupportAsked():
-            return f"Asking whether {step.citations} citations hold."
+            return f"Asking about {counted(step.citations, 'citation')}."
         case _:
             return "Reading the reply."

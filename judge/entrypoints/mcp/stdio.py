@@ -134,11 +134,11 @@ async def _server_streams(
     async def forward_messages() -> None:
         async with read_stream_writer:
             async for line in lines:
-                if not isinstance(line, Exception):
+                if error := _error_reply(line):
+                    await output.send(SessionMessage(error))
+                elif not isinstance(line, Exception):
                     pending.receive(line.message)
                     await read_stream_writer.send(line)
-                elif error := _error_reply(line):
-                    await output.send(SessionMessage(error))
             with anyio.move_on_after(DRAIN_TIMEOUT_S):
                 await pending.wait_until_empty()
 
@@ -156,9 +156,11 @@ async def _server_streams(
         group.cancel_scope.cancel()
 
 
-def _error_reply(error: Exception) -> JSONRPCError | None:
-    """The reply to a line that raised *error*; none to an empty line."""
-    first = error.errors()[0] if isinstance(error, ValidationError) else {"type": "", "input": ""}
+def _error_reply(line: SessionMessage | Exception) -> JSONRPCError | None:
+    """The reply to a line that is no message; none to an empty line."""
+    if isinstance(line, SessionMessage) and not _has_lost_its_id(line.message):
+        return None
+    first = line.errors()[0] if isinstance(line, ValidationError) else {"type": "", "input": ""}
     if first["type"] != "json_invalid":
         data = ErrorData(code=INVALID_REQUEST, message=NOT_A_MESSAGE)
     elif str(first["input"]).strip():
@@ -166,6 +168,13 @@ def _error_reply(error: Exception) -> JSONRPCError | None:
     else:
         return None
     return JSONRPCError(jsonrpc="2.0", id=None, error=data)
+
+
+def _has_lost_its_id(message: JSONRPCMessage) -> bool:
+    """Whether *message* is a request with an id such as 1.5, which the SDK ignores, or without."""
+    return isinstance(message, JSONRPCNotification) and not message.method.startswith(
+        "notifications/"
+    )
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Any
 from judge.citations.check import SUPPORT_THRESHOLD
 from judge.entrypoints.mcp.pagination import Json
 from judge.search.answer_format import cite_mark
+from judge.text.english import counted
 
 MAX_LINE = 240
 """Characters of one line about one item."""
@@ -23,7 +24,7 @@ def verdict(answer: Json) -> str:
 
 def passages(answer: Json) -> str:
     """Each passage with its place and highlight."""
-    found = f"{len(answer['results'])} of {answer['total_found']} passages:"
+    found = f"{len(answer['results'])} of {counted(answer['total_found'], 'passage')}:"
     shown = [
         line
         for number, chunk in enumerate(answer["results"], start=1)
@@ -44,10 +45,11 @@ def passage(answer: Json) -> str:
 def collections(answer: Json) -> str:
     """Each collection with its size."""
     listed = (
-        f"{stats['name']}: {stats['documents']} documents, {stats['passages']} passages"
+        f"{stats['name']}: {counted(stats['documents'], 'document')}, "
+        f"{counted(stats['passages'], 'passage')}"
         for stats in answer["collections"]
     )
-    return _lines([f"{answer['total']} collections:", *listed], answer)
+    return _lines([f"{counted(answer['total'], 'collection')}:", *listed], answer)
 
 
 def code(answer: Json) -> str:
@@ -55,15 +57,15 @@ def code(answer: Json) -> str:
     head = answer.get("resolved") or answer["query"]
     items = [_line(_item(item)) for item in answer["items"]]
     stale = [] if answer["freshness_state"] == "FRESH" else ["The graph is older than the files."]
-    return _lines([f"{head}: {len(items)} items", *items, *stale], answer)
+    return _lines([f"{head}: {counted(len(items), 'item')}", *items, *stale], answer)
 
 
 def checked(answer: Json) -> str:
     """The verdict, and each mark that its source does not support."""
     marks = answer["marks"]
     doubtful = [_line(_mark(mark)) for mark in marks if _is_doubtful(mark)]
-    counted = f"{len(marks)} marks, {len(answer['uncited'])} claims without one."
-    return _lines([f"The answer is {answer['verdict']}: {counted}", *doubtful], answer)
+    found = f"{counted(len(marks), 'mark')}, {counted(len(answer['uncited']), 'claim')} without one"
+    return _lines([f"The answer is {answer['verdict']}: {found}.", *doubtful], answer)
 
 
 def _lines(lines: Iterable[str], answer: Json) -> str:

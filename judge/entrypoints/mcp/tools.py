@@ -26,6 +26,7 @@ from judge.entrypoints.mcp.calls import ToolCall
 from judge.entrypoints.mcp.features import ToolSpec
 from judge.entrypoints.mcp.judge_tool import DisputeQuery, judge_dispute
 from judge.entrypoints.mcp.pagination import Json
+from judge.text.english import counted
 from judge.types.results import JudgeResult
 
 CONTEXT_TOKENS = 10_000
@@ -44,7 +45,7 @@ class CheckedCitations(CheckedAnswer):
 
 async def check_citations(services: Services, request: CheckRequest, call: ToolCall) -> Json:
     """The checked answer; raises the errors of `check`."""
-    call.report(f"Holding the answer against {len(request.sources)} sources.")
+    call.report(f"Holding the answer against {counted(len(request.sources), 'source')}.")
     return {**asdict(await check(request, services)), "truncated": False, "hint": None}
 
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from judge.citations.marks import find_cite_marks
 from judge.search.answer_format import (
-    bad_marks,
     cite_mark,
     count_sources,
     format_answer,
+    reply_marks,
 )
 from judge.types.search import Hit
 from tests.fakes.passages import passage
@@ -82,12 +82,12 @@ def test_a_path_stays_on_its_line():
     ],
 )  # fmt: skip
 def test_citations_without_a_source_are_found(reply, bad):
-    assert [mark.text for mark in bad_marks(reply, 2)] == bad
+    assert [mark.text for mark in reply_marks(reply, 2) if not mark.in_range] == bad
 
 
 def test_invalid_citation_has_its_line():
-    (mark,) = bad_marks('one\ntwo <cite i="9"/>', 1)
-    assert mark.line == 2
+    (mark,) = reply_marks('one\ntwo <cite i="9"/>', 1)
+    assert (mark.number, mark.line, mark.in_range) == (9, 2, False)
 
 
 def test_generated_answer_includes_its_sources():
@@ -98,7 +98,7 @@ def test_generated_answer_includes_its_sources():
         cite_mark(2),
         cite_mark(3),
     ]
-    assert bad_marks(answer, 3) == []
+    assert [mark.in_range for mark in reply_marks(answer, 3)] == [True] * 3
 
 
 def test_a_reply_without_blocks_has_no_number_of_sources():
@@ -106,5 +106,5 @@ def test_a_reply_without_blocks_has_no_number_of_sources():
 
 
 @given(st.text('<cite i="12"/>x\n', max_size=60), st.integers(0, 5))
-def test_every_invalid_citation_is_in_the_reply(text, sources):
-    assert all(mark.text in text for mark in bad_marks(text, sources))
+def test_every_citation_found_is_in_the_reply(text, sources):
+    assert all(mark.text in text for mark in reply_marks(text, sources))

@@ -65,6 +65,12 @@ def test_wrong_number_has_a_message(value, message):
     assert [(e.field, e.message) for e in caught.value.errors] == [("limit", message)]
 
 
+@pytest.mark.parametrize("value", ['"10"', "true", "1.5"])
+def test_in_json_a_number_is_a_number(value):
+    with pytest.raises(BadFields, match="limit must be a whole number"):
+        parse_json(Number, f'{{"limit": {value}}}')
+
+
 def test_unknown_field_is_refused_with_the_known_ones():
     with pytest.raises(BadFields, match="size is not known here; known are limit"):
         parse_fields(Number, {"size": 1})

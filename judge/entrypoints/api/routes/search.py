@@ -15,7 +15,7 @@ from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.entrypoints.api.request_body import query_fields
 from judge.entrypoints.response_models import SearchResponse, chunks
 from judge.search.answer_format import format_answer
-from judge.search.filters import SearchFilters, scope_of
+from judge.search.filters import SearchFilters
 from judge.search.scopes import format_scope
 from judge.search.service import MAX_QUERY, MAX_RESULTS, SearchParameters
 from judge.types.request_fields import StrictModel, parse_fields
@@ -92,7 +92,7 @@ async def _answer(request: SearchRequest, corpus: Corpus) -> Response[Any]:
         SearchParameters(
             request.query,
             context=request.context,
-            filters=scope_of(request.filters) if request.filters else EVERYWHERE,
+            filters=request.filters or EVERYWHERE,
             limit=request.limit,
             offset=request.offset,
         )

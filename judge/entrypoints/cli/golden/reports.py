@@ -7,7 +7,7 @@ from typing import get_args
 import click
 
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import counted, format_table, say, show, show_another, show_table
+from judge.entrypoints.cli.output import format_table, say, show, show_another, show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import NotFound
 from judge.golden.case_reader import load_cases
@@ -36,6 +36,7 @@ from judge.golden.samples import (
 )
 from judge.ports import Journal
 from judge.settings import load_settings
+from judge.text.english import counted
 from judge.types.replies import Usage
 
 

@@ -11,7 +11,7 @@ import click
 
 from judge.bootstrap import Corpus, open_search
 from judge.entrypoints.cli.options import FOUND_SOMETHING, INTERRUPTED, require_text
-from judge.entrypoints.cli.output import counted, format_json, progress_bar, say, show, show_table
+from judge.entrypoints.cli.output import format_json, progress_bar, say, show, show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import NotFound
 from judge.ports import Journal
@@ -19,6 +19,7 @@ from judge.search.indexing.indexer import IndexingProgress, IndexingReport
 from judge.search.indexing.plan import IndexingOptions
 from judge.search.service import NOTHING_INDEXED
 from judge.settings import load_settings
+from judge.text.english import counted
 from judge.types.search import fold_name
 
 GC_THRESHOLD = 20_000
@@ -67,7 +68,8 @@ async def add_documents(
 def _summary(report: IndexingReport) -> str:
     done = (
         f"{report.added} added, {report.replaced} replaced, {report.unchanged} unchanged, "
-        f"{report.removed} removed; {report.passages} passages in {report.elapsed_s:.1f} s."
+        f"{report.removed} removed; {counted(report.passages, 'passage')} in "
+        f"{report.elapsed_s:.1f} s."
     )
     counts = {
         "binary": report.binary,

@@ -9,6 +9,7 @@ from typing import Any
 from judge.entrypoints.cli.options import COULD_NOT_ANSWER
 from judge.entrypoints.cli.output import format_json
 from judge.entrypoints.cli.plain_text import one_line, plain_lines
+from judge.search.answer_format import ReplyMark
 from judge.types.search import Hit
 
 NOTHING = "No matching content found in the knowledge base."
@@ -37,6 +38,20 @@ class Results:
     def sources(self) -> tuple[str, ...]:
         """The paths of the hits, each once, the best hit's first."""
         return tuple(dict.fromkeys(hit.passage.path for hit in self.hits))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedMarks:
+    """The citation marks of a reply, and how many sources they may name."""
+
+    source_count: int
+    marks: tuple[ReplyMark, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def bad(self) -> tuple[ReplyMark, ...]:
+        """The marks that name no source."""
+        return tuple(mark for mark in self.marks if not mark.in_range)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +109,23 @@ def results_json(results: Results) -> str:
         body["hint"] = results.hint
     if results.warnings:
         body["warnings"] = list(results.warnings)
+    return format_json(body) + "\n"
+
+
+def checked_text(checked: CheckedMarks) -> str:
+    """For people: a line for each mark without a source."""
+    there_are = f"there {'is' if checked.source_count == 1 else 'are'} {checked.source_count}"
+    return "".join(
+        f"line {mark.line}: {one_line(mark.text)} has no source; {there_are}.\n"
+        for mark in checked.bad
+    )
+
+
+def checked_json(checked: CheckedMarks) -> str:
+    """For programs; ends with a line end."""
+    body = {"status": "success", **asdict(checked)}
+    if not checked.warnings:
+        del body["warnings"]
     return format_json(body) + "\n"
 
 

@@ -9,7 +9,6 @@ from functools import partial
 import click
 
 from judge.bootstrap import open_search
-from judge.citations.marks import find_cite_marks
 from judge.entrypoints.cli.options import (
     COULD_NOT_ANSWER,
     FOUND_SOMETHING,
@@ -20,8 +19,11 @@ from judge.entrypoints.cli.options import (
 from judge.entrypoints.cli.output import say
 from judge.entrypoints.cli.plain_text import one_line, plain_lines
 from judge.entrypoints.cli.search.output import (
+    CheckedMarks,
     Results,
     SearchFailure,
+    checked_json,
+    checked_text,
     failure_json,
     failure_text,
     results_json,
@@ -36,10 +38,11 @@ from judge.errors import (
     MissingKey,
 )
 from judge.ports import Journal
-from judge.search.answer_format import bad_marks, count_sources, format_answer, without_sources
+from judge.search.answer_format import count_sources, format_answer, reply_marks
 from judge.search.mentions import STAR
 from judge.search.service import MAX_QUERY, EmptyQuery, SearchOutcome, SearchParameters
 from judge.settings import Settings, load_settings
+from judge.text.english import counted
 from judge.types.search import AnyOf, Clause, Scope
 
 MIN_K, MAX_K = 3, 8
@@ -59,6 +62,13 @@ class NoConnection(IndexUnavailable):
 
 class BadNumber(InvalidRequest):
     """--k is not a number."""
+
+
+class NoSources(EmptyQuery):
+    """A reply names no sources, and there is no query that would find them."""
+
+    def __str__(self) -> str:
+        return "The number of sources is unknown, since the reply has no numbered blocks."
 
 
 INTERNAL = "INTERNAL_ERROR"
@@ -84,28 +94,33 @@ def run_search(
     """
     if query is not None and words:
         raise click.UsageError("Give the query once: as QUERY or with --query.")
-    reply_text = None if reply is None else _read_reply(reply)
-    if reply_text is not None and query is None and not words:
-        return _check_reply(reply_text, count_sources(reply_text))
     is_json = form == "json" and not answer
+    has_query = query is not None or bool(words)
     try:
-        results = _search(journal, query or " ".join(words), k, collection, context)
+        reply_text = None if reply is None else _read_reply(reply)
+        results = None
+        if has_query or reply_text is None:
+            results = _search(journal, query or " ".join(words), k, collection, context)
+        checked = None if reply_text is None else _checked(reply_text, results)
     except Exception as error:  # noqa: BLE001 - programs are promised a code for everything
         failure = _failure(error)
         text = failure_json(failure) if is_json else failure_text(failure)
         click.echo(text, nl=False, err=not is_json)
         return COULD_NOT_ANSWER
-    _say_warnings(results)
-    code = 0
-    if reply_text is not None:
-        code = _check_reply(reply_text, len(results.hits))
-    elif is_json:
+    if results:
+        _say_warnings(results)
+    if checked:
+        click.echo(checked_json(checked) if is_json else checked_text(checked), nl=False)
+        say(f"{counted(len(checked.marks), 'citation mark')}, {len(checked.bad)} without a source.")
+        return FOUND_SOMETHING if checked.warnings or checked.bad else 0
+    assert results is not None
+    if is_json:
         click.echo(results_json(results), nl=False)
     elif answer:
         click.echo(plain_lines(format_answer(results.hits)), nl=False)
     else:
         click.echo(results_text(results), nl=False)
-    return FOUND_SOMETHING if results.warnings else code
+    return FOUND_SOMETHING if results.warnings else 0
 
 
 def _read_reply(path: str) -> str:
@@ -117,26 +132,21 @@ def _read_reply(path: str) -> str:
     return reply
 
 
+def _checked(reply: str, results: Results | None) -> CheckedMarks:
+    """The marks of *reply*, whose sources are the *results*, or else its own numbered blocks."""
+    sources = count_sources(reply) if results is None else len(results.hits)
+    if sources is None:
+        raise NoSources
+    return CheckedMarks(
+        sources, tuple(reply_marks(reply, sources)), results.warnings if results else ()
+    )
+
+
 def _say_warnings(results: Results) -> None:
     for warning in results.warnings:
         say(f"Warning: {one_line(warning)}")
     if results.hint:
         say(f"Hint: {one_line(results.hint)}")
-
-
-def _check_reply(reply: str, sources: int | None) -> int:
-    """Print the marks in *reply* that name none of its *sources*; the exit code is 1 if any do."""
-    if sources is None:
-        raise InvalidRequest(
-            "The number of sources is unknown, since the reply has no numbered blocks. "
-            "Give the query as well, and --k if you gave it."
-        )
-    own_text = without_sources(reply)
-    bad = bad_marks(own_text, sources)
-    for mark in bad:
-        click.echo(f"line {mark.line}: {one_line(mark.text)} has no source; there are {sources}.")
-    say(f"{len(find_cite_marks(own_text))} citation marks, {len(bad)} without a source.")
-    return FOUND_SOMETHING if bad else 0
 
 
 def _search(
@@ -216,6 +226,8 @@ def _failure(error: Exception) -> SearchFailure:
     """*error* with its stable code, and a detail that helps to go on."""
     code, details = INTERNAL, NOTHING_SEARCHED
     match error:
+        case NoSources():
+            code, details = "EMPTY_QUERY", "Give the query as well, and --k if you gave it"
         case EmptyQuery():
             code, details = "EMPTY_QUERY", "Give a query: judge search TEXT"
         case BadNumber():

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judge.bootstrap import open_library
-from judge.entrypoints.cli.output import counted, format_table, progress_bar, say, show
+from judge.entrypoints.cli.output import format_table, progress_bar, say, show
 from judge.entrypoints.cli.sources.checks import check_pages
 from judge.errors import ConfigurationError
 from judge.judging.evaluation import (
@@ -18,6 +18,7 @@ from judge.judging.evaluation import (
 )
 from judge.ports import Journal
 from judge.settings import load_settings
+from judge.text.english import counted
 from judge.types.request_fields import bad_fields_of
 from judge.types.requests import DEFAULT_DOMAIN
 

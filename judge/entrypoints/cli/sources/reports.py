@@ -26,6 +26,7 @@ from judge.judging.pages.page_records import SnippetRequest
 from judge.judging.sources import DomainSpec
 from judge.ports import Journal
 from judge.settings import load_settings
+from judge.text.english import counted
 
 QUOTED_WORDS = 14
 """Words shown of each snippet in the table; JSON has them all."""
@@ -129,7 +130,7 @@ async def warm_cache(journal: Journal) -> int:
         if not page.is_ok:
             say(f"{page.domain}: {page.url}: {page.problem}")
     failed = _count_bad(pages)
-    click.echo(f"{len(pages) - failed} pages are in the cache, {failed} failed.")
+    click.echo(f"In the cache: {counted(len(pages) - failed, 'page')}; {failed} failed.")
     return FOUND_SOMETHING if failed else 0
 
 
