@@ -128,6 +128,7 @@ async def _events(response: httpx2.Response) -> AsyncGenerator[str | bytes, None
         yield await _read_body(response)
         yield DONE
         return
+    response.encoding = "utf-8"  # of every event stream, whatever its header says
     events = aiter(httpx2.EventSource(response))
     async for event in events:
         if event.data.strip() == DONE:
