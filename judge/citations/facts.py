@@ -75,9 +75,12 @@ _AMOUNT = re.compile(
 )
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _OR_TWO = re.compile(rf"\b(?:an?|one) (?P<unit>{_UNIT}) or (?P<more>two|so)\b")
+_DIGITS = r"\d[\d,]*+(?:\.\d+)?+(?!\.\d)"
+"""Neither a date such as 1.5.2024 nor a clause such as 2.3.4, which are no numbers."""
+
 _SPAN = re.compile(
-    rf"(?P<sign>[£$€] ?)?\b(?P<low>\d[\d.,]*|{_WORD})(?: to | or | and |[ ]?[-–][ ]?)(?:[£$€] ?)?"
-    rf"(?P<high>\d[\d.,]*|{_WORD})(?:[ -]?(?P<unit>{_UNIT})s?\b)?"
+    rf"(?P<sign>[£$€] ?)?(?<![\w.])(?P<low>{_DIGITS}|{_WORD})(?: to | or | and |[ ]?[-–][ ]?)"
+    rf"(?:[£$€] ?)?(?P<high>{_DIGITS}|{_WORD})(?:[ -]?(?P<unit>{_UNIT})s?\b)?"
 )
 _NOUN = re.compile(
     r"(?:[ -](?:working|calendar|clear|full|consecutive|whole))*[ -]?"
@@ -273,7 +276,7 @@ def _span(match: re.Match[str]) -> Quantity | None:
 
 
 def _figure(written: str) -> float:
-    return _WORDS[written] if written in _WORDS else float(written.replace(",", "").rstrip("."))
+    return _WORDS[written] if written in _WORDS else float(written.replace(",", ""))
 
 
 def _amounts(text: str) -> Iterator[Quantity]:

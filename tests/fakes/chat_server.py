@@ -45,8 +45,9 @@ class ChatReply:
     delay_s: float = 0.0
     pause_s: float = 0.0
     """Between events."""
-    cut: Literal["", "at-once", "midway", "silently"] = ""
-    """Where the connection is lost; `silently`: the stream ends properly after half the reply."""
+    cut: Literal["", "at-once", "midway", "silently", "before-done", "never"] = ""
+    """Where the connection is lost; `silently`: the stream ends properly after half the reply;
+    `never`: it does not end at all after its last event."""
 
 
 def broken(status: int, error: object = "made to fail", **wire: Any) -> ChatReply:
@@ -177,13 +178,16 @@ async def _send(
     response = web.StreamResponse(headers={**headers, "Content-Type": "text/event-stream"})
     await response.prepare(request)
     events = [json.dumps(event, ensure_ascii=False) for event in _events(reply, body)]
-    for event in events[: len(events) // 2] if reply.cut else events:
+    is_halved = reply.cut in {"midway", "silently"}
+    for event in events[: len(events) // 2] if is_halved else events:
         await response.write(f": still here\ndata: {event}\n\n".encode())
         await asyncio.sleep(reply.pause_s)
-    if reply.cut == "midway":
+    if reply.cut in {"midway", "before-done"}:
         return _cut(request)
-    if not reply.cut:
+    if reply.cut != "silently":
         await response.write(b"data: [DONE]\n\n")
+    if reply.cut == "never":
+        await asyncio.Event().wait()
     await response.write_eof()
     return response
 

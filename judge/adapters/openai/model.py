@@ -3,10 +3,11 @@
 `RemoteModel` adds deadline and retry; `wire.py` parses the responses.
 """
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
@@ -41,6 +42,11 @@ MAX_REPLY_CHARS: Final = 400_000
 
 MAX_BODY_BYTES: Final = 4_000_000
 """Without streaming: a reply of MAX_REPLY_CHARS with every character escaped, and some more."""
+
+
+END_S: Final = 0.2
+"""How long the end of a stream is awaited after its last event, so that the connection can be
+reused; some servers and proxies never end it."""
 
 
 @dataclass(slots=True)
@@ -109,7 +115,8 @@ class OpenaiService:
         except ValueError:  # not JSON, or not a completion
             return ModelFailure("not-json", hint=CHECK_SETTINGS), ""
         except Exception as error:  # noqa: BLE001 - httpx2's, or a key that no header can hold
-            return ModelFailure(f"transport:{type(error).__name__}"), ""
+            if not draft.is_ended:  # else only the end of the stream was lost
+                return ModelFailure(f"transport:{type(error).__name__}"), ""
         if draft.error:
             return event_failure(draft.error, time.time()), ""
         return (ModelFailure("cut-short") if draft.is_cut_short else draft), ""
@@ -121,9 +128,18 @@ async def _events(response: httpx2.Response) -> AsyncGenerator[str | bytes, None
         yield await _read_body(response)
         yield DONE
         return
-    async for event in httpx2.EventSource(response):
+    response.encoding = "utf-8"  # of every event stream, whatever its header says
+    events = aiter(httpx2.EventSource(response))
+    async for event in events:
+        if event.data.strip() == DONE:
+            yield DONE
+            break
         if event.data:
             yield event.data
+    with suppress(Exception):  # of a reply that is complete
+        async with asyncio.timeout(END_S):
+            async for _ in events:
+                pass
 
 
 async def _read_body(response: httpx2.Response) -> bytes:

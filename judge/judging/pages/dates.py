@@ -140,7 +140,8 @@ def _is_in_sentence(before: list[bytes]) -> bool:
 
 
 def _date(year: str, month: str, day: str) -> date | None:
-    number = int(month) if month.isdecimal() else _MONTHS.index(month[:3].lower()) + 1
+    # Case-folded, since the patterns take a long s (ſ) for an s.
+    number = int(month) if month.isdecimal() else _MONTHS.index(month[:3].casefold()) + 1
     try:
         parsed = date(int(year), number, int(day))
     except ValueError:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     StrictBool,
     ValidationError,
     ValidatorFunctionWrapHandler,
@@ -28,6 +29,7 @@ from judge.judging.verdicts.reply_schema import (
     PersonaBody,
     Prose,
     QuoteBodies,
+    empty_if_none,
     matches_persona,
     parse_object,
     without_opening_fence,
@@ -53,7 +55,7 @@ class PartialBody(BaseModel):
 
     paraphrase: OrNone[Paraphrase] = None
     references_help: OrNone[StrictBool] = None
-    quotes: OrNone[QuoteBodies] = None
+    quotes: Annotated[OrNone[QuoteBodies], BeforeValidator(empty_if_none)] = None
     personas: OrNone[tuple[OrNone[PersonaBody], ...]] = None
     summary: OrNone[Prose] = None
 

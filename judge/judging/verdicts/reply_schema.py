@@ -42,7 +42,8 @@ def strip_text(value: object) -> object:
     return strip_invisible(value).strip() if isinstance(value, str) else value
 
 
-def _empty_if_none(value: object) -> object:
+def empty_if_none(value: object) -> object:
+    """*value*, or no entries where a model wrote null for a list without any."""
     return () if value is None else value
 
 
@@ -67,10 +68,10 @@ class QuoteBody(BaseModel):
     """The number of a reference, and those of its sentences that the reply says it relied on."""
 
     number: StrictInt
-    sentences: Annotated[tuple[StrictInt, ...], BeforeValidator(_empty_if_none)] = ()
+    sentences: Annotated[tuple[StrictInt, ...], BeforeValidator(empty_if_none)] = ()
 
 
-QuoteBodies = Annotated[tuple[QuoteBody, ...], BeforeValidator(_empty_if_none)]
+QuoteBodies = Annotated[tuple[QuoteBody, ...], BeforeValidator(empty_if_none)]
 
 
 class ReplyBody(BaseModel):

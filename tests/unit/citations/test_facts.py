@@ -1,6 +1,8 @@
 """Which numbers a sentence states, and when two of them agree."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from judge.citations.facts import Date, Fact, Quantity, differ, has_all, quantities
 
@@ -211,3 +213,22 @@ def test_two_additional_numbers_do_not_differ_but_three_do() -> None:
     source = quantities("£10")
     assert not differ(quantities("£10, £20, £30"), source)
     assert differ(quantities("£10, £20, £30, £40"), source)
+
+
+@pytest.mark.parametrize(
+    ("text", "amounts"),
+    [
+        ("from 1.5.2024 to 3.5.2024", [1.5, 3.5]),
+        ("clauses 2.3.4–2.3.7", [2.3, 2.3]),
+        ("between 2.3.4 and 10 days", [2.3, 10 * 86400.0]),
+        ("5 to 10.30.00", [5.0, 10.3]),
+    ],
+)
+def test_a_number_of_several_points_ends_no_span(text: str, amounts: list[float]) -> None:
+    assert [fact.amount for fact in quantities(text) if isinstance(fact, Quantity)] == amounts
+
+
+@given(st.lists(st.sampled_from("0 1 24 . , - – £ % 24.5 to and or between days a".split())))
+def test_no_row_of_figures_and_points_fails(parts: list[str]) -> None:
+    for glue in ("", " "):
+        assert all(isinstance(fact, Fact) for fact in quantities(glue.join(parts)))

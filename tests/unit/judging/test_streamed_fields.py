@@ -430,6 +430,14 @@ def fields_of(text: str, *, is_whole: bool = False) -> list[CheckedField]:
     return list(reader.fields(text, done=(), is_whole=is_whole))
 
 
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_null_for_quotes_keeps_no_field_back(is_whole: bool) -> None:
+    said = reply_text(quotes=None, references_help=False, summary="It is for them.")
+    begun = said.removesuffix("}") + ', "more": "'
+    found = fields_of(said if is_whole else begun, is_whole=is_whole)
+    assert tuple(field.name for field in found) == NAMES
+
+
 @pytest.mark.parametrize("missing", ["quotes", "references_help"])
 def test_whole_reply_may_lack_quotes_or_references_help(missing: str) -> None:
     order = tuple(name for name in ORDER if name != missing)

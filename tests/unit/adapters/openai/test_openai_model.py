@@ -225,6 +225,33 @@ async def test_unicode_line_separators_do_not_end_an_event(bench):
     assert (await bench.complete(words)).text == words
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        ChatReply("{}", cut="never"),
+        ChatReply("{}", cut="before-done"),
+        ChatReply(
+            body=b'data: {"choices": [{"delta": {"content": "{}"}}]}\n\ndata: [DONE] \n\n',
+            content_type="text/event-stream",
+        ),
+    ],
+    ids=["never ends", "lost at its end", "a space after its end"],
+)
+async def test_complete_reply_is_taken_however_its_stream_ends(bench, reply):
+    assert (await bench.complete(reply)).text == "{}"
+    assert len(bench.fake.requests) == 1
+
+
+async def test_event_stream_is_utf8_whatever_its_header_says(bench):
+    event = {"choices": [{"delta": {"content": '"£5, don’t"'}, "finish_reason": "stop"}]}
+    reply = ChatReply(
+        body=f"data: {json.dumps(event, ensure_ascii=False)}\n\n".encode(),
+        content_type="text/event-stream; charset=ISO-8859-1",
+    )
+
+    assert (await bench.complete(reply)).text == '"£5, don’t"'
+
+
 async def test_content_filter_with_status_400_is_content_blocked_at_once(bench):
     with pytest.raises(ContentBlocked):
         await bench.complete(broken(400, {"code": "content_filter"}))

@@ -49,6 +49,10 @@ def test_every_month_is_parsed_by_name_and_abbreviation(month):
         assert parse_date(day.strftime(written)) == day
 
 
+def test_a_month_may_begin_with_a_long_s():
+    assert parse_date("3 \u017fep 2024") == date(2024, 9, 3)
+
+
 def test_date_is_searched_in_the_first_hundred_characters():
     assert parse_date(f"{'a ' * 45}3 May 2024") == DAY
     assert parse_date(f"{'a ' * 45} 3 May 2024") is None
