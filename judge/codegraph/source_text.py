@@ -42,6 +42,17 @@ def lines_of(content: bytes | None) -> list[str]:
     return [] if content is None else decoded(content).split("\n")
 
 
+def in_utf8(content: bytes) -> bytes:
+    """*content* in UTF-8; that of a file in another encoding with line feeds only."""
+    if content.isascii():
+        return content
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return decoded(content).encode("utf-8", "replace")
+    return content
+
+
 def with_line_feeds(content: bytes) -> bytes:
     """*content* with line endings normalised to line feeds."""
     if b"\r" in content:

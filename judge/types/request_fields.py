@@ -124,7 +124,8 @@ def _places_with_nul(value: object, *place: object) -> Iterator[str]:
 
 
 def _field_error(detail: ErrorDetails, model: type[BaseModel] | None) -> FieldError:
-    name = ".".join(str(part) for part in detail["loc"])[:100] or "body"
+    # Pydantic adds `[key]` to the place of a key that is wrong itself.
+    name = ".".join(str(part) for part in detail["loc"] if part != "[key]")[:100] or "body"
     if detail["type"] == "extra_forbidden":
         known = ", ".join(_known_fields(model, detail["loc"][:-1]))
         return FieldError(name, f"is not known here{known and f'; known are {known}'}")

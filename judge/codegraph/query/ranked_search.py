@@ -22,7 +22,7 @@ from judge.codegraph.query.sections import PROSE, Section, guess_sections, inner
 from judge.codegraph.query.snippets import snippet
 from judge.codegraph.query.tests_of import is_test
 from judge.codegraph.query.text_search import SEARCHED
-from judge.codegraph.source_text import count_lines, decoded, with_line_feeds
+from judge.codegraph.source_text import count_lines, decoded, in_utf8, with_line_feeds
 from judge.codegraph.store.artifact import FileRecord
 from judge.text.bm25 import B
 from judge.text.english import STOP_WORDS, stems
@@ -63,9 +63,13 @@ Hits = list[tuple[int, int]]
 
 
 class _Term(NamedTuple):
-    """A term of the query: its stem, and a pattern for a whole word that begins with it."""
+    """A term of the query: its stem, and a pattern for a whole word that begins with it.
 
-    stem: bytes
+    The stem is spelled with small and with capital letters, since `bytes.lower`, which keeps all
+    offsets, changes ASCII only; an ASCII stem has one spelling.
+    """
+
+    spellings: tuple[bytes, ...]
     word: re.Pattern[bytes]
 
 
@@ -106,12 +110,13 @@ def ranked_sections(
     terms = _terms(query)
     records = [record for record in graph.artifact.files if terms and record.status in SEARCHED]
     paths = _in_names([record.path.encode() for record in records], terms)
-    searched, left_out = _promising(graph, [*zip(records, paths, strict=True)], terms, read)
+    candidates = [*zip(records, paths, strict=True)]
+    searched, left_out = _promising(graph, candidates, query.strip(), terms, read)
     files = []
     for record, in_path in searched:
         content = read(record.path)
         if content is not None:
-            content = with_line_feeds(content)
+            content = with_line_feeds(in_utf8(content))
             if file := _matched_file(graph, record, content, in_path, terms):
                 files.append(file)
     ranked = _diversified(_scored(files, query.strip(), len(terms)))
@@ -123,6 +128,7 @@ def ranked_sections(
 def _promising(
     graph: Graph,
     files: list[tuple[FileRecord, Hits]],
+    query: str,
     terms: Sequence[_Term],
     read: Callable[[str], bytes | None],
 ) -> tuple[list[tuple[FileRecord, Hits]], bool]:
@@ -130,22 +136,50 @@ def _promising(
 
     To find the section of each occurrence in all files of a large repository takes too long. A
     rough score stands for that of the best section: which terms the file, its names and its path
-    contain, also inside other words.
+    contain, also inside other words. Files that define *query* itself come first.
     """
     if len(files) <= _MAX_FILES:
         return files, False
     weights: list[dict[int, float]] = []
+    defining: list[bool] = []
+    defines = _definition_finder(query)
     for record, in_path in files:
-        content, names = (read(record.path) or b"").lower(), graph.names_in(record.path).lower()
-        found = {n: _PRESENCE_WEIGHT for n, term in enumerate(terms) if term.stem in content}
-        named = [number for number in found if terms[number].stem in names]
-        _added(found, named, _NAME_WEIGHT)
+        content, names = in_utf8(read(record.path) or b""), graph.names_in(record.path)
+        defining.append(defines(record.lang, content, names))
+        content, names = content.lower(), names.lower()
+        found = {n: _PRESENCE_WEIGHT for n, t in enumerate(terms) if _is_in(content, t)}
+        _added(found, [n for n in found if _is_in(names, terms[n])], _NAME_WEIGHT)
         weights.append(_added(found, {number for _, number in in_path}, _PATH_WEIGHT))
     frequencies = Counter(term for found in weights for term in found)
     idf = _idf(frequencies, len(files), len(terms))
-    scores = [_bm25(found, idf, _K1, 1.0) for found in weights]
+    scores = [(d, _bm25(w, idf, _K1, 1.0)) for d, w in zip(defining, weights, strict=True)]
     best = nlargest(_MAX_FILES, range(len(files)), key=scores.__getitem__)
     return [files[number] for number in sorted(best)], sum(map(bool, weights)) > _MAX_FILES
+
+
+def _is_in(lowered: bytes, term: _Term) -> bool:
+    return any(spelling in lowered for spelling in term.spellings)
+
+
+def _definition_finder(query: str) -> Callable[[str, bytes, bytes], bool]:
+    """A function that tells whether a file of a language defines the last part of *query*.
+
+    It takes the file's content, and the names in it if it was parsed.
+    """
+    name = query.rpartition(".")[2].encode()
+    # The names are JSON; `~` stands before the number of a further definition.
+    in_names = re.compile(rb'[".]%s["~]' % re.escape(name))
+
+    def defines(language: str, content: bytes, names: bytes) -> bool:
+        if not name or query.split() != [query]:
+            return False
+        if names:
+            return in_names.search(names) is not None
+        if language in PROSE or name not in content:
+            return False
+        return any(s.name.encode() == name for s in guess_sections(content, language))
+
+    return defines
 
 
 def _idf(frequencies: Mapping[int, int], total: int, terms: int) -> list[float]:
@@ -158,10 +192,17 @@ def _terms(query: str) -> list[_Term]:
     words = [word.lower() for word in _words(f"{query} {identifier_parts(query)}")]
     words = [word for word in dict.fromkeys(words) if word not in STOP_WORDS] or words
     prefixes = map(_prefix, words, stems(words))
-    unique = dict.fromkeys(prefix for prefix in prefixes if len(prefix) >= _MIN_STEM_LENGTH)
-    # As bytes, since `bytes.lower` changes only ASCII and so keeps all offsets.
-    encoded = (prefix.encode() for prefix in islice(unique, _MAX_TERMS))
-    return [_Term(s, re.compile(rb"(?i:%s)[a-z]{0,5}(?![a-z])" % re.escape(s))) for s in encoded]
+    short_names = query.strip().lower().split(".")
+    unique = dict.fromkeys(p for p in prefixes if len(p) >= _MIN_STEM_LENGTH or p in short_names)
+    return [_term(prefix) for prefix in islice(unique, _MAX_TERMS)]
+
+
+def _term(prefix: str) -> _Term:
+    cases = prefix, prefix.capitalize(), prefix.upper()
+    spellings = tuple(dict.fromkeys(case.encode().lower() for case in cases))
+    ending = b"[a-z]{0,5}" if len(prefix) >= _MIN_STEM_LENGTH else b""
+    stem = b"|".join(map(re.escape, spellings))
+    return _Term(spellings, re.compile(rb"(?i:%s)%s(?![a-z])" % (stem, ending)))
 
 
 def _words(text: str) -> list[str]:
@@ -255,17 +296,23 @@ def _hits(content: bytes, terms: Sequence[_Term]) -> Hits:
     lowered = content.lower()
     hits: Hits = []
     for number, term in enumerate(terms):
-        at = lowered.find(term.stem)
-        while at >= 0:
-            before = content[at - 1] if at else 0
-            begins = before not in _LETTERS or (
-                before not in _CAPITALS and content[at] in _CAPITALS
-            )
-            if begins and term.word.match(content, at):
-                hits.append((at, number))
-            at = lowered.find(term.stem, at + 1)
+        for spelling in term.spellings:
+            at = lowered.find(spelling)
+            while at >= 0:
+                if _begins_word(content, at) and term.word.match(content, at):
+                    hits.append((at, number))
+                at = lowered.find(spelling, at + 1)
     hits.sort()
     return hits
+
+
+def _begins_word(content: bytes, at: int) -> bool:
+    """Whether a word, or a part of an identifier, begins there: `getUserId`, `HTTPServer`."""
+    before = content[at - 1] if at else 0
+    if before not in _LETTERS:
+        return True
+    is_border = before not in _CAPITALS or content[at + 1 : at + 2].islower()
+    return is_border and content[at] in _CAPITALS
 
 
 def _scored(
@@ -286,7 +333,7 @@ def _scored(
         for match in file.matches:
             score = file_score + _bm25(match.weights, idf, _K1, _length(match.section) / average)
             # A query that is just a name is for its definition.
-            score += maximum * (match.section.name.rpartition(".")[2] == query)
+            score += maximum * f".{match.section.name}".endswith(f".{query}")
             scores.append(score * file.factor)
         yield file, scores
 

@@ -1215,6 +1215,56 @@ def test_among_many_files_the_one_that_defines_the_name_comes_first(repo):
     assert found.truncated
 
 
+@pytest.mark.parametrize(
+    ("name", "other", "head"),
+    [
+        ("py", "def runner_{}(): return run", "def run(path): ..."),
+        ("go", "func runner_{}() {{ run }}", "func run(path) {"),
+    ],
+)
+def test_among_many_files_a_name_finds_its_definition(repo, name, other, head):
+    many = "".join(f"--- a{n}.{name}\n{other.format(n)}\n" for n in range(250))
+    root = repo(f"{many}--- z.{name}\n{head}\n")
+    build_graph_for_repo(root)
+
+    assert CodeGraph(root).rank("run").items[0].file == f"z.{name}"
+
+
+@pytest.mark.parametrize("name", ["f", "Store.f", "b.Store.f"])
+def test_a_short_or_qualified_name_finds_its_definition(repo, name):
+    root = repo(
+        "--- a.py\ndef store(f): return f(f.store)\n--- b.py\nclass Store:\n    def f(): ...\n"
+    )
+    build_graph_for_repo(root)
+
+    first = CodeGraph(root).rank(name).items[0]
+
+    assert (first.file, first.line) == ("b.py", 2)
+
+
+@pytest.mark.parametrize("query", ["Ölpreis", "ölpreis", "ÖLPREIS", "naechster Ölpreis"])
+def test_capitals_are_ignored_in_all_letters(repo, query):
+    root = repo("--- a.py\ndef f(): ...\nclass Ölpreis: ...\n")
+    build_graph_for_repo(root)
+
+    assert [item.line for item in CodeGraph(root).rank(query).items] == [2]
+
+
+def test_ranked_search_reads_a_file_in_its_encoding(repo):
+    root = repo("--- a.txt\n")
+    (root / "a.txt").write_bytes("one\nun café\n".encode("latin-1"))
+    build_graph_for_repo(root)
+
+    assert [item.line for item in CodeGraph(root).rank("café").items] == [2]
+
+
+def test_a_word_after_an_acronym_is_found(repo):
+    root = repo("--- a.py\nclass HTTPServer: ...\nclass OBSERVER: ...\n")
+    build_graph_for_repo(root)
+
+    assert [item.line for item in CodeGraph(root).rank("server").items] == [1]
+
+
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
 def test_ranked_search_counts_lines_whatever_ends_them(repo, ending):
     root = repo("--- notes.txt\n")

@@ -120,3 +120,10 @@ def test_invalid_option_of_an_evaluator_is_refused(questions: dict[str, Any]) ->
 def test_valid_options_of_evaluators_are_kept() -> None:
     assert checked_questions(GOOD) == GOOD
     assert checked_questions({"cites_something": 1}) == {"cites_something": 1}
+
+
+def test_an_unknown_key_of_a_parameter_is_named_as_written():
+    with pytest.raises(
+        ValueError, match=r"cannot ask words_at_most: headline must be 'paraphrase'"
+    ):
+        checked_questions({"words_at_most": {"headline": 3}})
