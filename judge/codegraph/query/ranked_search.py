@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from judge.codegraph.models import SearchItem
 from judge.codegraph.query.graph import Graph
-from judge.codegraph.query.sections import PROSE, Section, guess_sections, innermost
+from judge.codegraph.query.sections import PROSE, Section, guess_sections, innermost, looks_defined
 from judge.codegraph.query.snippets import snippet
 from judge.codegraph.query.tests_of import is_test
 from judge.codegraph.query.text_search import SEARCHED
@@ -140,15 +140,19 @@ def _promising(
     """
     if len(files) <= _MAX_FILES:
         return files, False
+    spelled = [(n, spelling) for n, term in enumerate(terms) for spelling in term.spellings]
+    is_ascii = all(spelling.isascii() for _, spelling in spelled)
+    name = query.rpartition(".")[2].encode() if query.split() == [query] else b""
     weights: list[dict[int, float]] = []
     defining: list[bool] = []
-    defines = _definition_finder(query)
     for record, in_path in files:
-        content, names = in_utf8(read(record.path) or b""), graph.names_in(record.path)
-        defining.append(defines(record.lang, content, names))
-        content, names = content.lower(), names.lower()
-        found = {n: _PRESENCE_WEIGHT for n, t in enumerate(terms) if _is_in(content, t)}
-        _added(found, [n for n in found if _is_in(names, terms[n])], _NAME_WEIGHT)
+        content, names = read(record.path) or b"", graph.names_in(record.path)
+        content = content if is_ascii else in_utf8(content)
+        defining.append(bool(name) and _defines(record.lang, content, names, name))
+        lowered, lowered_names = content.lower(), names.lower()
+        found = {n: _PRESENCE_WEIGHT for n, spelling in spelled if spelling in lowered}
+        named = {n for n, spelling in spelled if n in found and spelling in lowered_names}
+        _added(found, named, _NAME_WEIGHT)
         weights.append(_added(found, {number for _, number in in_path}, _PATH_WEIGHT))
     frequencies = Counter(term for found in weights for term in found)
     idf = _idf(frequencies, len(files), len(terms))
@@ -157,29 +161,13 @@ def _promising(
     return [files[number] for number in sorted(best)], sum(map(bool, weights)) > _MAX_FILES
 
 
-def _is_in(lowered: bytes, term: _Term) -> bool:
-    return any(spelling in lowered for spelling in term.spellings)
-
-
-def _definition_finder(query: str) -> Callable[[str, bytes, bytes], bool]:
-    """A function that tells whether a file of a language defines the last part of *query*.
-
-    It takes the file's content, and the names in it if it was parsed.
-    """
-    name = query.rpartition(".")[2].encode()
-    # The names are JSON; `~` stands before the number of a further definition.
-    in_names = re.compile(rb'[".]%s["~]' % re.escape(name))
-
-    def defines(language: str, content: bytes, names: bytes) -> bool:
-        if not name or query.split() != [query]:
-            return False
-        if names:
-            return in_names.search(names) is not None
-        if language in PROSE or name not in content:
-            return False
-        return any(s.name.encode() == name for s in guess_sections(content, language))
-
-    return defines
+def _defines(language: str, content: bytes, names: bytes, name: bytes) -> bool:
+    """Whether a file defines *name*, by the *names* in it if it was parsed."""
+    if name not in content:
+        return False
+    if names:  # in JSON; `~` stands before the number of a further definition
+        return re.search(rb'[".]%s["~]' % re.escape(name), names) is not None
+    return language not in PROSE and looks_defined(content, name)
 
 
 def _idf(frequencies: Mapping[int, int], total: int, terms: int) -> list[float]:

@@ -88,6 +88,17 @@ def _head(line: bytes, following: bytes) -> str:
     return "" if name in _NOT_NAMES else name.decode(errors="replace")
 
 
+def looks_defined(content: bytes, name: bytes) -> bool:
+    """Whether some line of *content* looks like the head of a definition of *name*."""
+    end, text = 0, content + b"\n\n"
+    while (at := text.find(name, end)) >= 0:
+        start, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
+        following = text[end + 1 : text.find(b"\n", end + 1)]
+        if _head(text[start:end], following).encode() == name:
+            return True
+    return False
+
+
 def innermost(sections: Sequence[Section], starts: Sequence[int], line: int) -> int:
     """The index of the innermost of *sections* around *line*; 0 if there is none.
 
