@@ -51,6 +51,8 @@ class Reply:
     """Above 0, the body is sent byte by byte, or event by event, with this pause."""
     ends_early: bool = False
     """A stream ends properly after its first half."""
+    loses_end: Literal["", "dropped", "open"] = ""
+    """Whether a stream is cut after its last event, or does not end at all."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,11 @@ def dropped_midway(words: str) -> Reply:
 def ended_midway(words: str) -> Reply:
     """A stream of *words* that ends without a reason, as behind a proxy that lost its server."""
     return replace(text(words), ends_early=True)
+
+
+def without_end(reply: Reply | str, loses_end: Literal["dropped", "open"]) -> Reply:
+    """The same, with a stream that is cut after its last event or does not end."""
+    return replace(_as_reply(reply), loses_end=loses_end)
 
 
 def slow(reply: Reply | str, delay_s: float) -> Reply:
@@ -366,8 +373,10 @@ async def _send_events(request: web.Request, reply: Reply) -> web.StreamResponse
     for event in events[: len(events) // 2] if is_cut else events:
         await response.write(b"data: " + json.dumps(event).encode() + b"\r\n\r\n")
         await asyncio.sleep(reply.piece_pause_s)
-    if reply.drop:
+    if reply.drop or reply.loses_end == "dropped":
         return _cut(request)
+    if reply.loses_end == "open":
+        await asyncio.Event().wait()
     await response.write_eof()
     return response
 

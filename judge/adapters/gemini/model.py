@@ -3,6 +3,7 @@
 `RemoteModel` adds deadline and retry; `wire.py` parses the responses.
 """
 
+import asyncio
 import time
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 MAX_OUTPUT_TOKENS: Final = 8192
 """A reply at its limits is about 1,500 tokens; thinking is counted here too."""
+
+END_S: Final = 0.2
+"""How long the end of a stream is awaited after a complete reply, so that the connection can be
+reused; some proxies never end it."""
 
 NO_STREAM: Final = frozenset(
     {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
@@ -89,12 +94,7 @@ class GeminiService:
             if on_text is None:
                 draft.add(response.response_stream[0])
             else:
-                # Not the SDK's own stream, which fails at comments, as some proxies send them.
-                stream: Any = response._aiter_response_stream()  # noqa: SLF001
-                async with aclosing(stream) as lines:
-                    async for line in lines:
-                        if (data := event_data(line)) and draft.add(data):
-                            on_text(draft.text)
+                await _read_stream(response, draft, on_text)
         except APIError as error:
             headers: Any = getattr(error.response, "headers", {})
             return refusal(error.code, error.details, headers, time.time())
@@ -117,6 +117,22 @@ class GeminiService:
                 "proxy variables, which may name a proxy of http:// or https://"
             )
             return ModelFailure(f"client:{type(error).__name__}", may_retry=False, hint=hint)
+
+
+async def _read_stream(response: Any, draft: GeminiDraft, on_text: OnText) -> None:
+    """Add the events of *response* to *draft*; once that is complete, only for END_S more."""
+    # Not the SDK's own stream, which fails at comments, as some proxies send them.
+    stream = response._aiter_response_stream()  # noqa: SLF001
+    try:
+        async with asyncio.timeout(None) as end, aclosing(stream) as lines:
+            async for line in lines:
+                if (data := event_data(line)) and draft.add(data):
+                    on_text(draft.text)
+                if draft.is_complete and end.when() is None:
+                    end.reschedule(asyncio.get_running_loop().time() + END_S)
+    except Exception:
+        if not draft.is_complete:  # else only the end of the stream was lost
+            raise
 
 
 def _path(model: str) -> str:

@@ -113,6 +113,14 @@ class GeminiDraft:
             return False
         return is_incomplete_json(self.text)
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing more will come; some send the finish reason STOP with each part."""
+        if self.error or self._block.upper() not in NO_BLOCK:
+            return True
+        is_stop = FINISHES.get(self._finish) == "stop"
+        return bool(self._finish) and not (is_stop and is_incomplete_json(self.text))
+
     def reply(self, model: str) -> ModelReply:
         """The finished reply; raises ContentBlocked."""
         if self._block.upper() not in NO_BLOCK:

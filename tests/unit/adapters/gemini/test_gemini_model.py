@@ -36,6 +36,7 @@ from tests.fakes.gemini import (
     html,
     slow,
     text,
+    without_end,
 )
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.waiting import is_ever_within, seconds_of
@@ -469,6 +470,25 @@ async def test_lost_stream_is_retried_from_the_start(shared_bench, lost):
     assert lengths != sorted(lengths)
     assert shared_bench.heard[-1] == reply.text == VERDICT
     assert shared_bench.journal.events == ["model.retried"]
+
+
+@pytest.mark.parametrize("loses_end", ["dropped", "open"])
+@pytest.mark.parametrize("reply", [text(VERDICT), finish("MAX_TOKENS", VERDICT[:9])])
+async def test_finished_reply_is_taken_however_its_stream_ends(shared_bench, reply, loses_end):
+    taken = await listening(shared_bench, without_end(reply, loses_end))
+
+    assert taken == await listening(shared_bench, reply)
+
+
+async def test_text_after_an_early_finish_reason_is_awaited(shared_bench):
+    halves = (VERDICT[:20], VERDICT[20:])
+    events = [
+        {"candidates": [{"content": {"parts": [{"text": half}]}, "finishReason": "STOP"}]}
+        for half in halves
+    ]
+    stream = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+
+    assert (await listening(shared_bench, Reply(stream, content_type=EVENTS))).text == VERDICT
 
 
 async def test_error_in_mid_stream_is_retried(shared_bench):
