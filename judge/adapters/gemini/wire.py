@@ -14,6 +14,7 @@ from pydantic.alias_generators import to_camel
 
 from judge.adapters.model_failure import ModelFailure, failure_of_status, is_incomplete_json
 from judge.errors import ContentBlocked
+from judge.types.or_none import OrNone
 from judge.types.replies import FinishReason, ModelReply, Prompt, Usage
 
 BLOCKING: Final = frozenset({"SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII"})
@@ -59,9 +60,9 @@ class _Feedback(_Wire):
 
 
 class _UsageMetadata(_Wire):
-    prompt_token_count: int | None = None
-    candidates_token_count: int | None = None
-    thoughts_token_count: int | None = None
+    prompt_token_count: OrNone[int] = None
+    candidates_token_count: OrNone[int] = None
+    thoughts_token_count: OrNone[int] = None
 
     @property
     def usage(self) -> Usage:
@@ -73,7 +74,7 @@ class _UsageMetadata(_Wire):
 class _Response(_Wire):
     candidates: tuple[_Candidate, ...] | None = None
     prompt_feedback: _Feedback | None = None
-    usage_metadata: _UsageMetadata | None = None
+    usage_metadata: OrNone[_UsageMetadata] = None
     error: Any = None
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from judge.adapters.model_failure import ModelFailure, failure_of_status, is_incomplete_json
 from judge.errors import ContentBlocked
+from judge.types.or_none import OrNone
 from judge.types.replies import FinishReason, ModelReply, Usage
 
 FINISHES: Final[Mapping[str, FinishReason]] = {
@@ -54,13 +55,13 @@ class _Choice(BaseModel):
 
 
 class _OutputDetails(BaseModel):
-    reasoning_tokens: int | None = None
+    reasoning_tokens: OrNone[int] = None
 
 
 class _ChatUsage(BaseModel):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    completion_tokens_details: _OutputDetails | None = None
+    prompt_tokens: OrNone[int] = None
+    completion_tokens: OrNone[int] = None
+    completion_tokens_details: OrNone[_OutputDetails] = None
 
     @property
     def usage(self) -> Usage:
@@ -72,7 +73,7 @@ class _ChatUsage(BaseModel):
 
 class _Completion(BaseModel):
     choices: tuple[_Choice, ...] | None = None
-    usage: _ChatUsage | None = None
+    usage: OrNone[_ChatUsage] = None
     error: Any = None
 
 

@@ -6,16 +6,9 @@ reject.
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    StrictBool,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-)
+from pydantic import BaseModel, BeforeValidator, StrictBool
 from pydantic_core import from_json
 
 from judge.judging.verdicts.check import (
@@ -35,19 +28,8 @@ from judge.judging.verdicts.reply_schema import (
     without_opening_fence,
 )
 from judge.judging.verdicts.rules import ReplyField, paraphrase_field, persona_field, summary_field
+from judge.types.or_none import OrNone
 from judge.types.replies import CheckedField, Persona, Prompt
-
-T = TypeVar("T")
-
-
-def _none_if_wrong(value: object, handler: ValidatorFunctionWrapHandler) -> Any:
-    try:
-        return handler(value)
-    except ValidationError:
-        return None
-
-
-OrNone = Annotated[T | None, WrapValidator(_none_if_wrong)]
 
 
 class PartialBody(BaseModel):

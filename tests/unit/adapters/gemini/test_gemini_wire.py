@@ -148,6 +148,9 @@ def test_text_is_all_parts_but_the_thoughts():
             Usage(7, 5, 3),
         ),
         ({"promptTokenCount": -10, "thoughtsTokenCount": -1}, Usage()),
+        ({"promptTokenCount": 7.5, "candidatesTokenCount": 5}, Usage(0, 5)),
+        ({"promptTokenCount": "some", "candidatesTokenCount": {}}, Usage()),
+        ("free of charge", Usage()),
         ({"promptTokenCount": 10**30, "candidatesTokenCount": 3}, Usage(10**9, 3)),
     ],
 )

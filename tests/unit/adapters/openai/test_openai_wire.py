@@ -121,6 +121,14 @@ def test_filter_and_refusal_are_content_blocked_with_their_tokens(event, reason)
             Usage(7, 2, 3),
         ),
         ({"prompt_tokens": -10, "completion_tokens": -3}, Usage()),
+        ({"prompt_tokens": 7.5, "completion_tokens": 5}, Usage(0, 5)),
+        ({"prompt_tokens": "some", "completion_tokens": [], "total_tokens": "?"}, Usage()),
+        ({"prompt_tokens": 7, "completion_tokens_details": "none"}, Usage(7)),
+        (
+            {"completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 0.5}},
+            Usage(0, 5),
+        ),
+        ("free of charge", Usage()),
         ({"prompt_tokens": 10**30, "completion_tokens": 3}, Usage(10**9, 3)),
     ],
 )
