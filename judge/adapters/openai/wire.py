@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from judge.adapters.model_failure import ModelFailure, failure_of_status, is_incomplete_json
+from judge.adapters.openai.surrogates import HalfCharacters
 from judge.errors import ContentBlocked
 from judge.types.or_none import OrNone
 from judge.types.replies import FinishReason, ModelReply, Usage
@@ -90,6 +91,7 @@ class ChatDraft:
     _thinking: str | None = None
     """The last characters of unfinished thinking, enough to recognise its end tag."""
     _refusal: str = ""
+    _halves: HalfCharacters = field(default_factory=HalfCharacters)
     _usage: Usage = field(default_factory=Usage)
 
     @property
@@ -102,7 +104,7 @@ class ChatDraft:
         if data == DONE:
             self.is_ended = True
             return False
-        completion = _Completion.model_validate_json(data)
+        completion = self._parse(data)
         self.error = completion.error
         if completion.usage:
             self._usage = completion.usage.usage
@@ -115,6 +117,13 @@ class ChatDraft:
         self.finish = choice.finish_reason or self.finish
         self.is_ended = bool(self.finish)
         return bool(message.text)
+
+    def _parse(self, data: str | bytes) -> _Completion:
+        try:
+            return _Completion.model_validate_json(data)
+        except ValueError:
+            text = data if isinstance(data, str) else data.decode()
+            return _Completion.model_validate_json(self._halves.join(text))
 
     def _append(self, text: str) -> None:
         """Add *text* without thinking; in linear time, however many events bring it."""

@@ -136,6 +136,30 @@ def test_usage_counts_thinking_beside_what_was_written(told, usage):
     assert read(said("x", "stop"), {"choices": [], "usage": told}).usage == usage
 
 
+@pytest.mark.parametrize("escaped", [r"\ud83d\ude00", r"\uD83D\uDE00"])
+def test_character_whose_halves_come_in_two_events_is_read(escaped):
+    draft = ChatDraft()
+    for piece in ("a " + escaped[:6], "", escaped[6:] + r" \\ud83d"):
+        draft.add(json.dumps(said("@")).replace("@", piece))
+        draft.text.encode()
+    assert draft.text == "a \N{GRINNING FACE} \\ud83d"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        ([r"a\ude00", "b"], "a\N{REPLACEMENT CHARACTER}b"),
+        ([r"a\ud83d", "b"], "ab"),
+        ([r"a\ud83d", r"\ud83d\ude00"], "a\N{GRINNING FACE}"),
+    ],
+)
+def test_half_a_character_costs_no_reply(pieces, text):
+    draft = ChatDraft()
+    for piece in pieces:
+        draft.add(json.dumps(said("@")).replace("@", piece))
+    assert draft.text == text
+
+
 @pytest.mark.parametrize(
     ("written", "text"),
     [
