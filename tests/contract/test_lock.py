@@ -81,6 +81,13 @@ class TestRedisLock:
         await lock.acquire(PAGE, "yours", 100)
         assert await client.pttl("lock:" + PAGE) <= 1000
 
+    async def test_key_of_another_type_is_no_lock(self, client: FakeAsyncRedis):
+        await client.hset("lock:" + PAGE, "field", "value")
+        lock = RedisLock(client)
+        await lock.release(PAGE, "mine")
+        assert await lock.acquire(PAGE, "mine", 1)
+        assert not await lock.acquire(PAGE, "yours", 1)
+
     async def test_lock_keys_are_not_snippet_keys(self, client: FakeAsyncRedis):
         await RedisLock(client).acquire("snippet:a:b", "mine", 1)
         assert await client.keys("snippet:*") == []

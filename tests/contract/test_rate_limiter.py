@@ -154,6 +154,14 @@ class TestRedisRateLimiter:
         await client.expire(KEY, 10)
         assert (await take(limiter, 5))[-1].reset_s <= 10
 
+    async def test_key_that_holds_no_count_is_counted_anew(self, client: FakeAsyncRedis):
+        await client.hset(KEY, "field", "value")
+        await client.set(KEY.replace("caller", "other"), "words")
+        limiter = RedisRateLimiter(client, LIMIT)
+        for caller in ("caller", "other"):
+            assert [each.remaining for each in await take(limiter, 4, caller)] == [2, 1, 0, 0]
+        assert 0 < await client.pttl(KEY) <= LIMIT.window_s * 1000
+
     async def test_window_without_expiry_gets_one(self, client: FakeAsyncRedis):
         limiter = RedisRateLimiter(client, LIMIT)
         await limiter.take("caller")

@@ -49,15 +49,16 @@ ABSENT = -2
 _BEFORE_ARGUMENTS = re.compile(r", with args|Command # | script: | : <|\. ")
 """What follows in an error message repeats what was sent, even a password, or does not help."""
 
-# One script acquires and extends: a call repeated after a lost reply still succeeds.
+# One script acquires and extends: a call repeated after a lost reply still succeeds. A foreign key
+# of another type counts as absent: its error would look as if Redis were down.
 ACQUIRE = """
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
+local holder = redis.pcall('GET', KEYS[1])
+if type(holder) == 'string' and holder ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 """
 RELEASE = """
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+if redis.pcall('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0
 """
 

@@ -26,12 +26,17 @@ BACKOFF_S = 1.0
 """How long Redis is not asked after it failed, so that few requests wait for it."""
 
 # One script, so that no two workers can take the same last request. A window without a TTL
-# (somebody ran PERSIST), or with one that is too long (a clock was set back), gets a new TTL.
+# (somebody ran PERSIST), or with one that is too long (a clock was set back), gets a new TTL. A key
+# that holds no count is overwritten: its error would end the shared limit of all callers.
 TAKE = """
 local window = tonumber(ARGV[1])
 local taken = {}
 for i, key in ipairs(KEYS) do
-  local count = redis.call('INCRBY', key, ARGV[i + 1])
+  local count = redis.pcall('INCRBY', key, ARGV[i + 1])
+  if type(count) ~= 'number' then
+    redis.call('SET', key, ARGV[i + 1])
+    count = tonumber(ARGV[i + 1])
+  end
   local left = redis.call('PTTL', key)
   if left < 0 or left > window then
     left = window
