@@ -128,7 +128,7 @@ async def _read_stream(response: Any, draft: GeminiDraft, on_text: OnText) -> No
             async for line in lines:
                 if (data := event_data(line)) and draft.add(data):
                     on_text(draft.text)
-                if draft.is_complete and end.when() is None:
+                if end.when() is None and draft.is_complete:
                     end.reschedule(asyncio.get_running_loop().time() + END_S)
     except Exception:
         if not draft.is_complete:  # else only the end of the stream was lost

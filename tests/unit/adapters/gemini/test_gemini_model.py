@@ -480,6 +480,13 @@ async def test_finished_reply_is_taken_however_its_stream_ends(shared_bench, rep
     assert taken == await listening(shared_bench, reply)
 
 
+async def test_connection_whose_stream_does_not_end_is_closed(shared_bench):
+    await listening(shared_bench, without_end(VERDICT, "open"))
+
+    async with asyncio.timeout(20):
+        await shared_bench.fake.abandoned.wait()
+
+
 async def test_text_after_an_early_finish_reason_is_awaited(shared_bench):
     halves = (VERDICT[:20], VERDICT[20:])
     events = [
