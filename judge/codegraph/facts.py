@@ -10,7 +10,7 @@ import msgspec
 from judge.codegraph import ir
 
 #: Raised when the meaning of facts changes, so that stored ones are not reused.
-FACTS_VERSION = 14
+FACTS_VERSION = 15
 
 ParameterKind = Literal["p", "k", "*", "**"]
 ScopeKind = Literal["module", "class", "function", "block"]
@@ -89,6 +89,11 @@ MODULES, MEMBERS = "", "."
 def new_facts(lines: int) -> FileFacts:
     """Empty facts for a file of that many *lines*."""
     return FileFacts([LexicalScope("module", "", -1, 1, (1, lines))], [], [], [], None, {})
+
+
+def fixture_key(name: str) -> str:
+    """The key, no identifier, in `names` of a fixture of pytest with `name="…"`."""
+    return f"fixture {name}"
 
 
 def defined_names(facts: FileFacts) -> set[str]:

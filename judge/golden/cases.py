@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from judge.errors import ConfigurationError
-from judge.golden.evaluators import checked_questions
+from judge.golden.evaluators import Phrase, checked_questions
 from judge.types.replies import Evidence, FinishReason, Usage, VerdictWord
 from judge.types.request_fields import BadFields, StrictModel, parse_json
 from judge.types.requests import JudgeRequest
@@ -86,7 +86,7 @@ class Expected(StrictModel):
     coach_verdict: Annotated[VerdictWord | None, Field(alias="coachVerdict")] = None
     expect_citation: Annotated[bool | None, Field(alias="expectCitation")] = None
     defects: tuple[str, ...] | None = None
-    second_prompt_names: tuple[str, ...] = ()
+    second_prompt_names: tuple[Phrase, ...] = ()
     prompt_digest: str | None = None
     body: Mapping[str, Any] | None = None
     """Parts of the body; what it does not name is not checked."""

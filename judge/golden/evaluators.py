@@ -7,9 +7,9 @@ checked in `differences.py`.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from judge.text.english import words
 from judge.types.replies import VerdictWord
@@ -17,6 +17,9 @@ from judge.types.request_fields import bad_fields_of
 
 Yes = Literal[True, 1]
 """The type of `wanted` for evaluators without a parameter: a case says `true`."""
+
+Phrase = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""Words that a text must or must not contain; an empty phrase stands in every text."""
 
 Body = Mapping[str, Any]
 """The body of a 200 reply, as JSON."""
@@ -68,7 +71,8 @@ def checked_questions(questions: Mapping[str, Any]) -> Mapping[str, Any]:
             TypeAdapter(EVALUATORS[name].parameter).validate_python(wanted, strict=True)
         except ValidationError as error:
             [wrong, *_] = bad_fields_of(error).errors
-            raise ValueError(f"cannot ask {name}: {wrong.field} {wrong.message}") from None
+            place = name if wrong.field == "body" else f"{name}.{wrong.field}"
+            raise ValueError(f"cannot ask: {place} {wrong.message}") from None
     return questions
 
 
@@ -148,6 +152,7 @@ def _both_sides_hold(body: Body, _: object) -> Complaints:
     return [] if other["agrees"] else ["both sides are told that they are right"]
 
 
+_Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 _Limited = Literal["paraphrase", "summary", "rationale"]
 _Verdicts = dict[str, VerdictWord | list[VerdictWord]]
 
@@ -169,11 +174,11 @@ EVALUATORS: Mapping[str, Evaluator] = {
         "evidence is {evidence}",
     ),
     "citations_supported": Evaluator(
-        "Is each citing sentence supported at least this far by what it cites?", float, _supported
+        "Is each citing sentence supported at least this far by what it cites?", _Share, _supported
     ),
     "verdict_is": Evaluator("Is this the verdict?", _Verdicts, _verdict_is),
-    "mentions": Evaluator("Is each of these mentioned?", list[str], _mentions),
-    "avoids": Evaluator("Is none of these said?", list[str], _avoids),
+    "mentions": Evaluator("Is each of these mentioned?", list[Phrase], _mentions),
+    "avoids": Evaluator("Is none of these said?", list[Phrase], _avoids),
     "words_at_most": Evaluator(
         "Is each text short enough, in words?", dict[_Limited, int], _words_at_most
     ),

@@ -1,7 +1,8 @@
 """pytest's fixtures: the type of a test's parameter, found by its name as pytest does.
 
 A fixture may be defined in the test's class, its module, or a `conftest.py` of its folder or one
-above; the nearest wins. No declared type says so, so the result counts as inferred.
+above; the nearest wins. `@pytest.fixture(name="x")` gives it another name. No declared type says
+so, so the result counts as inferred.
 """
 
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from judge.codegraph import ir
-from judge.codegraph.facts import MODULES
+from judge.codegraph.facts import MODULES, fixture_key
 from judge.codegraph.infer import types as ty
 from judge.codegraph.infer.name_resolver import Declaration, NameResolver
 
@@ -36,14 +37,17 @@ def fixture_types(evaluator: "TypeEvaluator", function: ty.Definition, name: str
 def _candidates(resolver: NameResolver, path: str, owner: int, name: str) -> Iterator[Declaration]:
     """The declarations of *name* in the class, the module and each `conftest.py`, in order."""
     scope = resolver.scope(ty.Definition(path, owner))
+    keys = (fixture_key(name), name)
     if scope.kind == "class":
-        yield from resolver.declarations(path, scope.names.get(name, ()))
+        for key in keys:
+            yield from resolver.declarations(path, scope.names.get(key, ()))
     # In the order in which pytest looks.
     conftests = (str(folder / "conftest.py") for folder in PurePosixPath(path).parents)
     for file in (path, *conftests):
         resolver.record_lookup(MODULES, file.removesuffix(".py").replace("/", "."))
-        for declaration in resolver.module_declarations(file, name):
-            yield from resolver.resolve_alias(declaration)
+        for key in keys:
+            for declaration in resolver.module_declarations(file, key):
+                yield from resolver.resolve_alias(declaration)
 
 
 def _is_fixture(resolver: NameResolver, function: ty.Definition) -> bool:

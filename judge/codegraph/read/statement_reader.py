@@ -10,7 +10,7 @@ import ast
 from typing import NamedTuple
 
 from judge.codegraph import ir
-from judge.codegraph.facts import FileFacts, Parameter, ScopeKind
+from judge.codegraph.facts import FileFacts, Parameter, ScopeKind, fixture_key
 from judge.codegraph.read.binding_reader import BindingReader
 from judge.codegraph.read.environment import Changes, Environment
 from judge.codegraph.read.syntax_trees import (
@@ -18,6 +18,7 @@ from judge.codegraph.read.syntax_trees import (
     chain_key,
     each_parameter,
     first_line,
+    fixture_name,
     parse_type_parameter,
 )
 
@@ -243,6 +244,8 @@ class StatementReader(BindingReader):
         self.environment.end_branch()
         self.enclosing = outer
         self.assign_name(node.name, ir.FunctionBinding(scope_index))
+        for name in filter(None, map(fixture_name, node.decorator_list)):
+            self.bind(fixture_key(name), ir.FunctionBinding(scope_index))
         self._pending_bodies.append((node, scope_index))
 
     visit_AsyncFunctionDef = visit_FunctionDef

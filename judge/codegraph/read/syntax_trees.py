@@ -63,3 +63,13 @@ def parse_type(text: str, line: int) -> ast.expr | None:
         if isinstance(part, ast.expr):
             part.lineno = part.end_lineno = line
     return inner
+
+
+def fixture_name(decorator: ast.expr) -> str:
+    """`x` of a decorator like `@pytest.fixture(name="x")`; else empty."""
+    match decorator:
+        case ast.Call(func=ast.Attribute(attr="fixture") | ast.Name(id="fixture")):
+            for keyword in decorator.keywords:
+                if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
+                    return str(keyword.value.value or "")
+    return ""

@@ -76,7 +76,8 @@ def _added(text: str, domain: str, source: SourceSpec) -> str:
             f"{text[:at]}{newline}[[domains.{domain}.sources]]{newline}{keys}{newline}{text[at:]}"
         )
     at = _line_end(text, layout.ends[table])
-    return f"{text[:at]}sources = [{newline}{INDENT}{row},{newline}]{newline}{text[at:]}"
+    before = "" if text.endswith("\n", 0, at) else newline
+    return f"{text[:at]}{before}sources = [{newline}{INDENT}{row},{newline}]{newline}{text[at:]}"
 
 
 def _in_list(layout: TomlPlaces, array: KeyPath, row: str, newline: str) -> str:
@@ -84,8 +85,11 @@ def _in_list(layout: TomlPlaces, array: KeyPath, row: str, newline: str) -> str:
     text, lines, ends = layout.text, layout.lines, layout.ends
     close = ends[array] - 1
     count = sum(path[:-1] == array and isinstance(path[-1], int) for path in lines)
+    begin = text.rfind("\n", 0, close) + 1
     if not count:
-        return f"{text[:close]}{newline}{INDENT}{row},{newline}{text[close:]}"
+        has_own_line = not text[begin:close].strip()
+        at, before = (begin, "") if has_own_line else (close, newline)
+        return f"{text[:at]}{before}{INDENT}{row},{newline}{text[at:]}"
     last = ends[*array, count - 1]
     comma = "" if "," in _COMMENT.sub("", text[last:close]) else ","
     if "\n" not in text[last:close]:
@@ -93,7 +97,6 @@ def _in_list(layout: TomlPlaces, array: KeyPath, row: str, newline: str) -> str:
         return f"{text[:last]}{kept}{comma} {row}{text[last + len(kept) :]}"
     line = text.split("\n")[lines[*array, count - 1] - 1]
     indent = line[: len(line) - len(line.lstrip())]
-    begin = text.rfind("\n", 0, close) + 1
     if text[begin:close].strip():
         return (
             f"{text[:last]}{comma}{text[last:close]}{newline}{indent}{row},{newline}{text[close:]}"

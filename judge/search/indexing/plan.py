@@ -79,6 +79,8 @@ def plan_indexing(
     for file in files:
         meta = _meta(file, options, by_path)
         key = fold_name(meta.document_id)
+        if paths_by_id.get(key) == file.path:
+            continue  # Two of the given paths lead to it.
         record = by_id.get(key)
         owner = paths_by_id.get(key) or (
             record.path if record and not options.document_id else file.path

@@ -1363,6 +1363,53 @@ def test_b(near):
 @print("decorated")
 def test_c(made):
     made.m()  # inferred
+=== fixtures of pytest that have another name | app.A.m
+--- app.py
+class A:
+    def m(self): ...
+class B:
+    def m(self): ...
+--- conftest.py
+import sys
+
+import pytest
+from app import A, B
+NAME = "computed"
+@pytest.fixture(name="renamed", scope="session")
+def _renamed():
+    return A()
+@pytest.fixture
+def near():
+    return B()
+@pytest.fixture(name=NAME)
+def _computed():
+    return A()
+@print(name="plain")
+def _plain():
+    return A()
+--- test_a.py
+import pytest
+from app import A, B
+@pytest.fixture(name="near")
+def _near(renamed):
+    renamed.m()  # inferred
+    yield A()
+@pytest.fixture(name="other")
+def hidden():
+    return A()
+def test_all(renamed, near, computed, plain, other):
+    renamed.m()  # inferred
+    near.m()  # inferred
+    computed.m()
+    plain.m()
+    other.m()  # inferred
+class TestIt:
+    @pytest.fixture(name="renamed")
+    def make(self):
+        return B()
+    def test_it(self, renamed, other):
+        renamed.m()
+        other.m()  # inferred
 === an attribute of unknown type is no exact use | a.A.m
 --- a.py
 class A:

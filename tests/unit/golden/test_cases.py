@@ -31,6 +31,10 @@ def test_cases_are_ordered_by_name_without_duplicates(tmp_path: Path) -> None:
     assert [stored.name for stored in load_cases(tmp_path, ["b", "b"])] == ["b"]
 
 
+def _asking(evaluators: str) -> str:
+    return f'{{{INPUT}, "expected": {{"evaluators": {evaluators}}}}}'
+
+
 @pytest.mark.parametrize(
     ("text", "place"),
     [
@@ -40,6 +44,12 @@ def test_cases_are_ordered_by_name_without_duplicates(tmp_path: Path) -> None:
         (f'{{{INPUT}, "expected": {{"floor": 0}}}}', "floor"),
         (f'{{{INPUT}, "expected": {{"evaluators": {{"nope": true}}}}}}', "no evaluator 'nope'"),
         (f'{{{INPUT}, "expected": {{"evaluators": {{"mentions": 3}}}}}}', "mentions"),
+        (_asking('{"mentions": [" "]}'), "cannot ask: mentions.0 must not be empty"),
+        (_asking('{"avoids": ["fine", ""]}'), "cannot ask: avoids.1 must not be empty"),
+        (_asking('{"citations_supported": NaN}'), "citations_supported"),
+        (_asking('{"citations_supported": 20}'), "citations_supported must be at most 1"),
+        (f'{{{INPUT}, "expected": {{"second_prompt_names": [""]}}}}', "second_prompt_names.0"),
+        (f'{{{INPUT}, "expected": {{"references": true}}}}', "references must be a whole number"),
         (f'{{{INPUT}, "documents": {{"alone": "text"}}}}', "documents must be .*'alone'"),
         ("[]", "golden case"),
     ],

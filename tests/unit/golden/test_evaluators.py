@@ -124,6 +124,6 @@ def test_valid_options_of_evaluators_are_kept() -> None:
 
 def test_an_unknown_key_of_a_parameter_is_named_as_written():
     with pytest.raises(
-        ValueError, match=r"cannot ask words_at_most: headline must be 'paraphrase'"
+        ValueError, match=r"cannot ask: words_at_most.headline must be 'paraphrase'"
     ):
         checked_questions({"words_at_most": {"headline": 3}})

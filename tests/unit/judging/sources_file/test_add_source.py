@@ -64,6 +64,16 @@ def test_domain_without_pages_gets_a_list():
     assert added("[domains.x] # X\ntitle = 'X'\n") == ["sources = [", f"  {ROW},", "]"]
 
 
+@pytest.mark.parametrize("header", ["[domains.x]", "[domains.x] # the end"])
+def test_list_follows_a_header_that_ends_the_file_without_a_line_end(header):
+    assert with_source(header, "x", PAGE) == f"{header}\nsources = [\n  {ROW},\n]\n"
+
+
+def test_list_that_has_only_a_comment_gets_no_empty_line():
+    text = "[domains.x]\nsources = [ # ours\n  # none yet ]\n]\n"
+    assert added(text) == [f"  {ROW},"]
+
+
 def test_new_table_follows_the_last_one():
     text = (
         "[[domains.x.sources]]\nurl = 'a'\ntopics = [\n'a',\n] # t\n\n[[domains.x.examples]]\n"

@@ -88,6 +88,15 @@ def test_a_file_keeps_the_id_under_which_it_was_indexed():
     assert found.tasks[0].meta.document_id == "sub/a.md"
 
 
+def test_file_that_two_paths_lead_to_is_read_once():
+    found = plan(file("a.md"), file("b.md"), file("a.md"))
+    assert [task.meta.document_id for task in found.tasks] == ["a.md", "b.md"]
+    old = records_of(file("a.md"))
+    assert plan(file("a.md"), file("a.md"), indexed=old).unchanged == 1
+    large = file("a.md", size=MAX_BYTES + 1)
+    assert len(plan(large, large).problems) == 1
+
+
 def test_two_files_with_one_id_do_not_overwrite_each_other():
     found = plan(file("a.md"), file("a.md", root="/elsewhere"))
     assert len(found.tasks) == 1
