@@ -228,14 +228,14 @@ def wait_for_index(folder):
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_interrupted_run_keeps_its_work_and_the_next_does_the_rest(cli, tmp_path, ending):
     many(tmp_path / "flats", 1500)
     process = start_judge(tmp_path, "index", "add", "flats")
     wait_for_index(tmp_path)
     process.send_signal(ending)
     out, err = process.communicate(timeout=60)
-    if ending == signal.SIGINT and process.returncode:
+    if ending != signal.SIGKILL and process.returncode:
         assert process.returncode == 130
         assert "Stopped. What is counted above is indexed" in err
         counted = int(out.split()[0])  # 0 when the signal came before the first file was read
@@ -243,6 +243,18 @@ def test_interrupted_run_keeps_its_work_and_the_next_does_the_rest(cli, tmp_path
     _, report = added(cli, "flats")
     assert report["added"] + report["replaced"] + report["unchanged"] == 1500
     assert len(listed(cli)) == 1500
+
+
+@pytest.mark.parametrize("options", [[], ["--replace"], ["--replace", "--prune"]])
+def test_glob_that_matches_nothing_is_refused_and_changes_nothing(cli, docs, options):
+    added(cli, "docs")
+    before = listed(cli)
+
+    told = cli("index", "add", "docs", "--glob", "*.odt", *options)
+
+    assert told.code == 2
+    assert "No file matches '*.odt'" in told.err
+    assert listed(cli) == before
 
 
 async def test_ctrl_c_stops_at_the_next_file_and_twice_at_once():

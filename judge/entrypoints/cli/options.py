@@ -1,6 +1,7 @@
 """What commands share: exit codes, the format option, and reading files and standard input."""
 
 import functools
+import signal
 import sys
 from collections.abc import Callable, Coroutine
 from importlib import import_module
@@ -57,11 +58,22 @@ def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
                 return outcome
             import asyncio
 
-            return asyncio.run(outcome)
+            return asyncio.run(_until_terminated(outcome))
 
         return run
 
     return decorate
+
+
+async def _until_terminated(work: Coroutine[Any, Any, Result]) -> Result:
+    """*work*, which SIGTERM and SIGHUP interrupt as Ctrl-C does, so that what it has is kept."""
+    import asyncio
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup has SIGHUP ignored
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(number, signal.raise_signal, signal.SIGINT)
+    return await work
 
 
 def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:

@@ -150,6 +150,8 @@ class DocumentIndexer:
         paths = [place for place in places if not is_url(place)]
         scan = await asyncio.to_thread(self.files.scan, paths, options.globs)
         _check_single(options, len(scan.files) + len(urls))
+        if not (scan.files or scan.problems or urls):
+            _check_globs(options)
         indexed = await self.catalogue.documents(options.collection)
         plan = plan_indexing(scan.files, indexed, options, exists=self.files.exists)
         problems = [IndexingProblem(path, reason) for path, reason in scan.problems]
@@ -323,6 +325,15 @@ class _IndexingRun:
             self.report.note(result, is_new=task.indexed is None)
             if task.indexed and result in ("binary", "empty"):  # It has no text any more.
                 await self.writer.remove(task.indexed.collection, [task.indexed.id])
+
+
+def _check_globs(options: IndexingOptions) -> None:
+    """Raise InvalidRequest for globs that match nothing, unless files that are gone are pruned."""
+    if options.globs and (options.replaces or not options.prunes):
+        raise InvalidRequest(
+            f"No file matches {' or '.join(map(repr, options.globs))}, so nothing was changed. "
+            "Correct --glob, or empty a collection with `judge index remove`."
+        )
 
 
 def _check_single(options: IndexingOptions, count: int) -> None:
