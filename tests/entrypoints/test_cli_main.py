@@ -264,16 +264,17 @@ sys.exit(judge_main.main())
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
-def test_ctrl_c_does_not_wait_for_a_dns_thread(tmp_path):
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_signal_that_ends_a_command_does_not_wait_for_a_dns_thread(tmp_path, number):
     source = '{ url = "https://slow.example/", title = "Slow" }'
     (tmp_path / "sources.toml").write_text(
         f"[domains.tenancy]\nterms = {{ boiler = 3 }}\nsources = [{source}]\n"
     )
     done = python(
-        """
+        f"""
 import os, signal, socket, sys, time
 def silent(*_, **__):
-    os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.{number})
     time.sleep(600)
 socket.getaddrinfo = silent
 import judge.__main__ as judge_main
