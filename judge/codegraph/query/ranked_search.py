@@ -48,7 +48,7 @@ _TEST_FACTOR = 0.4
 #: Applied for each better section of the same file: who reads that one sees the others.
 _SAME_FILE_FACTOR = 0.6
 #: Of more files, a rough score chooses this many to search.
-_MAX_FILES = 200
+_MAX_FILES = 100
 #: In it, the weight of a term that is somewhere in the file, about that of four occurrences.
 _PRESENCE_WEIGHT = 1.0
 _WORD = re.compile(r"[^\W_]+")
