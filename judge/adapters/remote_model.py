@@ -14,6 +14,10 @@ from judge.types.replies import ModelReply, Prompt
 BACKOFF_S: Final = 0.25
 """Before the retry, plus as much again at random, so that clients don't retry together."""
 
+END_S: Final = 0.2
+"""How long the end of a stream is awaited after a complete reply, so that the connection can be
+reused; some servers and proxies never end it."""
+
 
 class ModelService(Protocol):
     """One service, called once without retries."""

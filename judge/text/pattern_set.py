@@ -210,7 +210,9 @@ def _union(sets: Sequence[Texts]) -> Texts:
 def _rarest(*sets: Texts) -> Texts:
     """The set whose texts are rarest in English, of those without an empty text."""
     candidates = [texts for texts in sets if texts and all(texts)]
-    return min(candidates, key=_total_frequency) if candidates[1:] else next(iter(candidates), NONE)
+    if len(candidates) > 1:  # seldom; weighing them takes long
+        return min(candidates, key=_total_frequency)
+    return candidates[0] if candidates else NONE
 
 
 def _total_frequency(literals: Texts) -> float:

@@ -27,14 +27,14 @@ print("ended", supervisor.run())
 """
 
 
-def test_signal_delivered_to_another_thread_is_handled():
-    done = subprocess.run(
-        [sys.executable, "-c", WHILE_ANOTHER_THREAD_RUNS],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
+def run(script):
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=False
     )
+
+
+def test_signal_delivered_to_another_thread_is_handled():
+    done = run(WHILE_ANOTHER_THREAD_RUNS)
     assert (done.stdout, done.stderr, done.returncode) == ("ended True\n", "", 0)
 
 
@@ -53,13 +53,7 @@ Supervisor(work, 1, finish_timeout_s=5, journal=Journals(), on_first_ready=print
 
 
 def test_a_worker_whose_supervisor_was_killed_ends_quietly():
-    done = subprocess.run(
-        [sys.executable, "-c", WHEN_THE_SUPERVISOR_IS_KILLED],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+    done = run(WHEN_THE_SUPERVISOR_IS_KILLED)
     assert (done.stderr, done.returncode) == ("", -signal.SIGKILL)
 
 

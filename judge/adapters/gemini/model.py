@@ -22,6 +22,7 @@ from judge.adapters.gemini.wire import (
     request_body,
 )
 from judge.adapters.model_failure import ModelFailure
+from judge.adapters.remote_model import END_S
 from judge.ports import OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt
 
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 
 MAX_OUTPUT_TOKENS: Final = 8192
 """A reply at its limits is about 1,500 tokens; thinking is counted here too."""
-
-END_S: Final = 0.2
-"""How long the end of a stream is awaited after a complete reply, so that the connection can be
-reused; some proxies never end it."""
 
 NO_STREAM: Final = frozenset(
     {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}

@@ -26,6 +26,7 @@ from judge.adapters.openai.wire import (
     is_blocked,
     refusal,
 )
+from judge.adapters.remote_model import END_S
 from judge.ports import OnText
 from judge.types.replies import ModelReply, Prompt
 
@@ -42,11 +43,6 @@ MAX_REPLY_CHARS: Final = 400_000
 
 MAX_BODY_BYTES: Final = 4_000_000
 """Without streaming: a reply of MAX_REPLY_CHARS with every character escaped, and some more."""
-
-
-END_S: Final = 0.2
-"""How long the end of a stream is awaited after its last event, so that the connection can be
-reused; some servers and proxies never end it."""
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Final
@@ -215,11 +215,14 @@ def _do_work(work: Work, is_replacement: bool, messages: Connection, receiver: C
         signal.signal(number, _exit)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     try:
-        work(is_replacement, lambda: messages.send_bytes(READY))
+        work(is_replacement, lambda: _report(messages, READY))
     except ConfigurationError as error:
-        messages.send_bytes(str(error).encode())
-    except BrokenPipeError:
-        pass  # The supervisor was killed while this worker started; there is nobody to report to.
+        _report(messages, str(error).encode())
+
+
+def _report(messages: Connection, message: bytes) -> None:
+    with suppress(BrokenPipeError):  # The supervisor was killed meanwhile; a worker ends after it.
+        messages.send_bytes(message)
 
 
 def _exit(*_: object) -> None:

@@ -64,11 +64,8 @@ class BadNumber(InvalidRequest):
     """--k is not a number."""
 
 
-class NoSources(EmptyQuery):
+class NoSources(InvalidRequest):
     """A reply names no sources, and there is no query that would find them."""
-
-    def __str__(self) -> str:
-        return "The number of sources is unknown, since the reply has no numbered blocks."
 
 
 INTERNAL = "INTERNAL_ERROR"
@@ -136,7 +133,7 @@ def _checked(reply: str, results: Results | None) -> CheckedMarks:
     """The marks of *reply*, whose sources are the *results*, or else its own numbered blocks."""
     sources = count_sources(reply) if results is None else len(results.hits)
     if sources is None:
-        raise NoSources
+        raise NoSources("The number of sources is unknown, since the reply has no numbered blocks.")
     return CheckedMarks(
         sources, tuple(reply_marks(reply, sources)), results.warnings if results else ()
     )
