@@ -255,7 +255,7 @@ class TestRealServer:
         loop, is_busy = asyncio.get_running_loop(), True
 
         def work() -> None:
-            time.sleep(0.03)
+            time.sleep(0.05)
             if is_busy:
                 loop.call_soon(work)
 

@@ -264,6 +264,26 @@ sys.exit(judge_main.main())
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP"])
+def test_signal_after_the_event_loop_has_closed_ends_like_ctrl_c(tmp_path, number):
+    done = python(
+        f"""
+import asyncio, signal, sys
+run = asyncio.run
+def run_and_be_terminated(work):
+    run(work)
+    signal.raise_signal(signal.{number})
+asyncio.run = run_and_be_terminated
+import judge.__main__ as judge_main
+sys.argv = ["judge", "index", "stats"]
+sys.exit(judge_main.main())
+""",
+        cwd=tmp_path,
+    )
+    told = "Nothing is indexed yet. `judge index add PATH` does that.\n\njudge: Stopped.\n"
+    assert (done.returncode, done.stderr) == (130, told)
+
+
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_signal_that_ends_a_command_does_not_wait_for_a_dns_thread(tmp_path, number):
     source = '{ url = "https://slow.example/", title = "Slow" }'

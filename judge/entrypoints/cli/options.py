@@ -52,28 +52,25 @@ def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
         @click.pass_obj
         @functools.wraps(command)
         def run(context: CommandContext, /, **options: Any) -> object:
+            _take_for_ctrl_c(signal.SIGTERM, signal.SIGHUP)
             function = getattr(import_module(f"{__package__}.{module}"), name)
             outcome = function(context.journal, **options)
             if not isinstance(outcome, Coroutine):
                 return outcome
             import asyncio
 
-            return asyncio.run(_until_terminated(outcome))
+            return asyncio.run(outcome)
 
         return run
 
     return decorate
 
 
-async def _until_terminated(work: Coroutine[Any, Any, Result]) -> Result:
-    """*work*, which SIGTERM and SIGHUP interrupt as Ctrl-C does, so that what it has is kept."""
-    import asyncio
-
-    for number in (signal.SIGTERM, signal.SIGHUP):
+def _take_for_ctrl_c(*numbers: signal.Signals) -> None:
+    """Have signals end this process as Ctrl-C does from now on, so that what it has is kept."""
+    for number in numbers:
         if signal.getsignal(number) is signal.SIG_DFL:  # nohup has SIGHUP ignored
-            loop = asyncio.get_running_loop()
-            loop.add_signal_handler(number, signal.raise_signal, signal.SIGINT)
-    return await work
+            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
 def text_or_json(command: Callable[..., Result]) -> Callable[..., Result]:
