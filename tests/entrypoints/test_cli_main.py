@@ -269,6 +269,7 @@ def test_signal_after_the_event_loop_has_closed_ends_like_ctrl_c(tmp_path, numbe
     done = python(
         f"""
 import asyncio, signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # these tests may run under nohup
 run = asyncio.run
 def run_and_be_terminated(work):
     run(work)
@@ -284,6 +285,25 @@ sys.exit(judge_main.main())
     assert (done.returncode, done.stderr) == (130, told)
 
 
+def test_signal_that_nohup_ignores_stays_ignored(tmp_path):
+    done = python(
+        """
+import signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+import judge.__main__ as judge_main
+sys.argv = ["judge", "index", "stats"]
+code = judge_main.main()
+signal.raise_signal(signal.SIGHUP)
+sys.exit(code)
+""",
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (
+        0,
+        "Nothing is indexed yet. `judge index add PATH` does that.\n",
+    )
+
+
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_signal_that_ends_a_command_does_not_wait_for_a_dns_thread(tmp_path, number):
     source = '{ url = "https://slow.example/", title = "Slow" }'
@@ -293,6 +313,7 @@ def test_signal_that_ends_a_command_does_not_wait_for_a_dns_thread(tmp_path, num
     done = python(
         f"""
 import os, signal, socket, sys, time
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 def silent(*_, **__):
     os.kill(os.getpid(), signal.{number})
     time.sleep(600)

@@ -69,7 +69,7 @@ def runs(work: str) -> Callable[[Callable[[], None]], Callable[..., object]]:
 def _take_for_ctrl_c(*numbers: signal.Signals) -> None:
     """Have signals end this process as Ctrl-C does from now on, so that what it has is kept."""
     for number in numbers:
-        if signal.getsignal(number) is signal.SIG_DFL:  # nohup has SIGHUP ignored
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup has SIGHUP ignored
             signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
