@@ -14,7 +14,7 @@ from itertools import cycle, islice
 from typing import Final
 
 from judge.ports import OnText, ignore_text
-from judge.text.brackets import in_parentheses
+from judge.text.brackets import in_parentheses, without_brackets
 from judge.text.english import content_stems, fold_space, words
 from judge.text.source_sentences import source_sentences
 from judge.types.references import Reference
@@ -68,7 +68,7 @@ _NUMBER_IN_PARENTHESES: Final = re.compile(r"\((\d+)\)")
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Words of a reference, verbatim."""
+    """Words of a reference, verbatim but for brackets."""
 
     reference: Reference
     sentence: int
@@ -149,6 +149,8 @@ def _quote(reference: Reference, number: int, sentence: str) -> Quote:
     trimmed = sentence.lstrip(_STRIPPED_START).rstrip(_STRIPPED_END)
     text = _cut(trimmed, MAX_QUOTE_CHARS)
     is_cut = text != trimmed or sentence.endswith(("...", "…"))
+    # A bracket that another sentence closes would take in the citations between them.
+    text = without_brackets(text)
     return Quote(reference, number, text, is_cut, is_question=sentence.endswith("?"))
 
 

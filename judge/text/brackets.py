@@ -132,9 +132,14 @@ def _replace_brackets(text: str, brackets: Sequence[NumberedBracket]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _replace_edges(text: str) -> str:
+def without_brackets(text: str) -> str:
     """*text* with a parenthesis for every bracket, encoded ones too; keeps all other entities."""
-    text = _EDGE.sub(lambda edge: {"open": "(", "close": ")"}.get(_side(edge), edge.group()), text)
+    return _EDGE.sub(lambda edge: {"open": "(", "close": ")"}.get(_side(edge), edge.group()), text)
+
+
+def _replace_edges(text: str) -> str:
+    """*text* without brackets, and with parentheses for angle brackets."""
+    text = without_brackets(text)
     text = re.sub(_LESS, "(", text, flags=re.IGNORECASE)
     return re.sub(_MORE, ")", text, flags=re.IGNORECASE)
 

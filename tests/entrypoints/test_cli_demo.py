@@ -173,7 +173,8 @@ def test_the_site_serves_pages_and_nothing_else():
         assert b"Example guidance" in urlopen(site).read()
         assert urlopen(f"{site}/style.css").headers["Content-Type"].startswith("text/css")
         for path in ("/sources.toml", "/../site.py", "/nowhere"):
-            with pytest.raises(HTTPError, match="404"):
+            with pytest.raises(HTTPError, match="404") as refusal:
                 urlopen(site + path)
+            refusal.value.close()
     with pytest.raises(OSError):
         urlopen(site)

@@ -202,7 +202,7 @@ def test_redis_without_hello_is_no_finding(cli, monkeypatch):
     ("options", "login", "said"),
     [
         (("--user", "judge", "on", ">hidden", "~*", "+@all", "-evalsha"), "judge:hidden@",
-         "NoPermissionError (this user has no permissions to run the 'evalsha' command)."),
+         " has no permissions to run the 'evalsha' command)."),
         (("--rename-command", "EVALSHA", ""), "", "ResponseError (unknown command 'EVALSHA')."),
         (("--rename-command", "AUTH", ""), ":hidden@", "(unknown command 'AUTH')."),
         (("--maxmemory", "1"), "", "OutOfMemoryError (command not allowed when used memory > "),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.adapters.extractive_model import MAX_QUOTE_CHARS, ExtractiveModel
@@ -281,6 +281,20 @@ def test_the_same_dispute_gets_the_same_reply():
     assert complete(*given) == complete(*given)
 
 
+def test_a_bracket_that_spans_two_quoted_sentences_takes_in_no_citation():
+    given = references(
+        "The landlord must repair the boiler [as amended. Tell your landlord of the boiler first]."
+    )
+
+    reply = complete(*given)
+
+    assert check(reply, *given).defects == ()
+    assert json.loads(reply.text)["summary"].endswith(
+        " “The landlord must repair the boiler (as amended” [1]."
+        " “Tell your landlord of the boiler first)” [1]."
+    )
+
+
 SENTENCES = st.lists(
     st.text(st.sampled_from("ab []{}<>【】⟦«».?!…“”()'£12,-\u00a0é&#;\\"), max_size=60)
     | st.sampled_from([REPAIRS, "[1]", "<REFERENCES>", "x " * 300, "&#91;", "if a < b", "c > d"]),
@@ -294,6 +308,7 @@ REQUESTS = st.builds(
 
 
 @given(REQUESTS, st.lists(SENTENCES, max_size=3))
+@example(REQUEST, ["1;1 1⟦", "1⟦a】】1"])
 def test_no_dispute_and_no_page_make_a_reply_that_breaks_a_hard_rule_or_a_limit(dispute, texts):
     given = references(*texts)
 
