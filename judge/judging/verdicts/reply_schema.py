@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import islice
 from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, ValidationError
@@ -24,6 +25,8 @@ MAX_REPLY_LENGTH = 200_000
 """Characters; ten times what the limits add up to, so that nothing hostile is parsed."""
 MAX_VALUE_LENGTH = 80
 """Characters of a defective value that are repeated to the model and the client."""
+MAX_SHAPE_DEFECTS = 20
+"""Invalid locations that are named; a model in a loop writes thousands."""
 _EXPECTED = {
     "missing": "a value", "string_type": "a text", "bool_type": "true or false",
     "int_type": "a whole number", "tuple_type": "a list", "model_type": "an object",
@@ -231,15 +234,9 @@ def without_opening_fence(text: str) -> str:
 def _shape_defects(error: ValidationError) -> list[Defect]:
     """One defect per invalid location; a list with an invalid item is not also "too short"."""
     details = error.errors(include_url=False)
-    places = [detail["loc"] for detail in details]
-    return [
-        _shape_defect(detail)
-        for detail in details
-        if not any(
-            len(place) > len(detail["loc"]) and place[: len(detail["loc"])] == detail["loc"]
-            for place in places
-        )
-    ]
+    around = {detail["loc"][:size] for detail in details for size in range(len(detail["loc"]))}
+    innermost = (detail for detail in details if detail["loc"] not in around)
+    return [_shape_defect(detail) for detail in islice(innermost, MAX_SHAPE_DEFECTS)]
 
 
 def _shape_defect(detail: ErrorDetails) -> Defect:

@@ -10,6 +10,7 @@ from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.judging.verdicts.reply_schema import (
     KEY_POINTS,
     MAX_REPLY_LENGTH,
+    MAX_SHAPE_DEFECTS,
     MAX_VALUE_LENGTH,
     exact_reply_schema,
     parse_reply,
@@ -138,6 +139,19 @@ def test_reply_over_the_limit_is_not_parsed() -> None:
         Defect("json", "reply", "200001 characters", "at most 200000 characters", is_hard=True)
     ]
     assert parsed("x" * MAX_REPLY_LENGTH)[1][0].expected == "one JSON object"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"quotes": [0] * 60_000}, {"personas": personas(key_points=[""] * 40_000)}],
+    ids=["quotes", "points"],
+)
+def test_of_tens_of_thousands_of_wrong_entries_only_the_first_are_named(
+    changes: dict[str, Any],
+) -> None:
+    defects = check(good_reply(**changes)).defects
+    assert len(defects) == MAX_SHAPE_DEFECTS
+    assert [defect.field.rpartition(".")[2] for defect in defects[:3]] == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize(
