@@ -69,12 +69,10 @@ class OpenaiService:
         form: RequestForm | None = self._form
         first_failure: ModelFailure | None = None
         while form:
-            is_exact = form.response_format == "exact"
-            schema = self.exact_schema(prompt) if is_exact else self.loose_schema
-            body = request_body(
-                form, self.served_name, prompt, prompt.schema or schema,
-                factor=2 if doubles_limit else 1,
-            )  # fmt: skip
+            is_exact = form.response_format == "exact" and not prompt.schema
+            schema = self.exact_schema(prompt) if is_exact else prompt.schema or self.loose_schema
+            factor = 2 if doubles_limit else 1
+            body = request_body(form, self.served_name, prompt, schema, factor=factor)
             outcome, message = await self._post(body, on_text)
             if not isinstance(outcome, ModelFailure):
                 self._form = form

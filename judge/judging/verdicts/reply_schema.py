@@ -11,8 +11,7 @@ from pydantic_core import ErrorDetails, from_json
 
 from judge.text.english import strip_invisible
 from judge.text.source_sentences import source_sentences
-from judge.types.references import Reference
-from judge.types.replies import Defect, Persona, PersonaVerdict, VerdictWord
+from judge.types.replies import Defect, Persona, PersonaVerdict, Prompt, VerdictWord
 
 PARAPHRASE_LIMIT = 240
 """Characters, about 30 words; more than twice a limit is a hard defect, for every text."""
@@ -115,19 +114,17 @@ def array_schema(items: object) -> dict[str, object]:
     return {"type": "array", "items": items}
 
 
-def exact_reply_schema(
-    personas: Sequence[Persona], references: Sequence[Reference]
-) -> dict[str, object]:
-    """`reply_schema` with the names of *personas*, the numbers of *references* and all limits.
+def exact_reply_schema(prompt: Prompt) -> dict[str, object]:
+    """`reply_schema` with the names of personas and the numbers of references, and all limits.
 
     For servers with constrained decoding: small models keep many rules only when forced to, and
     some would write one text until their tokens are used up.
     """
-    persona_schemas = [_exact_persona(persona.name) for persona in personas]
+    persona_schemas = [_exact_persona(persona.name) for persona in prompt.personas]
     return object_schema(
         paraphrase=_text(PARAPHRASE_LIMIT),
         references_help={"type": "boolean"},
-        quotes=_exact_quotes([len(source_sentences(r.text)) for r in references]),
+        quotes=_exact_quotes([len(source_sentences(r.text)) for r in prompt.references]),
         personas={"type": "array", "prefixItems": persona_schemas} | _exactly(len(persona_schemas)),
         summary=_text(PROSE_LIMIT),
     )

@@ -30,6 +30,7 @@ PROMPT = Prompt(
     "You are a fair judge.",
     "Who is right about the dishes?",
     JudgeRequest(context="The dishes were left in the sink.", query="Am I wrong?"),
+    personas=DEFAULT_PERSONAS,
 )
 
 
@@ -44,7 +45,7 @@ class ChatBench:
             name=f"openai:{name}",
             served_name=name,
             api_key=key,
-            exact_schema=lambda prompt: exact_reply_schema(DEFAULT_PERSONAS, prompt.references),
+            exact_schema=exact_reply_schema,
             loose_schema=reply_schema(),
         )
         self.model = RemoteModel(service, self.journal, jitter=lambda: -1.0)
