@@ -131,7 +131,7 @@ class Pipeline:
         first = await self._attempt(run, streamed)
         log_attempt(self.journal, first, number=1)
         if not first.checked.defects:
-            return (streamed.merge_into(first),)
+            return (first,)
         streamed.restart(first)
         emit(AttemptStarted(2))
         try:
@@ -143,7 +143,7 @@ class Pipeline:
             return (streamed.merge_into(first),)
         log_attempt(self.journal, second, number=2)
         streamed.withdraw_if_recited(second)
-        return (streamed.merge_into(first), streamed.merge_into(second))
+        return (streamed.merge_into(first), second)
 
     async def _attempt(
         self, run: RunContext, streamed: StreamedFields, previous: Attempt | None = None

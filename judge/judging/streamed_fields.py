@@ -77,7 +77,7 @@ class StreamedFields:
             self._withdraw_new(second.checked.defects)
 
     def merge_into(self, attempt: Attempt) -> Attempt:
-        """*attempt* with the streamed fields in place of its own."""
+        """*attempt*, an earlier one, with the fields streamed since in place of its own."""
         checked = attempt.checked
         if checked.reply is None or not self._fields:
             return attempt
