@@ -88,7 +88,7 @@ def _web_address(value: str) -> None:
     except ValueError:
         is_valid = False
     if not is_valid:
-        raise ValueError("must have a host, and a port of at most 65535 where it has one")
+        raise ValueError("must have a host, and a port from 1 to 65535 where it has one")
 
 
 def _hosts_with_ports(value: Sequence[str]) -> tuple[str, ...]:

@@ -169,6 +169,13 @@ async def test_failure_raises_embedder_unavailable_without_the_text(world):
         assert "secret" not in str(caught.value)
 
 
+async def test_unusable_proxy_raises_embedder_unavailable(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:99999")
+    async with open_client("http://models.example/v1") as client:
+        with pytest.raises(EmbedderUnavailable):
+            await openai_embedder(client, "tiny", "", sleep=no_sleep).embed_query("boiler")
+
+
 @pytest.mark.parametrize("text", ["boiler", "\udcff"])
 @pytest.mark.parametrize("service", ["openai", "gemini", "cohere"])
 async def test_key_that_no_header_can_hold_raises_embedder_unavailable(service, text):

@@ -360,11 +360,13 @@ async def test_a_server_lists_its_models(models):
         assert fake.headers[0]["Authorization"] == f"Bearer {KEY}"
 
 
-async def test_server_without_a_model_list_is_an_error_with_a_message():
+async def test_server_without_a_model_list_is_an_error_with_a_message(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:99999")
     async with ChatServer() as fake:
         for address, reason in (
             (f"http://127.0.0.1:{free_port()}/v1", "ConnectError"),
             (f"{fake.base_url}/nowhere", "status 404"),
+            ("http://behind-the-proxy.example/v1", "ExceptionGroup"),
         ):
             with pytest.raises(ModelUnavailable, match=rf"does not list its models \({reason}\)"):
                 await served_models(address, "", timeout_s=5)
