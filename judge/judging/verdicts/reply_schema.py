@@ -9,6 +9,7 @@ from typing import Annotated, Any, get_args
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
+from judge.judging.dispute import fold
 from judge.text.english import strip_invisible
 from judge.text.source_sentences import source_sentences
 from judge.types.replies import Defect, Persona, PersonaVerdict, Prompt, VerdictWord
@@ -248,7 +249,7 @@ def _shape_defect(detail: ErrorDetails) -> Defect:
 
 def matches_persona(persona: Persona, body: PersonaBody, *, needs_verdict: bool) -> bool:
     """Whether *body* has the name of *persona* and, if one is required, a verdict."""
-    is_named = body.name.casefold() == persona.name.casefold()
+    is_named = fold(body.name) == fold(persona.name)
     return is_named and (body.verdict is not None or not needs_verdict)
 
 
@@ -257,7 +258,7 @@ def _persona_defects(
 ) -> list[Defect]:
     expected = [persona.name for persona in personas]
     named = [persona.name for persona in body.personas]
-    if [name.casefold() for name in named] != [name.casefold() for name in expected]:
+    if [*map(fold, named)] != [*map(fold, expected)]:
         return [_hard("personas", "personas", ", ".join(named), f"in order: {', '.join(expected)}")]
     return [
         _hard("verdict", f"personas.{index}.verdict", "null", "Yes, No or Partially")
