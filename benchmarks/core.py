@@ -60,7 +60,7 @@ async def judge(
     times.append(time.process_time_ns())
     reply = ModelReply(reply_to(prompt.text), "fake")
     replied = time.process_time_ns() - times[-1]
-    checked = check_reply(reply, prompt, personas=known.personas)
+    checked = check_reply(reply, prompt)
     times.append(time.process_time_ns() - replied)
     run = RunContext(request, known, detection, collected, safety, deadline, clock.monotonic())
     build_result("1", run, [Attempt(reply, checked, False)])

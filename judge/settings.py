@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Annotated, Literal, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -82,6 +83,12 @@ def _origin(value: str) -> None:
 def _web_address(value: str) -> None:
     if not value.startswith(("http://", "https://")):
         raise ValueError("must begin with http:// or https://, as in http://127.0.0.1:11434/v1")
+    try:
+        is_valid = bool(urlsplit(value).hostname) and urlsplit(value).port != 0
+    except ValueError:
+        is_valid = False
+    if not is_valid:
+        raise ValueError("must have a host, and a port from 1 to 65535 where it has one")
 
 
 def _hosts_with_ports(value: Sequence[str]) -> tuple[str, ...]:
@@ -99,7 +106,8 @@ def _redis_address(value: SecretStr) -> SecretStr:
 
 
 def _service_key(value: SecretStr) -> SecretStr:
-    if not value.get_secret_value().isprintable():
+    key = value.get_secret_value()
+    if not (key.isascii() and key.isprintable()):
         raise ValueError("holds a line end or another character that no request can carry")
     return value
 

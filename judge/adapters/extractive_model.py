@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Final
@@ -22,7 +22,6 @@ from judge.types.replies import ModelReply, Prompt
 from judge.types.requests import JudgeRequest
 
 NAME: Final = "extractive"
-PERSONAS: Final = ("Therapist", "Analyst", "Coach")
 
 QUERY_WEIGHT: Final = 2.0
 """A word of the question counts this much more than one of the context."""
@@ -84,13 +83,10 @@ class Quote:
 
 
 class ExtractiveModel:
-    """A LanguageModel that selects sentences; *persona_names* are those the checks expect."""
+    """A LanguageModel that selects sentences."""
 
     name: str = NAME
     gives_verdicts: bool = False
-
-    def __init__(self, persona_names: Callable[[], Sequence[str]] = lambda: PERSONAS) -> None:
-        self._persona_names = persona_names
 
     async def complete(
         self,
@@ -101,7 +97,7 @@ class ExtractiveModel:
         on_text: OnText = ignore_text,
     ) -> ModelReply:
         """The best quotations, at once: time-out and room do not matter, and it raises nothing."""
-        reply = _reply(prompt.request, _ranked(prompt), self._persona_names())
+        reply = _reply(prompt, _ranked(prompt))
         return ModelReply(json.dumps(reply, ensure_ascii=False), NAME)
 
 
@@ -161,20 +157,18 @@ def _cut(text: str, max_chars: int) -> str:
     return text[: max_chars + 1].rpartition(" ")[0].rstrip(_STRIPPED_END)
 
 
-def _reply(
-    request: JudgeRequest, quotes: Sequence[Quote], persona_names: Sequence[str]
-) -> dict[str, object]:
+def _reply(prompt: Prompt, quotes: Sequence[Quote]) -> dict[str, object]:
     """The JSON of a reply: two quotes in the summary, the next ones for the personas."""
-    summary = quotes[:2]
-    others = list(islice(cycle(quotes[2:] or quotes), len(persona_names))) if quotes else []
+    summary, personas = quotes[:2], prompt.personas
+    others = list(islice(cycle(quotes[2:] or quotes), len(personas))) if quotes else []
     used: dict[int, set[int]] = {}
     for quote in [*summary, *others]:
         used.setdefault(quote.reference.number, set()).add(quote.sentence)
     return {
-        "paraphrase": _paraphrase(request),
+        "paraphrase": _paraphrase(prompt.request),
         "personas": [
-            _persona(name, at, others[at] if others else None)
-            for at, name in enumerate(persona_names)
+            _persona(persona.name, at, others[at] if others else None)
+            for at, persona in enumerate(personas)
         ],
         "summary": " ".join([SUMMARY if quotes else NOTHING, *(quote.cited for quote in summary)]),
         "references_help": bool(quotes),

@@ -27,9 +27,9 @@ def open_model(
 ) -> LanguageModel:
     """The model called *name*; raises ConfigurationError if its key or address is not set."""
     if name == EXTRACTIVE:
-        return ExtractiveModel(lambda: [p.name for p in library.sources.current().personas])
+        return ExtractiveModel()
     if name.startswith(OPENAI):
-        return RemoteModel(_openai(name, settings, library, stack), library.journal)
+        return RemoteModel(_openai(name, settings, stack), library.journal)
     if settings.gemini_api_key is None:
         raise ConfigurationError(
             f"The model {name} needs a key. Set GEMINI_API_KEY (or GOOGLE_API_KEY), set "
@@ -40,7 +40,7 @@ def open_model(
     return RemoteModel(service, library.journal)
 
 
-def _openai(name: str, settings: Settings, library: Library, stack: AsyncExitStack) -> ModelService:
+def _openai(name: str, settings: Settings, stack: AsyncExitStack) -> ModelService:
     """The service at JUDGE_OPENAI_BASE_URL; raises ConfigurationError."""
     from judge.adapters.openai.model import OpenaiService  # noqa: PLC0415 - others need no httpx2
 
@@ -56,9 +56,7 @@ def _openai(name: str, settings: Settings, library: Library, stack: AsyncExitSta
         name=name,
         served_name=served_name,
         api_key=key,
-        exact_schema=lambda prompt: exact_reply_schema(
-            library.sources.current().personas, prompt.references
-        ),
+        exact_schema=exact_reply_schema,
         loose_schema=reply_schema(),
     )
 

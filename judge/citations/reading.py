@@ -175,7 +175,7 @@ class _StatementReader:
     def _is_after_condition(self) -> bool:
         """Whether an initial condition has ended without a comma: "where it is late you must"."""
         is_first = self.tokens[0] in {"if", "when", "where", "until"} and self.clause == 1
-        if not is_first or self.is_fresh or "," in self.tokens:
+        if not is_first or self.is_fresh or not self.words or "," in self.tokens:
             return False
         return not _AUXILIARIES.isdisjoint(self.tokens[: self.words[-1].at])
 

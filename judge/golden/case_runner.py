@@ -111,7 +111,7 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
     journal, steps = RuleJournal(), list[Step]()
     knowledge = config.knowledge_for(stored)
     clock = config.clock
-    model = RecordingModel(config.model or _model_of(stored, knowledge, replies))
+    model = RecordingModel(config.model or _model_of(stored, replies))
     retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
     try:
         async with _open_documents(stored, clock) as passages:
@@ -208,7 +208,5 @@ def prompt_digest(prompts: tuple[Prompt, ...]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _model_of(stored: StoredCase, knowledge: Knowledge, replies: ReplayModel) -> LanguageModel:
-    if stored.case.model == "extractive":
-        return ExtractiveModel(lambda: [persona.name for persona in knowledge.personas])
-    return replies
+def _model_of(stored: StoredCase, replies: ReplayModel) -> LanguageModel:
+    return ExtractiveModel() if stored.case.model == "extractive" else replies

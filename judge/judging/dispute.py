@@ -70,11 +70,10 @@ def _without_marks(folded: str) -> str:
 
 def fold(text: str) -> str:
     """*text* as one line, case-folded and NFKC-normalised, with straight apostrophes."""
+    text = strip_invisible(straight_apostrophes(text))
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", strip_invisible(straight_apostrophes(text)))
-        text = text.replace("\u2010", "-")  # NFKC turns a non-breaking hyphen into this one
-    else:
-        text = text.replace("`", "'")
+        # NFKC turns a non-breaking hyphen into U+2010.
+        text = unicodedata.normalize("NFKC", text).replace("\u2010", "-")
     return fold_space(text.casefold())
 
 

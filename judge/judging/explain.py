@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from judge.judging.dispute import Dispute, NormalisedText
+from judge.judging.dispute import Dispute, NormalisedText, straight_apostrophes
 from judge.judging.domains import (
     Detector,
     DetectorTerm,
@@ -187,10 +187,13 @@ def _overlapped_terms(
 
 @dataclass(frozen=True, slots=True)
 class _ConfiguredTerms:
-    """The terms and patterns of one domain as written in files; ours overrule the package's."""
+    """The terms and patterns of one domain as written, with their files, by the form matched.
+
+    Ours overrule the package's.
+    """
 
     terms: dict[Words, tuple[str, str]]
-    patterns: dict[str, str]
+    patterns: dict[str, tuple[str, str]]
 
     @classmethod
     def of(cls, domain: DomainSpec) -> "_ConfiguredTerms":
@@ -201,14 +204,16 @@ class _ConfiguredTerms:
                 for file, of in (package, ours)
                 for text, _ in of.terms
             },
-            {item.regex: file for file, of in (package, ours) for item in of.patterns},
+            {
+                straight_apostrophes(item.regex): (item.regex, file)
+                for file, of in (package, ours)
+                for item in of.patterns
+            },
         )
 
     def find(self, key: str, match: DomainMatch) -> tuple[str, str]:
         """The term or pattern of *match* as written, and its file."""
-        if match.words:
-            return self.find_term(match.words)
-        return key, self.patterns.get(key, "")
+        return self.find_term(match.words) if match.words else self.patterns[key]
 
     def find_term(self, words: Words) -> tuple[str, str]:
         """The term of these *words*, else the longest term inside them, and its file."""

@@ -10,6 +10,9 @@ import functools
 from judge.judging.dispute import Dispute
 from judge.text.pattern_set import PatternSet
 
+NATIONS = ("england", "scotland", "wales", "northern-ireland")
+"""As `nations` of a source spells them."""
+
 _ABROAD = (
     r"(?!,? (?:ontario|canada|usa|united states|australia|new zealand|alabama|kentucky|ohio|"
     r"connecticut|new hampshire|maine|maryland|massachusetts|michigan|minnesota|new jersey|"
@@ -127,7 +130,7 @@ def _signs() -> PatternSet:
 
 
 def find_nations(dispute: Dispute) -> frozenset[str]:
-    """The nations that *dispute* mentions, as `nations` of a source spells them; often none.
+    """The NATIONS that *dispute* mentions; often none.
 
     >>> from judge.judging.dispute import read_dispute
     >>> sorted(find_nations(read_dispute("He is in Cardiff.", "Does the law of England apply?")))

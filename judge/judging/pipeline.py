@@ -112,7 +112,7 @@ class Pipeline:
         safety = find_safety(knowledge.safety, dispute)
         collected_at = self.clock.monotonic()
         run = RunContext(request, knowledge, detection, collected, safety, deadline, collected_at)
-        streamed = StreamedFields(emit, knowledge.personas, is_enabled=stream_fields)
+        streamed = StreamedFields(emit, is_enabled=stream_fields)
         attempts = await self._ask(run, emit, streamed)
         result = build_result(request_id, run, attempts)
         is_judged = result.personas[0].verdict is not None
@@ -131,7 +131,7 @@ class Pipeline:
         first = await self._attempt(run, streamed)
         log_attempt(self.journal, first, number=1)
         if not first.checked.defects:
-            return (streamed.merge_into(first),)
+            return (first,)
         streamed.restart(first)
         emit(AttemptStarted(2))
         try:
@@ -143,17 +143,16 @@ class Pipeline:
             return (streamed.merge_into(first),)
         log_attempt(self.journal, second, number=2)
         streamed.withdraw_if_recited(second)
-        return (streamed.merge_into(first), streamed.merge_into(second))
+        return (streamed.merge_into(first), second)
 
     async def _attempt(
         self, run: RunContext, streamed: StreamedFields, previous: Attempt | None = None
     ) -> Attempt:
         """Ask the model once and check its reply; *previous* is the attempt to be corrected."""
-        personas = run.knowledge.personas
         prompt = render_prompt(
             run.request,
             run.collected.references,
-            personas,
+            run.knowledge.personas,
             needs_care=run.safety.needs_care,
             defects=previous.checked.defects if previous else (),
             settled=tuple(streamed.fields.values()),
@@ -173,11 +172,7 @@ class Pipeline:
             raise ContentBlocked(blocked.reason, help_lines) from blocked
         streamed.finish(prompt, model, reply)
         checked = check_reply(
-            reply,
-            prompt,
-            personas=personas,
-            needs_verdicts=model.gives_verdicts,
-            settled=streamed.fields,
+            reply, prompt, needs_verdicts=model.gives_verdicts, settled=streamed.fields
         )
         is_degraded = model is not self.model.primary or not model.gives_verdicts
         return Attempt(reply, checked, is_degraded)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from judge.errors import BadScope
 from judge.judging.dispute import Dispute
 from judge.judging.model_caller import Deadline
-from judge.judging.nations import find_nations
+from judge.judging.nations import NATIONS, find_nations
 from judge.judging.pages.candidates import NO_NEARNESS
 from judge.judging.pages.choose import (
     ASSUMED_NATION,
@@ -21,7 +21,6 @@ from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pages.snippet_store import CachedPage
 from judge.judging.prompts.render import number_references
 from judge.judging.sources import SourceCatalog
-from judge.judging.sources_file.tables import NATIONS
 from judge.ports import PassageFinder
 from judge.types.references import CitablePassages, Reference, RetrievalSettings, Snippet
 from judge.types.requests import JudgeRequest

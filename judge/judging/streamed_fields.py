@@ -5,7 +5,6 @@ whatever a later reply says in its place, unless a restart withdraws it.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -14,7 +13,7 @@ from judge.judging.verdicts.check import SettledFields, with_settled_fields
 from judge.judging.verdicts.partial_reply import ReplyReader
 from judge.judging.verdicts.reply_schema import MAX_REPLY_LENGTH
 from judge.ports import LanguageModel, OnText, ignore_text
-from judge.types.replies import CheckedField, Defect, ModelReply, Persona, Prompt
+from judge.types.replies import CheckedField, Defect, ModelReply, Prompt
 from judge.types.steps import Emit, FieldChecked, Restarted
 
 _STRUCTURE = re.compile(r"[][{}]")
@@ -30,9 +29,8 @@ _RECITED = frozenset({"recitation", "other"})
 class StreamedFields:
     """Emits the checked fields of the replies to one request; does nothing unless *is_enabled*."""
 
-    def __init__(self, emit: Emit, personas: Sequence[Persona], *, is_enabled: bool) -> None:
+    def __init__(self, emit: Emit, *, is_enabled: bool) -> None:
         self._emit = emit
-        self._personas = personas
         self._is_enabled = is_enabled
         self._fields: dict[str, CheckedField] = {}
         self._kept: dict[str, CheckedField] = {}
@@ -79,7 +77,7 @@ class StreamedFields:
             self._withdraw_new(second.checked.defects)
 
     def merge_into(self, attempt: Attempt) -> Attempt:
-        """*attempt* with the streamed fields in place of its own."""
+        """*attempt*, an earlier one, with the fields streamed since in place of its own."""
         checked = attempt.checked
         if checked.reply is None or not self._fields:
             return attempt
@@ -117,9 +115,7 @@ class StreamedFields:
         self._done.clear()
 
     def _read_fields(self, prompt: Prompt, *, is_whole: bool) -> None:
-        reader = ReplyReader(
-            prompt, self._personas, self._fields, needs_verdicts=self._gives_verdicts
-        )
+        reader = ReplyReader(prompt, self._fields, needs_verdicts=self._gives_verdicts)
         done = self._done | self._fields.keys()
         for field in reader.fields(self._text, done=done, is_whole=is_whole):
             self._done.add(field.name)

@@ -13,17 +13,29 @@ Evidence = Literal["grounded", "unverified", "missing", "not_applicable", "none"
 
 
 @dataclass(frozen=True, slots=True)
+class Persona:
+    """A role in which the model judges: its name, and a brief that says what it looks at."""
+
+    name: str
+    brief: str
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """What the model is given.
 
-    `instructions` is the system message, `text` the user message; both are complete. `request`
-    and `references` are what they were rendered from, for a model that quotes instead of writing.
+    `instructions` is the system message, `text` the user message; both are complete. `request`,
+    `references` and `personas` are what they were rendered from, for a model that quotes instead of
+    writing, and for the checks of the reply.
     """
 
     instructions: str
     text: str
     request: JudgeRequest
     references: tuple[Reference, ...] = ()
+    personas: tuple[Persona, ...] = ()
+    rules: str = ""
+    """The instructions without what they repeat of an earlier reply; no reply may copy them."""
     schema: Mapping[str, object] | None = None
     """The JSON schema of the reply; None for that of a verdict."""
 
@@ -93,14 +105,6 @@ class Defect:
     def __str__(self) -> str:
         """The defect in words, without the value, which must not be shown."""
         return f"{self.field} ({self.rule}): expected {self.expected}"
-
-
-@dataclass(frozen=True, slots=True)
-class Persona:
-    """A role in which the model judges: its name, and a brief that says what it looks at."""
-
-    name: str
-    brief: str
 
 
 @dataclass(frozen=True, slots=True)

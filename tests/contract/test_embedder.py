@@ -169,6 +169,28 @@ async def test_failure_raises_embedder_unavailable_without_the_text(world):
         assert "secret" not in str(caught.value)
 
 
+async def test_unusable_proxy_raises_embedder_unavailable(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:99999")
+    async with open_client("http://models.example/v1") as client:
+        with pytest.raises(EmbedderUnavailable):
+            await openai_embedder(client, "tiny", "", sleep=no_sleep).embed_query("boiler")
+
+
+@pytest.mark.parametrize("text", ["boiler", "\udcff"])
+@pytest.mark.parametrize("service", ["openai", "gemini", "cohere"])
+async def test_key_that_no_header_can_hold_raises_embedder_unavailable(service, text):
+    async with httpx.AsyncClient() as plain, open_client("http://127.0.0.1:9/v1") as client:
+        google = GeminiClient("sk‑1", "http://127.0.0.1:9")
+        embedder = {
+            "openai": lambda: openai_embedder(client, "tiny", "sk‑1", sleep=no_sleep),
+            "gemini": lambda: gemini_embedder(google, sleep=no_sleep),
+            "cohere": lambda: cohere_embedder(plain, "sk‑1", sleep=no_sleep),
+        }[service]()
+        with pytest.raises(EmbedderUnavailable):
+            await embedder.embed_query(text)
+        await google.aclose()
+
+
 async def test_openai_request_follows_the_protocol(tmp_path):
     async with openai(tmp_path) as world:
         await world.embedder.embed_passages(["a", "b"])

@@ -54,7 +54,7 @@ def make_prompt() -> Prompt:
     )
     fetched_at = datetime(2026, 1, 1, tzinfo=UTC)
     reference = Reference(1, "page", "https://example.org/1", "Repairs", WORDS, fetched_at, False)
-    return Prompt("You are a fair judge.", TEXT, request, (reference,))
+    return Prompt("You are a fair judge.", TEXT, request, (reference,), DEFAULT_PERSONAS)
 
 
 VERDICT = json.dumps(verdict_for(TEXT))
@@ -145,7 +145,7 @@ async def _openai() -> AsyncIterator[ModelUnderTest]:
             name="openai:tiny",
             served_name="tiny",
             api_key="",
-            exact_schema=lambda prompt: exact_reply_schema(DEFAULT_PERSONAS, prompt.references),
+            exact_schema=exact_reply_schema,
             loose_schema=reply_schema(),
         )
         yield ModelUnderTest(
@@ -202,7 +202,7 @@ async def complete(
 
 
 def broken_rules_of(reply: ModelReply) -> set[str]:
-    checked = check_reply(reply, make_prompt(), personas=DEFAULT_PERSONAS, needs_verdicts=True)
+    checked = check_reply(reply, make_prompt(), needs_verdicts=True)
     return {defect.rule for defect in checked.defects}
 
 

@@ -22,7 +22,6 @@ from judge.entrypoints.api.app import create_app
 from judge.entrypoints.mcp.lazy_app import open_lazily
 from judge.entrypoints.mcp.streamable_http import viewer
 from judge.errors import ConfigurationError
-from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.settings import Settings, load_settings, name_and_key
 from judge.types.search import OPERATOR, Viewer
 from tests.entrypoints.api_bench import DISPUTE
@@ -120,7 +119,7 @@ class AppClient:
 
 @asynccontextmanager
 async def open_app(tmp_path) -> AsyncIterator[AppClient]:
-    model = ExtractiveModel(lambda: [persona.name for persona in DEFAULT_PERSONAS])
+    model = ExtractiveModel()
     async with open_mcp_bench(tmp_path, model, documents=SHELF) as mcp_server:
         settings = Settings(_env_file=None, **KEYS)
         app = create_app(

@@ -99,8 +99,9 @@ def test_path_with_nul_is_refused(folder: Path):
 @pytest.mark.parametrize(
     "name", ["GEMINI_API_KEY", "JUDGE_OPENAI_API_KEY", "COHERE_API_KEY", "QDRANT_API_KEY"]
 )
-def test_key_with_a_line_end_is_refused_without_showing_it(monkeypatch, name: str):
-    monkeypatch.setenv(name, "geheim\nnis")
+@pytest.mark.parametrize("key", ["geheim\nnis", "geheim‑nis"], ids=["line end", "not ASCII"])
+def test_key_that_no_header_can_hold_is_refused_without_showing_it(monkeypatch, name, key):
+    monkeypatch.setenv(name, key)
     assert f"{name} holds a line end" in refusal()
     assert "geheim" not in refusal()
 
@@ -144,6 +145,14 @@ def test_origin_that_no_browser_sends_is_refused(monkeypatch, origin: str):
 )
 def test_valid_origin_is_accepted(origin: str):
     assert Settings(cors_origins=(origin,)).cors_origins == (origin,)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:114340/v1", "http://h:0/v1", "http://[::1", "http:///v1"]
+)
+def test_base_url_without_a_valid_host_and_port_is_refused(monkeypatch, url: str):
+    monkeypatch.setenv("JUDGE_OPENAI_BASE_URL", url)
+    assert "JUDGE_OPENAI_BASE_URL must have a host, and a port" in refusal()
 
 
 def test_base_url_without_a_scheme_is_refused(monkeypatch):

@@ -32,6 +32,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 BatchOutcome = list[list[float]] | ModelFailure
 Ask = Callable[[Sequence[str], Purpose], Awaitable[BatchOutcome]]
+"""Asks a service once; whatever it raises counts as a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,9 @@ class BatchEmbedder:
                 vectors = await self.ask(texts, purpose)
         except TimeoutError:
             return ModelFailure("no answer in time")
+        # The connection's errors are many: a key that no header can hold, an unusable proxy.
+        except Exception as error:  # noqa: BLE001
+            return ModelFailure(type(error).__name__)
         if isinstance(vectors, ModelFailure):
             return vectors
         if len(vectors) != len(texts) or not all(vectors):

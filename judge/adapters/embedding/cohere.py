@@ -43,10 +43,7 @@ async def _ask(
         "output_dimension": DIMENSIONS,
         "truncate": "END",
     }
-    try:
-        response = await client.post(URL, json=body, headers={"Authorization": f"Bearer {api_key}"})
-    except httpx.HTTPError as error:
-        return ModelFailure(type(error).__name__)
+    response = await client.post(URL, json=body, headers={"Authorization": f"Bearer {api_key}"})
     if response.status_code != httpx.codes.OK:
         return failure_of(response.status_code, response.headers.get("Retry-After"))
     try:

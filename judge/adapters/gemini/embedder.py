@@ -13,7 +13,6 @@ from judge.adapters.embedding.batches import (
     failure_of,
 )
 from judge.adapters.gemini.client import GeminiClient
-from judge.adapters.model_failure import ModelFailure
 
 MODEL = "gemini-embedding-001"
 BATCH_TEXTS = 100
@@ -32,10 +31,7 @@ def gemini_embedder(client: GeminiClient, *, sleep: Sleep = asyncio.sleep) -> Ba
 
 
 async def _ask(client: GeminiClient, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:
-    try:
-        sdk = await client.open()
-    except Exception as error:  # noqa: BLE001 - certificates, a broken install
-        return ModelFailure(type(error).__name__)
+    sdk = await client.open()
     from google.genai import errors, types  # noqa: PLC0415 - takes a second
 
     config = types.EmbedContentConfig(
@@ -48,6 +44,4 @@ async def _ask(client: GeminiClient, texts: Sequence[str], purpose: Purpose) -> 
     except errors.APIError as error:
         headers: Any = getattr(error.response, "headers", {})
         return failure_of(error.code, headers.get("Retry-After"))
-    except Exception as error:  # noqa: BLE001 - the SDK lets its transports' errors through
-        return ModelFailure(type(error).__name__)
     return [list(embedding.values or ()) for embedding in reply.embeddings or ()]

@@ -43,14 +43,18 @@ def bearer(api_key: str) -> dict[str, str]:
 
 
 async def served_models(base_url: str, api_key: str, *, timeout_s: float) -> tuple[str, ...]:
-    """The names of the models that the server at *base_url* has; raises ModelUnavailable."""
+    """The names of the models that the server at *base_url* has.
+
+    Raises ModelUnavailable and ConfigurationError.
+    """
+    client = open_client(base_url)
     try:
-        async with asyncio.timeout(timeout_s), open_client(base_url) as client:
+        async with asyncio.timeout(timeout_s), client:
             response = await client.get("models", headers=bearer(api_key))
             models = _ModelList.model_validate_json(response.raise_for_status().content)
     except httpx2.HTTPStatusError as error:
         reason = f"status {error.response.status_code}"
-    except (httpx2.HTTPError, TimeoutError, ValueError) as error:
+    except Exception as error:  # noqa: BLE001 - no list, or what httpx2 lets through of its proxy
         reason = type(error).__name__
     else:
         return tuple(model.id for model in models.data or ())

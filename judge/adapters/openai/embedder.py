@@ -47,10 +47,7 @@ async def _ask(
 ) -> BatchOutcome:
     """The vectors of *texts*; the protocol has no field for the purpose."""
     body = {"model": model, "input": list(texts), "encoding_format": "float"}
-    try:
-        response = await client.post("embeddings", json=body, headers=bearer(api_key))
-    except httpx2.HTTPError as error:
-        return ModelFailure(type(error).__name__)
+    response = await client.post("embeddings", json=body, headers=bearer(api_key))
     if not response.is_success:
         return failure_of(response.status_code, response.headers.get("Retry-After"))
     try:

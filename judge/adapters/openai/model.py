@@ -66,15 +66,12 @@ class OpenaiService:
         self, prompt: Prompt, *, doubles_limit: bool, on_text: OnText
     ) -> ModelReply | ModelFailure:
         """See `ModelService.ask`; remembers the form that the server supports."""
-        form: RequestForm | None = self._form
-        first_failure: ModelFailure | None = None
-        while form:
-            is_exact = form.response_format == "exact"
-            schema = self.exact_schema(prompt) if is_exact else self.loose_schema
-            body = request_body(
-                form, self.served_name, prompt, prompt.schema or schema,
-                factor=2 if doubles_limit else 1,
-            )  # fmt: skip
+        form, first_failure = self._form, None
+        while True:
+            is_exact = form.response_format == "exact" and not prompt.schema
+            schema = self.exact_schema(prompt) if is_exact else prompt.schema or self.loose_schema
+            factor = 2 if doubles_limit else 1
+            body = request_body(form, self.served_name, prompt, schema, factor=factor)
             outcome, message = await self._post(body, on_text)
             if not isinstance(outcome, ModelFailure):
                 self._form = form
@@ -82,8 +79,10 @@ class OpenaiService:
             if outcome.status not in UNSUPPORTED_FIELD:
                 return outcome
             first_failure = first_failure or outcome
-            form = form.after_refusal(message)
-        return first_failure or ModelFailure("refused")
+            weaker = form.after_refusal(message)
+            if weaker is None:
+                return first_failure
+            form = weaker
 
     async def warm(self) -> ModelFailure | None:
         """Does nothing: the first call connects, and a local server loads the model then."""

@@ -13,7 +13,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -101,8 +101,8 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
     """A network backend that connects only to public addresses and *trusted* `host:port`s."""
 
     trusted: frozenset[str]
-    resolver: Resolver = field(default_factory=open_resolver)
-    network: httpcore.AsyncNetworkBackend = field(default_factory=httpcore.AnyIOBackend)
+    resolver: Resolver
+    network: httpcore.AsyncNetworkBackend
 
     async def connect_tcp(
         self,

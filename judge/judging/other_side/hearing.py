@@ -88,14 +88,13 @@ async def _verdicts(run: RunContext, model: MeteredModel) -> tuple[OtherVerdict,
 
     Raises InvalidReply after two such replies, and what `MeteredModel.ask` raises.
     """
-    personas, doubles_limit = run.knowledge.personas, False
+    references, personas = run.collected.references, run.knowledge.personas
     defects: tuple[Defect, ...] = ()
+    doubles_limit = False
     for _ in range(2):
-        prompt = render_prompt(
-            run.request, run.collected.references, personas, is_brief=True, defects=defects
-        )
+        prompt = render_prompt(run.request, references, personas, is_brief=True, defects=defects)
         reply = await model.ask(prompt, doubles_limit=doubles_limit)
-        checked = check_reply(reply, prompt, personas=personas)
+        checked = check_reply(reply, prompt)
         if checked.reply is not None:
             return tuple(
                 OtherVerdict(persona.name, persona.verdict, one_line(persona.rationale))

@@ -10,6 +10,7 @@ from dataclasses import replace
 from html import escape
 from urllib.parse import unquote, urlsplit
 
+from judge.judging.nations import NATIONS
 from judge.judging.pages.dates import parse_date
 from judge.judging.pages.lead_paragraph import is_prose
 from judge.judging.pages.notes import nations_of
@@ -33,8 +34,6 @@ _TEXT_KEYS = (
     *("collection_groups", "groups"),
 )
 """Keys of `details` with text, in the order in which pages show them."""
-
-_NATIONS = ("england", "scotland", "wales", "northern_ireland")
 
 
 def content_api_urls(url: str) -> tuple[str, ...]:
@@ -77,14 +76,18 @@ def parse_content_item(body: bytes, url: str, *, max_words: int = MAX_WORDS) -> 
     return facts if facts.withdrawn else _with_text(facts, item, part, max_words)
 
 
-def _path(url: str) -> str:
-    """The path of *url* without a trailing slash, or "" if it is not on GOV.UK."""
+def is_on_govuk(url: str) -> bool:
+    """Whether the page at *url* is one of GOV.UK's."""
     try:
-        parts = urlsplit(url)
-        is_here = parts.scheme in {"https", "http"} and parts.hostname == HOST
+        return urlsplit(url).hostname == HOST
     except ValueError:
-        return ""
-    return parts.path.rstrip("/") if is_here else ""
+        return False
+
+
+def _path(url: str) -> str:
+    """The path of *url* without a trailing slash, or "" if it is no web page of GOV.UK."""
+    parts = urlsplit(url) if is_on_govuk(url) else None
+    return parts.path.rstrip("/") if parts and parts.scheme in {"https", "http"} else ""
 
 
 def _part(item: Mapping[str, object], url: str) -> str | None:
@@ -142,8 +145,9 @@ def _html(value: object, depth: int = 4) -> str:
 def _nations(details: Mapping[str, object]) -> tuple[str, ...]:
     """The nations that the item states, else those named under `need_to_know`."""
     stated = _mapping(details.get("national_applicability"))
-    if applies := [n for n in _NATIONS if _mapping(stated.get(n)).get("applicable") is True]:
-        return tuple(nation.replace("_", "-") for nation in applies)
+    flags = ((nation, _mapping(stated.get(nation.replace("-", "_")))) for nation in NATIONS)
+    if applies := tuple(nation for nation, flag in flags if flag.get("applicable") is True):
+        return applies
     lines = _parse(_html(details.get("need_to_know"))).blocks
     return next(filter(None, (nations_of(line.text) for line in lines)), ())
 

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from judge.judging.nations import NATIONS
 from judge.judging.pages.lead_paragraph import Content
 from judge.judging.pages.markup_hints import HEADING_TAGS
 from judge.judging.pages.page_blocks import PageBlock
 
-_ALL_NATIONS = ("england", "scotland", "wales", "northern-ireland")
 _BRITAIN = ("england", "scotland", "wales")
 _PLACES: dict[str, tuple[str, ...]] = {
     "england": ("england",),
@@ -20,9 +20,9 @@ _PLACES: dict[str, tuple[str, ...]] = {
     "wales": ("wales",),
     "northern ireland": ("northern-ireland",),
     "great britain": _BRITAIN,
-    "united kingdom": _ALL_NATIONS,
+    "united kingdom": NATIONS,
     "britain": _BRITAIN,
-    "uk": _ALL_NATIONS,
+    "uk": NATIONS,
     "gb": _BRITAIN,
     "ni": ("northern-ireland",),
 }
@@ -127,10 +127,10 @@ def nations_of(line: str) -> tuple[str, ...]:
     line = " ".join(line.lower().split())
     if match := _APPLIES.match(line):
         nations = _nations_named(match["places"] or match["alone"])
-        return tuple(nation for nation in _ALL_NATIONS if nation in nations)
+        return tuple(nation for nation in NATIONS if nation in nations)
     if match := _DOES_NOT_APPLY.match(line):
         nations = _nations_named(match["places"])
-        return tuple(nation for nation in _ALL_NATIONS if nation not in nations)
+        return tuple(nation for nation in NATIONS if nation not in nations)
     return ()
 
 

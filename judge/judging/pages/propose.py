@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
+from judge.judging.nations import NATIONS
 from judge.judging.pages.page_records import PageContent, PageRecord
 from judge.judging.sources import SourceCatalog
-from judge.judging.sources_file.tables import NATIONS
 from judge.text.english import STOP_WORDS, stems, words
 from judge.types.references import SourceSpec
 from judge.vocabulary.thesaurus import GAP, Thesaurus

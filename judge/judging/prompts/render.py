@@ -113,12 +113,17 @@ def render_prompt(
         parts.append(_WITHOUT_REFERENCES)
     if is_brief:
         parts.append(_BRIEF)
-    if defects:
-        parts.append(_RETRY.format(defects="\n".join(_defect_line(d) for d in defects)))
-    if settled:
-        parts.append(_SETTLED.format(others=_unsettled_names(settled, personas)))
+    retry = [_RETRY.format(defects="\n".join(map(_defect_line, defects)))] if defects else []
+    rest = [_SETTLED.format(others=_unsettled_names(settled, personas))] if settled else []
     blocks = [*_reference_block(references), *dispute_block(request), *_settled_block(settled)]
-    return Prompt("\n\n".join(parts), "\n".join(blocks) + "\n", request, tuple(references))
+    return Prompt(
+        "\n\n".join([*parts, *retry, *rest]),
+        "\n".join(blocks) + "\n",
+        request,
+        tuple(references),
+        tuple(personas),
+        rules="\n\n".join([*parts, *rest]),
+    )
 
 
 def prompt_digest(personas: Sequence[Persona]) -> str:

@@ -14,13 +14,11 @@ from pydantic import (
 )
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
+from judge.judging.nations import NATIONS
 from judge.judging.prompts.untrusted import has_tag
 from judge.text.regex_limits import checked_regex
 from judge.types.references import RetrievalSettings
 from judge.types.requests import DEFAULT_DOMAIN
-
-NATIONS = ("england", "scotland", "wales", "northern-ireland")
-"""The values that `nations` may hold."""
 
 MAX_PERSONAS = 6
 

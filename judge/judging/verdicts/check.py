@@ -68,7 +68,6 @@ def check_reply(
     reply: ModelReply,
     prompt: Prompt,
     *,
-    personas: Sequence[Persona],
     needs_verdicts: bool = True,
     settled: SettledFields | None = None,
 ) -> ReplyCheck:
@@ -81,14 +80,17 @@ def check_reply(
         return _rejected([Defect("unfinished", "reply", reply.finish, expected, is_hard=True)])
     settled = settled or {}
     values = {name: field.value for name, field in settled.items()}
-    body, defects = parse_reply(reply.text, personas, needs_verdicts=needs_verdicts, settled=values)
+    body, defects = parse_reply(
+        reply.text, prompt.personas, needs_verdicts=needs_verdicts, settled=values
+    )
     if body is None:
         return _rejected(defects)
     settled_help = settled_references_help(settled, prompt.references)
     references_help = body.references_help if settled_help is None else settled_help
     context = CheckContext(prompt, references_help, body.quotes)
     fields = tuple(
-        settled.get(field.name) or check_field(field, context) for field in _fields(body, personas)
+        settled.get(field.name) or check_field(field, context)
+        for field in _fields(body, prompt.personas)
     )
     checked = CheckedReply(fields, bool(prompt.references), context.references_help)
     hard = [defect for defect in checked.defects if defect.is_hard]
@@ -108,7 +110,7 @@ def check_field(field: ReplyField, context: CheckContext) -> CheckedField:
     quoted = named_sentences(context.quotes, _cited(citing), references)
     citations = tuple(_citations(field, citing, quoted, references))
     soft = (
-        *form_defects(field, marks, context.prompt.instructions),
+        *form_defects(field, marks, context.prompt.rules),
         *evidence_defects(citing, quoted, references, references_help=context.references_help),
         *contradiction_defects(citations),
     )

@@ -4,7 +4,7 @@ The rules are those of the finished reply, so that nothing is shown that the fin
 reject.
 """
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -29,7 +29,7 @@ from judge.judging.verdicts.reply_schema import (
 )
 from judge.judging.verdicts.rules import ReplyField, paraphrase_field, persona_field, summary_field
 from judge.types.or_none import OrNone
-from judge.types.replies import CheckedField, Persona, Prompt
+from judge.types.replies import CheckedField, Prompt
 
 
 class PartialBody(BaseModel):
@@ -47,7 +47,6 @@ class ReplyReader:
     """Reads replies to a prompt while they are written; fields shown before stay `settled`."""
 
     prompt: Prompt
-    personas: Sequence[Persona]
     settled: SettledFields
     needs_verdicts: bool
 
@@ -81,7 +80,7 @@ class ReplyReader:
         """Each field by name; None for one that is missing or has the wrong shape."""
         yield "paraphrase", paraphrase_field(body.paraphrase) if body.paraphrase else None
         bodies = body.personas or ()
-        for index, persona in enumerate(self.personas):
+        for index, persona in enumerate(self.prompt.personas):
             member = bodies[index] if index < len(bodies) else None
             if member and not matches_persona(persona, member, needs_verdict=self.needs_verdicts):
                 member = None

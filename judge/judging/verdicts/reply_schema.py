@@ -3,15 +3,16 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import islice
 from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
+from judge.judging.dispute import fold
 from judge.text.english import strip_invisible
 from judge.text.source_sentences import source_sentences
-from judge.types.references import Reference
-from judge.types.replies import Defect, Persona, PersonaVerdict, VerdictWord
+from judge.types.replies import Defect, Persona, PersonaVerdict, Prompt, VerdictWord
 
 PARAPHRASE_LIMIT = 240
 """Characters, about 30 words; more than twice a limit is a hard defect, for every text."""
@@ -24,6 +25,8 @@ MAX_REPLY_LENGTH = 200_000
 """Characters; ten times what the limits add up to, so that nothing hostile is parsed."""
 MAX_VALUE_LENGTH = 80
 """Characters of a defective value that are repeated to the model and the client."""
+MAX_SHAPE_DEFECTS = 20
+"""Invalid locations that are named; a model in a loop writes thousands."""
 _EXPECTED = {
     "missing": "a value", "string_type": "a text", "bool_type": "true or false",
     "int_type": "a whole number", "tuple_type": "a list", "model_type": "an object",
@@ -112,19 +115,17 @@ def array_schema(items: object) -> dict[str, object]:
     return {"type": "array", "items": items}
 
 
-def exact_reply_schema(
-    personas: Sequence[Persona], references: Sequence[Reference]
-) -> dict[str, object]:
-    """`reply_schema` with the names of *personas*, the numbers of *references* and all limits.
+def exact_reply_schema(prompt: Prompt) -> dict[str, object]:
+    """`reply_schema` with the names of personas and the numbers of references, and all limits.
 
     For servers with constrained decoding: small models keep many rules only when forced to, and
     some would write one text until their tokens are used up.
     """
-    persona_schemas = [_exact_persona(persona.name) for persona in personas]
+    persona_schemas = [_exact_persona(persona.name) for persona in prompt.personas]
     return object_schema(
         paraphrase=_text(PARAPHRASE_LIMIT),
         references_help={"type": "boolean"},
-        quotes=_exact_quotes([len(source_sentences(r.text)) for r in references]),
+        quotes=_exact_quotes([len(source_sentences(r.text)) for r in prompt.references]),
         personas={"type": "array", "prefixItems": persona_schemas} | _exactly(len(persona_schemas)),
         summary=_text(PROSE_LIMIT),
     )
@@ -231,15 +232,9 @@ def without_opening_fence(text: str) -> str:
 def _shape_defects(error: ValidationError) -> list[Defect]:
     """One defect per invalid location; a list with an invalid item is not also "too short"."""
     details = error.errors(include_url=False)
-    places = [detail["loc"] for detail in details]
-    return [
-        _shape_defect(detail)
-        for detail in details
-        if not any(
-            len(place) > len(detail["loc"]) and place[: len(detail["loc"])] == detail["loc"]
-            for place in places
-        )
-    ]
+    around = {detail["loc"][:size] for detail in details for size in range(len(detail["loc"]))}
+    innermost = (detail for detail in details if detail["loc"] not in around)
+    return [_shape_defect(detail) for detail in islice(innermost, MAX_SHAPE_DEFECTS)]
 
 
 def _shape_defect(detail: ErrorDetails) -> Defect:
@@ -254,7 +249,7 @@ def _shape_defect(detail: ErrorDetails) -> Defect:
 
 def matches_persona(persona: Persona, body: PersonaBody, *, needs_verdict: bool) -> bool:
     """Whether *body* has the name of *persona* and, if one is required, a verdict."""
-    is_named = body.name.casefold() == persona.name.casefold()
+    is_named = fold(body.name) == fold(persona.name)
     return is_named and (body.verdict is not None or not needs_verdict)
 
 
@@ -263,7 +258,7 @@ def _persona_defects(
 ) -> list[Defect]:
     expected = [persona.name for persona in personas]
     named = [persona.name for persona in body.personas]
-    if [name.casefold() for name in named] != [name.casefold() for name in expected]:
+    if [*map(fold, named)] != [*map(fold, expected)]:
         return [_hard("personas", "personas", ", ".join(named), f"in order: {', '.join(expected)}")]
     return [
         _hard("verdict", f"personas.{index}.verdict", "null", "Yes, No or Partially")

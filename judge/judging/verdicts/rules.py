@@ -87,7 +87,7 @@ def citation_defects(marks: Marks, count: int) -> Iterator[Defect]:
                 yield Defect("citation", name, shorten(mark.text), expected, is_hard=True)
 
 
-def form_defects(field: ReplyField, marks: Marks, instructions: str) -> Iterator[Defect]:
+def form_defects(field: ReplyField, marks: Marks, prompt_rules: str) -> Iterator[Defect]:
     """Soft: lengths, citations outside brackets or in a text that must not cite, repetition."""
     for name, text in field.citing.items():
         if len(text) > PROSE_LIMIT:
@@ -102,7 +102,7 @@ def form_defects(field: ReplyField, marks: Marks, instructions: str) -> Iterator
             yield _soft("misplaced", name, shorten(mark.text), "no citation in this text")
     for name, text in {**field.citing, **field.plain}.items():
         tokens = words(text)
-        if repeats_itself(tokens) or repeats_prompt(tokens, instructions):
+        if repeats_itself(tokens) or repeats_prompt(tokens, prompt_rules):
             yield _soft("repetition", name, shorten(text), "a text that repeats nothing")
 
 

@@ -42,11 +42,12 @@ def references(*texts: str) -> tuple[Reference, ...]:
 
 
 def complete(
-    *given: Reference, request: JudgeRequest = REQUEST, model: ExtractiveModel | None = None
+    *given: Reference,
+    request: JudgeRequest = REQUEST,
+    personas: tuple[Persona, ...] = PERSONAS,
 ) -> ModelReply:
-    prompt = Prompt("instructions", "text", request, given)
-    model = model or ExtractiveModel()
-    return asyncio.run(model.complete(prompt, timeout_s=1, doubles_limit=False))
+    prompt = Prompt("instructions", "text", request, given, personas)
+    return asyncio.run(ExtractiveModel().complete(prompt, timeout_s=1, doubles_limit=False))
 
 
 def answer(*given: Reference, request: JudgeRequest = REQUEST) -> dict:
@@ -54,8 +55,8 @@ def answer(*given: Reference, request: JudgeRequest = REQUEST) -> dict:
 
 
 def check(reply: ModelReply, *given: Reference) -> ReplyCheck:
-    prompt = Prompt("instructions", "text", REQUEST, given)
-    return check_reply(reply, prompt, personas=PERSONAS, needs_verdicts=False)
+    prompt = Prompt("instructions", "text", REQUEST, given, PERSONAS)
+    return check_reply(reply, prompt, needs_verdicts=False)
 
 
 def rules(checked: ReplyCheck) -> set[str]:
@@ -265,12 +266,10 @@ def test_a_page_without_a_title_is_named_by_its_number():
     assert reply["personas"][0]["key_points"][-1] == "Read it in full: reference 1."
 
 
-def test_personas_are_those_of_the_moment():
-    names = ["Aunt"]
-    model = ExtractiveModel(lambda: names)
-    names.append("Uncle")
+def test_personas_are_those_of_the_prompt():
+    personas = (Persona("Aunt", "a brief"), Persona("Uncle", "a brief"))
 
-    reply = json.loads(complete(*references(REPAIRS), model=model).text)
+    reply = json.loads(complete(*references(REPAIRS), personas=personas).text)
 
     assert [persona["name"] for persona in reply["personas"]] == ["Aunt", "Uncle"]
 

@@ -23,6 +23,7 @@ Rent can rise only if both sides sign. | rent=fact, rise=can!, sides=fact only a
 Rent can rise even if nobody signs. | rent=fact, rise=can!, signs=fact not! even
 You cannot refuse without a reason. | refuse=must not!, reason=fact not! without
 The order stops your ex from entering the home. | order=fact mixed, ex=fact mixed, entering=must not! mixed, home=must not mixed
+If it keeps you from sleeping tell the council. | sleeping=must not! if, tell=must not if, council=must not if
 Most workers get a statement and few refuse it. | workers=fact most, get=fact, statement=fact, refuse=fact few
 All workers (not agents) get breaks. | workers=fact all, agents=fact not!, get=fact, breaks=fact
 Late payment is no ground on which a lodger may be evicted. | late=fact, payment=fact, ground=fact!, lodger=fact mixed, evicted=must not! mixed

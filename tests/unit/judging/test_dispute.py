@@ -20,6 +20,11 @@ def test_text_folds_to_one_line_of_plain_lower_case() -> None:
     assert fold(" My\n\tBOILER\u200b is ﬁne ").strip() == "my boiler is fine"
 
 
+def test_invisible_characters_are_removed_from_any_text() -> None:
+    for ending in ("", " – é"):
+        assert fold(f"My land\x02lord hits\x08\n me{ending}") == f"my landlord hits me{ending}"
+
+
 def test_non_breaking_hyphen_folds_to_a_hyphen() -> None:
     assert fold("self\u2011harm") == fold("self\u2010harm") == "self-harm"
 

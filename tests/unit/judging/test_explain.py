@@ -21,7 +21,7 @@ TEXT = st.lists(st.sampled_from([*WORDS, "moon"]), max_size=12).map(" ".join)
 RENTING = compile_knowledge("""vocabulary = false
 [domains.tenancy]
 terms = { landlord = 3, boiler = 2, "pub landlord" = 0, "the pub landlord" = 0, party = -0.5 }
-patterns = [{ regex = 'section (8|21)', weight = 1 }]
+patterns = [{ regex = 'section (8|21)', weight = 1 }, { regex = 'won’t mend', weight = 1 }]
 [domains.workplace]
 terms = { landlord = 0.5, grievance = 3 }
 [domains.pets]
@@ -106,6 +106,11 @@ def test_pattern_is_explained_with_its_regex_and_file():
         "sources.toml",
     )
     assert (found.weight, found.factor, found.score) == (1, 1, 1)
+
+
+def test_pattern_with_a_curly_apostrophe_is_explained_as_written():
+    found = term(explained("He won't mend it."), "tenancy", "won't mend")
+    assert (found.configured, found.file) == ("won’t mend", "sources.toml")
 
 
 def test_term_in_the_question_weighs_more_and_is_marked():

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judging.dispute import read_dispute
-from judge.judging.nations import find_nations
-from judge.judging.sources_file.tables import NATIONS
+from judge.judging.nations import NATIONS, find_nations
 
 
 @pytest.mark.parametrize(

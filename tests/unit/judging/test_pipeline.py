@@ -142,6 +142,17 @@ class SlowModel:
         raise AssertionError
 
 
+async def test_second_reply_may_begin_like_the_first_whose_words_the_prompt_repeats() -> None:
+    begun = "You are right to ask for it in plain words, since it is cold at home now, and soon. "
+    world = World(ScriptedModel(reply(f"{begun}{'Ask them. ' * 3}[1]."), reply(f"{begun}[1].")))
+    result = await world.judge()
+    assert world.journal.fields_of("reply.defect") == [
+        {"rule": "repetition", "attempt": 1, "is_hard": False}
+    ]
+    assert result.attempts == 2
+    assert not any("repetition" in warning for warning in result.warnings)
+
+
 async def test_good_reply_becomes_a_result_with_its_references() -> None:
     result = await World(ScriptedModel(GOOD)).judge()
     assert (result.id, result.domain, result.attempts, result.model) == (

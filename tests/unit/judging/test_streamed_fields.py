@@ -129,7 +129,6 @@ async def test_each_field_is_streamed_when_the_next_one_begins() -> None:
     result = await judgement.result()
     reader = ReplyReader(
         render_prompt(REQUEST, REFERENCES[:2], DEFAULT_PERSONAS),
-        DEFAULT_PERSONAS,
         {},
         needs_verdicts=True,
     )
@@ -426,7 +425,7 @@ async def test_fields_inside_a_code_fence_are_streamed() -> None:
 
 def fields_of(text: str, *, is_whole: bool = False) -> list[CheckedField]:
     prompt = render_prompt(REQUEST, REFERENCES[:2], DEFAULT_PERSONAS)
-    reader = ReplyReader(prompt, DEFAULT_PERSONAS, {}, needs_verdicts=True)
+    reader = ReplyReader(prompt, {}, needs_verdicts=True)
     return list(reader.fields(text, done=(), is_whole=is_whole))
 
 

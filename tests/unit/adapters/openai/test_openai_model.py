@@ -30,6 +30,7 @@ PROMPT = Prompt(
     "You are a fair judge.",
     "Who is right about the dishes?",
     JudgeRequest(context="The dishes were left in the sink.", query="Am I wrong?"),
+    personas=DEFAULT_PERSONAS,
 )
 
 
@@ -44,7 +45,7 @@ class ChatBench:
             name=f"openai:{name}",
             served_name=name,
             api_key=key,
-            exact_schema=lambda prompt: exact_reply_schema(DEFAULT_PERSONAS, prompt.references),
+            exact_schema=exact_reply_schema,
             loose_schema=reply_schema(),
         )
         self.model = RemoteModel(service, self.journal, jitter=lambda: -1.0)
@@ -359,11 +360,13 @@ async def test_a_server_lists_its_models(models):
         assert fake.headers[0]["Authorization"] == f"Bearer {KEY}"
 
 
-async def test_server_without_a_model_list_is_an_error_with_a_message():
+async def test_server_without_a_model_list_is_an_error_with_a_message(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:99999")
     async with ChatServer() as fake:
         for address, reason in (
             (f"http://127.0.0.1:{free_port()}/v1", "ConnectError"),
             (f"{fake.base_url}/nowhere", "status 404"),
+            ("http://behind-the-proxy.example/v1", "ExceptionGroup"),
         ):
             with pytest.raises(ModelUnavailable, match=rf"does not list its models \({reason}\)"):
                 await served_models(address, "", timeout_s=5)

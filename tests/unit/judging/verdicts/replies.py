@@ -70,7 +70,7 @@ def check(
     if isinstance(reply, str):
         reply = ModelReply(reply, "model")
     prompt = render_prompt(REQUEST, references, DEFAULT_PERSONAS)
-    return check_reply(reply, prompt, personas=DEFAULT_PERSONAS, **options)
+    return check_reply(reply, prompt, **options)
 
 
 def rules(checked: ReplyCheck) -> list[tuple[str, str, bool]]:

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.verdicts.check import ReplyCheck
-from judge.types.replies import ModelReply
+from judge.judging.prompts.render import render_prompt
+from judge.judging.verdicts.check import ReplyCheck, check_reply
+from judge.types.replies import ModelReply, Persona
 from tests.unit.judging.verdicts.replies import (
+    REQUEST,
     check,
     good_reply,
     persona,
@@ -74,6 +76,22 @@ def test_persona_names_are_normalised(names: tuple[str, ...]) -> None:
     checked = judged(personas=[persona(name) for name in names])
     assert checked.reply is not None
     assert [one.name for one in checked.reply.personas] == ["Therapist", "Analyst", "Coach"]
+
+
+@pytest.mark.parametrize(
+    ("configured", "written"),
+    [
+        ("Devil's advocate", "Devil’s Advocate"),
+        ("Zoe\u0301", "Zo\u00e9"),
+        ("Old  friend", "Old friend"),
+    ],
+)
+def test_persona_name_may_be_written_in_other_characters(configured: str, written: str) -> None:
+    prompt = render_prompt(REQUEST, REFERENCES, [Persona(configured, "Be fair.")])
+    reply = ModelReply(json.dumps(good_reply(personas=[persona(written)])), "model")
+    checked = check_reply(reply, prompt)
+    assert checked.reply is not None
+    assert [one.name for one in checked.reply.personas] == [configured]
 
 
 @pytest.mark.parametrize(

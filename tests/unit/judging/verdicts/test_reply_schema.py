@@ -1,5 +1,6 @@
 """The schema of a reply, and how a reply is parsed."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judging.prompts.personas import DEFAULT_PERSONAS
+from judge.judging.prompts.render import render_prompt
 from judge.judging.verdicts.reply_schema import (
     KEY_POINTS,
     MAX_REPLY_LENGTH,
+    MAX_SHAPE_DEFECTS,
     MAX_VALUE_LENGTH,
     exact_reply_schema,
     parse_reply,
@@ -17,7 +20,16 @@ from judge.judging.verdicts.reply_schema import (
     shorten,
 )
 from judge.types.replies import Defect, Persona
-from tests.unit.judging.verdicts.replies import REFERENCES, check, good_reply, personas, rules
+from tests.unit.judging.verdicts.replies import (
+    REFERENCES,
+    REQUEST,
+    check,
+    good_reply,
+    personas,
+    rules,
+)
+
+PROMPT = render_prompt(REQUEST, REFERENCES, DEFAULT_PERSONAS)
 
 
 def parsed(text: str) -> tuple[Any, list[Defect]]:
@@ -62,7 +74,7 @@ def test_schema_describes_every_field_of_a_reply() -> None:
 
 
 def test_exact_schema_has_the_personas_by_name_in_order() -> None:
-    exact: Any = exact_reply_schema(DEFAULT_PERSONAS, REFERENCES)
+    exact: Any = exact_reply_schema(PROMPT)
     voices = exact["properties"]["personas"]
     named = [one["properties"]["name"]["enum"] for one in voices["prefixItems"]]
     assert named == [[persona.name] for persona in DEFAULT_PERSONAS]
@@ -73,7 +85,7 @@ def test_exact_schema_has_the_personas_by_name_in_order() -> None:
 
 
 def test_longest_texts_of_the_exact_schema_pass_the_check() -> None:
-    exact: Any = exact_reply_schema(DEFAULT_PERSONAS, REFERENCES)
+    exact: Any = exact_reply_schema(PROMPT)
     voice = exact["properties"]["personas"]["prefixItems"][1]["properties"]
     longest = {
         "paraphrase": exact["properties"]["paraphrase"]["maxLength"],
@@ -93,17 +105,17 @@ def test_longest_texts_of_the_exact_schema_pass_the_check() -> None:
 
 
 def test_exact_schema_allows_only_existing_references_and_sentences() -> None:
-    quotes: Any = exact_reply_schema(DEFAULT_PERSONAS, REFERENCES)["properties"]
+    quotes: Any = exact_reply_schema(PROMPT)["properties"]
     pointer = quotes["quotes"]["items"]["properties"]
     assert pointer["number"]["enum"] == [1, 2, 3]
     assert pointer["sentences"]["items"]["enum"] == [1, 2, 3]
     assert quotes["quotes"]["maxItems"] == pointer["sentences"]["maxItems"] == 3
-    without: Any = exact_reply_schema(DEFAULT_PERSONAS, ())
+    without: Any = exact_reply_schema(replace(PROMPT, references=()))
     assert without["properties"]["quotes"]["maxItems"] == 0
 
 
 def test_exact_schema_has_the_fields_of_the_loose_one_in_order() -> None:
-    exact: Any = exact_reply_schema(DEFAULT_PERSONAS, REFERENCES)
+    exact: Any = exact_reply_schema(PROMPT)
     loose: Any = reply_schema()
     assert list(exact["properties"]) == list(loose["properties"])
     [voice, *_] = exact["properties"]["personas"]["prefixItems"]
@@ -138,6 +150,19 @@ def test_reply_over_the_limit_is_not_parsed() -> None:
         Defect("json", "reply", "200001 characters", "at most 200000 characters", is_hard=True)
     ]
     assert parsed("x" * MAX_REPLY_LENGTH)[1][0].expected == "one JSON object"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"quotes": [0] * 60_000}, {"personas": personas(key_points=[""] * 40_000)}],
+    ids=["quotes", "points"],
+)
+def test_of_tens_of_thousands_of_wrong_entries_only_the_first_are_named(
+    changes: dict[str, Any],
+) -> None:
+    defects = check(good_reply(**changes)).defects
+    assert len(defects) == MAX_SHAPE_DEFECTS
+    assert [defect.field.rpartition(".")[2] for defect in defects[:3]] == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize(
@@ -274,7 +299,8 @@ def test_exact_schema_bounds_every_text_list_and_number() -> None:
         },
         "summary": text,
     }
-    assert exact_reply_schema([Persona("Judge", "You weigh both sides.")], REFERENCES) == {
+    one = replace(PROMPT, personas=(Persona("Judge", "You weigh both sides."),))
+    assert exact_reply_schema(one) == {
         "type": "object",
         "properties": fields,
         "required": list(fields),
