@@ -76,18 +76,14 @@ def parse_content_item(body: bytes, url: str, *, max_words: int = MAX_WORDS) -> 
     return facts if facts.withdrawn else _with_text(facts, item, part, max_words)
 
 
-def is_on_govuk(url: str) -> bool:
-    """Whether the page at *url* is one of GOV.UK's."""
-    try:
-        return urlsplit(url).hostname == HOST
-    except ValueError:
-        return False
-
-
 def _path(url: str) -> str:
-    """The path of *url* without a trailing slash, or "" if it is no web page of GOV.UK."""
-    parts = urlsplit(url) if is_on_govuk(url) else None
-    return parts.path.rstrip("/") if parts and parts.scheme in {"https", "http"} else ""
+    """The path of *url* without a trailing slash, or "" if it is not on GOV.UK."""
+    try:
+        parts = urlsplit(url)
+        is_here = parts.scheme in {"https", "http"} and parts.hostname == HOST
+    except ValueError:
+        return ""
+    return parts.path.rstrip("/") if is_here else ""
 
 
 def _part(item: Mapping[str, object], url: str) -> str | None:

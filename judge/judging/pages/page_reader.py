@@ -11,13 +11,13 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from judge.errors import FetchError
-from judge.judging.pages.govuk import content_api_urls
 from judge.judging.pages.page_records import (
     PARSE_TIMEOUT_S,
     PageContent,
     PageRecord,
     SnippetRequest,
 )
+from judge.judging.pages.publishers import api_addresses
 from judge.judging.pages.read import ReadPage
 from judge.ports import Clock, PageFetcher
 from judge.types.references import NotModified, Page, Validators
@@ -50,7 +50,7 @@ class PageReader:
         self, request: SnippetRequest, known: PageRecord | None
     ) -> tuple[PageRecord, PageContent | None]:
         """The page from the first URL that has it; raises FetchError."""
-        addresses = (*content_api_urls(request.source.url), request.source.url)
+        addresses = (*api_addresses(request.source.url), request.source.url)
         deadline = self.clock.monotonic() + request.settings.fetch_timeout_s
         failure = FetchError("no-text", f"No paragraph was found on {host_of(request)}.")
         for index, address in enumerate(addresses):

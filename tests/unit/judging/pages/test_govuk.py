@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judging.pages.govuk import content_api_urls, parse_content_item
-from judge.judging.pages.publishers import read_body
+from judge.judging.pages.publishers import api_addresses, read_body
 from judge.judging.pages.read import ReadPage
 
 ITEMS = Path(__file__).parents[5] / "shared" / "eval" / "govuk"
@@ -56,6 +56,7 @@ def test_only_pages_of_govuk_have_api_urls(url, paths):
     asked = content_api_urls(url)
     found = [address.removeprefix("https://www.gov.uk/api/content") for address in asked]
     assert found == paths
+    assert api_addresses(url) == content_api_urls(url)
 
 
 def test_item_is_read_with_title_date_nations_and_passages():
