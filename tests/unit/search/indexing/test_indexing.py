@@ -370,6 +370,16 @@ async def test_missing_files_are_removed_only_on_request():
     assert (report.replaced, report.removed, bench.ids()) == (1, 1, ["002.md"])
 
 
+async def test_replacing_removes_nothing_if_a_path_cannot_be_read():
+    files = many(2)
+    bench = Bench({f.relative: b"Words." for f in files})
+    await bench.add(*files)
+    options = IndexingOptions("docs", replaces=True)
+    report = await bench.add(files[0], places=("docs", "broken"), options=options)
+    assert (report.replaced, report.removed, len(bench.ids())) == (1, 0, 2)
+    assert [problem.path for problem in report.problems] == ["broken", "--replace"]
+
+
 async def test_a_run_that_was_stopped_removes_nothing():
     files = many(100)
     bench = Bench({f.relative: b"Words." for f in files})
