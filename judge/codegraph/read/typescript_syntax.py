@@ -60,8 +60,9 @@ def name_of(node: "Node") -> str:
 
 
 def children_of(node: "Node | None") -> Sequence["Node"]:
-    """The children of *node* without punctuation and keywords; none for None."""
-    return node.named_children if node is not None else ()
+    """The children of *node* without punctuation, keywords and comments; none for None."""
+    children = node.named_children if node is not None else ()
+    return [child for child in children if child.type != "comment"]
 
 
 def has_keyword(node: "Node", keyword: str) -> bool:
@@ -82,14 +83,14 @@ def bases_of(node: "Node") -> list["Node"]:
         if child.type == "class_heritage":
             bases += bases_of(child)
         elif child.type in ("extends_clause", "extends_type_clause", "implements_clause"):
-            bases += child.named_children
+            bases += children_of(child)
     return bases
 
 
 def required_module(node: "Node") -> "Node | None":
     """The `"./x"` of `await import("./x")` and `require("./x")`; None for any other expression."""
     if node.type == "await_expression":
-        node = node.named_children[0]
+        node = children_of(node)[0]
     if text_of(node.child_by_field_name("function")) not in ("import", "require"):
         return None
     arguments = children_of(node.child_by_field_name("arguments"))

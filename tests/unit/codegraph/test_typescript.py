@@ -411,6 +411,46 @@ export function make() {
   register(function find() {});
   return find(); // use
 }
+=== a function and comments wherever they may stand | a.add
+--- a.ts
+export function add(x?: unknown): any { return x; }
+--- b.ts
+import Sums, /* all of */ { /* and */ add } from "./a"; // use
+export /* again */ { /* it */ add as plus } from "./a"; // use
+function f() {
+  return ( // why
+    add() // use
+  );
+}
+async function g() { await /* soon */ add(); } // use
+const h = /* one */ (/* two */ add()); // use
+const one = <Kind>/* as */ add(); // use
+const two = /* and */ add() /* as */ as /* a */ Kind; // use
+=== a class in types with comments | a.Store.save
+--- a.ts
+class Store { save() {} }
+function f(/* the store */ one: /* a */ Store, other: Store[] /* many */) {
+  one.save(); // use
+  other[0] // the first
+    .save(); // use
+}
+const made = <Store>/* of */ open();
+made.save(); // use
+const cast = open() /* is */ as /* a */ Store;
+cast.save(); // use
+=== a parameter of a constructor that is a field too | a.Store.save
+--- a.ts
+class Store { save() {} }
+class Page {
+  constructor(@Inject() private readonly one: Store, override two: Store, private
+    three: Store, four: Store) { super(); }
+  go() {
+    this.one.save(); // use
+    this.two.save(); // use
+    this.three.save(); // use
+    this.four.save();
+  }
+}
 === a name that is another one outside | a.bigintType
 --- a.ts
 const bigintType = 1;
@@ -437,6 +477,11 @@ def test_method_on_a_receiver_of_unknown_type_is_a_possible_use(repo):
     found = tool_rag_where_used("A.save", root, with_possible=True)
 
     assert [(i.line, i.confidence) for i in found.items] == [(1, "exact"), (2, "possible")]
+
+
+def test_comment_in_a_pattern_is_no_definition(repo):
+    root = repo("--- a.ts\nexport const {\n  // the one\n  one,\n} = make();\n")
+    assert build_graph_for_repo(root).nodes == 2  # the module and `one`
 
 
 def test_file_with_a_syntax_error_is_searched_as_text(repo):
