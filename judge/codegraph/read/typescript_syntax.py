@@ -60,9 +60,9 @@ def name_of(node: "Node") -> str:
 
 
 def children_of(node: "Node | None") -> Sequence["Node"]:
-    """The children of *node* without punctuation, keywords and comments; none for None."""
+    """The children of *node* without punctuation, keywords, comments and errors; none for None."""
     children = node.named_children if node is not None else ()
-    return [child for child in children if child.type != "comment"]
+    return [child for child in children if child.type not in ("comment", "ERROR")]
 
 
 def has_keyword(node: "Node", keyword: str) -> bool:

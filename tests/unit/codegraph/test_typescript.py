@@ -501,6 +501,15 @@ def test_file_with_one_line_unknown_to_the_grammar_is_read(repo):
     assert [use.line for use in CodeGraph(root).where_used("ok").items] == [105, 106]
 
 
+def test_import_with_a_syntax_error_does_not_end_the_build(repo):
+    filling = "// So much is known.\n" * 20
+    root = repo(f'--- a.ts\n{filling}import a, }} {{ b }} from "./m";\nfunction ok() {{}}\nok();\n')
+
+    build_graph_for_repo(root)
+
+    assert [use.line for use in CodeGraph(root).where_used("ok").items] == [22, 23]
+
+
 def test_method_of_an_interface_is_overridden_by_its_implementation(repo):
     root = repo(
         "--- a.ts\ninterface Named { name(): string }\n"
@@ -547,6 +556,9 @@ def test_typescript_tests_are_tests_and_not_callers(repo):
         st.sampled_from(
             [
                 "import a from './b'",
+                "import a, { b }",
+                "from './b'",
+                "/* c */",
                 "export",
                 "class A",
                 "extends B",
