@@ -69,6 +69,8 @@ class BindingReader(ExpressionReader):
         function = self.scopes[self.scope]
         if function.kind != "function" or not isinstance(target.value, ast.Name):
             return
+        if any(isinstance(d, ir.Name) and d.name == "staticmethod" for d in function.decorators):
+            return
         owner = self.scopes[function.parent]
         if owner.kind == "class" and function.params and function.params[0].name == target.value.id:
             owner.attributes.setdefault(target.attr, []).append(self.add_binding(value))

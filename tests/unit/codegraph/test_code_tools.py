@@ -398,6 +398,18 @@ g.m()
     assert found == [("possible", 5), ("possible", 11)]
 
 
+def test_attribute_that_a_static_method_assigns_is_no_field_of_its_class(repo):
+    root = repo(
+        "--- a.py\nclass A:\n    @staticmethod\n    def f(request):\n        request.user = 1\n"
+        "    def g(self):\n        self.name = 1\n"
+    )
+    build_graph_for_repo(root)
+
+    assert len(tool_rag_where_used("A.name", root).items) == 1
+    with pytest.raises(UnknownSymbol):
+        tool_rag_where_used("A.user", root)
+
+
 def test_local_function_has_no_possible_uses(repo):
     root = repo("--- a.py\ndef f(x):\n    def m(): ...\n    x.m()\n    m()\n")
     build_graph_for_repo(root)
