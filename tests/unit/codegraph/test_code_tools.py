@@ -915,6 +915,16 @@ def test_context_of_an_override_has_the_callers_of_the_overridden_method(repo):
     assert callers == [("a.stay", "exact"), ("a.go", "dispatch")]
 
 
+def test_docstring_is_found_beside_unindented_text_and_invalid_escapes(repo):
+    root = repo(
+        '--- a.py\nclass A:\n    def m(self):\n        """Sends a letter: \\\\d."""\n'
+        '        return """\nDear \\d,\n"""\n'
+    )
+    build_graph_for_repo(root)
+
+    assert CodeGraph(root).context("A.m").docstring == "Sends a letter: \\d."
+
+
 def test_constant_has_a_context(repo):
     root = repo("--- a.py\nLIMIT = 3\ndef f():\n    return LIMIT\n")
     build_graph_for_repo(root)
