@@ -189,6 +189,13 @@ def test_remove_without_a_target_is_refused(cli, docs):
     assert "There are: default." in cli("index", "remove", "x", "-c", "other").err
 
 
+def test_id_of_invalid_text_is_refused(cli, docs):
+    added(cli, "docs")
+    told = cli("index", "remove", "a\udcff", "--format", "json")
+    assert (told.code, told.out) == (2, "")
+    assert "An argument is no text in UTF-8" in told.err
+
+
 def test_lists_and_figures_are_tables_or_json(cli, docs):
     assert "Nothing is indexed yet" in cli("index", "stats").err
     added(cli, "docs")

@@ -17,7 +17,8 @@ _ALIKE = {
     "member_expression": "nested_type_identifier nested_identifier",
     "call_expression": "new_expression",
     "inner": (
-        "parenthesized_expression type_annotation await_expression non_null_expression constraint"
+        "parenthesized_expression type_annotation await_expression non_null_expression constraint "
+        "readonly_type"
     ),
     "all_but_name": "required_parameter optional_parameter index_signature mapped_type_clause",
     "function": (

@@ -304,6 +304,7 @@ function g(on: boolean, all: Store[]) {
 async function made(): Promise<Store> { return new Store(); }
 async function h() { (await made()).add(); } // use
 function bound<T extends Store>(one: T) { one.add(); } // use
+function fixed(all: readonly Store[]) { all[0].add(); } // use
 === a field with the name of a type parameter | a.Box.Held
 --- a.ts
 export interface Box<Held> { Held: Held }
