@@ -615,6 +615,18 @@ class A:
 A.B().m()  # use
 def g(x: A.B):
     x.m()  # use
+=== nonlocal, two functions further out | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class B: ...
+def outer():
+    one = A()
+    def middle():
+        def inner():
+            nonlocal one
+            one = B()
+        one.m()  # use
 === global and nonlocal | a.A.m
 --- a.py
 class A:
