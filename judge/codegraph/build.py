@@ -16,7 +16,7 @@ from judge.codegraph.infer.linker import FileLinker
 from judge.codegraph.models import VARIABLE_KINDS, BuildReport, FileStat
 from judge.codegraph.module_index import ModuleIndex
 from judge.codegraph.path_aliases import PathAliases, is_config
-from judge.codegraph.read.languages import language_of, read_facts
+from judge.codegraph.read.languages import has_reader, language_of, read_facts
 from judge.codegraph.source_text import content_hash, decoded, is_binary
 from judge.codegraph.store.artifact import (
     NODES,
@@ -131,7 +131,10 @@ class _Builder:
         """The record of a file, taken from the last build if the file has not changed."""
         unchanged = self._last.recorded.unchanged(path, stat)
         if unchanged is not None and unchanged.status != "parsed":
-            return unchanged
+            # The extra for its language may have been installed since.
+            is_readable_now = unchanged.status == "text" and has_reader(unchanged.lang)
+            if not is_readable_now:
+                return unchanged
         old = self._old_cache.get(path)
         if unchanged is not None and old is not None and old.hash == unchanged.hash:
             self._new_cache[path] = old

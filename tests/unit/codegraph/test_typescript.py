@@ -5,6 +5,8 @@ A line that ends in `// use` is an exact use of the symbol in the case's title, 
 """
 
 import json
+import os
+import sys
 import time
 
 import pytest
@@ -491,6 +493,18 @@ def test_file_with_a_syntax_error_is_searched_as_text(repo):
 
     assert report.unparsed == ("b.ts",)
     assert CodeGraph(root).where_used("ok").text_mentions == 1
+
+
+def test_files_are_read_once_the_extra_is_installed(repo, monkeypatch):
+    root = repo("--- a.ts\nexport function ok() {}\nok();\n")
+    os.utime(root / "a.ts", (1, 1))
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "tree_sitter_typescript", None)
+        assert build_graph_for_repo(root).nodes == 0
+        assert build_graph_for_repo(root).read == 0
+
+    assert build_graph_for_repo(root).nodes == 2
+    assert build_graph_for_repo(root).read == 0
 
 
 def test_file_with_one_line_unknown_to_the_grammar_is_read(repo):
