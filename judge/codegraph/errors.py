@@ -44,7 +44,6 @@ class AmbiguousSymbol(InvalidRequest):
             f"{symbol!r} names {len(candidates)} definitions: {shown}{more}. "
             "Ask again with a full name."
         )
-        self.symbol = symbol
         self.candidates = tuple(candidates)
 
 
@@ -58,8 +57,6 @@ class UnknownSymbol(NotFound):
             "Search code for it as text instead: `judge code search --query NAME`, "
             "/api/code/search?query=NAME or the tool search_code."
         )
-        self.symbol = symbol
-        self.similar = tuple(similar)
 
 
 class GraphMissing(FileNotFoundError, NotFound):
