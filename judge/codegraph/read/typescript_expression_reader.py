@@ -229,5 +229,12 @@ class TypescriptExpressionReader(FactWriter):
 
     def visit_all_but_name(self, node: "Node") -> None:
         """Read the children of *node*, without the name that it declares."""
+        self.visit_computed_name(node)
         declared = node.child_by_field_name("name") or node.child_by_field_name("pattern")
         self.visit_each(child for child in node.named_children if child != declared)
+
+    def visit_computed_name(self, node: "Node") -> None:
+        """Read the expression in the name of a member: `[key]: string`."""
+        name = node.child_by_field_name("name")
+        if name is not None and name.type == "computed_property_name":
+            self.visit(name)

@@ -122,6 +122,7 @@ class _TypescriptReader(TypescriptExpressionReader):
         self.bind(name, ir.ClassBinding(scope_index))
 
     def _method(self, node: "Node") -> None:
+        self.visit_computed_name(node)
         for parameter in parameters_of(node):
             if any(has_keyword(parameter, modifier) for modifier in _FIELD_MODIFIERS):
                 declared = self.read_field(parameter, "type") or ir.UNKNOWN
@@ -131,8 +132,10 @@ class _TypescriptReader(TypescriptExpressionReader):
 
     def visit_field(self, node: "Node") -> None:
         self.visit_each(node.children_by_field_name("decorator"))
+        self.visit_computed_name(node)
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if value is not None and kind_of(value) == "function":
+            self.read_field(node, "type")
             self._function(text_of(name), value, has_this=True)
         else:
             self._declare(node, name, self._value(node))
@@ -152,6 +155,7 @@ class _TypescriptReader(TypescriptExpressionReader):
 
     def visit_method(self, node: "Node") -> None:
         """Read a method of an object literal, which no scope binds by its name."""
+        self.visit_computed_name(node)
         self._function(f"<function {span_of(node)[0]}>", node, has_this=True)
 
     def _function(self, name: str, node: "Node", *, has_this: bool = False) -> None:
@@ -222,8 +226,10 @@ class _TypescriptReader(TypescriptExpressionReader):
         if name is None or value is None:
             self._declare(node, name, self._value(node))
         elif kind_of(value) == "function":
+            self.read_field(node, "type")
             self._function(text_of(name), value)
         elif kind_of(value) == "class":
+            self.read_field(node, "type")
             self._class(text_of(name), value, value.child_by_field_name("body"))
         elif (source := required_module(value)) is not None:
             self._import_names(name, source)

@@ -115,6 +115,25 @@ new Child().run(); // use
 export interface Named { name: string; }
 class A implements Named { name = "a"; } // use
 function f(one: Named | null): Named { return one!; } // use
+=== a type that is declared for a function or a class | a.Named
+--- a.ts
+export interface Named { (name: string): void; }
+const one: Named = (name) => {}; // use
+const two: Box<Named> = class {}; // use
+class A {
+  three: Named = function () {}; // use
+}
+=== a constant as the name of a member | a.KEY
+--- a.ts
+export const KEY = "key";
+class A {
+  [KEY]() {} // use
+  static [KEY] = 1; // use
+}
+const one = { [KEY]() {}, other: 1 }; // use
+const two = { [KEY]: 1 }; // use
+interface B { [KEY]: string; } // use
+function f(): { [KEY]: true } {} // use
 === a field of an interface | a.Named.title
 --- a.ts
 interface Named { title: string; }
