@@ -26,12 +26,12 @@ MIN_SIMILARITY = 0.3
 URL = "https://api.cohere.com/v2/embed"
 
 
-class _Embeddings(BaseModel):
+class _CohereVectors(BaseModel):
     vectors: Annotated[list[list[float]], Field(alias="float")]
 
 
-class _Reply(BaseModel):
-    embeddings: _Embeddings
+class _CohereReply(BaseModel):
+    embeddings: _CohereVectors
 
 
 def cohere_embedder(
@@ -60,6 +60,6 @@ async def _ask(
     if response.status_code != httpx.codes.OK:
         return failure_of(response.status_code, response.headers.get("Retry-After"))
     try:
-        return _Reply.model_validate_json(response.content).embeddings.vectors
+        return _CohereReply.model_validate_json(response.content).embeddings.vectors
     except ValueError:
         return ModelFailure("an answer in no known shape")
