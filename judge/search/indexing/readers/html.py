@@ -15,7 +15,12 @@ from judge.search.indexing.readers.text_blocks import DocumentText
 from judge.text.decoding import html_as_utf8
 from judge.text.markup_limits import limit_markup, parse_markup
 
-_SKIPPED = "script, style, template, noscript, svg, nav, footer, aside, form, iframe, [hidden]"
+_SKIPPED = (
+    "script, style, template, noscript, svg, nav, footer, aside, iframe, [hidden], "
+    "form:not(:has(h1, main, article))"
+)
+"""Not a form around the whole page, as ASP.NET has it."""
+
 _TITLE = re.compile(rb"<title\b[^<>]{0,200}>([^<]{0,500})</title", re.IGNORECASE)
 _MAIN = "main, [role=main]"
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}

@@ -331,6 +331,11 @@ def test_lines_in_html_stay_apart_and_headings_are_whole(markup, text):
     assert block.text == text
 
 
+def test_form_around_the_whole_page_is_read_and_one_in_it_is_not():
+    page = "<form><h1>Bins</h1><p>On Monday.</form><form><p>Search here.</form>"
+    assert [block.text for block in html(page).blocks] == ["# Bins", "On Monday."]
+
+
 def test_html_page_becomes_text_under_headings():
     reading = html(PAGE)
     assert [(p.section, p.text) for p in cut(reading)] == [
