@@ -50,7 +50,7 @@ class AmbiguousSymbol(InvalidRequest):
 class UnknownSymbol(NotFound):
     """No definition has the name; *similar* are names that look like it."""
 
-    def __init__(self, symbol: str, similar: Sequence[str] = ()) -> None:
+    def __init__(self, symbol: str, similar: Sequence[str]) -> None:
         hint = f" Did you mean {', '.join(similar)}?" if similar else ""
         super().__init__(
             f"The graph has no definition called {symbol!r}.{hint} "
