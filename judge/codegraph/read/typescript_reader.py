@@ -167,6 +167,8 @@ class _TypescriptReader(TypescriptExpressionReader):
             if has_this:
                 scope.params.append(Parameter(THIS, "p", None, None))
                 self.bind(THIS, ir.ParameterBinding(scope_index, 0))
+            elif node.type != "arrow_function":
+                self.bind(THIS, ir.UNKNOWN)
             for parameter in parameters_of(node):
                 self._parameter(parameter, scope_index)
             scope.returns = self.read_field(node, "return_type")

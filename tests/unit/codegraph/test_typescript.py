@@ -134,6 +134,17 @@ const one = { [KEY]() {}, other: 1 }; // use
 const two = { [KEY]: 1 }; // use
 interface B { [KEY]: string; } // use
 function f(): { [KEY]: true } {} // use
+=== this in a function that has its own | a.Store.save
+--- a.ts
+export class Store {
+  save() {}
+  go() {
+    [1].forEach(() => { this.save(); }); // use
+    [1].forEach(function () { this.save(); });
+    function inner() { return this.save(); }
+  }
+}
+function outer(this: Store) { this.save(); } // use
 === a field of an interface | a.Named.title
 --- a.ts
 interface Named { title: string; }
