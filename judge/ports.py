@@ -233,7 +233,10 @@ class DocumentFiles(Protocol):
     """The files that documents are read from."""
 
     def scan(self, paths: Sequence[str], globs: Sequence[str]) -> FileScan:
-        """Every file at or below *paths* that matches one of *globs*; without globs, all."""
+        """Every file at or below *paths* that matches one of *globs*; without globs, all.
+
+        Raises InvalidRequest for a glob that is invalid.
+        """
 
     def read(self, location: str, *, max_bytes: int) -> bytes:
         """The bytes of the regular file at *location*; raises UnreadableDocument."""

@@ -14,9 +14,9 @@ from judge.codegraph.errors import GraphMissing
 from judge.codegraph.facts import MEMBERS, MODULES, FileFacts, defined_names
 from judge.codegraph.infer.linker import FileLinker
 from judge.codegraph.models import VARIABLE_KINDS, BuildReport, FileStat
-from judge.codegraph.module_index import ModuleIndex
+from judge.codegraph.module_index import ModuleIndex, packages_of
 from judge.codegraph.path_aliases import PathAliases, is_config
-from judge.codegraph.read.languages import language_of, read_facts
+from judge.codegraph.read.languages import has_reader, language_of, read_facts
 from judge.codegraph.source_text import content_hash, decoded, is_binary
 from judge.codegraph.store.artifact import (
     NODES,
@@ -131,7 +131,10 @@ class _Builder:
         """The record of a file, taken from the last build if the file has not changed."""
         unchanged = self._last.recorded.unchanged(path, stat)
         if unchanged is not None and unchanged.status != "parsed":
-            return unchanged
+            # The extra for its language may have been installed since.
+            is_readable_now = unchanged.status == "text" and has_reader(unchanged.lang)
+            if not is_readable_now:
+                return unchanged
         old = self._old_cache.get(path)
         if unchanged is not None and old is not None and old.hash == unchanged.hash:
             self._new_cache[path] = old
@@ -249,7 +252,7 @@ def _changed_modules(before: ModuleIndex, after: ModuleIndex) -> set[str]:
     return {
         prefix
         for name, _ in before.known_names() ^ after.known_names()
-        for prefix in (name, *_packages_of(name))
+        for prefix in (name, *packages_of(name))
     }
 
 
@@ -264,9 +267,3 @@ def _fingerprints(facts: FileFacts) -> dict[str, str]:
     """The fingerprints of module-level names, of `__all__` and of star imports (`*`)."""
     exports = ",".join(facts.exports) if facts.exports is not None else "-"
     return {**facts.fingerprints, "__all__": exports, "*": str(facts.star_imports)}
-
-
-def _packages_of(name: str) -> list[str]:
-    """`a` and `a.b` for `a.b.c`: namespace packages that exist only with their modules."""
-    parts = name.split(".")
-    return [".".join(parts[:n]) for n in range(1, len(parts))]

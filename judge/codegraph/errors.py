@@ -44,22 +44,19 @@ class AmbiguousSymbol(InvalidRequest):
             f"{symbol!r} names {len(candidates)} definitions: {shown}{more}. "
             "Ask again with a full name."
         )
-        self.symbol = symbol
         self.candidates = tuple(candidates)
 
 
 class UnknownSymbol(NotFound):
     """No definition has the name; *similar* are names that look like it."""
 
-    def __init__(self, symbol: str, similar: Sequence[str] = ()) -> None:
+    def __init__(self, symbol: str, similar: Sequence[str]) -> None:
         hint = f" Did you mean {', '.join(similar)}?" if similar else ""
         super().__init__(
             f"The graph has no definition called {symbol!r}.{hint} "
             "Search code for it as text instead: `judge code search --query NAME`, "
             "/api/code/search?query=NAME or the tool search_code."
         )
-        self.symbol = symbol
-        self.similar = tuple(similar)
 
 
 class GraphMissing(FileNotFoundError, NotFound):

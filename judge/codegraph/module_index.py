@@ -29,8 +29,7 @@ class ModuleIndex:
         for path in self.paths:
             for name in self.importable_names(path):
                 self._by_name.setdefault(name, []).append(path)
-                parts = name.split(".")
-                self._prefixes.update(".".join(parts[:n]) for n in range(1, len(parts)))
+                self._prefixes.update(packages_of(name))
 
     def importable_names(self, path: str) -> set[str]:
         """Every name under which *path* may be imported."""
@@ -95,6 +94,12 @@ class ModuleIndex:
             folder, _, name = folder.rpartition("/")
             parts.append(name)
         return ".".join(reversed(parts)) or _stem(path)
+
+
+def packages_of(name: str) -> list[str]:
+    """`a` and `a.b` for `a.b.c`: namespace packages that exist only with their modules."""
+    parts = name.split(".")
+    return [".".join(parts[:n]) for n in range(1, len(parts))]
 
 
 def _folder(path: str) -> str:

@@ -62,7 +62,7 @@ def load_case(path: Path) -> StoredCase:
             TextFile(str(path.parent / PAGES / name), _fixture(path.parent, name).decode())
             for name in case.sources
         )
-    except (ConfigurationError, UnicodeDecodeError, OSError) as error:
+    except (ConfigurationError, ValueError, OSError) as error:
         raise ConfigurationError(f"{path}: {error}") from error
     return StoredCase(path.stem, path, case, pages, sources)
 

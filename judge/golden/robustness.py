@@ -182,8 +182,8 @@ def _flips(before: Counts, after: Counts, *, is_live: bool) -> Iterator[Flip]:
             yield Flip(field, _in_words(counts), _in_words(others))
 
 
-def _commonest(counts: Counter[str] | None) -> str:
-    return counts.most_common(1)[0][0] if counts else ABSENT
+def _commonest(counts: Counter[str]) -> str:
+    return counts.most_common(1)[0][0]
 
 
 def _in_words(counts: Counter[str]) -> str:

@@ -17,7 +17,7 @@ from judge.golden.cases import Expected
 from judge.golden.differences import Difference, body_differences, differences, found_value, masked
 
 _WRITTEN_BY_PEOPLE = frozenset(
-    {"summary_matches", "second_prompt_names", "evaluators", "floor", "body", "exact_body"}
+    {"summary_matches", "second_prompt_names", "evaluators", "graded", "floor"}
 )
 
 
@@ -69,14 +69,14 @@ async def _updated(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any
 
 
 def _new_value(key: str, old: Any, outcome: Outcome) -> Any:
+    is_left_out = old is None and not key.endswith("Verdict")
+    if key in _WRITTEN_BY_PEOPLE or is_left_out:
+        return old
     if key == "status":
         return outcome.status
     if key == "body":
         return _projected(old, outcome.body)
-    if key == "exact_body":
-        return masked(outcome.body)
-    is_left_out = old is None and not key.endswith("Verdict")
-    return old if key in _WRITTEN_BY_PEOPLE or is_left_out else found_value(key, outcome)
+    return masked(outcome.body) if key == "exact_body" else found_value(key, outcome)
 
 
 def _projected(old: Any, found: Any) -> Any:

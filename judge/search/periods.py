@@ -83,7 +83,7 @@ def _named_period(name: str, now: datetime) -> Period | None:
 def _span(text: str, value: str) -> Period:
     """A date from midnight to midnight; a moment as one microsecond."""
     try:
-        start = parse_moment(text.upper() if "t" in text else text)
+        start = parse_moment(text.replace("t", "T").replace("z", "Z"))
         length = _ONE_DAY if _DAY.fullmatch(text) else timedelta(microseconds=1)
         return Period(start, start + min(length, _END_OF_TIME - start))
     except (ValueError, OverflowError):

@@ -100,6 +100,14 @@ def test_replace_reads_everything_again_and_removes_the_rest(cli, docs):
     assert set(listed(cli)) == {"2024/notes.txt", "2024/tool.py"}
 
 
+def test_replace_with_a_misspelled_path_removes_nothing(cli, docs):
+    added(cli, "docs")
+    told = cli("index", "add", "dcos", "--replace")
+    assert told.code == 1
+    assert "dcos: No such file or directory\n--replace: Nothing was removed" in told.err
+    assert len(listed(cli)) == 3
+
+
 def test_options_say_where_and_how_a_document_is_kept(cli, docs):
     told = cli(
         "index", "add", "docs/lease.md", "-c", "Leases", "--tag", "flat", "--tag", "2024",
@@ -179,6 +187,13 @@ def test_remove_without_a_target_is_refused(cli, docs):
     assert cli("index", "remove", "x", "--all").code == 2
     added(cli, "docs")
     assert "There are: default." in cli("index", "remove", "x", "-c", "other").err
+
+
+def test_id_of_invalid_text_is_refused(cli, docs):
+    added(cli, "docs")
+    told = cli("index", "remove", "a\udcff", "--format", "json")
+    assert (told.code, told.out) == (2, "")
+    assert "An argument is no text in UTF-8" in told.err
 
 
 def test_lists_and_figures_are_tables_or_json(cli, docs):

@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 from functools import partial
+from typing import Annotated
 
 import httpx
+from pydantic import BaseModel, Field
 
 from judge.adapters.embedding.batches import (
     BatchEmbedder,
@@ -22,6 +24,14 @@ BATCH_TEXTS = 96
 DIMENSIONS = 1024
 MIN_SIMILARITY = 0.3
 URL = "https://api.cohere.com/v2/embed"
+
+
+class _CohereVectors(BaseModel):
+    vectors: Annotated[list[list[float]], Field(alias="float")]
+
+
+class _CohereReply(BaseModel):
+    embeddings: _CohereVectors
 
 
 def cohere_embedder(
@@ -47,7 +57,6 @@ async def _ask(
     if response.status_code != httpx.codes.OK:
         return failure_of(response.status_code, response.headers.get("Retry-After"))
     try:
-        vectors: list[list[float]] = response.json()["embeddings"]["float"]
-    except (ValueError, KeyError, TypeError):
+        return _CohereReply.model_validate_json(response.content).embeddings.vectors
+    except ValueError:
         return ModelFailure("an answer in no known shape")
-    return vectors

@@ -1,15 +1,17 @@
 """Finds the files to index below a folder, and reads them; files in .gitignore are left out."""
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from judge.adapters.files.whole_file import read_whole
-from judge.errors import UnreadableDocument
+from judge.errors import InvalidRequest, UnreadableDocument
 from judge.types.search import FileScan, FoundFile
 
 MAX_IGNORE_BYTES = 1_000_000
@@ -110,7 +112,7 @@ def _scan_root(root: Path, globs: Sequence[str], scan: _Scan) -> None:
     except (OSError, RuntimeError) as error:
         scan.problems.append((_printable(root), _reason(error)))
         return
-    spec = GitIgnoreSpec.from_lines(globs) if globs else None
+    spec = GitIgnoreSpec.from_lines(globs, _glob) if globs else None
     scan.areas.append(_Area(_printable(absolute), spec))
     if stat.S_ISREG(status.st_mode):
         if spec is None or spec.match_file(root.name):
@@ -181,7 +183,28 @@ def _rules_in(folder: Path) -> tuple[_IgnoreRules, ...]:
     except UnreadableDocument:
         return ()
     lines = content.decode("utf-8", "surrogateescape").splitlines()
-    return (_IgnoreRules(folder, GitIgnoreSpec.from_lines(lines)),)
+    return (_IgnoreRules(folder, GitIgnoreSpec.from_lines(lines, _ignored)),)
+
+
+_PATTERN_ERRORS = (ValueError, re.error)
+
+
+def _ignored(line: str) -> GitIgnoreSpecPattern:
+    """The pattern in a *line* of .gitignore; to git, too, an invalid one matches nothing."""
+    try:
+        return GitIgnoreSpecPattern(line)
+    except _PATTERN_ERRORS:
+        return GitIgnoreSpecPattern("")
+
+
+def _glob(pattern: str) -> GitIgnoreSpecPattern:
+    """The glob *pattern*; raises InvalidRequest."""
+    try:
+        return GitIgnoreSpecPattern(pattern)
+    except _PATTERN_ERRORS:
+        raise InvalidRequest(
+            f"{pattern!r} is no pattern of file names. Write one such as '*.md'."
+        ) from None
 
 
 def _is_ignored(path: str, rules: Sequence[_IgnoreRules], is_folder: bool) -> bool:  # noqa: FBT001

@@ -135,8 +135,9 @@ class QdrantIndex:
             documents = await self._facet("collection", Filter(must=[equals("first", "1")]))
             spellings = {name: await self._spelling(name) for name in passages}
         return tuple(
-            CollectionStats(spellings[name], documents.get(name, 0), passages[name])
-            for name in sorted(passages)
+            CollectionStats(spelling, documents.get(name, 0), passages[name])
+            for name, spelling in sorted(spellings.items())
+            if spelling
         )
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
@@ -268,9 +269,10 @@ class QdrantIndex:
         return {str(hit.value): hit.count for hit in facet.hits}
 
     async def _spelling(self, collection: str) -> str:
+        """The name of *collection* as a passage spells it; empty if it was removed meanwhile."""
         matching = Filter(must=[equals("collection", collection)])
-        (point,), _ = await self.client.scroll(COLLECTION, matching, limit=1)
-        return points.to_passage(point.payload).collection
+        found, _ = await self.client.scroll(COLLECTION, matching, limit=1)
+        return points.to_passage(found[0].payload).collection if found else ""
 
 
 async def vector_names(client: AsyncQdrantClient) -> frozenset[str]:

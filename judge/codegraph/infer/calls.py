@@ -126,8 +126,6 @@ class CallEvaluator:
         """*types* with a method's own class replaced by the receiver's: for `self` and `cls()`."""
         if receiver is None or own is None:
             return types
-        if not self._evaluator.classes.is_subclass(receiver.cls, own.cls):
-            return types
         return tuple(
             type(t)(receiver.cls, receiver.arguments)
             if isinstance(t, (ty.Instance, ty.ClassObject)) and t.cls == own.cls and not t.arguments

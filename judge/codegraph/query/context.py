@@ -1,7 +1,7 @@
 """The context that an editor needs about a symbol, ranked and cut to a token budget."""
 
 import ast
-import textwrap
+import warnings
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, islice, zip_longest
 from math import ceil
@@ -115,11 +115,17 @@ def _tests(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContext
 
 def _docstring(node: Node, lines: Sequence[str]) -> str | None:
     """The docstring of a definition; None without one, or when it is not in Python."""
-    start, end = (1, len(lines)) if node.kind == "module" else node.span
+    is_module = node.kind == "module"
+    start, end = (1, len(lines)) if is_module else node.span
+    source = "\n".join(lines[start - 1 : end])
+    # Not dedented, since a text in it may have lines without any indent.
+    block = f"if 1:\n{source}" if source[:1].isspace() and not is_module else source
     try:
-        tree = ast.parse(textwrap.dedent("\n".join(lines[start - 1 : end])))
+        with warnings.catch_warnings():
+            # Python warns about invalid escapes in the strings of the code that is read.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(block)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    definition = tree if node.kind == "module" else next(iter(tree.body), tree)
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    return ast.get_docstring(definition) if isinstance(definition, kinds) else None
+    kinds = ast.Module if is_module else (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return next((ast.get_docstring(n) for n in ast.walk(tree) if isinstance(n, kinds)), None)

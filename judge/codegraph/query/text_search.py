@@ -55,7 +55,7 @@ def find_matches(
     files: Iterable[tuple[str, str]],
     read: Callable[[str], bytes | None],
     matches: Callable[[str], bool],
-    needle: bytes = b"",
+    needle: bytes,
 ) -> Iterator[SearchItem]:
     """The matching lines of *files* (path and status); lines near each other share an item.
 

@@ -37,8 +37,8 @@ def find_uses(
     symbol: str,
     read: Callable[[str], bytes | None],
     *,
-    with_possible: bool = False,
-    with_text: bool = False,
+    with_possible: bool,
+    with_text: bool,
 ) -> Uses:
     """Every use of *symbol*: definitions, exact and inferred uses, dispatch, text, possible."""
     full = graph.fqn(symbol)

@@ -69,6 +69,8 @@ class BindingReader(ExpressionReader):
         function = self.scopes[self.scope]
         if function.kind != "function" or not isinstance(target.value, ast.Name):
             return
+        if any(isinstance(d, ir.Name) and d.name == "staticmethod" for d in function.decorators):
+            return
         owner = self.scopes[function.parent]
         if owner.kind == "class" and function.params and function.params[0].name == target.value.id:
             owner.attributes.setdefault(target.attr, []).append(self.add_binding(value))
@@ -158,9 +160,15 @@ class BindingReader(ExpressionReader):
             self.add_occurrence(node.lineno, "references", ir.Name(0, name))
 
     def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
-        scope = self.scopes[self.scope].parent
         for name in node.names:
-            self._outer_scopes[self.scope, name] = scope
+            outer = self.scopes[self.scope].parent
+            while outer > 0 and not self._is_local(outer, name):
+                outer = self.scopes[outer].parent
+            self._outer_scopes[self.scope, name] = outer
+
+    def _is_local(self, scope: int, name: str) -> bool:
+        """Whether a function with this *scope* binds *name*."""
+        return self.scopes[scope].kind == "function" and name in self.scopes[scope].names
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:

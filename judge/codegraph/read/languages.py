@@ -1,6 +1,7 @@
 """Which language a file is in, and which reader reads it. Another language would be added here."""
 
 import warnings
+from importlib.util import find_spec
 from pathlib import PurePosixPath
 
 from judge.codegraph.facts import FileFacts
@@ -40,6 +41,12 @@ def language_of(path: str) -> str:
     if ":" in path:
         return "text"
     return _LANGUAGES.get(PurePosixPath(path).suffix.lower(), "text")
+
+
+def has_reader(language: str) -> bool:
+    """Whether files in *language* are parsed; TypeScript needs the extra `typescript`."""
+    is_typescript = language in ("typescript", "tsx")
+    return language == "python" or (is_typescript and bool(find_spec("tree_sitter_typescript")))
 
 
 def read_facts(language: str, text: str) -> FileFacts | None:

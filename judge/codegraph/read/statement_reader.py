@@ -199,10 +199,20 @@ class StatementReader(BindingReader):
                 self.visit(value)
             case ast.MatchStar(name=str(name)):
                 self.bind(name, ir.UNKNOWN)
-            case ast.MatchSequence(patterns=patterns) | ast.MatchMapping(patterns=patterns):
+            case ast.MatchSequence(patterns=patterns):
                 for part in patterns:
                     self._pattern(part, ir.UNKNOWN)
+            case ast.MatchMapping():
+                self._mapping_pattern(pattern)
         return subject
+
+    def _mapping_pattern(self, pattern: ast.MatchMapping) -> None:
+        for key in pattern.keys:
+            self.visit(key)
+        for part in pattern.patterns:
+            self._pattern(part, ir.UNKNOWN)
+        if pattern.rest is not None:
+            self.bind(pattern.rest, ir.UNKNOWN)
 
     def _class_pattern(self, pattern: ast.MatchClass, subject: ir.Expr, key: str | None) -> ir.Expr:
         cls = self.visit(pattern.cls)

@@ -125,10 +125,10 @@ class TypescriptExpressionReader(FactWriter):
                 self.bind_pattern(node.child_by_field_name("left"), value)
                 self.visit(node.child_by_field_name("right"))
             case "array_pattern":
-                for index, child in enumerate(node.named_children):
+                for index, child in enumerate(children_of(node)):
                     self.bind_pattern(child, ir.UnpackedElement(index, value))
             case "object_pattern" | "rest_pattern" as kind:
-                for child in node.named_children:
+                for child in children_of(node):
                     self.bind_pattern(child, value if kind == "object_pattern" else ir.UNKNOWN)
             case _:
                 self.bind(text_of(node), value)
@@ -172,17 +172,17 @@ class TypescriptExpressionReader(FactWriter):
         return ir.Call(callee, self.visit_each(children_of(arguments)))
 
     def visit_inner(self, node: "Node") -> ir.Expr:
-        return self.visit(next(iter(node.named_children), None))
+        return self.visit(next(iter(children_of(node)), None))
 
     def visit_satisfies_expression(self, node: "Node") -> ir.Expr:
-        return self.visit_each(node.named_children)[0]
+        return self.visit_each(children_of(node))[0]
 
     def visit_as_expression(self, node: "Node") -> ir.Expr:
-        value, *types = self.visit_each(node.named_children)
+        value, *types = self.visit_each(children_of(node))
         return ir.AnnotatedVariable(types[0], None) if types else value  # `as const`
 
     def visit_type_assertion(self, node: "Node") -> ir.Expr:
-        declared, value = node.named_children
+        declared, value = children_of(node)
         self.visit(value)
         return ir.AnnotatedVariable(self.visit_inner(declared), None)
 
@@ -191,7 +191,7 @@ class TypescriptExpressionReader(FactWriter):
         return ir.Subscript(owner or ir.UNKNOWN, (index or ir.UNKNOWN,))
 
     def visit_array(self, node: "Node") -> ir.Expr:
-        return ir.Display("list", (ir.Alternatives(self.visit_each(node.named_children)[:4]),))
+        return ir.Display("list", (ir.Alternatives(self.visit_each(children_of(node))[:4]),))
 
     # --- types ------------------------------------------------------------------------------
 
@@ -200,7 +200,7 @@ class TypescriptExpressionReader(FactWriter):
 
     def visit_generic_type(self, node: "Node") -> ir.Expr:
         head, arguments = node.named_children[0], node.named_children[-1]
-        generic, inner = self.visit(head), self.visit_each(arguments.named_children)
+        generic, inner = self.visit(head), self.visit_each(children_of(arguments))
         name = text_of(head)
         if name in _TRANSPARENT and inner:
             return inner[0]
@@ -229,5 +229,12 @@ class TypescriptExpressionReader(FactWriter):
 
     def visit_all_but_name(self, node: "Node") -> None:
         """Read the children of *node*, without the name that it declares."""
+        self.visit_computed_name(node)
         declared = node.child_by_field_name("name") or node.child_by_field_name("pattern")
         self.visit_each(child for child in node.named_children if child != declared)
+
+    def visit_computed_name(self, node: "Node") -> None:
+        """Read the expression in the name of a member: `[key]: string`."""
+        name = node.child_by_field_name("name")
+        if name is not None and name.type == "computed_property_name":
+            self.visit(name)

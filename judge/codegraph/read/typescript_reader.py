@@ -37,7 +37,7 @@ _NEWER = re.compile(
 _MAX_ERROR_SHARE = 0.05
 _DEFAULT = "default"
 #: Modifiers with which a constructor parameter declares a field, too.
-_FIELD_MODIFIERS = ("private ", "public ", "protected ", "readonly ")
+_FIELD_MODIFIERS = ("accessibility_modifier", "override_modifier", "readonly")
 #: Modifiers of a method -> the Python decorators with the same effect.
 _DECORATORS = {"static": "staticmethod", "get": "property"}
 
@@ -107,7 +107,7 @@ class _TypescriptReader(TypescriptExpressionReader):
             bases = self.scopes[scope_index].bases
             for base in bases_of(node):
                 if base.type == "type_arguments":
-                    bases[-1] = ir.Subscript(bases[-1], self.visit_each(base.named_children))
+                    bases[-1] = ir.Subscript(bases[-1], self.visit_each(children_of(base)))
                 else:
                     first = len(self.occurrences)
                     bases.append(self.visit(base))
@@ -122,8 +122,9 @@ class _TypescriptReader(TypescriptExpressionReader):
         self.bind(name, ir.ClassBinding(scope_index))
 
     def _method(self, node: "Node") -> None:
+        self.visit_computed_name(node)
         for parameter in parameters_of(node):
-            if text_of(parameter).startswith(_FIELD_MODIFIERS):
+            if any(has_keyword(parameter, modifier) for modifier in _FIELD_MODIFIERS):
                 declared = self.read_field(parameter, "type") or ir.UNKNOWN
                 field = ir.AnnotatedVariable(declared, None)
                 self._declare(parameter, parameter.child_by_field_name("pattern"), field)
@@ -131,8 +132,10 @@ class _TypescriptReader(TypescriptExpressionReader):
 
     def visit_field(self, node: "Node") -> None:
         self.visit_each(node.children_by_field_name("decorator"))
+        self.visit_computed_name(node)
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if value is not None and kind_of(value) == "function":
+            self.read_field(node, "type")
             self._function(text_of(name), value, has_this=True)
         else:
             self._declare(node, name, self._value(node))
@@ -152,6 +155,7 @@ class _TypescriptReader(TypescriptExpressionReader):
 
     def visit_method(self, node: "Node") -> None:
         """Read a method of an object literal, which no scope binds by its name."""
+        self.visit_computed_name(node)
         self._function(f"<function {span_of(node)[0]}>", node, has_this=True)
 
     def _function(self, name: str, node: "Node", *, has_this: bool = False) -> None:
@@ -163,6 +167,8 @@ class _TypescriptReader(TypescriptExpressionReader):
             if has_this:
                 scope.params.append(Parameter(THIS, "p", None, None))
                 self.bind(THIS, ir.ParameterBinding(scope_index, 0))
+            elif node.type != "arrow_function":
+                self.bind(THIS, ir.UNKNOWN)
             for parameter in parameters_of(node):
                 self._parameter(parameter, scope_index)
             scope.returns = self.read_field(node, "return_type")
@@ -222,8 +228,10 @@ class _TypescriptReader(TypescriptExpressionReader):
         if name is None or value is None:
             self._declare(node, name, self._value(node))
         elif kind_of(value) == "function":
+            self.read_field(node, "type")
             self._function(text_of(name), value)
         elif kind_of(value) == "class":
+            self.read_field(node, "type")
             self._class(text_of(name), value, value.child_by_field_name("body"))
         elif (source := required_module(value)) is not None:
             self._import_names(name, source)
@@ -236,7 +244,7 @@ class _TypescriptReader(TypescriptExpressionReader):
         source = node.child_by_field_name("source")
         for clause in node.named_children:
             if clause.type == "import_clause":
-                for part in clause.named_children:
+                for part in children_of(clause):
                     self._import_names(part, source, _DEFAULT)
             elif clause.type == "import_require_clause":
                 self._import_names(clause, clause.child_by_field_name("source"))
@@ -249,13 +257,13 @@ class _TypescriptReader(TypescriptExpressionReader):
         if part.type == "identifier":
             self._import_name(part, part, import_of(source, bare))
         elif part.type in ("named_imports", "object_pattern"):
-            for child in part.named_children:
+            for child in children_of(part):
                 field = child.child_by_field_name
                 name = field("name") or field("key") or child
                 alias = field("alias") or field("value") or name
                 self._import_name(child, alias, import_of(source, text_of(name)))
         else:
-            self._import_name(part, part.named_children[0], import_of(source))
+            self._import_name(part, children_of(part)[0], import_of(source))
 
     def _import_name(self, node: "Node", alias: "Node", value: ir.ImportFrom) -> None:
         self.bind(text_of(alias), value)
@@ -265,13 +273,13 @@ class _TypescriptReader(TypescriptExpressionReader):
         self.visit_each(node.children_by_field_name("decorator"))
         source = node.child_by_field_name("source")
         declared = node.child_by_field_name("declaration") or node.child_by_field_name("value")
-        part = node.named_children[0]
+        part = children_of(node)[0]
         if declared is not None and has_keyword(node, _DEFAULT):
             self._export_default(declared)
         elif declared is not None:
             self.visit(declared)
         elif part.type == "export_clause":
-            for specifier in part.named_children:
+            for specifier in children_of(part):
                 self._export_name(specifier, source)
         elif part.type == "namespace_export":
             self._import_names(part, source)

@@ -17,7 +17,8 @@ _ALIKE = {
     "member_expression": "nested_type_identifier nested_identifier",
     "call_expression": "new_expression",
     "inner": (
-        "parenthesized_expression type_annotation await_expression non_null_expression constraint"
+        "parenthesized_expression type_annotation await_expression non_null_expression constraint "
+        "readonly_type"
     ),
     "all_but_name": "required_parameter optional_parameter index_signature mapped_type_clause",
     "function": (
@@ -60,8 +61,9 @@ def name_of(node: "Node") -> str:
 
 
 def children_of(node: "Node | None") -> Sequence["Node"]:
-    """The children of *node* without punctuation and keywords; none for None."""
-    return node.named_children if node is not None else ()
+    """The children of *node* without punctuation, keywords, comments and errors; none for None."""
+    children = node.named_children if node is not None else ()
+    return [child for child in children if child.type not in ("comment", "ERROR")]
 
 
 def has_keyword(node: "Node", keyword: str) -> bool:
@@ -82,14 +84,14 @@ def bases_of(node: "Node") -> list["Node"]:
         if child.type == "class_heritage":
             bases += bases_of(child)
         elif child.type in ("extends_clause", "extends_type_clause", "implements_clause"):
-            bases += child.named_children
+            bases += children_of(child)
     return bases
 
 
 def required_module(node: "Node") -> "Node | None":
     """The `"./x"` of `await import("./x")` and `require("./x")`; None for any other expression."""
     if node.type == "await_expression":
-        node = node.named_children[0]
+        node = children_of(node)[0]
     if text_of(node.child_by_field_name("function")) not in ("import", "require"):
         return None
     arguments = children_of(node.child_by_field_name("arguments"))

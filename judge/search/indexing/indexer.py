@@ -58,6 +58,10 @@ COMMIT_EVERY_S = 3.0
 PDF_SLOTS = 2
 """PDFs read at a time; each takes a core, up to 2 GiB and one of a process's few threads."""
 
+NOTHING_REMOVED = (
+    "Nothing was removed, since not all paths could be read. Correct them and do the same again."
+)
+
 ReadResult = DocumentWithPassages | IndexingProblem | Literal["unchanged", "binary", "empty"]
 """Of a file or page: its document, why it was skipped, or why there is nothing to write."""
 
@@ -155,6 +159,8 @@ class DocumentIndexer:
         indexed = await self.catalogue.documents(options.collection)
         plan = plan_indexing(scan.files, indexed, options, exists=self.files.exists)
         problems = [IndexingProblem(path, reason) for path, reason in scan.problems]
+        if problems and options.replaces:
+            problems.append(IndexingProblem("--replace", NOTHING_REMOVED))
         report = IndexingReport(
             unchanged=plan.unchanged, links=scan.links, problems=[*problems, *plan.problems]
         )
@@ -350,15 +356,19 @@ def _missing(
     scan: FileScan,
     urls: Sequence[str],
 ) -> tuple[str, ...]:
-    """The ids of documents to remove: with `replaces`, all whose file or page was not given."""
-    if not (options.replaces or options.prunes):
+    """The ids of documents to remove: with `replaces`, all whose file or page was not given.
+
+    Not if a path could not be read: it may be misspelled, and its documents are still wanted.
+    """
+    removes_rest = options.replaces and not scan.problems
+    if not (removes_rest or options.prunes):
         return ()
     pages = {fold_name(options.document_id or url) for url in urls if options.replaces}
     return tuple(
         record.id
         for record in indexed
         if fold_name(record.id) not in plan.document_ids | pages
-        and (options.replaces or scan.covers(record.path))
+        and (removes_rest or scan.covers(record.path))
     )
 
 

@@ -49,6 +49,6 @@ async def fetch_page(
 def _moment(http_date: str) -> datetime | None:
     try:
         moment = parsedate_to_datetime(http_date)
-    except ValueError:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return None
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

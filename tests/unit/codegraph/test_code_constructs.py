@@ -615,6 +615,18 @@ class A:
 A.B().m()  # use
 def g(x: A.B):
     x.m()  # use
+=== nonlocal, two functions further out | a.A.m
+--- a.py
+class A:
+    def m(self): ...
+class B: ...
+def outer():
+    one = A()
+    def middle():
+        def inner():
+            nonlocal one
+            one = B()
+        one.m()  # use
 === global and nonlocal | a.A.m
 --- a.py
 class A:
@@ -718,6 +730,25 @@ def g(x: A):
             pass
         case _:
             x.m()
+=== the key of a mapping pattern | a.Kind.RED
+--- a.py
+class Kind:
+    RED = "red"
+def g(x):
+    match x:
+        case {Kind.RED: found, "RED": other}:  # use
+            return found
+=== a name for the rest of a mapping | a.rest
+--- a.py
+def rest(): ...
+def g(x):
+    match x:
+        case {"a": 1, **rest}:
+            rest()
+def h(x):
+    match x:
+        case {"a": 1, **other}:
+            rest()  # use
 === walrus | a.A.m
 --- a.py
 class A:

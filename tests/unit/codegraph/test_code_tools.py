@@ -398,6 +398,18 @@ g.m()
     assert found == [("possible", 5), ("possible", 11)]
 
 
+def test_attribute_that_a_static_method_assigns_is_no_field_of_its_class(repo):
+    root = repo(
+        "--- a.py\nclass A:\n    @staticmethod\n    def f(request):\n        request.user = 1\n"
+        "    def g(self):\n        self.name = 1\n"
+    )
+    build_graph_for_repo(root)
+
+    assert len(tool_rag_where_used("A.name", root).items) == 1
+    with pytest.raises(UnknownSymbol):
+        tool_rag_where_used("A.user", root)
+
+
 def test_local_function_has_no_possible_uses(repo):
     root = repo("--- a.py\ndef f(x):\n    def m(): ...\n    x.m()\n    m()\n")
     build_graph_for_repo(root)
@@ -901,6 +913,16 @@ def test_context_of_an_override_has_the_callers_of_the_overridden_method(repo):
 
     callers = [(item.symbol, item.confidence) for item in items if item.kind == "caller"]
     assert callers == [("a.stay", "exact"), ("a.go", "dispatch")]
+
+
+def test_docstring_is_found_beside_unindented_text_and_invalid_escapes(repo):
+    root = repo(
+        '--- a.py\nclass A:\n    def m(self):\n        """Sends a letter: \\\\d."""\n'
+        '        return """\nDear \\d,\n"""\n'
+    )
+    build_graph_for_repo(root)
+
+    assert CodeGraph(root).context("A.m").docstring == "Sends a letter: \\d."
 
 
 def test_constant_has_a_context(repo):

@@ -5,6 +5,8 @@ A line that ends in `// use` is an exact use of the symbol in the case's title, 
 """
 
 import json
+import os
+import sys
 import time
 
 import pytest
@@ -113,6 +115,36 @@ new Child().run(); // use
 export interface Named { name: string; }
 class A implements Named { name = "a"; } // use
 function f(one: Named | null): Named { return one!; } // use
+=== a type that is declared for a function or a class | a.Named
+--- a.ts
+export interface Named { (name: string): void; }
+const one: Named = (name) => {}; // use
+const two: Box<Named> = class {}; // use
+class A {
+  three: Named = function () {}; // use
+}
+=== a constant as the name of a member | a.KEY
+--- a.ts
+export const KEY = "key";
+class A {
+  [KEY]() {} // use
+  static [KEY] = 1; // use
+}
+const one = { [KEY]() {}, other: 1 }; // use
+const two = { [KEY]: 1 }; // use
+interface B { [KEY]: string; } // use
+function f(): { [KEY]: true } {} // use
+=== this in a function that has its own | a.Store.save
+--- a.ts
+export class Store {
+  save() {}
+  go() {
+    [1].forEach(() => { this.save(); }); // use
+    [1].forEach(function () { this.save(); });
+    function inner() { return this.save(); }
+  }
+}
+function outer(this: Store) { this.save(); } // use
 === a field of an interface | a.Named.title
 --- a.ts
 interface Named { title: string; }
@@ -304,6 +336,7 @@ function g(on: boolean, all: Store[]) {
 async function made(): Promise<Store> { return new Store(); }
 async function h() { (await made()).add(); } // use
 function bound<T extends Store>(one: T) { one.add(); } // use
+function fixed(all: readonly Store[]) { all[0].add(); } // use
 === a field with the name of a type parameter | a.Box.Held
 --- a.ts
 export interface Box<Held> { Held: Held }
@@ -411,6 +444,46 @@ export function make() {
   register(function find() {});
   return find(); // use
 }
+=== a function and comments wherever they may stand | a.add
+--- a.ts
+export function add(x?: unknown): any { return x; }
+--- b.ts
+import Sums, /* all of */ { /* and */ add } from "./a"; // use
+export /* again */ { /* it */ add as plus } from "./a"; // use
+function f() {
+  return ( // why
+    add() // use
+  );
+}
+async function g() { await /* soon */ add(); } // use
+const h = /* one */ (/* two */ add()); // use
+const one = <Kind>/* as */ add(); // use
+const two = /* and */ add() /* as */ as /* a */ Kind; // use
+=== a class in types with comments | a.Store.save
+--- a.ts
+class Store { save() {} }
+function f(/* the store */ one: /* a */ Store, other: Store[] /* many */) {
+  one.save(); // use
+  other[0] // the first
+    .save(); // use
+}
+const made = <Store>/* of */ open();
+made.save(); // use
+const cast = open() /* is */ as /* a */ Store;
+cast.save(); // use
+=== a parameter of a constructor that is a field too | a.Store.save
+--- a.ts
+class Store { save() {} }
+class Page {
+  constructor(@Inject() private readonly one: Store, override two: Store, private
+    three: Store, four: Store) { super(); }
+  go() {
+    this.one.save(); // use
+    this.two.save(); // use
+    this.three.save(); // use
+    this.four.save();
+  }
+}
 === a name that is another one outside | a.bigintType
 --- a.ts
 const bigintType = 1;
@@ -439,12 +512,29 @@ def test_method_on_a_receiver_of_unknown_type_is_a_possible_use(repo):
     assert [(i.line, i.confidence) for i in found.items] == [(1, "exact"), (2, "possible")]
 
 
+def test_comment_in_a_pattern_is_no_definition(repo):
+    root = repo("--- a.ts\nexport const {\n  // the one\n  one,\n} = make();\n")
+    assert build_graph_for_repo(root).nodes == 2  # the module and `one`
+
+
 def test_file_with_a_syntax_error_is_searched_as_text(repo):
     root = repo("--- a.ts\nexport function ok() {}\n--- b.ts\nfunction {{{ ok(\n")
     report = build_graph_for_repo(root)
 
     assert report.unparsed == ("b.ts",)
     assert CodeGraph(root).where_used("ok").text_mentions == 1
+
+
+def test_files_are_read_once_the_extra_is_installed(repo, monkeypatch):
+    root = repo("--- a.ts\nexport function ok() {}\nok();\n")
+    os.utime(root / "a.ts", (1, 1))
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "tree_sitter_typescript", None)
+        assert build_graph_for_repo(root).nodes == 0
+        assert build_graph_for_repo(root).read == 0
+
+    assert build_graph_for_repo(root).nodes == 2
+    assert build_graph_for_repo(root).read == 0
 
 
 def test_file_with_one_line_unknown_to_the_grammar_is_read(repo):
@@ -454,6 +544,15 @@ def test_file_with_one_line_unknown_to_the_grammar_is_read(repo):
 
     assert build_graph_for_repo(root).unparsed == ()
     assert [use.line for use in CodeGraph(root).where_used("ok").items] == [105, 106]
+
+
+def test_import_with_a_syntax_error_does_not_end_the_build(repo):
+    filling = "// So much is known.\n" * 20
+    root = repo(f'--- a.ts\n{filling}import a, }} {{ b }} from "./m";\nfunction ok() {{}}\nok();\n')
+
+    build_graph_for_repo(root)
+
+    assert [use.line for use in CodeGraph(root).where_used("ok").items] == [22, 23]
 
 
 def test_method_of_an_interface_is_overridden_by_its_implementation(repo):
@@ -502,6 +601,9 @@ def test_typescript_tests_are_tests_and_not_callers(repo):
         st.sampled_from(
             [
                 "import a from './b'",
+                "import a, { b }",
+                "from './b'",
+                "/* c */",
                 "export",
                 "class A",
                 "extends B",

@@ -128,6 +128,11 @@ def test_fixture_outside_the_pages_folder_is_refused(tmp_path: Path) -> None:
             write_case(tmp_path / "cases", pages={"u:1": name})
 
 
+def test_fixture_whose_name_is_no_path_is_named_with_its_case(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"boiler\.json: .*null byte"):
+        write_case(tmp_path, pages={"u:1": {"file": "a\0.html"}})
+
+
 @pytest.mark.parametrize(
     ("changes", "is_live"),
     [

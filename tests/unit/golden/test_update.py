@@ -18,6 +18,7 @@ OLD = {
     "prompt_digest": "old",
     "summary_matches": "never",
     "evaluators": {"cites_something": True},
+    "graded": [{"question": "Does it say what to do?"}],
     "floor": 0.5,
     "body": {"references": [{"number": 7}, {"number": 8}], "warnings": ["x"], "gone": 1},
     "exact_body": {"old": True},
@@ -39,12 +40,19 @@ async def test_exact_expectations_are_updated_and_others_are_kept(tmp_path) -> N
     assert (expected["analystVerdict"], expected["expectCitation"]) == ("No", True)
     assert expected["body"] == {"references": [{"number": 1}, {"number": 2}], "warnings": []}
     assert expected["exact_body"]["domain"] == "tenancy"
-    kept = ("summary_matches", "evaluators", "floor")
+    kept = ("summary_matches", "evaluators", "graded", "floor")
     assert [expected[key] for key in kept] == [OLD[key] for key in kept]
     assert {"domain", "attempts", "body.gone", "body.references.0.number"} <= {
         difference.field for difference in update.changed
     }
     assert [difference.field for difference in update.remaining] == ["summary_matches"]
+
+
+async def test_expectation_that_is_null_stays(tmp_path: Path) -> None:
+    stored = write_case(tmp_path, expected={"body": None, "exact_body": None, "domain": None})
+    [update] = await update_cases(tmp_path, ["boiler"], run_config())
+    assert (update.changed, update.remaining) == ((), ())
+    assert read(stored.path)["expected"] == {"body": None, "exact_body": None, "domain": None}
 
 
 async def test_update_is_idempotent_and_changes_only_the_cases_named(tmp_path: Path) -> None:

@@ -103,6 +103,7 @@ def test_several_mentions_are_combined_with_and():
         ("<=2025-01-01", None, "2025-01-02"),
         (">=2025-01-01T09:00Z", "2025-01-01T09:00", None),
         ("<2025-01-01T09:00+02:00", None, "2025-01-01T07:00"),
+        ('">=2025-01-01 09:00Z"', "2025-01-01T09:00", None),
     ],
 )
 def test_a_period_has_whole_days_in_utc(value, after, before):

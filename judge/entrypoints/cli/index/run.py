@@ -90,6 +90,7 @@ async def remove_documents(
     """
     if bool(documents) == is_all:
         raise click.UsageError("Name the documents to remove, or say --all.")
+    require_text(*documents)
     async with _open_collection(journal, collection) as (corpus, name):
         report = await corpus.indexer.remove(name, documents or None)
     for document_id in report.missing:

@@ -3,6 +3,7 @@
 import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass
+from posixpath import splitext
 from typing import Literal
 
 Format = Literal["markdown", "text", "html", "pdf", "code"]
@@ -63,10 +64,8 @@ class DocumentKind:
 
 def kind_of(name: str) -> DocumentKind:
     """The kind of a file by its *name*; text if the ending is unknown."""
-    # As PurePosixPath's suffix, at a fifth of the time.
     base = name.lower().rpartition("/")[2]
-    stem, _, ending = base.rpartition(".")
-    extension = f".{ending}" if stem and ending else ""
+    extension = splitext(base)[1]
     language = _LANGUAGES.get(extension) or _LANGUAGES_BY_NAME.get(base)
     return (
         DocumentKind("code", language)

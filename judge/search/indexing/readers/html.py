@@ -15,7 +15,12 @@ from judge.search.indexing.readers.text_blocks import DocumentText
 from judge.text.decoding import html_as_utf8
 from judge.text.markup_limits import limit_markup, parse_markup
 
-_SKIPPED = "script, style, template, noscript, svg, nav, footer, aside, form, iframe, [hidden]"
+_SKIPPED = (
+    "script, style, template, noscript, svg, nav, footer, aside, iframe, [hidden], "
+    "form:not(:has(h1, main, article))"
+)
+"""Not a form around the whole page, as ASP.NET has it."""
+
 _TITLE = re.compile(rb"<title\b[^<>]{0,200}>([^<]{0,500})</title", re.IGNORECASE)
 _MAIN = "main, [role=main]"
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
@@ -25,6 +30,8 @@ _BLOCKS = frozenset(
     "tr ul".split()
 )
 _ITEMS = frozenset({"li", "dd"})
+_LINES = "br, div, p"
+"""What ends a line in a heading or in `pre`; highlighters make each line of code a `div`."""
 
 
 def read_html(body: bytes, charset: str = "") -> DocumentText:
@@ -60,7 +67,9 @@ def _as_markdown(root: LexborNode) -> str:
 
     for tag, text in _events(root):
         if tag in _HEADINGS:
-            flush(f"{_HEADINGS[tag]} ")
+            flush()
+            if heading := " ".join(text.split()):
+                paragraphs.append(f"{_HEADINGS[tag]} {heading}")
         elif tag == "pre":
             flush()
             paragraphs.append(_fenced(text))
@@ -85,11 +94,12 @@ def _events(root: LexborNode) -> Iterator[tuple[str, str]]:
             yield "", node.text_content or ""
         elif tag == "br":
             yield "", " "
-        elif tag == "pre":
-            yield "pre", node.text()
+        elif tag == "pre" or tag in _HEADINGS:
+            for line in node.css(_LINES):
+                line.insert_after("\n")
+            yield tag, node.text()
         elif not tag.startswith(("-", "!", "_")):
-            ends = tag in _BLOCKS or tag in _HEADINGS
-            if ends:
+            if tag in _BLOCKS:
                 yield tag, ""
                 stack.append("/")
             stack.extend(reversed(list(node.iter(include_text=True))))

@@ -52,14 +52,11 @@ def split_lines(text: str) -> list[str]:
     return _LINE_END.split(text)
 
 
-def paragraphs(
-    lines: Sequence[str], *, first: int = 0, last: int | None = None, **traits: object
-) -> Iterator[TextBlock]:
-    """Each run of nonblank lines in `lines[first:last]`, as a block with the fields *traits*."""
-    end = len(lines) if last is None else last
+def paragraphs(lines: Sequence[str], *, first: int = 0, **traits: object) -> Iterator[TextBlock]:
+    """Each run of nonblank lines from line *first* on, as a block with the fields *traits*."""
     start: int | None = None
-    for at in range(first, end + 1):
-        is_blank = at == end or not lines[at].strip()
+    for at in range(first, len(lines) + 1):
+        is_blank = at == len(lines) or not lines[at].strip()
         if is_blank and start is not None:
             yield block_of(lines, start, at, **traits)
             start = None

@@ -85,6 +85,8 @@ async def test_no_texts_send_no_request():
         httpx.ConnectError("no"),
         httpx.Response(200, text="<html>"),
         httpx.Response(200, json={"embeddings": []}),
+        httpx.Response(200, json={"embeddings": {"float": None}}),
+        httpx.Response(200, json={"embeddings": {"float": [1.0]}}),
     ],
 )
 async def test_transient_failure_is_retried_after_a_pause(failure):

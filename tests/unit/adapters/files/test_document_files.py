@@ -5,7 +5,7 @@ import os
 import pytest
 
 from judge.adapters.files.document_files import LocalFiles
-from judge.errors import UnreadableDocument
+from judge.errors import InvalidRequest, UnreadableDocument
 
 FILES = LocalFiles()
 
@@ -91,6 +91,17 @@ def test_gitignored_files_are_left_out(root):
 def test_gitignore_of_the_enclosing_repository_applies(root):
     make(root, {".git/HEAD": "x", ".gitignore": "data.csv\n"})
     assert found(root / "2024") == ["q1/report.md"]
+
+
+def test_invalid_line_of_gitignore_matches_nothing(root):
+    make(root, {".gitignore": "!\n[z-a].md\ndata.csv\n\\\n"})
+    assert found(root) == ["a.txt", "b.md", "2024/q1/report.md"]
+
+
+@pytest.mark.parametrize("glob", ["!", "[z-a]*", "a\\"])
+def test_invalid_glob_is_refused(root, glob):
+    with pytest.raises(InvalidRequest, match="is no pattern of file names"):
+        found(root, globs=("*.md", glob))
 
 
 def test_ignored_folder_named_explicitly_is_read(root):

@@ -53,6 +53,21 @@ async def test_writing_with_another_embedder_says_what_to_do(client):
         await add(client, FakeEmbedder("other-4"), *HARBOUR)
 
 
+async def test_collection_that_is_removed_while_it_is_listed_is_left_out(client):
+    await add(client, None, *HARBOUR)
+    list_values = client.facet
+
+    async def list_and_remove(*args, **options):
+        values = await list_values(*args, **options)
+        await QdrantWriter(client, "memory").remove("kitchen")
+        return values
+
+    client.facet = list_and_remove
+    listed = await index_of(client, None).collections()
+
+    assert [collection.name for collection in listed] == ["harbour"]
+
+
 async def test_failing_embedder_stops_writing_before_anything_is_changed(client):
     embedder = FakeEmbedder()
     await add(client, embedder, document("old", id="d"))

@@ -316,12 +316,21 @@ async def test_id_of_a_web_page_is_its_url():
     assert passage.modified == datetime(2025, 1, 1, 10, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("date", ["", "yesterday", "Wed, 01 Jan 2025 10:00:00 -0000"])
-async def test_last_modified_is_used_if_valid(date):
+@pytest.mark.parametrize(
+    ("date", "modified"),
+    [
+        ("", None),
+        ("yesterday", None),
+        ("Wed, 01 Jan 2025 10:00:00 -0000", datetime(2025, 1, 1, 10, tzinfo=UTC)),
+        ("Wed, 01 Jan 20250101 10:00:00 GMT", None),
+        ("Fri, 31 Dec 9999 23:00:00 -0200", None),
+    ],
+)
+async def test_last_modified_is_used_if_valid(date, modified):
     fetcher = ScriptedFetcher()
     fetcher.page(PAGE, "x", last_modified=date)
     _, where = await fetch_page(fetcher, PAGE, OPTIONS)
-    assert where.modified in {None, datetime(2025, 1, 1, 10, tzinfo=UTC)}
+    assert where.modified == modified
 
 
 async def test_unavailable_page_is_explained():
@@ -368,6 +377,16 @@ async def test_missing_files_are_removed_only_on_request():
     assert (await bench.add(*files[1:], options=IndexingOptions("docs", prunes=True))).removed == 1
     report = await bench.add(files[2], options=IndexingOptions("docs", replaces=True))
     assert (report.replaced, report.removed, bench.ids()) == (1, 1, ["002.md"])
+
+
+async def test_replacing_removes_nothing_if_a_path_cannot_be_read():
+    files = many(2)
+    bench = Bench({f.relative: b"Words." for f in files})
+    await bench.add(*files)
+    options = IndexingOptions("docs", replaces=True)
+    report = await bench.add(files[0], places=("docs", "broken"), options=options)
+    assert (report.replaced, report.removed, len(bench.ids())) == (1, 0, 2)
+    assert [problem.path for problem in report.problems] == ["broken", "--replace"]
 
 
 async def test_a_run_that_was_stopped_removes_nothing():

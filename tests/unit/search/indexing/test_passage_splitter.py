@@ -317,6 +317,25 @@ y</pre><h2>Sub</h2>tail<script>no()</script><table><tr><td>1</td></tr></table></
 <footer>Imprint</footer></body></html>"""
 
 
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<pre>one<br>two</pre>", "```\none\ntwo\n```"),
+        ("<pre><code><div>one</div><div>two</div></code></pre>", "```\none\ntwo\n```"),
+        ("<h2>One<br>two <b>thr</b>ee</h2>", "## One two three"),
+        ("<h2><div class=anchor></div><div>One</div></h2>", "## One"),
+    ],
+)
+def test_lines_in_html_stay_apart_and_headings_are_whole(markup, text):
+    (block,) = html(markup).blocks
+    assert block.text == text
+
+
+def test_form_around_the_whole_page_is_read_and_one_in_it_is_not():
+    page = "<form><h1>Bins</h1><p>On Monday.</form><form><p>Search here.</form>"
+    assert [block.text for block in html(page).blocks] == ["# Bins", "On Monday."]
+
+
 def test_html_page_becomes_text_under_headings():
     reading = html(PAGE)
     assert [(p.section, p.text) for p in cut(reading)] == [
