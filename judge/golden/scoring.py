@@ -46,14 +46,21 @@ async def replay_all(
 async def ask_all(
     cases: Sequence[StoredCase],
     config: RunConfig,
+    answered: Mapping[tuple[str, int], ScoredCase],
     *,
     repeat: int,
     on_scored: Callable[[ScoredCase], None],
 ) -> list[ScoredCase]:
-    """Each case judged *repeat* times by the model of *config*; *on_scored* is called with each."""
+    """Each case judged *repeat* times by the model of *config*.
+
+    What was *answered* before, by case and number, is not asked again; *on_scored* is called with
+    each new answer.
+    """
 
     async def ask(item: tuple[StoredCase, int]) -> ScoredCase:
         stored, number = item
+        if before := answered.get((stored.name, number)):
+            return before
         outcome = await run_case(stored, config)
         graded = await _grade_answer(stored, outcome, config)
         scored = score(stored, number, outcome, config, graded)

@@ -121,6 +121,7 @@ def test_a_replay_may_be_repeated(cli, folder, tmp_path):
         (("run", "nope"), "no golden case 'nope'"),
         (("run", "--cases", "elsewhere"), "no golden cases in elsewhere"),
         (("run", "--keep-answers"), "--keep-answers goes with --live"),
+        (("run", "--live", "--resume", "x.jsonl"), "--resume goes with --live --keep-answers"),
         (("run", "--live"), "GEMINI_API_KEY"),
         (("update",), "NAME"),
         (("update", "nope"), "no golden case 'nope'"),
@@ -466,6 +467,7 @@ async def test_answers_before_ctrl_c_are_stored(cli, folder, gemini, tmp_path, c
             is_live=True,
             repeat=5,
             keeps_answers=True,
+            resumed=None,
         )
     )
     # Four calls run at once; the fifth starts when one ends.
@@ -476,6 +478,38 @@ async def test_answers_before_ctrl_c_are_stored(cli, folder, gemini, tmp_path, c
     [kept] = read_results(next((tmp_path / ".judge" / "golden").glob("*-live.jsonl")))
     assert kept.has_passed
     assert "What was answered so far is kept in" in capsys.readouterr().err
+
+
+def test_interrupted_live_run_is_resumed(cli, folder, gemini, tmp_path):
+    write_case(folder)
+    gemini.script(reply())
+    cli("golden", "run", "--live", "--keep-answers", "--out", "first.jsonl")
+    [first] = read_results(tmp_path / "first.jsonl")
+    asked = len(gemini.seen)
+    gemini.script(reply(), reply())
+    told = cli(
+        *("golden", "run", "--live", "--keep-answers", "--repeat", "3"),
+        *("--resume", "first.jsonl", "--out", "all.jsonl"),
+    )
+    assert told.code == 0
+    assert "Answers taken from first.jsonl: 1." in told.err
+    assert len(gemini.seen) == asked + 2
+    resumed = read_results(tmp_path / "all.jsonl")
+    assert [sample.number for sample in resumed] == [1, 2, 3]
+    assert resumed[0].answer == first.answer
+    assert len({sample.at for sample in resumed}) == 1
+
+
+def test_answers_to_other_prompts_or_sources_are_not_resumed(cli, folder, gemini, tmp_path):
+    write_case(folder)
+    gemini.script(reply())
+    cli("golden", "run", "--live", "--keep-answers", "--out", "first.jsonl")
+    asked = len(gemini.seen)
+    (tmp_path / "sources.toml").write_text(SOURCES.replace('title = "Repairs"', 'title = "Other"'))
+    told = cli("golden", "run", "--live", "--keep-answers", "--resume", "first.jsonl")
+    assert told.code == 2
+    assert "first.jsonl cannot be resumed: the prompt or the sources have changed" in told.err
+    assert len(gemini.seen) == asked
 
 
 def test_run_without_any_reply_is_exit_2(cli, folder, gemini):

@@ -72,6 +72,13 @@ def golden() -> None:
     is_flag=True,
     help="Store the text of live answers too, for `compare` and `score`.",
 )
+@click.option(
+    "--resume",
+    "resumed",
+    type=_file,
+    metavar="FILE.jsonl",
+    help="Ask only for what this file of an interrupted run lacks.",
+)
 @runs("golden.run.run_cases")
 def run() -> None:
     """Judge all cases, or those named, and show what is not as expected.

@@ -1,7 +1,7 @@
 """The work of `judge golden run` and `score`: replay or ask, then show and store the results."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -64,17 +64,23 @@ async def run_cases(
     is_live: bool,
     repeat: int,
     keeps_answers: bool,
+    resumed: Path | None,
     **files: Path | None,
 ) -> int:
     """Replay the cases, or judge those marked as live with the real model; the exit code."""
     if keeps_answers and not is_live:
         raise click.UsageError("--keep-answers goes with --live: of a replay all is kept.")
+    if resumed and not keeps_answers:
+        raise click.UsageError("--resume goes with --live --keep-answers, which kept the answers.")
     cases = cases_for(folder, names, is_live=is_live)
     # A mistake in the file of prices is reported before the model is asked.
     prices = read_prices(PRICES) if is_live else None
     async with open_config(folder, journal, sources, is_live=is_live) as config:
         if is_live:
-            judged = await _ask_all(cases, config, repeat=repeat, keeps_answers=keeps_answers)
+            answered = await _answered(resumed, cases, config, repeat) if resumed else {}
+            judged = await _ask_all(
+                cases, config, answered, repeat=repeat, keeps_answers=keeps_answers
+            )
         else:
             judged = await replay_all(cases, config, repeat=repeat)
     has_words = keeps_answers or not is_live
@@ -93,22 +99,55 @@ async def run_cases(
     return _exit_code(judged)
 
 
+async def _answered(
+    resumed: Path, cases: Sequence[StoredCase], config: RunConfig, repeat: int
+) -> dict[tuple[str, int], ScoredCase]:
+    """The answers in *resumed* that this run need not ask for, by case and number.
+
+    Raises ConfigurationError if they were given to other prompts or sources.
+    """
+    by_name = {stored.name: stored for stored in cases}
+    answered = {}
+    for sample in read_results(resumed):
+        stored = by_name.get(sample.case)
+        is_usable = sample.is_live and sample.is_scored and sample.number <= repeat
+        if not (stored and sample.answer and is_usable):
+            continue
+        versions = config.knowledge_for(stored).versions
+        if (sample.prompt_version, sample.sources_version) != (versions.prompt, versions.sources):
+            raise ConfigurationError(
+                f"{resumed} cannot be resumed: the prompt or the sources have changed since. "
+                "Leave out --resume."
+            )
+        now = replace(sample, at=config.started, sources_file=config.sources_file)
+        if (scored := await score_again(stored, now)).sample.is_scored:
+            answered[sample.case, sample.number] = scored
+    say(f"Answers taken from {resumed}: {len(answered)}.")
+    return answered
+
+
 async def _ask_all(
-    cases: Sequence[StoredCase], config: RunConfig, *, repeat: int, keeps_answers: bool
+    cases: Sequence[StoredCase],
+    config: RunConfig,
+    answered: Mapping[tuple[str, int], ScoredCase],
+    *,
+    repeat: int,
+    keeps_answers: bool,
 ) -> list[ScoredCase]:
     """All answers; after Ctrl-C or an error, those received so far are stored as a run."""
-    answered: list[Sample] = []
-    with progress_bar("Asking", len(cases) * repeat) as advance:
+    received = [with_answer(scored) for scored in answered.values()]
+    with progress_bar("Asking", len(cases) * repeat - len(answered)) as advance:
 
         def keep(scored: ScoredCase) -> None:
-            answered.append(with_answer(scored) if keeps_answers else scored.sample)
+            received.append(with_answer(scored) if keeps_answers else scored.sample)
             advance()
 
         try:
-            return await ask_all(cases, config, repeat=repeat, on_scored=keep)
+            return await ask_all(cases, config, answered, repeat=repeat, on_scored=keep)
         except (asyncio.CancelledError, JudgeError):
-            if path := answered and _store_run(answered):
-                say(f"What was answered so far is kept in {path}.")
+            if path := received and _store_run(received):
+                how = " Continue with `--resume` and this file." if keeps_answers else ""
+                say(f"What was answered so far is kept in {path}.{how}")
             raise
 
 
