@@ -429,6 +429,8 @@ async def test_a_file_may_be_sent_as_a_form(shelf):
         chunk = (await at.search("oven @tag:b @folder:f")).json()["chunks"][0]
         assert chunk["document_title"] == "Mine"
         assert chunk["metadata"]["tags"] == ["a", "b", "c"]
+        folder = await at.client.post("/api/documents", files={"f": ("docs/", b"A stove.")})
+        assert re.fullmatch(r"doc-[0-9a-f]{12}", folder.json()["document_id"])
         plain = await at.client.post("/api/documents", files={"f": ("x.py", b"oven = 1")})
         assert plain.status_code == 201
         assert (await at.search("oven @collection:default")).json()["chunks"][0]["metadata"][
@@ -437,6 +439,12 @@ async def test_a_file_may_be_sent_as_a_form(shelf):
 
 
 FORM = {"content-type": "multipart/form-data; boundary=b"}
+
+
+def part_named(name: bytes) -> bytes:
+    """The body of a form with one file called *name*."""
+    disposition = b'Content-Disposition: form-data; name="file"; filename="%s"' % name
+    return b"--b\r\n%s\r\n\r\nThe oven.\r\n--b--\r\n" % disposition
 
 
 @pytest.mark.parametrize(
@@ -450,6 +458,10 @@ FORM = {"content-type": "multipart/form-data; boundary=b"}
         ({"files": {"file": ("x.pdf", b"%PDF")}}, "The PDF is broken"),
         ({"files": {"file": ("x.md", b" ")}}, "no text in it"),
         ({"content": b"--b\r\nnonsense", "headers": FORM}, "is no multipart form"),
+        ({"content": part_named(b"\xff.md"), "headers": FORM}, "Segment header failed to decode."),
+        ({"content": part_named(b"a\0.md"), "headers": FORM}, "document_id must not hold NUL"),
+        ({"content": part_named(b" "), "headers": FORM}, "document_id must not be empty"),
+        ({"content": part_named(b"x" * 501), "headers": FORM}, "must have at most 500 characters"),
         ({"files": {"file": ("x.md", b"x")}, "data": {"title": ["a", "b"]}}, "must be there once"),
         ({"files": {"file": ("x.md", b"x")}, "data": {"title": b"caf\xe9"}}, "text in UTF-8"),
     ],

@@ -43,7 +43,8 @@ def parse_upload(content_type: str | None, body: bytes) -> Upload:
             )
         )
     except MultipartError as error:
-        raise BadFields([FieldError("body", f"is no multipart form: {error}")]) from None
+        # Its other arguments repeat the input.
+        raise BadFields([FieldError("body", f"is no multipart form: {error.args[0]}")]) from None
     files = [part for part in parts if part.filename]
     if len(files) != 1:
         raise BadFields([FieldError("file", f"must be there once, not {len(files)} times")])

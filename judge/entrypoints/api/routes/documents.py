@@ -148,15 +148,16 @@ async def _add(
                 title=new.title,
             )
             return await indexer.add_page(new.url, options, modified=_modified(new))
-        name, content = "", (new.text or "").encode()
+        name, content = new.document_id or "", (new.text or "").encode()
     else:
         upload = parse_upload(content_type, body)
-        fields: dict[str, Any] = {"collection": services.settings.collection, **upload.fields}
-        new, name, content = parse_fields(NewDocument, fields), upload.name, upload.content
+        name, content = upload.name, upload.content
+        # As its id a file's name has the limits of any id.
+        fields = {"collection": services.settings.collection, "document_id": name or None}
+        new = parse_fields(NewDocument, fields | upload.fields)
         if new.text is not None or new.url is not None:
             raise BadFields([FieldError("file", "must be alone, without text and url")])
-    name = name or new.document_id or ""
-    document_id = new.document_id or name or f"doc-{hashlib.sha256(content).hexdigest()[:12]}"
+    document_id = new.document_id or f"doc-{hashlib.sha256(content).hexdigest()[:12]}"
     kind = kind_of(name)
     meta = DocumentMetadata(
         collection=check_collection(new.collection),
