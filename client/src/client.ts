@@ -47,7 +47,7 @@ export class Problem extends Error {
 
 /** The verdict; throws Problem, and AbortError when `signal` says so. */
 export async function judge(dispute: JudgeRequest, options: Options = {}): Promise<JudgeResult> {
-  return (await post("/api/judge", dispute, options)).json();
+  return read(post("/api/judge", dispute, options));
 }
 
 /** Each step as it happens, the verdict last; throws as `judge`. */
@@ -63,22 +63,22 @@ export async function* judgeInSteps(dispute: JudgeRequest, options: Options = {}
   } catch (error) {
     if (error instanceof Problem || isAbort(error)) throw error;
   }
-  if (!isOver) throw ownProblem("interrupted", "The connection broke", "Try again.");
+  if (!isOver) throw interrupted();
 }
 
 /** The citations of an answer, checked against its sources; throws as `judge`. */
 export async function check(request: CheckRequest, options: Options = {}): Promise<CheckedAnswer> {
-  return (await post("/api/check", request, options)).json();
+  return read(post("/api/check", request, options));
 }
 
 /** Passages found in the documents; throws as `judge`. */
 export async function search(request: SearchRequest, options: Options = {}): Promise<SearchResponse> {
-  return (await post("/api/search", request, options)).json();
+  return read(post("/api/search", request, options));
 }
 
 /** What a dispute can be about; throws as `judge`. */
 export async function listDomains(options: Options = {}): Promise<DomainResponse[]> {
-  const reply: DomainsResponse = await (await send("/api/domains", {}, options)).json();
+  const reply: DomainsResponse = await read(send("/api/domains", {}, options));
   return reply.domains;
 }
 
@@ -86,6 +86,22 @@ const isAbort = (error: unknown) => error instanceof Error && error.name === "Ab
 
 function ownProblem(type: string, title: string, detail: string, status = 0): Problem {
   return new Problem({ type, title, detail, status, instance: "", error: detail });
+}
+
+const interrupted = () => ownProblem("interrupted", "The connection broke", "Try again.");
+
+const unreadable = ({ status }: Response) =>
+  ownProblem("unreadable", "The answer cannot be read", "Is this the service's address?", status);
+
+/** The JSON in the reply; a proxy may send something else, or the connection break in its middle. */
+async function read(sent: Promise<Response>) {
+  const response = await sent;
+  try {
+    return await response.json();
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw error instanceof SyntaxError ? unreadable(response) : interrupted();
+  }
 }
 
 function post(path: string, body: object, options: Options): Promise<Response> {
@@ -116,7 +132,7 @@ async function problemIn(response: Response): Promise<Problem> {
   try {
     return new Problem(await response.json(), seconds > 0 ? seconds : null);
   } catch {
-    return ownProblem("unreadable", "The answer cannot be read", "Is this the service's address?", response.status);
+    return unreadable(response);
   }
 }
 

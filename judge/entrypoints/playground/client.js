@@ -26,7 +26,7 @@ export class Problem extends Error {
 
 /** The verdict; throws Problem, and AbortError when `signal` says so. */
 export async function judge(dispute              , options          = {})                       {
-  return (await post("/api/judge", dispute, options)).json();
+  return read(post("/api/judge", dispute, options));
 }
 
 /** Each step as it happens, the verdict last; throws as `judge`. */
@@ -42,22 +42,22 @@ export async function* judgeInSteps(dispute              , options          = {}
   } catch (error) {
     if (error instanceof Problem || isAbort(error)) throw error;
   }
-  if (!isOver) throw ownProblem("interrupted", "The connection broke", "Try again.");
+  if (!isOver) throw interrupted();
 }
 
 /** The citations of an answer, checked against its sources; throws as `judge`. */
 export async function check(request              , options          = {})                         {
-  return (await post("/api/check", request, options)).json();
+  return read(post("/api/check", request, options));
 }
 
 /** Passages found in the documents; throws as `judge`. */
 export async function search(request               , options          = {})                          {
-  return (await post("/api/search", request, options)).json();
+  return read(post("/api/search", request, options));
 }
 
 /** What a dispute can be about; throws as `judge`. */
 export async function listDomains(options          = {})                            {
-  const reply                  = await (await send("/api/domains", {}, options)).json();
+  const reply                  = await read(send("/api/domains", {}, options));
   return reply.domains;
 }
 
@@ -65,6 +65,22 @@ const isAbort = (error         ) => error instanceof Error && error.name === "Ab
 
 function ownProblem(type        , title        , detail        , status = 0)          {
   return new Problem({ type, title, detail, status, instance: "", error: detail });
+}
+
+const interrupted = () => ownProblem("interrupted", "The connection broke", "Try again.");
+
+const unreadable = ({ status }          ) =>
+  ownProblem("unreadable", "The answer cannot be read", "Is this the service's address?", status);
+
+/** The JSON in the reply; a proxy may send something else, or the connection break in its middle. */
+async function read(sent                   ) {
+  const response = await sent;
+  try {
+    return await response.json();
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw error instanceof SyntaxError ? unreadable(response) : interrupted();
+  }
 }
 
 function post(path        , body        , options         )                    {
@@ -95,7 +111,7 @@ async function problemIn(response          )                   {
   try {
     return new Problem(await response.json(), seconds > 0 ? seconds : null);
   } catch {
-    return ownProblem("unreadable", "The answer cannot be read", "Is this the service's address?", response.status);
+    return unreadable(response);
   }
 }
 
