@@ -659,6 +659,16 @@ def test_a_folder_that_cannot_keep_results_does_not_fail_a_replay(cli, folder, m
     assert "not kept" in told.err
 
 
+def test_no_file_is_named_when_live_results_are_not_kept(cli, folder, gemini, monkeypatch):
+    write_case(folder)
+    monkeypatch.setenv("JUDGE_DATA_DIR", "sources.toml")
+    told = cli("golden", "run", "--live")
+    assert "not kept" in told.err
+    assert "are kept in" not in told.err
+    told = cli("golden", "run", "--live", "--out", "x.jsonl")
+    assert "are kept in x.jsonl, without a word of the answers" in told.err
+
+
 def test_sweep_over_other_sources_checks_only_general_rules(cli, folder, tmp_path):
     plain = reply(summary="You are right.", quotes=[], references_help=False)
     expected = {"domain": "tenancy", "prompt_digest": "0" * 16}

@@ -82,7 +82,7 @@ async def run_cases(
     before = _find_baseline(samples)
     path = _store_run(samples) or files.get("results")
     _write_files(cases, judged, samples, before, **files)
-    if is_live:
+    if is_live and path:
         words = "with the words of the answers" if has_words else "without a word of the answers"
         say(f"The results are kept in {path}, {words}.")
     show_run(judged, prices)
