@@ -25,9 +25,9 @@ class Problem extends Error {
   }
 }
 
-/** The verdict; throws Problem, and AbortError when `signal` says so. */
+/** The verdict; throws Problem, and the reason of `signal` when that aborts. */
 async function judge(dispute              , options          = {})                       {
-  return read(post("/api/judge", dispute, options));
+  return read(post("/api/judge", dispute, options), options);
 }
 
 /** Each step as it happens, the verdict last; throws as `judge`. */
@@ -41,28 +41,26 @@ async function* judgeInSteps(dispute              , options          = {})      
       yield { name, data };
     }
   } catch (error) {
-    if (error instanceof Problem || isAbort(error)) throw error;
+    if (error instanceof Problem || options.signal?.aborted) throw error;
   }
   if (!isOver) throw interrupted();
 }
 
 /** The citations of an answer, checked against its sources; throws as `judge`. */
 async function check(request              , options          = {})                         {
-  return read(post("/api/check", request, options));
+  return read(post("/api/check", request, options), options);
 }
 
 /** Passages found in the documents; throws as `judge`. */
 async function search(request               , options          = {})                          {
-  return read(post("/api/search", request, options));
+  return read(post("/api/search", request, options), options);
 }
 
 /** What a dispute can be about; throws as `judge`. */
 async function listDomains(options          = {})                            {
-  const reply                  = await read(send("/api/domains", {}, options));
+  const reply                  = await read(send("/api/domains", {}, options), options);
   return reply.domains;
 }
-
-const isAbort = (error         ) => error instanceof Error && error.name === "AbortError";
 
 function ownProblem(type        , title        , detail        , status = 0)          {
   return new Problem({ type, title, detail, status, instance: "", error: detail });
@@ -74,12 +72,12 @@ const unreadable = ({ status }          ) =>
   ownProblem("unreadable", "The answer cannot be read", "Is this the service's address?", status);
 
 /** The JSON in the reply; a proxy may send something else, or the connection break in its middle. */
-async function read(sent                   ) {
+async function read(sent                   , { signal }         ) {
   const response = await sent;
   try {
     return await response.json();
   } catch (error) {
-    if (isAbort(error)) throw error;
+    if (signal?.aborted) throw error;
     throw error instanceof SyntaxError ? unreadable(response) : interrupted();
   }
 }
@@ -100,7 +98,7 @@ async function send(path        , init             , { baseUrl = "", key, signal
   try {
     response = await fetch(baseUrl + path, { ...init, headers, cache: "no-store", signal: signal ?? null });
   } catch (error) {
-    if (isAbort(error)) throw error;
+    if (signal?.aborted) throw error;
     throw ownProblem("offline", "There is no connection to the service", "Check the address and the network.");
   }
   if (!response.ok) throw await problemIn(response);
