@@ -90,9 +90,10 @@ function post(path        , body        , options         )                    {
 async function send(path        , init             , { baseUrl = "", key, signal }         )                    {
   const headers = new Headers(init.headers);
   try {
-    if (key) headers.set("authorization", `Bearer ${key}`);
+    // A header holds bytes, given as the first 256 characters; the service reads them as UTF-8.
+    if (key) headers.set("authorization", `Bearer ${String.fromCharCode(...new TextEncoder().encode(key))}`);
   } catch {
-    throw ownProblem("unauthorized", "A key cannot be sent", "A key has no letters but those of ISO 8859-1.");
+    throw ownProblem("unauthorized", "A key cannot be sent", "A key has no line ends.");
   }
   let response;
   try {

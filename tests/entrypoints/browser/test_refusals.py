@@ -101,7 +101,7 @@ async def test_key_is_requested_and_stored_for_the_tab_only(visit: Visit, locked
     key = page.get_by_label("API key")
     await expect(key).to_be_focused()
     await assert_accessible(page)
-    for wrong in ("wrong", "schlüssel 🗝"):
+    for wrong in ("wrong", "schlüssel 🗝", "a\0b"):
         await key.fill(wrong)
         await page.get_by_role("button", name="Use this key").click()
         await expect(page.get_by_role("heading", name="That key was not accepted")).to_be_visible()
@@ -128,7 +128,7 @@ async def test_key_is_kept_in_memory_without_storage(visit: Visit, locked_deploy
     await visit.page.add_init_script(f"Object.defineProperty(window, 'sessionStorage', {refusal})")
     page = await visit.open(deployment=locked_deployment)
     await ask(page)
-    await page.get_by_label("API key").fill("open-sesame")
+    await page.get_by_label("API key").fill("clé 🗝")
     await page.get_by_role("button", name="Use this key").click()
     await expect(answer(page)).to_be_focused()
     await page.get_by_role("button", name="Forget the API key").click()
