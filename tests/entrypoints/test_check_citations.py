@@ -281,6 +281,16 @@ async def test_summary_leaves_out_citations_of_too_few_words(tmp_path):
     assert "support None" not in text_of(replied)
 
 
+async def test_summary_names_each_citation_that_is_wrong(tmp_path):
+    answer = "The landlord repairs the boiler [7]. The boiler works [1 or 9]."
+    async with open_mcp_bench(tmp_path) as door, door.client() as client:
+        replied = await client.call_tool("check_citations", {"answer": answer, "sources": SOURCES})
+    assert text_of(replied).splitlines()[1:] == [
+        "- 7 at 32: there is no such source",
+        "- at 54: no citation that can be understood",
+    ]
+
+
 async def test_long_answer_is_paginated_and_long_items_are_cut(tmp_path):
     sources = [{"text": LEASE}, {"text": "x " * 40_000}]
     fields = {"answer": ANSWERS["supported"], "sources": sources}
