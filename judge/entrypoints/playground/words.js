@@ -7,7 +7,6 @@ const PROBLEMS = {
   "invalid-request": ["Something is missing or too long", "Look at the fields that are marked, then ask again."],
   "unknown-domain": ["That subject is not known here", "Choose another under “More options”, or let it be worked out."],
   "bad-scope": ["That limit cannot be used", ""],
-  "unauthorized": ["A key is needed here", "Whoever runs this service can give you one."],
   "forbidden": ["This is not open to you here", "Ask whoever runs this service for access."],
   "not-found": ["This is not available here", "Whoever runs this service can say why."],
   "too-large": ["That is more than can be read at once", "Shorten what happened, and ask again."],
