@@ -59,7 +59,6 @@ class UnknownDomain(InvalidRequest):
 
     def __init__(self, name: str, valid: Sequence[str]) -> None:
         super().__init__(f"There is no domain {name!r}. Valid are: {', '.join(valid)}.")
-        self.name = name
         self.valid = tuple(valid)
 
 
@@ -174,4 +173,3 @@ class DeadlineExceeded(JudgeError):
 
     def __init__(self, deadline_s: float) -> None:
         super().__init__(f"No verdict was ready within {deadline_s:g} seconds. Please try again.")
-        self.deadline_s = deadline_s

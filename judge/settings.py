@@ -45,7 +45,7 @@ _HOST_WITH_PORT = re.compile(r"(?:\[[0-9a-f:.]+\]|[^\s/@:\[\]]+):([0-9]{1,5})")
 
 _LAST_PORT = 65535
 
-_NAMED_KEY = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63})= *([^=\s].*)")
+_NAMED_KEY = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63}) *= *([^=\s].*)")
 """A name and its key. The padding of a base64 key, `=` at its end, does not separate a name."""
 
 _MIN_PADDED_KEY = 16

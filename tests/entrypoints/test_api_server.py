@@ -238,11 +238,6 @@ def test_several_workers_without_redis_are_refused(world):
         serve(settings, host="127.0.0.1", port=0, workers=2)
 
 
-def test_zero_workers_are_refused():
-    with pytest.raises(ConfigurationError, match="workers"):
-        serve(Settings(_env_file=None), host="127.0.0.1", port=0, workers=0)
-
-
 def test_missing_key_is_reported_before_starting(world):
     settings = Settings(_env_file=None, JUDGE_SOURCES=str(world.directory / "sources.toml"))
     with pytest.raises(ConfigurationError, match="GEMINI_API_KEY"):

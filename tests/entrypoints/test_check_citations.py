@@ -20,7 +20,6 @@ from tests.entrypoints.api_bench import PARAGRAPH, REPAIRS_URL, open_bench
 from tests.entrypoints.command_line import CommandLine
 from tests.entrypoints.mcp_bench import open_mcp_bench, text_of
 from tests.entrypoints.running_server import World
-from tests.entrypoints.test_api_openapi import assert_as_documented
 from tests.fakes.clock import FakeClock
 from tests.fakes.passages import document
 from tests.fakes.search_index import FakeIndex
@@ -50,11 +49,8 @@ def cli(capsys, tmp_path, monkeypatch):
 
 
 async def post(bench, answer="It is so [1].", sources=SOURCES, **fields):
-    reply = await bench.client.post(
-        "/api/check", json={"answer": answer, "sources": sources, **fields}
-    )
-    assert_as_documented(reply, "/api/check")
-    return reply
+    body = {"answer": answer, "sources": sources, **fields}
+    return await bench.client.post("/api/check", json=body)
 
 
 @pytest.mark.parametrize("verdict", ANSWERS)
@@ -279,6 +275,16 @@ async def test_summary_leaves_out_citations_of_too_few_words(tmp_path):
     assert replied.structured_content["marks"][-1]["support"] is None
     assert text_of(replied).startswith("The answer is supported: 2 marks")
     assert "support None" not in text_of(replied)
+
+
+async def test_summary_names_each_citation_that_is_wrong(tmp_path):
+    answer = "The landlord repairs the boiler [7]. The boiler works [1 or 9]."
+    async with open_mcp_bench(tmp_path) as door, door.client() as client:
+        replied = await client.call_tool("check_citations", {"answer": answer, "sources": SOURCES})
+    assert text_of(replied).splitlines()[1:] == [
+        "- 7 at 32: there is no such source",
+        "- at 54: no citation that can be understood",
+    ]
 
 
 async def test_long_answer_is_paginated_and_long_items_are_cut(tmp_path):

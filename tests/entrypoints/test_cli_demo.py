@@ -23,6 +23,7 @@ from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
 from judge.judging.effective_sources import Places
 from judge.judging.pages.read import read_html
+from judge.settings import DemoSettings
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.chat_server import ChatServer
 
@@ -129,7 +130,7 @@ def test_the_demo_really_serves_until_ctrl_c(tmp_path):
 
 
 def test_demo_settings_point_to_the_site(tmp_path):
-    settings = demo_settings("http://127.0.0.1:8099", tmp_path)
+    settings = demo_settings("http://127.0.0.1:8099", tmp_path, DemoSettings(_env_file=None))
     catalog = compile_knowledge(Path(settings.sources).read_text()).catalog
     urls = [source.url for domain in catalog.domains for source in domain.sources]
     assert settings.trusted_hosts == ("127.0.0.1:8099",)

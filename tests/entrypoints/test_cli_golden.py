@@ -693,15 +693,14 @@ def test_a_folder_that_cannot_keep_results_does_not_fail_a_replay(cli, folder, m
     assert "not kept" in told.err
 
 
-def test_results_of_a_live_run_that_cannot_be_kept_are_not_said_to_be(
-    cli, folder, gemini, monkeypatch
-):
+def test_no_file_is_named_when_live_results_are_not_kept(cli, folder, gemini, monkeypatch):
     write_case(folder)
     monkeypatch.setenv("JUDGE_DATA_DIR", "sources.toml")
     told = cli("golden", "run", "--live")
-    assert told.code == 0
-    assert "The results are not kept" in told.err
-    assert "None" not in told.err
+    assert "not kept" in told.err
+    assert "are kept in" not in told.err
+    told = cli("golden", "run", "--live", "--out", "x.jsonl")
+    assert "are kept in x.jsonl, without a word of the answers" in told.err
 
 
 def test_sweep_over_other_sources_checks_only_general_rules(cli, folder, tmp_path):

@@ -147,8 +147,17 @@ def test_id_or_title_is_refused_for_several_documents(cli, docs, option):
     assert (told.code, "for one document, and there are 3" in told.err) == (2, True)
 
 
-def test_a_collection_needs_a_name(cli, docs):
-    assert "no name for a collection" in cli("index", "add", "docs", "-c", "*").err
+@pytest.mark.parametrize("name", ["*", "", " "])
+def test_a_collection_needs_a_name(cli, docs, name):
+    assert "no name for a collection" in cli("index", "add", "docs", "-c", name).err
+
+
+@pytest.mark.parametrize("command", [("remove", "--all"), ("remove", "x"), ("list",)])
+def test_blank_name_is_not_the_default_collection(cli, docs, command):
+    cli("index", "add", "docs")
+    told = cli("index", *command, "-c", "")
+    assert (told.code, "There is no collection ''" in told.err) == (2, True)
+    assert "default" in cli("index", "stats").out
 
 
 def test_a_web_page_is_added_through_the_safe_fetcher(cli, monkeypatch):

@@ -99,6 +99,7 @@ def test_static_model_searches_by_vectors_without_a_key(cli, monkeypatch, tmp_pa
     monkeypatch.delenv("GEMINI_API_KEY")
     monkeypatch.setenv("JUDGE_EMBEDDER", f"static:{folder}")
     assert cli("index", "add", "docs").err == ""
+    assert "with a key" not in cli("doctor").out.partition("vectors ")[2]
 
     told = cli("search", "boat", "-a")
     assert (told.code, "[1] docs/harbour.md:" in told.out) == (0, True)

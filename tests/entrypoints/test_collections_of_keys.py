@@ -324,6 +324,7 @@ def test_http_request_without_headers_sees_nothing():
         (KEYS, None, Viewer()),
         ({"JUDGE_API_KEYS": "alice=k", "JUDGE_ADMIN_KEYS": "k"}, "k", OPERATOR),
         ({"JUDGE_API_KEYS": "any=ab=cd"}, "ab=cd", Viewer("any")),
+        ({"JUDGE_API_KEYS": "alice = k"}, "k", Viewer("alice")),
     ],
 )
 def test_key_decides_what_its_sender_sees(keys, sent, viewer):

@@ -71,6 +71,14 @@ async def test_a_question_is_completed_where_it_ends_in_a_mention(opened, typed,
     assert found.completion.values == completed
 
 
+@pytest.mark.parametrize("typed", ["(@a:" * 60_000 + '"', f"{'word ' * 500}@co"])
+async def test_text_longer_than_any_scope_is_not_completed(opened, typed):
+    async with opened() as mcp_server, mcp_server.client() as client:
+        argument = {"name": "context", "value": typed}
+        found = await client.complete(PROMPT, argument)
+    assert found.completion.values == []
+
+
 @pytest.mark.parametrize(
     ("reference", "name", "typed", "completed"),
     [

@@ -12,6 +12,7 @@ from functools import partial
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from judge.adapters.extractive_model import ExtractiveModel
 from judge.codegraph.query.roots import CodeRoots, open_roots
 from judge.errors import ContentBlocked, DeadlineExceeded
 from judge.search.scopes import parse_scope
@@ -115,6 +116,13 @@ async def test_a_dispute_is_judged(opened, mode):
     assert verdict["evidence"] == "grounded"
     [judged] = mcp_server.recorded.fields_of("judgement.finished")
     assert judged["domain"] == "tenancy"
+
+
+async def test_summary_of_an_extractive_answer_has_no_verdict(opened):
+    model = ExtractiveModel(lambda: ["Therapist", "Analyst", "Coach"])
+    async with opened(model) as mcp_server, mcp_server.client() as client:
+        told = text_of(await client.call_tool("judge_dispute", DISPUTE))
+    assert told.startswith("Therapist: no verdict; Analyst: no verdict; Coach: no verdict\n")
 
 
 async def test_a_dispute_may_cite_indexed_documents(opened):

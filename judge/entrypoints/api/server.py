@@ -33,7 +33,11 @@ def serve(
     ConfigurationError, before anything is started, when the settings cannot work or the port is
     taken; SystemExit when the workers keep ending.
     """
-    _check_settings(settings, workers)
+    if workers > 1 and settings.redis_url is None:
+        raise ConfigurationError(
+            f"--workers {workers} needs a cache that the workers share. "
+            "Set REDIS_URL, or use one worker."
+        )
     is_public = not is_loopback(host)
     with _listening(host, port) as listener, _metrics_directory(workers) as directory:
 
@@ -80,17 +84,6 @@ def _announce(settings: Settings, host: str, listener: socket.socket, *, is_publ
         )
     shown = f"[{host}]" if ":" in host else host
     _say(f"Judge is listening on http://{shown}:{listener.getsockname()[1]}")
-
-
-def _check_settings(settings: Settings, workers: int) -> None:
-    """Raise for what is wrong without opening anything; the workers report the rest."""
-    if workers < 1:
-        raise ConfigurationError("--workers must be at least 1.")
-    if workers > 1 and settings.redis_url is None:
-        raise ConfigurationError(
-            f"--workers {workers} needs a cache that the workers share. "
-            "Set REDIS_URL, or use one worker."
-        )
 
 
 @contextlib.contextmanager

@@ -205,7 +205,8 @@ async def _check_index(settings: Settings, journal: Journal) -> list[CheckResult
     found = CheckResult("index", f"it holds {passages}" if collections else "nothing is indexed")
     if not name:
         return [found]
+    if not missing:
+        state = f"every passage has one of {name}; the embedder was not asked"
+        return [found, CheckResult("vectors", state)]
     fix = "Run `judge index add` on your documents; it makes them."
-    state = f"every passage has one of {name}, with a key, which was not tried"
-    state, fix = (f"{missing} missing of {name}", fix) if missing else (state, "")
-    return [found, CheckResult("vectors", state, fix)]
+    return [found, CheckResult("vectors", f"{missing} missing of {name}", fix)]

@@ -50,7 +50,8 @@ async def complete_passage(services: Services, typed: str) -> Sequence[str]:
 
 
 def _beginning_with(typed: str, names: Iterable[str]) -> list[str]:
-    return [name for name in names if fold_name(name).startswith(fold_name(typed))]
+    folded = fold_name(typed)
+    return [name for name in names if fold_name(name).startswith(folded)]
 
 
 async def _names(services: Services, kind: ScopeKind) -> Sequence[str]:

@@ -34,6 +34,7 @@ from judge.entrypoints.mcp.tools import TOOLS
 from judge.errors import InvalidRequest, JudgeError
 from judge.problems import of_kind, problem_of
 from judge.types.request_fields import parse_fields
+from judge.types.requests import MAX_SCOPE
 from judge.types.search import Viewer
 
 ViewerOf = Callable[[CallContext], Viewer]
@@ -206,18 +207,17 @@ class _Handlers:
     async def complete(
         self, context: CallContext, params: types.CompleteRequestParams
     ) -> types.CompleteResult:
-        """Completions of the argument; none for an argument without a completer."""
+        """Completions of the argument; none without a completer, or for what is too long to use."""
         ref = params.ref
         spec: PromptSpec | ResourceSpec
         if isinstance(ref, types.PromptReference):
             spec = get_spec("prompt", self.features.prompts, ref.name)
         else:
             spec = get_spec("resource template", self.features.templates, ref.uri)
-        completer = spec.completions.get(params.argument.name)
+        typed = params.argument.value
+        completer = spec.completions.get(params.argument.name) if len(typed) <= MAX_SCOPE else None
         try:
-            values = (
-                await completer(self._services(context), params.argument.value) if completer else ()
-            )
+            values = await completer(self._services(context), typed) if completer else ()
         except JudgeError as error:
             raise _as_protocol_error(error) from None
         return types.CompleteResult(

@@ -17,7 +17,7 @@ MAX_LINE = 240
 
 def verdict(answer: Json) -> str:
     """The verdicts, the summary, warnings and help lines."""
-    verdicts = "; ".join(f"{p['name']}: {p['verdict']}" for p in answer["personas"])
+    verdicts = "; ".join(f"{p['name']}: {p['verdict'] or 'no verdict'}" for p in answer["personas"])
     help_lines = (f"{line['title']}: {line['phone'] or line['url']}" for line in answer["help"])
     return _lines([verdicts, answer["summary"], *answer["warnings"], *help_lines], answer)
 
@@ -109,6 +109,8 @@ def _is_doubtful(mark: Json) -> bool:
 
 
 def _mark(mark: dict[str, Any]) -> str:
+    if mark["number"] is None:
+        return f"- at {mark['start']}: no citation that can be understood"
     if not mark["in_range"]:
         return f"- {mark['number']} at {mark['start']}: there is no such source"
     finding = "its source says the opposite: " if mark["contradicts"] else ""

@@ -4,7 +4,7 @@ import { Answer } from "./answer.js";
 import { announce, byId, goTo, h } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { startFinder } from "./finder.js";
-import { askForKey, showProblem } from "./problems.js";
+import { askForKey, showError, showProblem } from "./problems.js";
 import { Progress } from "./progress.js";
 import { curlFor, forgetKey, judgeInSteps, listDomains, Problem, savedKey } from "./session.js";
 
@@ -28,13 +28,6 @@ function readForm() {
   }
   if (byId("other-side").checked) request.hear_other_side = true;
   return request;
-}
-
-function showError(name, words) {
-  const field = byId(name);
-  byId(`${name}-error`).textContent = words;
-  if (words) field.setAttribute("aria-invalid", "true");
-  else field.removeAttribute("aria-invalid");
 }
 
 /** What is wrong with the form, by field; the first such field gets the focus. @param {JudgeRequest} request */

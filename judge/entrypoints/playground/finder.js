@@ -2,7 +2,7 @@
 
 import { Problem, search } from "./session.js";
 import { announce, byId, goTo, h, link } from "./dom.js";
-import { askForKey, showProblem } from "./problems.js";
+import { askForKey, showError, showProblem } from "./problems.js";
 import { day, plural } from "./words.js";
 
 /** @import {SearchResponse} from "../../../client/src/client.ts" */
@@ -38,8 +38,7 @@ let searches = 0;
 
 async function find(keyChanged) {
   const query = byId("q").value.trim();
-  byId("q-error").textContent = query ? "" : "Say what to look for.";
-  byId("q").toggleAttribute("aria-invalid", !query);
+  showError("q", query ? "" : "Say what to look for.");
   if (!query) {
     byId("q").focus();
     return;

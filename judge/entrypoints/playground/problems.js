@@ -1,11 +1,19 @@
 // Shows what went wrong in plain words, and asks for a key.
 
-import { announce, goTo, h, link } from "./dom.js";
+import { announce, byId, goTo, h, link } from "./dom.js";
 import { listOf } from "./progress.js";
 import { forgetKey, saveKey, savedKey } from "./session.js";
 import { problemInWords } from "./words.js";
 
 /** @import {HelpLine, Problem} from "../../../client/src/client.ts" */
+
+/** Show *words* beside the field called *name*; none if it is all right. @param {string} name @param {string} words */
+export function showError(name, words) {
+  const field = byId(name);
+  byId(`${name}-error`).textContent = words;
+  if (words) field.setAttribute("aria-invalid", "true");
+  else field.removeAttribute("aria-invalid");
+}
 
 /** The help lines as a section, or null. @param {HelpLine[] | undefined} lines */
 export function helpLines(lines) {

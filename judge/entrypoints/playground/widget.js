@@ -25,9 +25,9 @@ class Problem extends Error {
   }
 }
 
-/** The verdict; throws Problem, and AbortError when `signal` says so. */
+/** The verdict; throws Problem, and the reason of `signal` when that aborts. */
 async function judge(dispute              , options          = {})                       {
-  return (await post("/api/judge", dispute, options)).json();
+  return read(post("/api/judge", dispute, options), options);
 }
 
 /** Each step as it happens, the verdict last; throws as `judge`. */
@@ -41,31 +41,45 @@ async function* judgeInSteps(dispute              , options          = {})      
       yield { name, data };
     }
   } catch (error) {
-    if (error instanceof Problem || isAbort(error)) throw error;
+    if (error instanceof Problem || options.signal?.aborted) throw error;
   }
-  if (!isOver) throw ownProblem("interrupted", "The connection broke", "Try again.");
+  if (!isOver) throw interrupted();
 }
 
 /** The citations of an answer, checked against its sources; throws as `judge`. */
 async function check(request              , options          = {})                         {
-  return (await post("/api/check", request, options)).json();
+  return read(post("/api/check", request, options), options);
 }
 
 /** Passages found in the documents; throws as `judge`. */
 async function search(request               , options          = {})                          {
-  return (await post("/api/search", request, options)).json();
+  return read(post("/api/search", request, options), options);
 }
 
 /** What a dispute can be about; throws as `judge`. */
 async function listDomains(options          = {})                            {
-  const reply                  = await (await send("/api/domains", {}, options)).json();
+  const reply                  = await read(send("/api/domains", {}, options), options);
   return reply.domains;
 }
 
-const isAbort = (error         ) => error instanceof Error && error.name === "AbortError";
-
 function ownProblem(type        , title        , detail        , status = 0)          {
   return new Problem({ type, title, detail, status, instance: "", error: detail });
+}
+
+const interrupted = () => ownProblem("interrupted", "The connection broke", "Try again.");
+
+const unreadable = ({ status }          ) =>
+  ownProblem("unreadable", "The answer cannot be read", "Is this the service's address?", status);
+
+/** The JSON in the reply; a proxy may send something else, or the connection break in its middle. */
+async function read(sent                   , { signal }         ) {
+  const response = await sent;
+  try {
+    return await response.json();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw error instanceof SyntaxError ? unreadable(response) : interrupted();
+  }
 }
 
 function post(path        , body        , options         )                    {
@@ -76,15 +90,16 @@ function post(path        , body        , options         )                    {
 async function send(path        , init             , { baseUrl = "", key, signal }         )                    {
   const headers = new Headers(init.headers);
   try {
-    if (key) headers.set("authorization", `Bearer ${key}`);
+    // A header holds bytes, given as the first 256 characters; the service reads them as UTF-8.
+    if (key) headers.set("authorization", `Bearer ${String.fromCharCode(...new TextEncoder().encode(key))}`);
   } catch {
-    throw ownProblem("unauthorized", "A key cannot be sent", "A key has no letters but those of ISO 8859-1.");
+    throw ownProblem("unauthorized", "A key cannot be sent", "A key has no line ends.");
   }
   let response;
   try {
     response = await fetch(baseUrl + path, { ...init, headers, cache: "no-store", signal: signal ?? null });
   } catch (error) {
-    if (isAbort(error)) throw error;
+    if (signal?.aborted) throw error;
     throw ownProblem("offline", "There is no connection to the service", "Check the address and the network.");
   }
   if (!response.ok) throw await problemIn(response);
@@ -96,7 +111,7 @@ async function problemIn(response          )                   {
   try {
     return new Problem(await response.json(), seconds > 0 ? seconds : null);
   } catch {
-    return ownProblem("unreadable", "The answer cannot be read", "Is this the service's address?", response.status);
+    return unreadable(response);
   }
 }
 
@@ -274,6 +289,7 @@ class JudgeForm extends HTMLElement {
 
   disconnectedCallback()       {
     this.#current?.abort();
+    this.#status.textContent = "";
   }
 
   /** The address of the service; null if the attribute is not a URL, to send no dispute there. */

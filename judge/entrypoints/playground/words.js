@@ -7,7 +7,6 @@ const PROBLEMS = {
   "invalid-request": ["Something is missing or too long", "Look at the fields that are marked, then ask again."],
   "unknown-domain": ["That subject is not known here", "Choose another under “More options”, or let it be worked out."],
   "bad-scope": ["That limit cannot be used", ""],
-  "unauthorized": ["A key is needed here", "Whoever runs this service can give you one."],
   "forbidden": ["This is not open to you here", "Ask whoever runs this service for access."],
   "not-found": ["This is not available here", "Whoever runs this service can say why."],
   "too-large": ["That is more than can be read at once", "Shorten what happened, and ask again."],
@@ -47,12 +46,14 @@ function inSeconds(count) {
 
 const FIELDS = { summary: "The summary", paraphrase: "The retelling", reply: "The answer" };
 
-/** The name of a field, for people. */
+const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth"];
+
+/** The name of a field, for people; without the names of *personas*, which a verdict has, they are counted. */
 export function fieldInWords(field, personas = []) {
   const [, index, part] = /^personas\.(\d+)\.?(\w*)/.exec(field) ?? [];
   if (index !== undefined) {
     const parts = { rationale: "reasoning", key_points: "advice", verdict: "verdict" };
-    return `The ${personas[index] ?? "voice"}’s ${parts[part] ?? "part"}`;
+    return `The ${personas[index] ?? `${ORDINALS[index]} voice`}’s ${parts[part] ?? "part"}`;
   }
   return FIELDS[field] ?? "The answer";
 }
@@ -78,7 +79,7 @@ const DEFECTS = {
 };
 
 /** A broken rule in plain words. @param {Omit<DefectDetails, "hard">} defect */
-export function defectInWords({ rule, field, expected }, personas = ["Therapist", "Analyst", "Coach"]) {
+export function defectInWords({ rule, field, expected }, personas = []) {
   if (rule === "quote") {
     const number = /\d+/.exec(field)?.[0] ?? "";
     return `No sentence of reference ${number} is named, although it is cited.`;

@@ -33,7 +33,7 @@ def locked_deployment(tmp_path_factory) -> Iterator[Deployment]:
     """A server that requires a key and uses the extractive model."""
     with open_world(tmp_path_factory.mktemp("locked")) as world:
         write_sources(world)
-        with world.server(JUDGE_API_KEYS="open-sesame", JUDGE_MODEL="extractive") as server:
+        with world.server(JUDGE_API_KEYS="open-sesame, clé 🗝", JUDGE_MODEL="extractive") as server:
             yield Deployment(world, server)
 
 

@@ -145,7 +145,7 @@ async def test_retry_names_the_defects_in_plain_words(visit: Visit):
     await expect(page.locator("#steps .now")).to_have_text("Thinking it over once more")
     await expect(page.locator("#steps")).to_contain_text("The first answer broke a rule")
     await expect(page.locator("#steps .defects")).to_contain_text(
-        "The Therapist’s reasoning cites something that is not there"
+        "The first voice’s reasoning cites something that is not there"
     )
     await page.get_by_role("button", name="Stop").click()
 

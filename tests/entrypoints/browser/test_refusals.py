@@ -1,5 +1,7 @@
 """The page explains errors in plain words."""
 
+import json
+
 import pytest
 from playwright.async_api import expect
 
@@ -14,7 +16,7 @@ from tests.entrypoints.browser.acting import (
     problem,
 )
 from tests.entrypoints.browser.visiting import Visit
-from tests.fakes.gemini import blocked, failure
+from tests.fakes.gemini import blocked, failure, slow
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -99,7 +101,7 @@ async def test_key_is_requested_and_stored_for_the_tab_only(visit: Visit, locked
     key = page.get_by_label("API key")
     await expect(key).to_be_focused()
     await assert_accessible(page)
-    for wrong in ("wrong", "schlüssel 🗝"):
+    for wrong in ("wrong", "schlüssel 🗝", "a\0b"):
         await key.fill(wrong)
         await page.get_by_role("button", name="Use this key").click()
         await expect(page.get_by_role("heading", name="That key was not accepted")).to_be_visible()
@@ -126,12 +128,42 @@ async def test_key_is_kept_in_memory_without_storage(visit: Visit, locked_deploy
     await visit.page.add_init_script(f"Object.defineProperty(window, 'sessionStorage', {refusal})")
     page = await visit.open(deployment=locked_deployment)
     await ask(page)
-    await page.get_by_label("API key").fill("open-sesame")
+    await page.get_by_label("API key").fill("clé 🗝")
     await page.get_by_role("button", name="Use this key").click()
     await expect(answer(page)).to_be_focused()
     await page.get_by_role("button", name="Forget the API key").click()
     await ask(page)
     await expect(page.get_by_label("API key")).to_be_focused()
+
+
+@pytest.mark.parametrize(
+    ("signal", "thrown"),
+    [
+        ("AbortSignal.abort()", "AbortError"),
+        ("AbortSignal.timeout(1)", "TimeoutError"),
+        ("AbortSignal.abort(new RangeError('enough'))", "RangeError"),
+    ],
+)
+async def test_client_throws_the_reason_of_an_abort(visit: Visit, signal, thrown):
+    page = await visit.open()
+    visit.gemini.script(slow(json.dumps(GOOD), 20))
+    names = await page.evaluate(f"""async () => {{
+        const {{ judge, judgeInSteps }} = await import("/playground/client.js");
+        const dispute = {{ context: "My landlord is silent.", query: "Am I wrong?" }};
+        const names = [await judge(dispute, {{ signal: {signal} }}).catch(({{ name }}) => name)];
+        const controller = new AbortController();
+        try {{
+            for await (const _ of judgeInSteps(dispute, {{ signal: controller.signal }})) {{
+                const given = {signal};
+                given.onabort = () => controller.abort(given.reason);
+                if (given.aborted) given.onabort();
+            }}
+        }} catch ({{ name }}) {{
+            names.push(name);
+        }}
+        return names;
+    }}""")
+    assert names == [thrown, thrown]
 
 
 async def test_offline_is_reported(visit: Visit):

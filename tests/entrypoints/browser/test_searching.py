@@ -36,7 +36,9 @@ async def test_search_shows_its_scope_and_highlights(visit: Visit, rules):
     page = await visit.open("/#search")
     await page.get_by_role("button", name="Search").click()
     await expect(page.locator("#q-error")).to_have_text("Say what to look for.")
-    await page.get_by_role("searchbox", name="Look for").fill("boilers")
+    field = page.get_by_role("searchbox", name="Look for")
+    await expect(field).to_have_attribute("aria-invalid", "true")
+    await field.fill("boilers")
     await page.get_by_role("button", name="a collection", exact=True).click()
     await page.keyboard.type(rules)
     await page.keyboard.press("Enter")
@@ -62,6 +64,19 @@ async def test_refused_search_is_explained(visit: Visit, rules):
     await page.keyboard.press("Enter")
     await expect(problem(page)).to_contain_text("There is no collection 'nope'.")
     await expect(problem(page)).to_contain_text("You can use: policies.")
+
+
+async def test_reply_that_is_not_the_services_is_explained(visit: Visit):
+    page = await visit.open("/#search")
+    await page.route(
+        "**/api/search", lambda route: route.fulfill(body="<html>Please log in</html>")
+    )
+    await page.get_by_role("searchbox", name="Look for").fill("boiler")
+    await page.keyboard.press("Enter")
+    await expect(problem(page)).to_contain_text("Is this the service's address?")
+    await page.unroute("**/api/search")
+    await problem(page).get_by_role("button", name="Try again").click()
+    await expect(page.locator("#found h2")).to_be_focused()
 
 
 async def test_late_answer_does_not_replace_a_newer_one(visit: Visit, rules):

@@ -92,6 +92,18 @@ async def test_fields_are_shown_on_arrival_and_stay_after_a_lost_connection(
     )
 
 
+async def test_moved_widget_stops_and_says_nothing_of_waiting(visit: Visit, deployment):
+    line = await script_stream(visit.page)
+    page = await embed(visit, deployment)
+    await ask(page)
+    await line.field("paraphrase", "Your boiler is broken.")
+    await expect(result(page)).to_contain_text("Your boiler is broken.")
+    status = page.locator("judge-form").get_by_role("status")
+    await expect(status).to_have_text("Looking into it…")
+    await page.evaluate("document.body.append(document.querySelector('judge-form'))")
+    await expect(status).to_be_empty()
+
+
 @pytest.mark.parametrize("server", ["nonsense", "https://["])
 async def test_wrong_server_is_reported_on_submit(visit: Visit, deployment, server):
     page = await embed(visit, deployment, f'server="{server}" heading="<b>1</b>"')
@@ -180,7 +192,8 @@ async def test_options_that_the_site_leaves_out_are_not_offered(visit: Visit, de
 @pytest.mark.parametrize(
     ("attributes", "title"),
     [('key="for-all-to-see"', "What we make of it"), ("", "A key is needed"),
-     ('key="an-old-one"', "A key is needed"), ('key="schlüssel 🗝"', "A key cannot be sent")],
+     ('key="an-old-one"', "A key is needed"), ('key="schlüssel 🗝"', "A key is needed"),
+     ('key="a&#10;b"', "A key cannot be sent")],
 )  # fmt: skip
 async def test_key_is_sent_to_a_server_that_requires_one(
     visit: Visit, locked_embedded_deployment, attributes, title

@@ -427,9 +427,8 @@ async def test_at_most_one_second_is_kept_for_the_fallback() -> None:
 
 async def test_slow_model_without_a_fallback_is_stopped_at_the_deadline() -> None:
     world = World(SlowModel(), deadline_s=0.05)
-    with pytest.raises(DeadlineExceeded) as caught:
+    with pytest.raises(DeadlineExceeded, match=r"within 0\.05 seconds"):
         await world.judge()
-    assert caught.value.deadline_s == 0.05
     [told] = world.journal.fields_of("model.unavailable")
     assert told == {"reason": "deadline", "status": 0, "hint": "slow gave no reply in 0.05 seconds"}
 

@@ -19,7 +19,6 @@ from judge.entrypoints.api.problem_responses import NO_STORE, RequestRefused
 from judge.entrypoints.api.request_body import is_json, read_body
 from judge.errors import NotFound
 from judge.search.indexing.document_reader import MAX_BYTES, DocumentMetadata, check_collection
-from judge.search.indexing.indexer import DocumentIndexer
 from judge.search.indexing.plan import IndexingOptions
 from judge.search.indexing.readers.file_kinds import DocumentKind, kind_of
 from judge.search.periods import parse_moment
@@ -94,13 +93,12 @@ async def add_document(
     As JSON, with its text or the address of its page, or as the one file of a form. At most 10 MiB.
     A document with the same id is replaced.
     """
-    indexer = services.corpus.indexer
     content_type = request.headers.get("content-type")
     max_bytes = MAX_BYTES * BYTES_OF_JSON if is_json(content_type) else MAX_BYTES
     body = await read_body(
         request.scope, request.receive, max_bytes=max_bytes + OVERHEAD_BYTES, advice=SMALLER
     )
-    document = await _add(indexer, content_type, body, services)
+    document = await _add(content_type, body, services)
     added = DocumentAdded(document.id, document.passages)
     return Response(added, status_code=201, headers=NO_STORE)
 
@@ -132,9 +130,8 @@ def _collection_and_id(request: Request[Any, Any, Any]) -> tuple[str, str]:
     return unquote(collection), unquote(document_id)
 
 
-async def _add(
-    indexer: DocumentIndexer, content_type: str | None, body: bytes, services: Services
-) -> IndexedDocument:
+async def _add(content_type: str | None, body: bytes, services: Services) -> IndexedDocument:
+    indexer = services.corpus.indexer
     if is_json(content_type):
         new = parse_json(NewDocument, body.removeprefix(BOM_UTF8))
         if (new.text is None) == (new.url is None):
@@ -148,15 +145,16 @@ async def _add(
                 title=new.title,
             )
             return await indexer.add_page(new.url, options, modified=_modified(new))
-        name, content = "", (new.text or "").encode()
+        name, content = new.document_id or "", (new.text or "").encode()
     else:
         upload = parse_upload(content_type, body)
-        fields: dict[str, Any] = {"collection": services.settings.collection, **upload.fields}
-        new, name, content = parse_fields(NewDocument, fields), upload.name, upload.content
+        name, content = upload.name, upload.content
+        # As its id a file's name has the limits of any id.
+        fields = {"collection": services.settings.collection, "document_id": name or None}
+        new = parse_fields(NewDocument, fields | upload.fields)
         if new.text is not None or new.url is not None:
             raise BadFields([FieldError("file", "must be alone, without text and url")])
-    name = name or new.document_id or ""
-    document_id = new.document_id or name or f"doc-{hashlib.sha256(content).hexdigest()[:12]}"
+    document_id = new.document_id or f"doc-{hashlib.sha256(content).hexdigest()[:12]}"
     kind = kind_of(name)
     meta = DocumentMetadata(
         collection=check_collection(new.collection),

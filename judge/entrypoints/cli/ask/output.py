@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import click
 
 from judge.entrypoints.cli.plain_text import format_help_line, one_line, wrapped
+from judge.text.english import counted
 from judge.types.references import Reference
 from judge.types.replies import PersonaVerdict
 from judge.types.requests import DEFAULT_DOMAIN
@@ -27,8 +28,7 @@ def format_age(age: timedelta) -> str:
     seconds = int(age.total_seconds())
     for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
         if seconds >= length:
-            count = seconds // length
-            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+            return f"{counted(seconds // length, unit)} ago"
     return "just now"
 
 

@@ -42,7 +42,7 @@ async def add_documents(
     """
     settings = load_settings()
     options = IndexingOptions(
-        collection=collection or settings.collection,
+        collection=settings.collection if collection is None else collection,
         tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
         **other_options,
     )
@@ -135,7 +135,8 @@ async def show_stats(journal: Journal, *, form: str) -> None:
 async def _open_collection(journal: Journal, name: str | None) -> AsyncIterator[tuple[Corpus, str]]:
     """The index, and the collection *name* or JUDGE_COLLECTION; raises NotFound if it has none."""
     settings = load_settings()
-    collection = name.strip() if name else settings.collection
+    # A blank name is a shell variable that is not set, not a wish to remove the default collection.
+    collection = settings.collection if name is None else name.strip()
     async with open_search(settings, journal) as corpus:
         names = [stats.name for stats in await corpus.search.catalogue.collections()]
         if fold_name(collection) not in {fold_name(name) for name in names}:
