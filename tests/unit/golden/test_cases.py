@@ -129,7 +129,7 @@ def test_fixture_outside_the_pages_folder_is_refused(tmp_path: Path) -> None:
 
 
 def test_fixture_whose_name_is_no_path_is_named_with_its_case(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"boiler\.json: .*null byte"):
+    with pytest.raises(ConfigurationError, match=r"boiler\.json: .*null"):
         write_case(tmp_path, pages={"u:1": {"file": "a\0.html"}})
 
 
