@@ -364,3 +364,11 @@ def test_time_is_linear_in_a_source() -> None:
 
     cpu_s(100)
     assert min(cpu_s(8_000), cpu_s(8_000)) < 40 * max(cpu_s(800), 0.005)
+
+
+@pytest.mark.parametrize("space", ["\n", "  ", "\u00a0", "\t"])
+def test_a_source_may_be_wrapped_anywhere(space: str) -> None:
+    said = "The fine is no more than $5 billion, within 14 days of 6 April 2024."
+    wrapped = AnswerSource(said.replace(" ", space))
+    [mark] = check_answer(f"{said[:-1]} [1].", [wrapped]).marks
+    assert (mark.support, mark.contradicts) == (1.0, False)
