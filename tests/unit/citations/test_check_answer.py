@@ -372,3 +372,21 @@ def test_a_source_may_be_wrapped_anywhere(space: str) -> None:
     wrapped = AnswerSource(said.replace(" ", space))
     [mark] = check_answer(f"{said[:-1]} [1].", [wrapped]).marks
     assert (mark.support, mark.contradicts) == (1.0, False)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "They _cannot_ be dismissed with no more than **14** days of notice",
+        "They cannot be dismissed with *no* more than 14 __days__ of notice",
+        "They cannot be [dismissed](https://a.example/x_(1)) with no more than 14 days of notice",
+        "They can\u00adnot be dismissed with\x02 no more than 14 days of notice",
+    ],
+)
+def test_emphasis_links_and_invisible_characters_change_no_words(written: str) -> None:
+    said = "They cannot be dismissed with no more than 14 days of notice."
+    texts = [(f"{written} [1].", said), (f"{said[:-1]} [1].", f"{written}.")]
+    for answer, source in texts[: 1 if "https" in written else 2]:
+        [mark] = check_answer(answer, [AnswerSource(source)]).marks
+        assert (mark.support, mark.contradicts) == (1.0, False)
+        assert answer[mark.start : mark.end] == "[1]"
