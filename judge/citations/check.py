@@ -15,7 +15,7 @@ from judge.citations.claims import Claim, MarkedSentence, makes_claim, mark_sent
 from judge.citations.marks import Mark, find_cite_marks, find_marks
 from judge.citations.support import SourceReading, Support
 from judge.errors import InvalidRequest
-from judge.text.english import words
+from judge.text.english import strip_invisible, words
 from judge.text.source_sentences import structured_sentences
 
 MarkForm = Literal["brackets", "cite"]
@@ -36,10 +36,10 @@ _SENTENCE_CHUNK: Final = re.compile(r"\S.{0,1999}(?!\S)|\S.{0,1999}", re.DOTALL)
 take seconds for each mark, and be repeated whole in the reply."""
 
 _NOT_TEXT: Final = re.compile(
-    r"(?<=\])\(<?(?:https?://|#)(?:[^()\s]|\([^()\s]*\))*(?:\s\"[^\"\n]*\")?\)|</cite\s*>",
+    r"(?:\[(?P<words>[^\[\]\d]{1,300})\]|(?<=\]))\(<?(?:https?://|#)(?:[^()\s]|\([^()\s]*\))*(?:\s\"[^\"\n]*\")?\)|</cite\s*>",
     re.IGNORECASE,
 )
-"""The target of a link, and the closing tag of a mark: not words of the answer."""
+"""A link but for its words, and the closing tag of a mark: not words of the answer."""
 
 _LIST_HEADING: Final = re.compile(
     r"[#*_ \t]*(?:references|sources|citations|bibliography)[:*_ \t]*", re.IGNORECASE
@@ -184,7 +184,7 @@ def _marked_sentences(answer: str, form: MarkForm | None) -> list[MarkedSentence
     text = "".join([*pieces, answer[at:]])
     brackets = [] if form == "cite" else find_marks(text)
     all_marks = sorted([*tags, *brackets], key=lambda mark: mark.start)
-    text = _NOT_TEXT.sub(_blank, text)
+    text = _NOT_TEXT.sub(_blank_but_words, text)
     end = _end_of_prose(text)
     text = text[:end] + _LIST_TEXT.sub(lambda part: part[1] or " ", text[end:])
     marked: list[MarkedSentence] = []
@@ -220,7 +220,12 @@ def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
 
 
+def _blank_but_words(match: re.Match[str]) -> str:
+    return f" {match['words'] or ''}".ljust(len(match[0]))
+
+
 def _reading(text: str) -> SourceReading:
+    text = strip_invisible(text)
     return SourceReading.of(
         part
         for span in structured_sentences(text)

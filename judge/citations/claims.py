@@ -13,7 +13,14 @@ from typing import NamedTuple
 
 from judge.citations.marks import Mark
 from judge.citations.support import MIN_CONTENT_WORDS
-from judge.text.english import Span, content_stems, sentences, words
+from judge.text.english import (
+    Span,
+    content_stems,
+    fold_space,
+    sentences,
+    strip_invisible,
+    words,
+)
 from judge.text.source_sentences import is_heading
 
 _SPACE_BEFORE = re.compile(r" (?=[.,;:!?])")
@@ -126,7 +133,7 @@ def _is_measurable(text: str) -> bool:
 
 
 def _tidy(text: str) -> str:
-    return _SPACE_BEFORE.sub("", " ".join(text.split())).lstrip(",;:) ")
+    return _SPACE_BEFORE.sub("", fold_space(strip_invisible(text))).lstrip(",;:) ")
 
 
 def makes_claim(sentence: str) -> bool:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Literal
 
 from judge.citations.vocabulary import MONTHS, SMALL_NUMBERS, TENS, plain
+from judge.text.english import fold_space
 
 Bound = Literal["", "least", "most"]
 
@@ -157,7 +158,7 @@ Fact = Quantity | Date
 
 def quantities(sentence: str) -> list[Fact]:
     """The dates, rates and other numbers of *sentence*."""
-    text = plain(sentence[:_MAX_CHARACTERS])
+    text = fold_space(plain(sentence[:_MAX_CHARACTERS]))  # "two\nweeks", as in wrapped text
     if not _FIGURE.search(text) and _COUNTING.isdisjoint(_LETTERS.findall(text)):
         return []  # As in most sentences; each pattern takes 10 µs and more.
     facts: list[Fact] = [_date(match, text) for match in _DATE.finditer(text)]

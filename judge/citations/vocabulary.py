@@ -207,13 +207,18 @@ def statement_tokens(sentence: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """*text* in lower case, with straight apostrophes and negations such as "n't" expanded."""
+    """*text* in lower case, without emphasis, with straight apostrophes and "n't" as "not"."""
     text = text.lower().replace("’", "'").replace("‘", "'").replace("`", "'")
+    if "*" in text or "_" in text:
+        text = _EMPHASIS.sub("", text)
     if "n't" not in text and "cannot" not in text and "free" not in text:
         return text
     text = _FREE.sub(r"without \1", text)
     return _CONTRACTION.sub(lambda m: _CONTRACTED.get(m[0]) or m[0][:-3] + " not", text)
 
+
+_EMPHASIS = re.compile(r"(?<!\d)\*++|\*++(?!\d)|(?<![^\W_])_++|_++(?![^\W_])")
+"""As in **14** days and _cannot_, but neither 2*3 nor a_b."""
 
 _FREE = re.compile(r"\b(\w+)-free\b")
 """As in interest-free, smoke-free."""

@@ -44,6 +44,9 @@ _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$|[\[�
 _ABBREVIATIONS = frozenset("e.g i.e etc approx mr mrs ms dr prof st vs cf".split())
 _NUMBERED = frozenset("no nos para paras art arts s ss reg regs ch p pp".split())
 """Abbreviations only before a number: `No. 4`, but "No. Ask them."."""
+_NEXT_WORD = re.compile(r"[^\S\n]{0,9}\n?[^\S\n]{0,9}(\S)")
+"""The first character after spaces or one line end, as in wrapped text, but not in the next
+paragraph."""
 _LAST_WORD_CHARACTERS = 12
 """Longer than any abbreviation."""
 
@@ -138,11 +141,12 @@ def _is_inside_a_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     """Whether this full stop ends an abbreviation, or a small letter follows."""
     if stop.group()[0] != ".":
         return False
-    following = text[stop.end() : stop.end() + 2].lstrip()[:1]
+    next_word = _NEXT_WORD.match(text, stop.end())
+    following = next_word[1] if next_word else ""
     if following.islower():
         return True
     before = text[max(start, stop.start() - _LAST_WORD_CHARACTERS) : stop.start()]
-    word = before[before.rfind(" ") + 1 :].lstrip("(\"'“‘")
+    word = (before.split() or [""])[-1].lstrip("(\"'“‘")
     if following.isdigit():
         return word.lower() in _NUMBERED | _ABBREVIATIONS
     return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper())

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 from judge.text.english import STOP_WORDS, sentences
 
-_TITLED = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sir)\.? ([A-Z][a-z]+(?:[ -][A-Z][a-z]+)?)")
+_TITLED = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Sir)\.? ([A-Z][^\W_]+(?:[ -][A-Z][^\W_]+)?)"  # also MacDonald
+)
 _CAPITALISED = re.compile(r"\b[A-Z][a-z]+(?:[-'’][A-Z][a-z]+)*\b")
 _SPEAKS = re.compile(r"(?:'s|’s)?,? (?:said|says|told|thinks|wants|asked|refuse[sd]|replied)\b")
 _PUBLIC = frozenset(

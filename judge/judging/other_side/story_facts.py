@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 from judge.citations.facts import Date, Fact, quantities
 from judge.judging.dispute import fold
-from judge.text.english import sentences, strip_invisible
+from judge.text.english import fold_space, sentences, strip_invisible
 from judge.text.names import find_names, find_public_names
 
 Kind = Literal["number", "date", "name", "quote", "address"]
@@ -21,7 +21,8 @@ _CHUNK = 1500
 """Characters of a long sentence that are parsed at once; `quantities` reads at most 2000."""
 
 _DAY_S = 86400.0
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
+"""Without the underscores that emphasise: _Sarah_."""
 _REWORDED = (
     (re.compile(r"\btwice\b", re.IGNORECASE), "two times"),
     (re.compile(r"(\w)[ -]years?[ -]old\b", re.IGNORECASE), r"\1"),  # or just "I am 14"
@@ -131,6 +132,7 @@ def _verbatim(text: str) -> Iterator[tuple[Kind, str]]:
 
 def _numbers(text: str) -> dict[tuple[str, ...], None]:
     """The numbers with their units, and the dates, in *text*; what is counted is ignored."""
+    text = fold_space(text)
     for pattern, replacement in _REWORDED:
         text = pattern.sub(replacement, text)
     # Not `source_sentences`, which would keep the dispute in its cache.

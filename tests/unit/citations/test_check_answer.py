@@ -364,3 +364,29 @@ def test_time_is_linear_in_a_source() -> None:
 
     cpu_s(100)
     assert min(cpu_s(8_000), cpu_s(8_000)) < 40 * max(cpu_s(800), 0.005)
+
+
+@pytest.mark.parametrize("space", ["\n", "  ", "\u00a0", "\t"])
+def test_a_source_may_be_wrapped_anywhere(space: str) -> None:
+    said = "The fine is no more than $5 billion, within 14 days of 6 April 2024."
+    wrapped = AnswerSource(said.replace(" ", space))
+    [mark] = check_answer(f"{said[:-1]} [1].", [wrapped]).marks
+    assert (mark.support, mark.contradicts) == (1.0, False)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "They _cannot_ be dismissed with no more than **14** days of notice",
+        "They cannot be dismissed with *no* more than 14 __days__ of notice",
+        "They cannot be [dismissed](https://a.example/x_(1)) with no more than 14 days of notice",
+        "They can\u00adnot be dismissed with\x02 no more than 14 days of notice",
+    ],
+)
+def test_emphasis_links_and_invisible_characters_change_no_words(written: str) -> None:
+    said = "They cannot be dismissed with no more than 14 days of notice."
+    texts = [(f"{written} [1].", said), (f"{said[:-1]} [1].", f"{written}.")]
+    for answer, source in texts[: 1 if "https" in written else 2]:
+        [mark] = check_answer(answer, [AnswerSource(source)]).marks
+        assert (mark.support, mark.contradicts) == (1.0, False)
+        assert answer[mark.start : mark.end] == "[1]"

@@ -30,6 +30,16 @@ def test_abbreviations_and_amounts_do_not_end_a_sentence() -> None:
     ]
 
 
+def test_abbreviation_in_wrapped_text_does_not_end_a_sentence() -> None:
+    for text in (
+        "Then ask\nDr. Pike for it.",
+        "Open till 9 p.m.\n   every day.",
+        "At 9 p.m.  daily.",
+    ):
+        assert len(sentences(text)) == 1
+    assert len(sentences("Till 9 p.m.\n\nevery day.")) == 2
+
+
 def test_the_answer_no_is_a_sentence_but_no_4_is_not() -> None:
     assert split("No. Ask them. It is No. 4 here.") == ["No.", "Ask them.", "It is No. 4 here."]
 

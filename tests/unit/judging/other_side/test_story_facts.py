@@ -93,6 +93,21 @@ def test_change_of_letter_case_changes_no_fact() -> None:
         assert changed_facts(typed, STORY) == []
 
 
+@pytest.mark.parametrize("space", ["\n", "  ", "\u00a0"])
+def test_white_space_changes_no_fact(space: str) -> None:
+    story = f"{STORY} In a week I owe two hundred pounds, and I am 14 years old."
+    assert changed_facts(story.replace(" ", space), story) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["Mr MacDonald", "Mrs McAvoy-O’Neill", "Ms. Wallström", "_Gwenda_"]
+)
+def test_a_retelling_may_keep_any_name(name: str) -> None:
+    told = f"{name} said that I must move out."
+    assert changed_facts(f"I say that {told}", f"I am the one: {told}") == []
+    assert changed_facts(f"I say that {told}", f"I am: {told}".replace("_", "")) == []
+
+
 @given(st.text(max_size=300))
 def test_any_text_has_the_facts_of_itself(text: str) -> None:
     assert changed_facts(text, text) == []
