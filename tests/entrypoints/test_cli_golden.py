@@ -512,6 +512,32 @@ def test_answers_to_other_prompts_or_sources_are_not_resumed(cli, folder, gemini
     assert len(gemini.seen) == asked
 
 
+def test_answers_to_another_dispute_are_asked_for_again(cli, folder, gemini, tmp_path):
+    write_case(folder)
+    write_case(folder, "same")
+    cli("golden", "run", "--live", "--keep-answers", "--out", "first.jsonl")
+    asked = len(gemini.seen)
+    case = json.loads((folder / "boiler.json").read_text())
+    case["input"]["context"] = "My landlord left the boiler to smoke, and has sued me for it."
+    (folder / "boiler.json").write_text(json.dumps(case))
+    told = cli("golden", "run", "--live", "--keep-answers", "--resume", "first.jsonl")
+    assert "Answers taken from first.jsonl: 1." in told.err
+    assert len(gemini.seen) == asked + 1
+    assert case["input"]["context"] in json.dumps(gemini.seen[-1].body)
+
+
+def test_answers_of_another_model_are_not_resumed(cli, folder, gemini, monkeypatch):
+    write_case(folder)
+    cli("golden", "run", "--live", "--keep-answers", "--out", "first.jsonl")
+    asked = len(gemini.seen)
+    monkeypatch.setenv("JUDGE_MODEL", "gemini-other")
+    told = cli("golden", "run", "--live", "--keep-answers", "--resume", "first.jsonl")
+    assert told.code == 2
+    assert "first.jsonl cannot be resumed: its answers are of gemini-3" in told.err
+    assert "not of gemini-other" in told.err
+    assert len(gemini.seen) == asked
+
+
 def test_run_without_any_reply_is_exit_2(cli, folder, gemini):
     write_case(folder)
     gemini.script(*[failure(400)] * 2)

@@ -24,7 +24,7 @@ from judge.golden.replay import FixedClock
 from judge.golden.run_comparison import answer_changes
 from judge.golden.run_history import as_lines, find_baseline, last_run, read_results, store_run
 from judge.golden.samples import Sample, ScoredCase, by_case, with_answer
-from judge.golden.scoring import ask_all, replay_all, score_again
+from judge.golden.scoring import ask_all, first_prompt, replay_all, score_again
 from judge.ports import Journal
 from judge.settings import EXTRACTIVE, load_settings
 
@@ -104,8 +104,10 @@ async def _answered(
 ) -> dict[tuple[str, int], ScoredCase]:
     """The answers in *resumed* that this run need not ask for, by case and number.
 
-    Raises ConfigurationError if they were given to other prompts or sources.
+    Not those to a dispute or pages that the case no longer has. Raises ConfigurationError if they
+    were given to other prompts or sources, or by another model.
     """
+    prompts = {stored.name: await first_prompt(stored, config) for stored in cases}
     by_name = {stored.name: stored for stored in cases}
     answered = {}
     for sample in read_results(resumed):
@@ -113,17 +115,25 @@ async def _answered(
         is_usable = sample.is_live and sample.is_scored and sample.number <= repeat
         if not (stored and sample.answer and is_usable):
             continue
-        versions = config.knowledge_for(stored).versions
-        if (sample.prompt_version, sample.sources_version) != (versions.prompt, versions.sources):
-            raise ConfigurationError(
-                f"{resumed} cannot be resumed: the prompt or the sources have changed since. "
-                "Leave out --resume."
-            )
+        if change := _change_since(sample, stored, config):
+            raise ConfigurationError(f"{resumed} cannot be resumed: {change}. Leave out --resume.")
+        if sample.answer.prompts[:1] != prompts[sample.case]:
+            continue
         now = replace(sample, at=config.started, sources_file=config.sources_file)
         if (scored := await score_again(stored, now)).sample.is_scored:
             answered[sample.case, sample.number] = scored
     say(f"Answers taken from {resumed}: {len(answered)}.")
     return answered
+
+
+def _change_since(sample: Sample, stored: StoredCase, config: RunConfig) -> str:
+    """What *sample* does not have in common with a new answer; empty if it has all."""
+    versions = config.knowledge_for(stored).versions
+    if (sample.prompt_version, sample.sources_version) != (versions.prompt, versions.sources):
+        return "the prompt or the sources have changed since"
+    if config.model and sample.model not in ("", config.model.name):  # "" if it was blocked
+        return f"its answers are of {sample.model}, not of {config.model.name}"
+    return ""
 
 
 async def _ask_all(
