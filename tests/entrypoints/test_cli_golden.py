@@ -480,6 +480,33 @@ async def test_answers_before_ctrl_c_are_stored(cli, folder, gemini, tmp_path, c
     assert "What was answered so far is kept in" in capsys.readouterr().err
 
 
+def test_answers_before_any_failure_are_stored(cli, folder, gemini, tmp_path, monkeypatch):
+    write_case(folder)
+    lease = {"leases/flat.md": "The landlord repairs the boiler within a month."}
+    write_case(folder, "lease", documents=lease)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))  # where documents go
+    # Four calls run at once, so that the lease comes after an answer.
+    told = cli("golden", "run", "--live", "--keep-answers", "--repeat", "4")
+    assert told.code == 2
+    [path] = (tmp_path / ".judge" / "golden").glob("*-live.jsonl")
+    assert read_results(path)[0].case == "boiler"
+    assert f"kept in {path.relative_to(tmp_path)}. Continue with" in told.err
+
+
+def test_answers_of_an_interrupted_run_are_kept_in_out_where_nothing_else_can_be_written(
+    cli, folder, gemini, tmp_path, monkeypatch
+):
+    write_case(folder)
+    lease = {"leases/flat.md": "The landlord repairs the boiler within a month."}
+    write_case(folder, "lease", documents=lease)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    (tmp_path / ".judge").write_text("no folder")
+    told = cli("golden", "run", "--live", "--keep-answers", "--repeat", "4", "--out", "x.jsonl")
+    assert told.code == 2
+    assert read_results(tmp_path / "x.jsonl")[0].case == "boiler"
+    assert "kept in x.jsonl. Continue with" in told.err
+
+
 def test_interrupted_live_run_is_resumed(cli, folder, gemini, tmp_path):
     write_case(folder)
     gemini.script(reply())

@@ -1,8 +1,7 @@
 """The work of `judge golden run` and `score`: replay or ask, then show and store the results."""
 
-import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from judge.bootstrap import compile_knowledge, open_services, read_sources
 from judge.entrypoints.cli.golden.reports import changes_in_words, runs_folder, show_run
 from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
 from judge.entrypoints.cli.output import progress_bar, say
-from judge.errors import ConfigurationError, JudgeError, NotFound
+from judge.errors import ConfigurationError, NotFound
 from judge.golden.case_reader import StoredCase, load_cases
 from judge.golden.case_runner import RunConfig
 from judge.golden.case_writer import write_output
@@ -78,9 +77,8 @@ async def run_cases(
     async with open_config(folder, journal, sources, is_live=is_live) as config:
         if is_live:
             answered = await _answered(resumed, cases, config, repeat) if resumed else {}
-            judged = await _ask_all(
-                cases, config, answered, repeat=repeat, keeps_answers=keeps_answers
-            )
+            with _kept(answered, files.get("results"), keeps_answers=keeps_answers) as keep:
+                judged = await _ask_all(cases, config, answered, repeat=repeat, keep=keep)
         else:
             judged = await replay_all(cases, config, repeat=repeat)
     has_words = keeps_answers or not is_live
@@ -136,29 +134,47 @@ def _change_since(sample: Sample, stored: StoredCase, config: RunConfig) -> str:
     return ""
 
 
+@contextmanager
+def _kept(
+    answered: Mapping[tuple[str, int], ScoredCase], results: Path | None, *, keeps_answers: bool
+) -> Iterator[Callable[[ScoredCase], None]]:
+    """Store *answered* and all that the block passes on as a run, if it ends in any failure.
+
+    They are paid for. Where that cannot be written, the file *results* has them.
+    """
+    received = [with_answer(scored) for scored in answered.values()]
+    try:
+        yield lambda scored: received.append(
+            with_answer(scored) if keeps_answers else scored.sample
+        )
+    except BaseException:
+        path = received and _store_run(received)
+        if received and not path and results:
+            with suppress(ConfigurationError):  # What ended the run is to be reported.
+                write_output(results, as_lines(received))
+                path = results
+        if path:
+            how = " Continue with `--resume` and this file." if keeps_answers else ""
+            say(f"What was answered so far is kept in {path}.{how}")
+        raise
+
+
 async def _ask_all(
     cases: Sequence[StoredCase],
     config: RunConfig,
     answered: Mapping[tuple[str, int], ScoredCase],
     *,
     repeat: int,
-    keeps_answers: bool,
+    keep: Callable[[ScoredCase], None],
 ) -> list[ScoredCase]:
-    """All answers; after Ctrl-C or an error, those received so far are stored as a run."""
-    received = [with_answer(scored) for scored in answered.values()]
+    """All answers; *keep* is called with each new one."""
     with progress_bar("Asking", len(cases) * repeat - len(answered)) as advance:
 
-        def keep(scored: ScoredCase) -> None:
-            received.append(with_answer(scored) if keeps_answers else scored.sample)
+        def keep_and_advance(scored: ScoredCase) -> None:
+            keep(scored)
             advance()
 
-        try:
-            return await ask_all(cases, config, answered, repeat=repeat, on_scored=keep)
-        except (asyncio.CancelledError, JudgeError):
-            if path := received and _store_run(received):
-                how = " Continue with `--resume` and this file." if keeps_answers else ""
-                say(f"What was answered so far is kept in {path}.{how}")
-            raise
+        return await ask_all(cases, config, answered, repeat=repeat, on_scored=keep_and_advance)
 
 
 async def score_run(
