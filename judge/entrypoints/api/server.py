@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def serve(
     settings: Settings, *, host: str, port: int, workers: int, open_mcp: "OpenMcp | None" = None
 ) -> None:
-    """Serve until SIGTERM or SIGINT; what is in flight then is finished first.
+    """Serve until SIGTERM, SIGINT or SIGHUP; what is in flight then is finished first.
 
     Port 0 takes a free one. *open_mcp* is opened in each worker, and answers at `/mcp`. Raises
     ConfigurationError, before anything is started, when the settings cannot work or the port is
