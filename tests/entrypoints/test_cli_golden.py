@@ -491,6 +491,7 @@ def test_answers_before_any_failure_are_stored(cli, folder, gemini, tmp_path, mo
     [path] = (tmp_path / ".judge" / "golden").glob("*-live.jsonl")
     assert read_results(path)[0].case == "boiler"
     assert f"kept in {path.relative_to(tmp_path)}. Continue with" in told.err
+    assert "set TMPDIR to another folder" in told.err
 
 
 def test_answers_of_an_interrupted_run_are_kept_in_out_where_nothing_else_can_be_written(
