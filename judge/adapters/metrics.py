@@ -4,12 +4,17 @@ Every label value comes from our own code or configuration, never from a caller,
 number is bounded and no word of a dispute can be read at `/metrics`.
 """
 
+import os
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
+
+from judge.adapters.files.whole_file import write_whole
+from judge.errors import ConfigurationError
 
 LATENCY_BUCKETS_S = (0.005, 0.025, 0.1, 0.3, 1, 2, 3, 5, 8, 12, 20, 30, 60)
 """A verdict takes 2 to 12 s of a model; a refused request takes milliseconds."""
@@ -37,6 +42,15 @@ GAUGES: Mapping[str, tuple[str, Literal["livemax", "livemostrecent"]]] = {
 """The help text of each, and which process's value counts where there are several."""
 
 
+RESERVED_BYTES: Mapping[str, int] = {
+    "counter": 64 * 1024,
+    "histogram": 64 * 1024,
+    "gauge_livemax": 4096,
+    "gauge_livemostrecent": 4096,
+}
+"""The size of each file in which a process shares its counts; about twice of what they need."""
+
+
 class Metrics:
     """Counts the events noted; `render` writes all metrics in Prometheus' text format.
 
@@ -46,6 +60,8 @@ class Metrics:
 
     def __init__(self, directory: str = "") -> None:
         self._directory = directory
+        if directory:
+            _reserve_files(Path(directory))
         self._registry = registry = CollectorRegistry()
         # Cached, since looking up the child of some labels takes longer than counting.
         self._counters = {
@@ -105,3 +121,21 @@ class Metrics:
         values = (fields[label] for label in COUNTERS[counter][1:])
         texts = [str(value).lower() if isinstance(value, bool) else value for value in values]
         self._counters[counter](*texts).inc(amount)
+
+
+def _reserve_files(directory: Path) -> None:
+    """Write this process's files in full; raises ConfigurationError if they cannot be.
+
+    prometheus_client would map files of holes, and the system kills a process that writes into a
+    hole on a full disk.
+    """
+    try:
+        for kind, size in RESERVED_BYTES.items():
+            path = directory / f"{kind}_{os.getpid()}.db"
+            if not path.exists():  # An ended process may have had the same id.
+                write_whole(path, bytes(size))
+    except OSError as error:
+        raise ConfigurationError(
+            f"The counts that workers share cannot be kept in {directory} ({error.strerror}). "
+            "Make room there, or set TMPDIR to another folder."
+        ) from error

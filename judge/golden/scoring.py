@@ -88,6 +88,11 @@ async def gather_limited(
     return [task.result() for task in tasks]
 
 
+async def first_prompt(stored: StoredCase, config: RunConfig) -> tuple[str, ...]:
+    """The prompt that asks for an answer to *stored*, as an Answer has it; none without one."""
+    return _prompt_texts(await run_case(stored, replace(config, model=None)))[:1]
+
+
 def score(
     stored: StoredCase,
     number: int,
@@ -170,8 +175,7 @@ def _scored(stored: StoredCase, sample: Sample, outcome: Outcome, *, is_exact: b
     """Score *sample*; a question without a grade leaves it unscored, unless it fails anyway."""
     expected = stored.case.expected
     expected = expected if is_exact else live_expectations(expected)
-    prompts = tuple(f"{prompt.instructions}\n\n{prompt.text}" for prompt in outcome.prompts)
-    answer = Answer(outcome.status, outcome.body, prompts, outcome.attempts)
+    answer = Answer(outcome.status, outcome.body, _prompt_texts(outcome), outcome.attempts)
     sample = replace(sample, floor=expected.floor)
     if not sample.is_scored:
         return ScoredCase(sample, (), answer, expected, outcome.missing)
@@ -188,6 +192,10 @@ def _scored(stored: StoredCase, sample: Sample, outcome: Outcome, *, is_exact: b
     failed_fields = tuple(dict.fromkeys(difference.field for difference in found))
     sample = replace(sample, failed=failed_fields)
     return ScoredCase(sample, found, answer, expected, outcome.missing)
+
+
+def _prompt_texts(outcome: Outcome) -> tuple[str, ...]:
+    return tuple(f"{prompt.instructions}\n\n{prompt.text}" for prompt in outcome.prompts)
 
 
 _INSTRUCTIONS = """\

@@ -155,6 +155,15 @@ class TestRedisTokenCounter:
         await client.flushall()
         assert await budget.add(0) == 100
 
+    async def test_tokens_add_to_a_count_lost_by_redis(self, client: FakeAsyncRedis):
+        (one, _), (other, _) = self.budget(client), self.budget(client)
+        await one.add(100)
+        await other.add(20)
+        await client.flushall()
+        assert [await one.add(5), await other.add(5), await one.add(0)] == [105, 125, 125]
+        (fresh, _) = self.budget(client)
+        assert await fresh.add(0) == 125
+
     async def test_unreported_tokens_of_yesterday_do_not_count_today(
         self, server: FakeServer, client: FakeAsyncRedis
     ):

@@ -365,6 +365,32 @@ def test_metrics_are_in_memory_for_one_worker_and_in_files_for_several():
     assert not Path(shared_by_two).exists()
 
 
+COUNT_AND_END = """
+import os
+from judge.adapters.metrics import Metrics
+from judge.entrypoints.api.server import _compact_metrics
+directory = os.environ["PROMETHEUS_MULTIPROC_DIR"]
+metrics = Metrics(directory)
+metrics.note("sources.reloaded")
+metrics.note("cache.down", reason="")
+_compact_metrics(directory, os.getpid())
+print(metrics.render().decode())
+"""
+
+
+def test_an_ended_worker_leaves_its_counts_and_no_more(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT_AND_END],
+        env={**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert 'judge_events_total{event="sources.reloaded"} 1.0' in done.stdout
+    assert "judge_cache_degraded" not in done.stdout
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 1000
+
+
 def test_several_workers_without_a_temporary_folder_are_refused(monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", "/nowhere/at/all")
     with pytest.raises(ConfigurationError, match="TMPDIR"), _metrics_directory(2):

@@ -480,6 +480,34 @@ async def test_answers_before_ctrl_c_are_stored(cli, folder, gemini, tmp_path, c
     assert "What was answered so far is kept in" in capsys.readouterr().err
 
 
+def test_answers_before_any_failure_are_stored(cli, folder, gemini, tmp_path, monkeypatch):
+    write_case(folder)
+    lease = {"leases/flat.md": "The landlord repairs the boiler within a month."}
+    write_case(folder, "lease", documents=lease)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))  # where documents go
+    # Four calls run at once, so that the lease comes after an answer.
+    told = cli("golden", "run", "--live", "--keep-answers", "--repeat", "4")
+    assert told.code == 2
+    [path] = (tmp_path / ".judge" / "golden").glob("*-live.jsonl")
+    assert read_results(path)[0].case == "boiler"
+    assert f"kept in {path.relative_to(tmp_path)}. Continue with" in told.err
+    assert "set TMPDIR to another folder" in told.err
+
+
+def test_answers_of_an_interrupted_run_are_kept_in_out_where_nothing_else_can_be_written(
+    cli, folder, gemini, tmp_path, monkeypatch
+):
+    write_case(folder)
+    lease = {"leases/flat.md": "The landlord repairs the boiler within a month."}
+    write_case(folder, "lease", documents=lease)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    (tmp_path / ".judge").write_text("no folder")
+    told = cli("golden", "run", "--live", "--keep-answers", "--repeat", "4", "--out", "x.jsonl")
+    assert told.code == 2
+    assert read_results(tmp_path / "x.jsonl")[0].case == "boiler"
+    assert "kept in x.jsonl. Continue with" in told.err
+
+
 def test_interrupted_live_run_is_resumed(cli, folder, gemini, tmp_path):
     write_case(folder)
     gemini.script(reply())
@@ -509,6 +537,32 @@ def test_answers_to_other_prompts_or_sources_are_not_resumed(cli, folder, gemini
     told = cli("golden", "run", "--live", "--keep-answers", "--resume", "first.jsonl")
     assert told.code == 2
     assert "first.jsonl cannot be resumed: the prompt or the sources have changed" in told.err
+    assert len(gemini.seen) == asked
+
+
+def test_answers_to_another_dispute_are_asked_for_again(cli, folder, gemini, tmp_path):
+    write_case(folder)
+    write_case(folder, "same")
+    cli("golden", "run", "--live", "--keep-answers", "--out", "first.jsonl")
+    asked = len(gemini.seen)
+    case = json.loads((folder / "boiler.json").read_text())
+    case["input"]["context"] = "My landlord left the boiler to smoke, and has sued me for it."
+    (folder / "boiler.json").write_text(json.dumps(case))
+    told = cli("golden", "run", "--live", "--keep-answers", "--resume", "first.jsonl")
+    assert "Answers taken from first.jsonl: 1." in told.err
+    assert len(gemini.seen) == asked + 1
+    assert case["input"]["context"] in json.dumps(gemini.seen[-1].body)
+
+
+def test_answers_of_another_model_are_not_resumed(cli, folder, gemini, monkeypatch):
+    write_case(folder)
+    cli("golden", "run", "--live", "--keep-answers", "--out", "first.jsonl")
+    asked = len(gemini.seen)
+    monkeypatch.setenv("JUDGE_MODEL", "gemini-other")
+    told = cli("golden", "run", "--live", "--keep-answers", "--resume", "first.jsonl")
+    assert told.code == 2
+    assert "first.jsonl cannot be resumed: its answers are of gemini-3" in told.err
+    assert "not of gemini-other" in told.err
     assert len(gemini.seen) == asked
 
 

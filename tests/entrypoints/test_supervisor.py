@@ -57,6 +57,45 @@ def test_a_worker_whose_supervisor_was_killed_ends_quietly():
     assert (done.stderr, done.returncode) == ("", -signal.SIGKILL)
 
 
+WHILE_A_WORKER_WORKS = """
+import os, signal
+from judge.adapters.journal import Journals
+from judge.entrypoints.api.supervisor import Supervisor
+
+def work(is_replacement, report_ready):
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    report_ready()
+    signal.sigwait([signal.SIGTERM])
+    print("finished", flush=True)
+
+def close_terminal():
+    print(signal.getsignal(signal.SIGHUP) is signal.SIG_IGN, flush=True)
+    os.killpg(0, signal.SIGHUP)
+
+def close_terminal_again():
+    os.killpg(0, signal.SIGHUP)
+
+Supervisor(
+    work, 1, finish_timeout_s=20, journal=Journals(),
+    on_first_ready=close_terminal, on_stop=close_terminal_again,
+).run()
+"""
+
+
+def test_a_worker_finishes_when_the_terminal_is_closed():
+    """The kernel and then the shell send SIGHUP to all processes."""
+    done = run(f"import os; os.setsid(){WHILE_A_WORKER_WORKS}")
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert done.stdout == "False\nfinished\n"
+
+
+def test_nohup_keeps_the_server_alive():
+    ignored = "import os, signal; os.setsid(); signal.signal(signal.SIGHUP, signal.SIG_IGN)"
+    stop = "\n    os.kill(os.getpid(), signal.SIGTERM)\n\ndef close_terminal_again"
+    script = WHILE_A_WORKER_WORKS.replace("\n\ndef close_terminal_again", stop)
+    assert run(f"{ignored}{script}").stdout == "True\nfinished\n"
+
+
 WHILE_A_WORKER_STARTS = """
 import os, signal
 from judge.adapters.journal import Journals

@@ -15,11 +15,13 @@ KEY_TTL_S = 2 * 24 * 3600
 BACKOFF_S = 1.0
 """How long Redis is not asked after it failed."""
 
-# Adding and reading are one script. Nothing is written when there is nothing to add.
+# Adding and reading are one script. Nothing is written when there is nothing to add. What Redis
+# lost of the total that this process knows is added too, or as much could be spent again.
 SPEND = """
-local tokens = tonumber(ARGV[1])
-if tokens == 0 then return tonumber(redis.call('GET', KEYS[1]) or '0') or 0 end
-local total = redis.call('INCRBY', KEYS[1], tokens)
+local counted = tonumber(redis.call('GET', KEYS[1]) or '0') or 0
+local added = tonumber(ARGV[1]) + math.max(0, tonumber(ARGV[3]) - counted)
+if added == 0 then return counted end
+local total = redis.call('INCRBY', KEYS[1], added)
 redis.call('EXPIRE', KEYS[1], ARGV[2])
 return total
 """
@@ -72,7 +74,7 @@ class RedisTokenCounter:
             async with self._semaphore:
                 if self._is_backing_off():  # Redis failed while this call waited.
                     return
-                keys, args = [PREFIX + day], [tokens, KEY_TTL_S]
+                keys, args = [PREFIX + day], [tokens, KEY_TTL_S, self._shared_total]
                 total = int(
                     await call_redis(self._client, lambda: self._script(keys=keys, args=args))
                 )

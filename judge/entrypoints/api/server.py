@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judge.adapters.journal import LogJournal
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 def serve(
     settings: Settings, *, host: str, port: int, workers: int, open_mcp: "OpenMcp | None" = None
 ) -> None:
-    """Serve until SIGTERM or SIGINT; what is in flight then is finished first.
+    """Serve until SIGTERM, SIGINT or SIGHUP; what is in flight then is finished first.
 
     Port 0 takes a free one. *open_mcp* is opened in each worker, and answers at `/mcp`. Raises
     ConfigurationError, before anything is started, when the settings cannot work or the port is
@@ -66,7 +67,7 @@ def serve(
             journal=LogJournal(sys.stderr),
             on_stop=listener.close,  # late clients are refused, not left waiting
             on_first_ready=partial(_announce, settings, host, listener, is_public=is_public),
-            on_end=_drop_gauges if directory else lambda _: None,
+            on_end=partial(_compact_metrics, directory) if directory else lambda _: None,
         ).run()
         if not has_worked:
             _say("Judge stops: its worker processes keep ending. The lines above may say why.")
@@ -129,11 +130,16 @@ def _metrics_directory(workers: int) -> Iterator[str]:
         yield directory
 
 
-def _drop_gauges(pid: int) -> None:
-    """Drop the gauges of the ended process *pid* from the shared metrics."""
+def _compact_metrics(directory: str, pid: int) -> None:
+    """Drop the gauges of the ended process *pid*, and the unused space of its counts."""
     from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415
 
-    mark_process_dead(pid)  # type: ignore[no-untyped-call]
+    mark_process_dead(pid, directory)  # type: ignore[no-untyped-call]
+    for path in Path(directory).glob(f"*_{pid}.db"):
+        with contextlib.suppress(OSError), path.open("r+b") as file:
+            # It begins with the number of bytes used, itself included.
+            used = int.from_bytes(file.read(4), sys.byteorder)
+            file.truncate(max(8, used))
 
 
 def _say(line: str) -> None:

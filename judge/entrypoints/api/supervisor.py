@@ -25,7 +25,9 @@ BACKLOG: Final = 2048
 SHUTDOWN_MARGIN_S: Final = 5
 """Time to finish for a worker, beyond that of the slowest request."""
 
-SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""To stop. A terminal that is closed sends SIGHUP to all processes, and often twice."""
+
 MIN_UPTIME_S: Final = 5.0
 """A worker that ends sooner than this after it was ready counts as failed."""
 
@@ -65,7 +67,7 @@ class _Slot:
 
 @dataclass(slots=True)
 class Supervisor:
-    """Keeps *count* processes that do *work* alive until SIGTERM or SIGINT."""
+    """Keeps *count* processes that do *work* alive until one of SIGNALS."""
 
     work: Work
     count: int
@@ -161,6 +163,7 @@ class Supervisor:
     def _stop(self, signals: Connection) -> None:
         """Let all workers finish; kill those that take too long, or all at a second signal."""
         began = time.monotonic()
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # It is no second request to stop.
         self.on_stop()
         for slot in self._slots:
             if slot.worker:
@@ -213,6 +216,7 @@ def _do_work(work: Work, is_replacement: bool, messages: Connection, receiver: C
     signal.set_wakeup_fd(-1)  # or our signals would reach the parent's pipe
     for number in SIGNALS:
         signal.signal(number, _exit)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # The supervisor sends SIGTERM then.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     try:
         work(is_replacement, lambda: _report(messages, READY))
@@ -239,6 +243,8 @@ def _signal_pipe() -> Iterator[Connection]:
     # in Python would run in this one alone, which waits.
     wakeup = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
     before = {number: signal.signal(number, lambda *_: None) for number in SIGNALS}
+    if before[signal.SIGHUP] is signal.SIG_IGN:  # as `nohup` has it
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         yield reader
     finally:

@@ -1,6 +1,9 @@
+import os
+
 import pytest
 
 from judge.adapters.metrics import Metrics
+from judge.errors import ConfigurationError
 
 FIELDS = {
     "http.request": {"method": "GET", "route": "/x", "status": 200, "ms": 12.5},
@@ -80,6 +83,27 @@ def test_two_counters_of_one_process_do_not_share_anything():
     first, second = Metrics(), Metrics()
     first.note("sources.reloaded")
     assert not any("sources.reloaded" in line for line in samples(second))
+
+
+def test_the_files_that_processes_share_have_their_disk_space_from_the_start(tmp_path):
+    """A full disk would kill the process that writes into a hole of a mapped file."""
+    Metrics(str(tmp_path))
+    kinds = ("counter", "histogram", "gauge_livemax", "gauge_livemostrecent")
+    for kind in kinds:
+        status = (tmp_path / f"{kind}_{os.getpid()}.db").stat()
+        assert status.st_blocks * 512 >= status.st_size >= 4096
+    assert len(list(tmp_path.iterdir())) == len(kinds)
+
+
+def test_counts_of_an_earlier_process_with_the_same_id_stay(tmp_path):
+    (tmp_path / f"counter_{os.getpid()}.db").write_bytes(b"counts")
+    Metrics(str(tmp_path))
+    assert (tmp_path / f"counter_{os.getpid()}.db").read_bytes() == b"counts"
+
+
+def test_a_full_disk_under_the_shared_files_is_reported(tmp_path):
+    with pytest.raises(ConfigurationError, match="TMPDIR"):
+        Metrics(str(tmp_path / "missing"))
 
 
 def test_several_processes_are_read_from_the_directory_they_share(tmp_path):

@@ -1,8 +1,7 @@
 """The work of `judge golden run` and `score`: replay or ask, then show and store the results."""
 
-import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from judge.bootstrap import compile_knowledge, open_services, read_sources
 from judge.entrypoints.cli.golden.reports import changes_in_words, runs_folder, show_run
 from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
 from judge.entrypoints.cli.output import progress_bar, say
-from judge.errors import ConfigurationError, JudgeError, NotFound
+from judge.errors import ConfigurationError, NotFound
 from judge.golden.case_reader import StoredCase, load_cases
 from judge.golden.case_runner import RunConfig
 from judge.golden.case_writer import write_output
@@ -24,7 +23,7 @@ from judge.golden.replay import FixedClock
 from judge.golden.run_comparison import answer_changes
 from judge.golden.run_history import as_lines, find_baseline, last_run, read_results, store_run
 from judge.golden.samples import Sample, ScoredCase, by_case, with_answer
-from judge.golden.scoring import ask_all, replay_all, score_again
+from judge.golden.scoring import ask_all, first_prompt, replay_all, score_again
 from judge.ports import Journal
 from judge.settings import EXTRACTIVE, load_settings
 
@@ -78,9 +77,8 @@ async def run_cases(
     async with open_config(folder, journal, sources, is_live=is_live) as config:
         if is_live:
             answered = await _answered(resumed, cases, config, repeat) if resumed else {}
-            judged = await _ask_all(
-                cases, config, answered, repeat=repeat, keeps_answers=keeps_answers
-            )
+            with _kept(answered, files.get("results"), keeps_answers=keeps_answers) as keep:
+                judged = await _ask_all(cases, config, answered, repeat=repeat, keep=keep)
         else:
             judged = await replay_all(cases, config, repeat=repeat)
     has_words = keeps_answers or not is_live
@@ -104,8 +102,10 @@ async def _answered(
 ) -> dict[tuple[str, int], ScoredCase]:
     """The answers in *resumed* that this run need not ask for, by case and number.
 
-    Raises ConfigurationError if they were given to other prompts or sources.
+    Not those to a dispute or pages that the case no longer has. Raises ConfigurationError if they
+    were given to other prompts or sources, or by another model.
     """
+    prompts = {stored.name: await first_prompt(stored, config) for stored in cases}
     by_name = {stored.name: stored for stored in cases}
     answered = {}
     for sample in read_results(resumed):
@@ -113,17 +113,50 @@ async def _answered(
         is_usable = sample.is_live and sample.is_scored and sample.number <= repeat
         if not (stored and sample.answer and is_usable):
             continue
-        versions = config.knowledge_for(stored).versions
-        if (sample.prompt_version, sample.sources_version) != (versions.prompt, versions.sources):
-            raise ConfigurationError(
-                f"{resumed} cannot be resumed: the prompt or the sources have changed since. "
-                "Leave out --resume."
-            )
+        if change := _change_since(sample, stored, config):
+            raise ConfigurationError(f"{resumed} cannot be resumed: {change}. Leave out --resume.")
+        if sample.answer.prompts[:1] != prompts[sample.case]:
+            continue
         now = replace(sample, at=config.started, sources_file=config.sources_file)
         if (scored := await score_again(stored, now)).sample.is_scored:
             answered[sample.case, sample.number] = scored
     say(f"Answers taken from {resumed}: {len(answered)}.")
     return answered
+
+
+def _change_since(sample: Sample, stored: StoredCase, config: RunConfig) -> str:
+    """What *sample* does not have in common with a new answer; empty if it has all."""
+    versions = config.knowledge_for(stored).versions
+    if (sample.prompt_version, sample.sources_version) != (versions.prompt, versions.sources):
+        return "the prompt or the sources have changed since"
+    if config.model and sample.model not in ("", config.model.name):  # "" if it was blocked
+        return f"its answers are of {sample.model}, not of {config.model.name}"
+    return ""
+
+
+@contextmanager
+def _kept(
+    answered: Mapping[tuple[str, int], ScoredCase], results: Path | None, *, keeps_answers: bool
+) -> Iterator[Callable[[ScoredCase], None]]:
+    """Store *answered* and all that the block passes on as a run, if it ends in any failure.
+
+    They are paid for. Where that cannot be written, the file *results* has them.
+    """
+    received = [with_answer(scored) for scored in answered.values()]
+    try:
+        yield lambda scored: received.append(
+            with_answer(scored) if keeps_answers else scored.sample
+        )
+    except BaseException:
+        path = received and _store_run(received)
+        if received and not path and results:
+            with suppress(ConfigurationError):  # What ended the run is to be reported.
+                write_output(results, as_lines(received))
+                path = results
+        if path:
+            how = " Continue with `--resume` and this file." if keeps_answers else ""
+            say(f"What was answered so far is kept in {path}.{how}")
+        raise
 
 
 async def _ask_all(
@@ -132,23 +165,16 @@ async def _ask_all(
     answered: Mapping[tuple[str, int], ScoredCase],
     *,
     repeat: int,
-    keeps_answers: bool,
+    keep: Callable[[ScoredCase], None],
 ) -> list[ScoredCase]:
-    """All answers; after Ctrl-C or an error, those received so far are stored as a run."""
-    received = [with_answer(scored) for scored in answered.values()]
+    """All answers; *keep* is called with each new one."""
     with progress_bar("Asking", len(cases) * repeat - len(answered)) as advance:
 
-        def keep(scored: ScoredCase) -> None:
-            received.append(with_answer(scored) if keeps_answers else scored.sample)
+        def keep_and_advance(scored: ScoredCase) -> None:
+            keep(scored)
             advance()
 
-        try:
-            return await ask_all(cases, config, answered, repeat=repeat, on_scored=keep)
-        except (asyncio.CancelledError, JudgeError):
-            if path := received and _store_run(received):
-                how = " Continue with `--resume` and this file." if keeps_answers else ""
-                say(f"What was answered so far is kept in {path}.{how}")
-            raise
+        return await ask_all(cases, config, answered, repeat=repeat, on_scored=keep_and_advance)
 
 
 async def score_run(
