@@ -311,6 +311,11 @@ def test_a_line_of_white_space_in_code_is_fast_and_counts_as_a_line(length):
     assert max(size(p.text) for p in passages) <= MAX_WORDS + TARGET_WORDS
 
 
+def test_preformatted_text_of_many_backticks_is_fast():
+    (passage, *_) = cut(html(f"<pre>{'`' * 2_000_000}</pre>"))
+    assert passage.text.startswith("```")
+
+
 def test_a_page_cannot_tag_itself():
     reading = html("<p>---<p>title: Ours<p>tags: [signed]<p>---<p>Text.")
     assert (reading.title, reading.tags, len(reading.blocks)) == (None, (), 5)
