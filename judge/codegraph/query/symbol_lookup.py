@@ -68,7 +68,7 @@ def _by_export(graph: Graph, name: str, lines: LineReader) -> list[str]:
             if edge.kind == "imports"
         ]
         source = "\n".join(line for symbol in modules for line in lines(symbol))
-        renamed = re.findall(rf"(\w+)\s+as\s+{re.escape(exported)}\b", source)
+        renamed = re.findall(rf"\b(\w+)\s+as\s+{re.escape(exported)}\b", source)
         ids = {
             ".".join([target, *rest])
             for target in imported

@@ -579,6 +579,14 @@ def test_symbol_is_found_by_its_alias_in_a_package(repo):
         tool_rag_where_used("pkg._f2", root)
 
 
+def test_unknown_name_in_a_module_with_a_very_long_word_is_fast(repo):
+    root = repo(f"--- a.py\nfrom b import f\nDATA = '{'ab' * 200_000}'\n--- b.py\ndef f(): ...\n")
+    build_graph_for_repo(root)
+
+    with pytest.raises(UnknownSymbol):
+        tool_rag_where_used("a.g", root)
+
+
 def test_stub_beside_its_module_is_not_a_candidate(repo):
     root = repo("--- a.py\ndef f(): ...\n--- a.pyi\ndef f() -> int: ...\n")
     build_graph_for_repo(root)

@@ -311,6 +311,12 @@ def test_a_line_of_white_space_in_code_is_fast_and_counts_as_a_line(length):
     assert max(size(p.text) for p in passages) <= MAX_WORDS + TARGET_WORDS
 
 
+def test_heading_of_underscores_is_fast():
+    name = f"a{'_' * 200_000}b"
+    (heading,) = read_markdown(f"# {name} _c_ d__ __").blocks
+    assert heading.section == f"{name} c d"
+
+
 def test_preformatted_text_of_many_backticks_is_fast():
     (passage, *_) = cut(html(f"<pre>{'`' * 2_000_000}</pre>"))
     assert passage.text.startswith("```")
