@@ -182,7 +182,8 @@ def _rules_in(folder: Path) -> tuple[_IgnoreRules, ...]:
         content = _read_file(str(folder / ".gitignore"), MAX_IGNORE_BYTES)
     except UnreadableDocument:
         return ()
-    lines = content.decode("utf-8", "surrogateescape").splitlines()
+    text = content.decode("utf-8", "surrogateescape").removeprefix("\ufeff")  # As git does.
+    lines = text.splitlines()
     return (_IgnoreRules(folder, GitIgnoreSpec.from_lines(lines, _ignored)),)
 
 

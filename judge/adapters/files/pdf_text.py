@@ -83,8 +83,9 @@ def _read(content: bytes, deadline: float, max_pages: int, max_text: int) -> Pdf
         raise UnreadableDocument(
             "The PDF holds no text, only pictures of it. Recognise the text first."
         )
-    title = reader.metadata.title if reader.metadata else None
-    return PdfText(tuple(pages), _storable(title or "").strip() or None)
+    title: object = reader.metadata.title if reader.metadata else None
+    named = _storable(title).strip() if isinstance(title, str) else ""  # Some have `null`.
+    return PdfText(tuple(pages), named or None)
 
 
 def _storable(text: str) -> str:

@@ -230,7 +230,9 @@ def _is_override(edge: Edge) -> bool:
 
 def _closure(start: str, following: Callable[[str], list[str]]) -> list[str]:
     """All symbols reached from *start* by following, without *start*."""
-    reached = [start]
+    reached, seen = [start], {start}
     for symbol in reached:
-        reached.extend(other for other in following(symbol) if other not in reached)
+        new = [other for other in dict.fromkeys(following(symbol)) if other not in seen]
+        reached += new
+        seen.update(new)
     return reached[1:]

@@ -241,13 +241,13 @@ def _matched_sections(
     path_terms: set[int],
     terms: Sequence[_Term],
 ) -> list[_MatchedSection]:
-    starts = [section.start for section in sections]
+    index_at = innermost(sections)
     body: dict[int, dict[int, float]] = {} if hits else {0: {}}
     lines: dict[int, list[int]] = defaultdict(list)
     line, counted = 1, 0
     for offset, term in hits:
         line, counted = line + content.count(b"\n", counted, offset), offset
-        index = innermost(sections, starts, line)
+        index = index_at(line)
         weights = body.setdefault(index, {})
         weights[term] = weights.get(term, 0.0) + _BODY_WEIGHT
         lines[index].append(line)

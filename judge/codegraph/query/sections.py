@@ -7,7 +7,7 @@ into pieces of equal length.
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from judge.codegraph.source_text import count_lines
@@ -99,12 +99,30 @@ def looks_defined(content: bytes, name: bytes) -> bool:
     return False
 
 
-def innermost(sections: Sequence[Section], starts: Sequence[int], line: int) -> int:
-    """The index of the innermost of *sections* around *line*; 0 if there is none.
+def innermost(sections: Sequence[Section]) -> Callable[[int], int]:
+    """A function from a line to the index of the innermost of *sections* around it, 0 without one.
 
-    *starts* are their first lines, in ascending order: it is the last one that has not ended.
+    It is the last one that has begun and has not ended.
     """
-    index = bisect_right(starts, line) - 1
-    while index > 0 and sections[index].end < line:
-        index -= 1
-    return max(index, 0)
+    starts = [section.start for section in sections]
+    outer = _outer_sections(sections)
+
+    def index_at(line: int) -> int:
+        index = bisect_right(starts, line) - 1
+        while index > 0 and sections[index].end < line:
+            index = outer[index]
+        return max(index, 0)
+
+    return index_at
+
+
+def _outer_sections(sections: Sequence[Section]) -> list[int]:
+    """For each of *sections* the index of the last one before it that goes on at its start."""
+    outer: list[int] = []
+    unended: list[int] = []
+    for index, section in enumerate(sections):
+        while unended and sections[unended[-1]].end < section.start:
+            unended.pop()
+        outer.append(unended[-1] if unended else 0)
+        unended.append(index)
+    return outer

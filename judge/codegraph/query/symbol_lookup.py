@@ -1,6 +1,7 @@
 """Finds the one symbol for a name as people write it, or the candidates."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from unicodedata import normalize
 
@@ -68,7 +69,7 @@ def _by_export(graph: Graph, name: str, lines: LineReader) -> list[str]:
             if edge.kind == "imports"
         ]
         source = "\n".join(line for symbol in modules for line in lines(symbol))
-        renamed = re.findall(rf"(\w+)\s+as\s+{re.escape(exported)}\b", source)
+        renamed = re.findall(rf"\b(\w+)\s+as\s+{re.escape(exported)}\b", source)
         ids = {
             ".".join([target, *rest])
             for target in imported
@@ -104,8 +105,9 @@ def _in_a_base(graph: Graph, cls: str, member: str) -> str:
 def _candidate_names(graph: Graph, symbols: list[str], query: str) -> list[str]:
     """Full names; ids for symbols that share a full name or whose full name is the *query*."""
     names = [graph.fqn(symbol) for symbol in symbols]
+    counts = Counter(names)
     return sorted(
-        symbol if names.count(name) > 1 or name == query else name
+        symbol if counts[name] > 1 or name == query else name
         for symbol, name in zip(symbols, names, strict=True)
     )
 

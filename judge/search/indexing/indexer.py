@@ -38,7 +38,7 @@ from judge.search.indexing.plan import (
     IndexingTask,
     plan_indexing,
 )
-from judge.search.indexing.readers.file_kinds import is_binary
+from judge.search.indexing.readers.file_kinds import is_binary, is_blank
 from judge.search.indexing.web_pages import fetch_page, is_url
 from judge.types.search import (
     DocumentWithPassages,
@@ -298,7 +298,7 @@ class _IndexingRun:
                 return "unchanged"
             if is_binary(content) and task.meta.effective_kind.kind != "pdf":
                 return "binary"
-            if not content or content.isspace():
+            if is_blank(content):
                 return "empty"
             return read_document(content, task.meta, self.indexer.read_pdf)
         except UnreadableDocument as error:

@@ -28,8 +28,9 @@ _CHARACTERS_A_WORD = 8
 _OWN_FIELDS = frozenset("position text chapter section language start_line end_line".split())
 """What differs between the passages of a document."""
 
-_PIECE = re.compile(rf"\s*\S{{1,{TARGET_WORDS * _CHARACTERS_A_WORD}}}\s*")
-"""A word with the white space around it, or a part of a long one."""
+_LONGEST = TARGET_WORDS * _CHARACTERS_A_WORD
+_PIECE = re.compile(rf"\s{{0,{_LONGEST}}}+\S{{1,{_LONGEST}}}\s{{0,{_LONGEST}}}+|\s{{1,{_LONGEST}}}")
+"""A word with the white space around it, or a part of a long word or of long white space."""
 
 
 @dataclass(slots=True)

@@ -579,6 +579,14 @@ def test_symbol_is_found_by_its_alias_in_a_package(repo):
         tool_rag_where_used("pkg._f2", root)
 
 
+def test_unknown_name_in_a_module_with_a_very_long_word_is_fast(repo):
+    root = repo(f"--- a.py\nfrom b import f\nDATA = '{'ab' * 200_000}'\n--- b.py\ndef f(): ...\n")
+    build_graph_for_repo(root)
+
+    with pytest.raises(UnknownSymbol):
+        tool_rag_where_used("a.g", root)
+
+
 def test_stub_beside_its_module_is_not_a_candidate(repo):
     root = repo("--- a.py\ndef f(): ...\n--- a.pyi\ndef f() -> int: ...\n")
     build_graph_for_repo(root)
@@ -1220,9 +1228,28 @@ def test_sections_have_each_line_once_and_in_order(lines):
 def test_a_line_belongs_to_the_innermost_section_around_it():
     sections = [Section(1, 20, "m"), Section(2, 9, "m.A"), Section(4, 6, "m.A.f")]
 
-    owners = [innermost(sections, [1, 2, 4], line) for line in (1, 2, 4, 6, 7, 10, 20)]
+    owners = [*map(innermost(sections), (1, 2, 4, 6, 7, 10, 20))]
 
     assert owners == [0, 1, 2, 2, 1, 0, 0]
+
+
+class CountedSections(list[Section]):
+    """Sections that count how often one is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, index):
+        self.looks += 1
+        return super().__getitem__(index)
+
+
+def test_lines_below_many_definitions_do_not_look_at_each_of_them():
+    count = 2_000
+    functions = [Section(line, line, f"m.f{line}") for line in range(2, count)]
+    sections = CountedSections([Section(1, 2 * count, "m"), *functions])
+
+    assert not any(map(innermost(sections), range(count, 2 * count)))
+    assert sections.looks < 10 * count
 
 
 def test_among_many_files_the_one_that_defines_the_name_comes_first(repo):

@@ -52,6 +52,7 @@ _LANGUAGES: Mapping[str, str] = {
 _LANGUAGES_BY_NAME: Mapping[str, str] = {"dockerfile": "dockerfile", "makefile": "makefile"}
 _SNIFFED_BYTES = 8192
 _UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BLANK_BYTES = codecs.BOM_UTF8 + codecs.BOM_UTF16 + b"\0 \t\n\v\f\r"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,11 @@ def kind_of(name: str) -> DocumentKind:
 def is_binary(content: bytes) -> bool:
     """Whether *content* has a NUL byte near its beginning, and no byte order mark of UTF-16."""
     return b"\0" in content[:_SNIFFED_BYTES] and not content.startswith(_UTF16_BOMS)
+
+
+def is_blank(content: bytes) -> bool:
+    """Whether *content* is only white space, perhaps after a byte order mark."""
+    return not content.strip(_BLANK_BYTES)
 
 
 def decode_text(content: bytes) -> str:

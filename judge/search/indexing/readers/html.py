@@ -33,6 +33,8 @@ _ITEMS = frozenset({"li", "dd"})
 _LINES = "br, div, p"
 """What ends a line in a heading or in `pre`; highlighters make each line of code a `div`."""
 
+_BACKTICKS = re.compile("`+")
+
 
 def read_html(body: bytes, charset: str = "") -> DocumentText:
     """The text of a page in blocks, menus and the like left out.
@@ -106,7 +108,6 @@ def _events(root: LexborNode) -> Iterator[tuple[str, str]]:
 
 
 def _fenced(text: str) -> str:
-    fence = "```"
-    while fence in text:
-        fence += "`"
+    longest = max(map(len, _BACKTICKS.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
     return f"{fence}\n{text.strip(chr(10))}\n{fence}"

@@ -15,7 +15,7 @@ _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
-_MARKS = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)|\s*\{#[\w-]{1,80}\}\s*")
+_MARKS = re.compile(r"[*`]+|(?<!\w)_+|(?<!_)_++(?!\w)|\s*\{#[\w-]{1,80}\}\s*")
 
 _MARKUP_STARTS = frozenset("#`~=-")
 """First characters of headings, their underlines and fences; all other lines are text."""

@@ -98,6 +98,11 @@ def test_invalid_line_of_gitignore_matches_nothing(root):
     assert found(root) == ["a.txt", "b.md", "2024/q1/report.md"]
 
 
+def test_byte_order_mark_is_no_part_of_the_first_line_of_gitignore(root):
+    make(root, {".gitignore": "\ufeff2024/\ndata.csv\n"})
+    assert found(root) == ["a.txt", "b.md"]
+
+
 @pytest.mark.parametrize("glob", ["!", "[z-a]*", "a\\"])
 def test_invalid_glob_is_refused(root, glob):
     with pytest.raises(InvalidRequest, match="is no pattern of file names"):

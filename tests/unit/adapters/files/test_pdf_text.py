@@ -43,6 +43,11 @@ def test_another_process_gives_pages_and_title():
     assert (found.pages, found.title) == (("Hello robot", "Second page"), "A book")
 
 
+def test_a_title_that_is_no_text_is_none():
+    content = pdf("Hello robot", title="A book").replace(b"(A book)", b"null    ")
+    assert read_pdf(content, timeout_s=10) == {"pages": ("Hello robot",), "title": None}
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

@@ -196,7 +196,7 @@ async def test_changed_file_replaces_its_document():
     assert (report.replaced, document.passages[0].text) == (1, "Other words.")
 
 
-@pytest.mark.parametrize("content", [b"", b"x\0"])
+@pytest.mark.parametrize("content", [b"", b"x\0", b"\xef\xbb\xbf", "\r\n".encode("utf-16")])
 async def test_document_of_an_emptied_file_is_removed(content):
     bench = Bench({"a.md": b"Words."})
     await bench.add(file("a.md"))

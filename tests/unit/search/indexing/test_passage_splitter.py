@@ -303,6 +303,25 @@ def test_heading_of_white_space_is_fast():
     assert heading.section == "x y"
 
 
+@pytest.mark.parametrize("length", [2_000, 1_000_000])
+def test_a_line_of_white_space_in_code_is_fast_and_counts_as_a_line(length):
+    calls = "    call()\n" * 400
+    passages = cut(read_code(f"def f():\n{' ' * length}\n{calls}    last()", "python"))
+    assert (passages[0].start_line, passages[-1].end_line) == (1, 403)
+    assert max(size(p.text) for p in passages) <= MAX_WORDS + TARGET_WORDS
+
+
+def test_heading_of_underscores_is_fast():
+    name = f"a{'_' * 200_000}b"
+    (heading,) = read_markdown(f"# {name} _c_ d__ __").blocks
+    assert heading.section == f"{name} c d"
+
+
+def test_preformatted_text_of_many_backticks_is_fast():
+    (passage, *_) = cut(html(f"<pre>{'`' * 2_000_000}</pre>"))
+    assert passage.text.startswith("```")
+
+
 def test_a_page_cannot_tag_itself():
     reading = html("<p>---<p>title: Ours<p>tags: [signed]<p>---<p>Text.")
     assert (reading.title, reading.tags, len(reading.blocks)) == (None, (), 5)
