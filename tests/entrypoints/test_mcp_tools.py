@@ -119,8 +119,7 @@ async def test_a_dispute_is_judged(opened, mode):
 
 
 async def test_summary_of_an_extractive_answer_has_no_verdict(opened):
-    model = ExtractiveModel(lambda: ["Therapist", "Analyst", "Coach"])
-    async with opened(model) as mcp_server, mcp_server.client() as client:
+    async with opened(ExtractiveModel()) as mcp_server, mcp_server.client() as client:
         told = text_of(await client.call_tool("judge_dispute", DISPUTE))
     assert told.startswith("Therapist: no verdict; Analyst: no verdict; Coach: no verdict\n")
 
