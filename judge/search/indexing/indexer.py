@@ -33,16 +33,15 @@ from judge.search.indexing.document_reader import (
 )
 from judge.search.indexing.plan import (
     IndexingOptions,
-    IndexingPlan,
     IndexingProblem,
     IndexingTask,
+    documents_to_remove,
     plan_indexing,
 )
 from judge.search.indexing.readers.file_kinds import is_binary, is_blank
 from judge.search.indexing.web_pages import fetch_page, is_url
 from judge.types.search import (
     DocumentWithPassages,
-    FileScan,
     IndexedDocument,
     fold_name,
     passage_id,
@@ -171,7 +170,7 @@ class DocumentIndexer:
                     await run.add_files(plan.tasks, advance)
                     await run.add_pages(urls, indexed, advance)
                 if not report.is_interrupted:
-                    missing = _missing(indexed, options, plan, scan, urls)
+                    missing = documents_to_remove(indexed, options, plan, scan, urls)
                     await writer.remove(options.collection, missing)
                     report.removed = len(missing)
                 await writer.commit()
@@ -347,29 +346,6 @@ def _check_single(options: IndexingOptions, count: int) -> None:
         raise InvalidRequest(
             f"--document and --title are for one document, and there are {count} here."
         )
-
-
-def _missing(
-    indexed: Sequence[IndexedDocument],
-    options: IndexingOptions,
-    plan: IndexingPlan,
-    scan: FileScan,
-    urls: Sequence[str],
-) -> tuple[str, ...]:
-    """The ids of documents to remove: with `replaces`, all whose file or page was not given.
-
-    Not if a path could not be read: it may be misspelled, and its documents are still wanted.
-    """
-    removes_rest = options.replaces and not scan.problems
-    if not (removes_rest or options.prunes):
-        return ()
-    pages = {fold_name(options.document_id or url) for url in urls if options.replaces}
-    return tuple(
-        record.id
-        for record in indexed
-        if fold_name(record.id) not in plan.document_ids | pages
-        and (removes_rest or scan.covers(record.path))
-    )
 
 
 def _batches(tasks: Sequence[IndexingTask]) -> Iterator[list[IndexingTask]]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from judge.search.indexing.document_reader import MAX_BYTES, DocumentMetadata
 from judge.search.scopes import folder_path
-from judge.types.search import FoundFile, IndexedDocument, fold_name
+from judge.types.search import FileScan, FoundFile, IndexedDocument, fold_name
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -131,4 +131,27 @@ def _is_unchanged(file: FoundFile, meta: DocumentMetadata, record: IndexedDocume
         and record.mtime_ns == file.mtime_ns
         and record.size_bytes == file.size_bytes
         and record.content_hash.endswith(f"-{meta.options_digest}")
+    )
+
+
+def documents_to_remove(
+    indexed: Sequence[IndexedDocument],
+    options: IndexingOptions,
+    plan: IndexingPlan,
+    scan: FileScan,
+    urls: Sequence[str],
+) -> tuple[str, ...]:
+    """The ids of documents to remove: with `replaces`, all whose file or page was not given.
+
+    Not if a path could not be read: it may be misspelled, and its documents are still wanted.
+    """
+    removes_rest = options.replaces and not scan.problems
+    if not (removes_rest or options.prunes):
+        return ()
+    pages = {fold_name(options.document_id or url) for url in urls if options.replaces}
+    return tuple(
+        record.id
+        for record in indexed
+        if fold_name(record.id) not in plan.document_ids | pages
+        and (removes_rest or scan.covers(record.path))
     )
