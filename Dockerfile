@@ -9,7 +9,8 @@ COPY requirements-extras.lock ./
 RUN uv pip sync --require-hashes requirements-extras.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY judge ./judge
-RUN uv pip install --no-deps .
+COPY codegraph ./codegraph
+RUN uv pip install --no-deps ./codegraph .
 
 FROM python:3.13-slim
 RUN useradd --system --uid 10001 --create-home --home-dir /app judge \

@@ -6,7 +6,7 @@ PYTEST := $(BIN)/pytest -n 2
 COVERAGE := --cov --cov-report=term --cov-fail-under=95
 # Evaluated on use: scripts/setup.sh may install uv.
 UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo .tools/uv/bin/uv)
-COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url
+COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package judge-codegraph
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo serve test lint check golden bench torture live mutate image quality docs lock

@@ -31,9 +31,9 @@ from math import log2
 from pathlib import Path
 from typing import NamedTuple
 
-from judge.codegraph.models import SearchItem, SearchResult
-from judge.codegraph.python_api import CodeGraph, build_graph_for_repo
-from judge.codegraph.query.formats import as_json, as_text
+from codegraph.models import SearchItem, SearchResult
+from codegraph.python_api import CodeGraph, build_graph_for_repo
+from codegraph.query.formats import as_json, as_text
 
 SEED = 11
 #: Scores that are not a kind of question.

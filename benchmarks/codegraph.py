@@ -26,12 +26,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import jedi
-
-from judge.codegraph.models import VARIABLE_KINDS, Node, symbol_id
-from judge.codegraph.python_api import CodeGraph, build_graph_for_repo
-from judge.codegraph.query.graph import Graph
-from judge.codegraph.store.artifact import decode_artifact
-from judge.codegraph.store.repository import FACTS_NAME, GRAPH_NAME
+from codegraph.models import VARIABLE_KINDS, Node, symbol_id
+from codegraph.python_api import CodeGraph, build_graph_for_repo
+from codegraph.query.graph import Graph
+from codegraph.store.artifact import decode_artifact
+from codegraph.store.repository import FACTS_NAME, GRAPH_NAME
 
 BUILD_CPU_S_PER_100K_LINES = 5.0
 COMMAND_S = 0.5

@@ -33,9 +33,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import jedi
+from codegraph.python_api import CodeGraph, build_graph_for_repo
 from codegraph_lsp import Place, Server, found_servers
-
-from judge.codegraph.python_api import CodeGraph, build_graph_for_repo
 
 #: How many servers must agree.
 AGREEING = 2

@@ -22,11 +22,11 @@ import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from judge.codegraph.models import Node, symbol_id
-from judge.codegraph.python_api import CodeGraph, build_graph_for_repo
-from judge.codegraph.query.graph import Graph
-from judge.codegraph.store.artifact import decode_artifact
-from judge.codegraph.store.repository import GRAPH_NAME
+from codegraph.models import Node, symbol_id
+from codegraph.python_api import CodeGraph, build_graph_for_repo
+from codegraph.query.graph import Graph
+from codegraph.store.artifact import decode_artifact
+from codegraph.store.repository import GRAPH_NAME
 
 _REFERENCES = """
 const ts = require('typescript'), fs = require('fs'), path = require('path');

@@ -16,20 +16,20 @@ from itertools import islice, pairwise
 
 from benchmarks.overhead_load import LENGTHS, SOURCES, disputes, fill_store, reply_to
 from judge.adapters.journal import Journals
-from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.adapters.system_clock import SystemClock
-from judge.bootstrap import compile_knowledge, read_sources
-from judge.judging.dispute import read_dispute
+from judge.bootstrap.sources import compile_knowledge, read_sources
+from judge.judging.care import find_safety
 from judge.judging.domains import choose_domain
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline
-from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.prompts.render import render_prompt
 from judge.judging.references import ReferenceCollector
 from judge.judging.results import build_result
 from judge.judging.run_context import Attempt, RunContext
-from judge.judging.safety import find_safety
 from judge.judging.verdicts.check import check_reply
+from judge.library.dispute import read_dispute
+from judge.library.pages.retriever import SnippetRetriever
 from judge.types.references import CitablePassages
 from judge.types.replies import ModelReply
 from judge.types.requests import JudgeRequest

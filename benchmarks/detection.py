@@ -22,9 +22,9 @@ import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from judge.bootstrap import compile_knowledge
-from judge.judging.dispute import read_dispute
+from judge.bootstrap.sources import compile_knowledge
 from judge.judging.domains import Detector, detect_domain
+from judge.library.dispute import read_dispute
 
 ROOT = Path(__file__).resolve().parent.parent
 THREE = ("parenting", "tenancy", "workplace")

@@ -16,7 +16,7 @@ from types import ModuleType
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from judge.judging.pages.read import read_html  # noqa: E402
+from judge.library.extract.html_page import read_html  # noqa: E402
 
 TYPES = {"article", "documentation", "service"}
 OURS, PEER = "judge", "trafilatura-fast"

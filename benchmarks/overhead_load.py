@@ -16,11 +16,11 @@ from pathlib import Path
 
 from judge.adapters.redis.cache import open_redis
 from judge.adapters.system_clock import SystemClock
-from judge.bootstrap import compile_knowledge, read_sources
-from judge.judging.pages.library import requests_of
-from judge.judging.pages.page_records import PageContent, PageRecord
-from judge.judging.pages.passages import PagePassage
-from judge.judging.pages.snippet_store import SnippetStore
+from judge.bootstrap.sources import compile_knowledge, read_sources
+from judge.library.extract.page_passages import PagePassage
+from judge.library.pages.approved_pages import requests_of
+from judge.library.pages.page_records import PageContent, PageRecord
+from judge.library.pages.snippet_store import SnippetStore
 from judge.text.source_sentences import source_sentences
 from judge.types.references import SourceSpec, Validators
 from judge.vocabulary.thesaurus import load_thesaurus

@@ -6,12 +6,12 @@ python ../shared/eval/relevance/score.py --ranker benchmarks.relevance:build
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from judge.bootstrap import compile_knowledge
-from judge.judging.dispute import read_dispute
+from judge.bootstrap.sources import compile_knowledge
 from judge.judging.domains import Detector, detect_domain
-from judge.judging.pages.candidate_index import compile_candidates
-from judge.judging.pages.candidates import rank_candidates
-from judge.judging.pages.page_terms import CandidatePage, count_terms
+from judge.library.dispute import read_dispute
+from judge.library.rank.candidate_index import compile_candidates
+from judge.library.rank.candidates import rank_candidates
+from judge.library.rank.page_terms import CandidatePage, count_terms
 from judge.vocabulary.thesaurus import load_thesaurus
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -44,12 +44,12 @@ from unittest.mock import patch
 
 import tantivy
 
+from judge.adapters.index.tantivy import queries
+from judge.adapters.index.tantivy.index import TantivyIndex
+from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.system_clock import SystemClock
-from judge.adapters.tantivy import queries
-from judge.adapters.tantivy.index import TantivyIndex
-from judge.adapters.tantivy.writer import TantivyStore
-from judge.search.highlight import highlighter
-from judge.search.query import parse_query
+from judge.library.search.highlight import highlighter
+from judge.library.search.query import parse_query
 from judge.text.relevance import Requirement
 from judge.types.search import (
     Clause,

@@ -44,9 +44,9 @@ from benchmarks.abstract_collections import abstracts
 from benchmarks.debian_collections import QUESTIONS, debian
 from benchmarks.judged import Judged, lines, load
 from benchmarks.python_collections import python_documentation
-from judge.adapters.tantivy.index import TantivyIndex
-from judge.search.query import parse_query
-from judge.search.service import MAX_QUERY
+from judge.adapters.index.tantivy.index import TantivyIndex
+from judge.library.search.query import parse_query
+from judge.library.search.service import MAX_QUERY
 from judge.types.search import Scope
 
 SHARED = Path(__file__).parents[2] / "shared" / "eval"

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, NotRequired, TypedDict, cast
 from urllib.parse import quote
 
-from judge.codegraph.errors import AmbiguousSymbol, UnknownRepository
+from codegraph.errors import AmbiguousSymbol, UnknownRepository
+
 from judge.errors import (
     BadScope,
     BudgetSpent,

@@ -1,7 +1,7 @@
 """Settings from the environment (and `.env`), read once and validated.
 
 docs/configuration.md explains each variable. Domains and pages are in config/sources.toml, which
-judge/judging/sources.py reads.
+judge/library/sources/catalog.py reads.
 """
 
 import ipaddress

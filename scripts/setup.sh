@@ -12,7 +12,7 @@ stamp=.venv/.judge-setup
 say() { echo "setup: $*" >&2; }
 
 # What the environment was made from. The path counts, since scripts in a venv hold it.
-wanted=$({ pwd; cat "$lock" pyproject.toml scripts/setup.sh; } | cksum)
+wanted=$({ pwd; cat "$lock" pyproject.toml codegraph/pyproject.toml scripts/setup.sh; } | cksum)
 if [ -z "${FORCE:-}" ] && [ -x .venv/bin/judge ] && [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ]
 then
   exit 0
@@ -56,6 +56,6 @@ fi
 VIRTUAL_ENV=$PWD/.venv
 export VIRTUAL_ENV
 "$uv" pip sync --quiet --require-hashes "$lock"
-"$uv" pip install --quiet --no-deps --editable .
+"$uv" pip install --quiet --no-deps --editable codegraph --editable .
 echo "$wanted" > "$stamp"
 say "done; the command is .venv/bin/judge"

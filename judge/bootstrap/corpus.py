@@ -9,19 +9,19 @@ from pathlib import Path
 
 from judge.adapters.files.document_files import LocalFiles
 from judge.adapters.files.pdf_text import pdf_text
-from judge.adapters.gemini.client import GeminiClient
-from judge.adapters.qdrant.factory import open_qdrant
+from judge.adapters.index.qdrant.factory import open_qdrant
+from judge.adapters.index.tantivy.index import TantivyIndex
+from judge.adapters.index.tantivy.writer import TantivyStore
+from judge.adapters.index.vectors.factory import open_vectors
+from judge.adapters.models.gemini_client import GeminiClient
 from judge.adapters.system_clock import SystemClock
-from judge.adapters.tantivy.index import TantivyIndex
-from judge.adapters.tantivy.writer import TantivyStore
-from judge.adapters.vectors.factory import open_vectors
 from judge.adapters.web.fetcher import HttpxFetcher, open_fetcher
 from judge.bootstrap.embedders import open_embedder
 from judge.bootstrap.sources import open_sources
 from judge.errors import ConfigurationError
+from judge.library.indexing.indexer import DocumentIndexer
+from judge.library.search.service import DocumentSearch
 from judge.ports import Clock, Embedder, Journal, SearchEngine, VectorStorage
-from judge.search.indexing.indexer import DocumentIndexer
-from judge.search.service import DocumentSearch
 from judge.settings import Settings
 from judge.types.search import Viewer
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import httpx
 
-from judge.adapters.embedding.batches import PASSAGES_TIMEOUT_S
-from judge.adapters.embedding.cohere import cohere_embedder
-from judge.adapters.embedding.query_cache import QueryVectorCache
-from judge.adapters.gemini.client import GeminiClient
-from judge.adapters.gemini.embedder import gemini_embedder
+from judge.adapters.embedders.batches import PASSAGES_TIMEOUT_S
+from judge.adapters.embedders.cohere import cohere_embedder
+from judge.adapters.embedders.gemini import gemini_embedder
+from judge.adapters.embedders.query_cache import QueryVectorCache
+from judge.adapters.models.gemini_client import GeminiClient
 from judge.bootstrap.models import open_gemini, open_openai
 from judge.errors import ConfigurationError, MissingKey
 from judge.ports import Clock, Embedder
@@ -78,7 +78,7 @@ def _cached(embedder: Embedder, clock: Clock, stack: AsyncExitStack) -> Embedder
 
 def _open_openai_embedder(model: str, settings: Settings, stack: AsyncExitStack) -> Embedder:
     """The embedder *model* at JUDGE_OPENAI_BASE_URL; raises ConfigurationError."""
-    from judge.adapters.openai.embedder import openai_embedder  # noqa: PLC0415 - as in models.py
+    from judge.adapters.embedders.openai import openai_embedder  # noqa: PLC0415 - as in models.py
 
     if not settings.openai_base_url:
         raise ConfigurationError(
@@ -92,7 +92,7 @@ def _open_openai_embedder(model: str, settings: Settings, stack: AsyncExitStack)
 def _open_static(folder: Path) -> Embedder:
     """The model in *folder*; raises ConfigurationError."""
     try:
-        from judge.adapters.embedding.static_model import StaticEmbedder  # noqa: PLC0415 - an extra
+        from judge.adapters.embedders.static_model import StaticEmbedder  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"JUDGE_EMBEDDER=static:{folder} needs the extra `judge[static]`: "

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from judge.adapters.files.last_good import LastGood
 from judge.adapters.files.watched_file import WatchedFile
-from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.adapters.redis.cache import SharedRedis, open_redis
 from judge.adapters.redis.failover import CacheAndLock, Failover
 from judge.adapters.system_clock import SystemClock
 from judge.adapters.web.fetcher import open_fetcher
 from judge.bootstrap.sources import open_sources
 from judge.judging.knowledge import Knowledge
-from judge.judging.pages.retriever import SnippetRetriever
+from judge.library.pages.retriever import SnippetRetriever
 from judge.ports import Clock, Journal
 from judge.settings import Settings
 

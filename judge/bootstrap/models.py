@@ -3,10 +3,10 @@
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from judge.adapters.extractive_model import ExtractiveModel
-from judge.adapters.gemini.client import GeminiClient
-from judge.adapters.gemini.model import GeminiService
-from judge.adapters.remote_model import ModelService, RemoteModel
+from judge.adapters.models.extractive import ExtractiveModel
+from judge.adapters.models.gemini_client import GeminiClient
+from judge.adapters.models.gemini_model import GeminiService
+from judge.adapters.models.remote import ModelService, RemoteModel
 from judge.bootstrap.library import Library
 from judge.errors import ConfigurationError
 from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
@@ -42,7 +42,7 @@ def open_model(
 
 def _openai(name: str, settings: Settings, stack: AsyncExitStack) -> ModelService:
     """The service at JUDGE_OPENAI_BASE_URL; raises ConfigurationError."""
-    from judge.adapters.openai.model import OpenaiService  # noqa: PLC0415 - others need no httpx2
+    from judge.adapters.models.openai_model import OpenaiService  # noqa: PLC0415 - others need no httpx2
 
     served_name = name.removeprefix(OPENAI)
     if not (served_name and settings.openai_base_url):
@@ -65,7 +65,7 @@ def open_openai(
     base_url: str, settings: Settings, stack: AsyncExitStack
 ) -> "tuple[AsyncClient, str]":
     """A client of the server at *base_url*, and its key, or an empty string."""
-    from judge.adapters.openai.client import open_client  # noqa: PLC0415 - others need no httpx2
+    from judge.adapters.models.openai_client import open_client  # noqa: PLC0415 - others need no httpx2
 
     client = open_client(base_url)
     stack.push_async_callback(client.aclose)

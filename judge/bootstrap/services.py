@@ -7,30 +7,31 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from codegraph.query.roots import CodeRoots, open_roots
+
 from judge.adapters.admission import MAX_WAIT_SHARE, Admission
-from judge.adapters.budgeted_model import BudgetedModel, DailyBudget
-from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.files.last_good import LastGood
 from judge.adapters.files.watched_file import WatchedFile
-from judge.adapters.memory_rate_limit import MemoryRateLimiter
-from judge.adapters.memory_token_counter import MemoryTokenCounter
+from judge.adapters.memory.rate_limit import MemoryRateLimiter
+from judge.adapters.memory.token_counter import MemoryTokenCounter
+from judge.adapters.models.budget import BudgetedModel, DailyBudget
+from judge.adapters.models.extractive import ExtractiveModel
+from judge.adapters.models.remote import RemoteModel
 from judge.adapters.redis.rate_limit import FallbackRateLimiter, RedisRateLimiter
 from judge.adapters.redis.token_counter import RedisTokenCounter
-from judge.adapters.remote_model import RemoteModel
 from judge.bootstrap.corpus import Corpus, open_search
 from judge.bootstrap.library import Library, open_library
 from judge.bootstrap.models import open_gemini, open_model
-from judge.codegraph.query.roots import CodeRoots, open_roots
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
-from judge.judging.pages.page_embeddings import PageEmbeddings
-from judge.judging.pages.read_ahead import ReadAhead
-from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline, unlimited_budget
 from judge.judging.references import ReferenceCollector
 from judge.judging.support_by_model import SupportByModel
+from judge.library.pages.read_ahead import ReadAhead
+from judge.library.pages.retriever import SnippetRetriever
+from judge.library.rank.page_embeddings import PageEmbeddings
+from judge.library.search.citable_passages import CitablePassageFinder
 from judge.ports import Clock, Journal, LanguageModel, RateLimiter
-from judge.search.citable_passages import CitablePassageFinder
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
 from judge.types.search import Viewer

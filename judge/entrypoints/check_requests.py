@@ -5,9 +5,10 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, model_validator
 
-from judge.bootstrap import Library, Services
+from judge.bootstrap.library import Library
+from judge.bootstrap.services import Services
 from judge.citations.check import AnswerSource, CheckedAnswer, MarkForm, check_answer
-from judge.judging.pages.library import requests_of
+from judge.library.pages.approved_pages import requests_of
 from judge.types.request_fields import BadFields, FieldError, StrictModel
 
 MAX_ANSWER = 20_000

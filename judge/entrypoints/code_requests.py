@@ -2,12 +2,12 @@
 
 from typing import Annotated, Any
 
+from codegraph.errors import BadPattern
+from codegraph.query.code_graph import CodeGraph
+from codegraph.query.formats import Result, as_json
+from codegraph.query.roots import CodeRoots
 from pydantic import Field
 
-from judge.codegraph.errors import BadPattern
-from judge.codegraph.query.code_graph import CodeGraph
-from judge.codegraph.query.formats import Result, as_json
-from judge.codegraph.query.roots import CodeRoots
 from judge.types.request_fields import StrictModel
 
 MAX_ITEMS = 200

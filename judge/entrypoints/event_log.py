@@ -10,7 +10,7 @@ from judge.ports import Journal
 from judge.types.results import JudgeResult
 
 if TYPE_CHECKING:
-    from judge.bootstrap import Services
+    from judge.bootstrap.services import Services
 
 
 MAX_PLACES = 8

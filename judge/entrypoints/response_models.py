@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
-from judge.judging.sources import SourceCatalog
-from judge.search.highlight import highlighter
+from judge.library.search.highlight import highlighter
+from judge.library.sources.catalog import SourceCatalog
 from judge.types.search import Hit, Passage, SearchQuery
 
 METADATA = (

@@ -11,9 +11,10 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from judge.adapters.extractive_model import ExtractiveModel
-from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.bootstrap import compile_knowledge, open_search
+from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.models.extractive import ExtractiveModel
+from judge.bootstrap.corpus import open_search
+from judge.bootstrap.sources import compile_knowledge
 from judge.errors import (
     ConfigurationError,
     DeadlineExceeded,
@@ -32,13 +33,13 @@ from judge.golden.replay import (
 )
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
-from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline, emit_nothing
 from judge.judging.references import Arrange, ReferenceCollector
+from judge.library.extract.document_reader import DocumentMetadata
+from judge.library.pages.retriever import SnippetRetriever
+from judge.library.search.citable_passages import CitablePassageFinder
 from judge.ports import Clock, LanguageModel, PassageFinder
 from judge.problems import as_body, problem_of
-from judge.search.citable_passages import CitablePassageFinder
-from judge.search.indexing.document_reader import DocumentMetadata
 from judge.settings import Settings
 from judge.types.replies import Defect, Prompt
 from judge.types.requests import JudgeRequest

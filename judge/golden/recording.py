@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.errors import ContentBlocked, InvalidReply, JudgeError
 from judge.golden.case_reader import PAGES, load_case
 from judge.golden.case_runner import Outcome, RunConfig, judge_recorded, prompt_digest, run_case
@@ -18,8 +18,8 @@ from judge.golden.case_writer import cases_lock, serialize_case, write_output
 from judge.golden.difference_text import difference_lines
 from judge.golden.differences import Difference, body_differences, masked
 from judge.golden.replay import RecordingFetcher, RecordingModel
-from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline
+from judge.library.pages.retriever import SnippetRetriever
 from judge.settings import EXTRACTIVE
 from judge.types.requests import JudgeRequest
 from judge.types.text_files import TextFile

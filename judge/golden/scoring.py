@@ -15,9 +15,9 @@ from judge.golden.cases import GoldenCase, Rubric
 from judge.golden.differences import Difference, differences, live_expectations
 from judge.golden.replay import ReplayedReply
 from judge.golden.samples import Answer, Grade, Sample, ScoredCase
-from judge.judging.prompts.untrusted import quoted_text
 from judge.judging.verdicts.reply_schema import TEXT, object_schema, without_fence
 from judge.ports import LanguageModel
+from judge.text.untrusted import quoted_text
 from judge.types.replies import Prompt, Usage
 
 Item = TypeVar("Item")

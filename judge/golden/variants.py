@@ -13,8 +13,8 @@ from itertools import count
 from judge.citations.marks import find_marks
 from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import Outcome, RunConfig
-from judge.judging.dispute import read_dispute
-from judge.judging.nations import find_nations
+from judge.library.dispute import read_dispute
+from judge.library.nations import find_nations
 from judge.text.names import find_names
 from judge.types.references import Snippet
 from judge.types.replies import Prompt

@@ -6,7 +6,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from judge.judging.domains import Words, term_words
-from judge.judging.sources import DomainSpec, SourceCatalog
+from judge.library.sources.catalog import DomainSpec, SourceCatalog
 
 MIN_WEIGHT = 1.0
 """A hidden term is reported from this weight on; a lower one is a hint among many."""

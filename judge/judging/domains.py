@@ -14,9 +14,9 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from judge.errors import UnknownDomain
-from judge.judging.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
-from judge.judging.sources import DomainSpec, SourceCatalog
-from judge.judging.vocabulary import NO_WORDS
+from judge.library.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
+from judge.library.sources.catalog import DomainSpec, SourceCatalog
+from judge.library.sources.packaged import NO_WORDS
 from judge.text.pattern_set import PatternSet
 from judge.text.phrase_trie import PhraseTrie
 from judge.types.requests import DEFAULT_DOMAIN, Detection, DomainScore

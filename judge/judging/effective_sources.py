@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 
 from judge.judging.domains import term_words
 from judge.judging.knowledge import Knowledge
-from judge.judging.sources import DomainSpec, SafetyRule, SourceCatalog
-from judge.judging.sources_file.toml_lines import TomlPlaces
+from judge.library.sources.catalog import DomainSpec, SafetyRule, SourceCatalog
+from judge.library.sources.toml_lines import TomlPlaces
 from judge.types.references import SourceSpec
 from judge.types.replies import Persona
 from judge.types.results import HelpLine

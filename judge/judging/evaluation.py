@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
 from judge.judging.knowledge import Knowledge
-from judge.judging.nations import find_nations
-from judge.judging.pages.choose import choose_pages
-from judge.judging.pages.library import IndexedPages
+from judge.library.dispute import read_dispute
+from judge.library.nations import find_nations
+from judge.library.pages.approved_pages import IndexedPages
+from judge.library.rank.choose import choose_pages
 from judge.types.requests import DEFAULT_DOMAIN
 
 TOP_PAGES = 2

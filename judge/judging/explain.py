@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from judge.judging.dispute import Dispute, NormalisedText, straight_apostrophes
+from judge.judging.care import SafetyReason, explain_safety, merged_help
 from judge.judging.domains import (
     Detector,
     DetectorTerm,
@@ -20,11 +20,11 @@ from judge.judging.domains import (
     weigh_evidence,
 )
 from judge.judging.knowledge import Knowledge
-from judge.judging.nations import find_nations
-from judge.judging.pages.choose import ChosenPage, choose_pages
-from judge.judging.pages.library import IndexedPages
-from judge.judging.safety import SafetyReason, explain_safety, merged_help
-from judge.judging.sources import DomainSpec
+from judge.library.dispute import Dispute, NormalisedText, straight_apostrophes
+from judge.library.nations import find_nations
+from judge.library.pages.approved_pages import IndexedPages
+from judge.library.rank.choose import ChosenPage, choose_pages
+from judge.library.sources.catalog import DomainSpec
 from judge.types.requests import DEFAULT_DOMAIN, Detection
 from judge.types.results import HelpLine
 

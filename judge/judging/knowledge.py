@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from judge.judging.care import SafetyRules
 from judge.judging.domains import Detector
-from judge.judging.safety import SafetyRules
-from judge.judging.sources import SourceCatalog
+from judge.library.sources.catalog import SourceCatalog
 from judge.types.replies import Persona
 from judge.types.results import Versions
 

@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
-from judge.judging.dispute import read_dispute
+from judge.judging.care import find_safety, merged_help
 from judge.judging.domains import choose_domain
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline, ModelCaller
@@ -20,10 +20,10 @@ from judge.judging.prompts.render import render_prompt
 from judge.judging.references import ReferenceCollector
 from judge.judging.results import build_result, timings_of
 from judge.judging.run_context import Attempt, RunContext, log_attempt
-from judge.judging.safety import find_safety, merged_help
 from judge.judging.streamed_fields import StreamedFields
 from judge.judging.support_by_model import SupportByModel
 from judge.judging.verdicts.check import check_reply
+from judge.library.dispute import read_dispute
 from judge.ports import Clock, Journal
 from judge.types.requests import JudgeRequest
 from judge.types.results import JudgeResult

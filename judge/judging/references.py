@@ -4,23 +4,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from judge.errors import BadScope
-from judge.judging.dispute import Dispute
 from judge.judging.model_caller import Deadline
-from judge.judging.nations import NATIONS, find_nations
-from judge.judging.pages.candidates import NO_NEARNESS
-from judge.judging.pages.choose import (
+from judge.judging.prompts.render import number_references
+from judge.library.dispute import Dispute
+from judge.library.nations import NATIONS, find_nations
+from judge.library.pages.page_records import SnippetRequest
+from judge.library.pages.retriever import SnippetRetriever
+from judge.library.pages.snippet_store import CachedPage
+from judge.library.rank.candidates import NO_NEARNESS
+from judge.library.rank.choose import (
     ASSUMED_NATION,
     ChosenPage,
     OfferedPage,
     choose_pages,
     offer_pages,
 )
-from judge.judging.pages.page_embeddings import PageEmbeddings
-from judge.judging.pages.page_records import SnippetRequest
-from judge.judging.pages.retriever import SnippetRetriever
-from judge.judging.pages.snippet_store import CachedPage
-from judge.judging.prompts.render import number_references
-from judge.judging.sources import SourceCatalog
+from judge.library.rank.page_embeddings import PageEmbeddings
+from judge.library.sources.catalog import SourceCatalog
 from judge.ports import PassageFinder
 from judge.types.references import CitablePassages, Reference, RetrievalSettings, Snippet
 from judge.types.requests import JudgeRequest

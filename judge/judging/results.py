@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Final
 
 from judge.errors import InvalidReply
+from judge.judging.care import merged_help
 from judge.judging.run_context import Attempt, RunContext
-from judge.judging.safety import merged_help
 from judge.types.references import Excerpt, Reference
 from judge.types.replies import CheckedReply, Citation, Usage
 from judge.types.results import JudgeResult, NextStep, Timings

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from judge.judging.care import SafetyFindings
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline, costs_of
 from judge.judging.references import CollectedReferences
-from judge.judging.safety import SafetyFindings
 from judge.judging.verdicts.check import ReplyCheck
 from judge.ports import Journal
 from judge.types.replies import ModelReply

@@ -7,7 +7,7 @@ import pytest
 import redis
 from fakeredis import FakeAsyncRedis, FakeServer
 
-from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.adapters.redis.cache import LOCK_PREFIX, RedisCache, RedisLock, open_redis
 from judge.adapters.redis.connect import RedisClient
 from judge.adapters.redis.failover import CacheAndLock, Failover

@@ -9,7 +9,7 @@ from fakeredis import FakeAsyncRedis, FakeServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.adapters.memory_cache import MemoryCache
+from judge.adapters.memory.cache import MemoryCache
 from judge.adapters.redis.cache import REPLY_TIMEOUT_S, RedisCache, SharedRedis, open_redis
 from judge.errors import CacheUnavailable, ConfigurationError
 from tests.contract.conftest import StoresUnderTest

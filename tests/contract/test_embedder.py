@@ -10,12 +10,12 @@ import httpx
 import pytest
 from aiohttp import web
 
-from judge.adapters.embedding.cohere import cohere_embedder
-from judge.adapters.embedding.static_model import StaticEmbedder
-from judge.adapters.gemini.client import GeminiClient
-from judge.adapters.gemini.embedder import gemini_embedder
-from judge.adapters.openai.client import open_client
-from judge.adapters.openai.embedder import openai_embedder
+from judge.adapters.embedders.cohere import cohere_embedder
+from judge.adapters.embedders.gemini import gemini_embedder
+from judge.adapters.embedders.openai import openai_embedder
+from judge.adapters.embedders.static_model import StaticEmbedder
+from judge.adapters.models.gemini_client import GeminiClient
+from judge.adapters.models.openai_client import open_client
 from judge.errors import ConfigurationError, EmbedderUnavailable
 from judge.ports import Embedder
 from tests.fakes.embedder import FakeEmbedder, subjects_of

@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from judge.adapters.extractive_model import ExtractiveModel
-from judge.adapters.gemini.client import GeminiClient
-from judge.adapters.gemini.model import GeminiService
-from judge.adapters.openai.client import open_client
-from judge.adapters.openai.model import OpenaiService
-from judge.adapters.remote_model import ModelService, RemoteModel
+from judge.adapters.models.extractive import ExtractiveModel
+from judge.adapters.models.gemini_client import GeminiClient
+from judge.adapters.models.gemini_model import GeminiService
+from judge.adapters.models.openai_client import open_client
+from judge.adapters.models.openai_model import OpenaiService
+from judge.adapters.models.remote import ModelService, RemoteModel
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.judging.prompts.personas import DEFAULT_PERSONAS
 from judge.judging.verdicts.check import check_reply

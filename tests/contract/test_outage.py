@@ -9,13 +9,13 @@ import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
 from redis.asyncio import Redis
 
-from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.adapters.redis.cache import REPLY_TIMEOUT_S, RedisCache, RedisLock, open_redis
 from judge.adapters.redis.failover import CacheAndLock, Failover
 from judge.adapters.system_clock import SystemClock
-from judge.judging.pages.page_records import SnippetRequest
-from judge.judging.pages.read import ReadPage
-from judge.judging.pages.retriever import SnippetRetriever
+from judge.library.extract.html_page import ReadPage
+from judge.library.pages.page_records import SnippetRequest
+from judge.library.pages.retriever import SnippetRetriever
 from judge.types.references import RetrievalSettings, Snippet, SourceSpec
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal

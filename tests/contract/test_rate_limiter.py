@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
 
-from judge.adapters.memory_rate_limit import MemoryRateLimiter
+from judge.adapters.memory.rate_limit import MemoryRateLimiter
 from judge.adapters.redis.cache import open_redis
 from judge.adapters.redis.connect import RedisClient
 from judge.adapters.redis.rate_limit import (

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.adapters.memory_rate_limit import MemoryRateLimiter
+from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.memory.rate_limit import MemoryRateLimiter
 from judge.adapters.redis.cache import SharedRedis, open_redis, ping_redis
 from judge.adapters.redis.connect import connect, disconnect
 from judge.adapters.redis.failover import CacheAndLock, Failover

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import pytest
 from qdrant_client import AsyncQdrantClient
 
-from judge.adapters.qdrant.index import QdrantIndex
-from judge.adapters.qdrant.writer import QdrantWriter
-from judge.adapters.tantivy.index import TantivyIndex
-from judge.adapters.tantivy.writer import TantivyStore
-from judge.adapters.vectors.factory import open_vectors
+from judge.adapters.index.qdrant.index import QdrantIndex
+from judge.adapters.index.qdrant.writer import QdrantWriter
+from judge.adapters.index.tantivy.index import TantivyIndex
+from judge.adapters.index.tantivy.writer import TantivyStore
+from judge.adapters.index.vectors.factory import open_vectors
+from judge.library.search.query import parse_query
 from judge.ports import Embedder, SearchIndex, WritableIndex
-from judge.search.query import parse_query
 from judge.types.search import Clause, Scope
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import FakeEmbedder

@@ -10,15 +10,15 @@ from unicodedata import normalize
 import pytest
 from qdrant_client import AsyncQdrantClient
 
-from judge.adapters.qdrant.index import QdrantIndex
-from judge.adapters.qdrant.writer import QdrantWriter
-from judge.adapters.tantivy.index import TantivyIndex
-from judge.adapters.tantivy.writer import TantivyStore
-from judge.adapters.vectors.factory import open_vectors
+from judge.adapters.index.qdrant.index import QdrantIndex
+from judge.adapters.index.qdrant.writer import QdrantWriter
+from judge.adapters.index.tantivy.index import TantivyIndex
+from judge.adapters.index.tantivy.writer import TantivyStore
+from judge.adapters.index.vectors.factory import open_vectors
+from judge.library.scopes.scopes import all_of, any_of, complement, parse_scope, scope_text
+from judge.library.search.query import parse_query
+from judge.library.search.visible_documents import VisibleDocuments
 from judge.ports import Catalogue, SearchIndex, WritableIndex
-from judge.search.query import parse_query
-from judge.search.scopes import all_of, any_of, complement, parse_scope, scope_text
-from judge.search.visible_documents import VisibleDocuments
 from judge.types.search import EVERYWHERE, Clause, CollectionStats, Passage, Scope, Viewer
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import WordEmbedder

@@ -11,8 +11,8 @@ from fakeredis import FakeAsyncRedis, FakeServer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.adapters.budgeted_model import BudgetedModel, DailyBudget, seconds_to_midnight
-from judge.adapters.memory_token_counter import MemoryTokenCounter
+from judge.adapters.memory.token_counter import MemoryTokenCounter
+from judge.adapters.models.budget import BudgetedModel, DailyBudget, seconds_to_midnight
 from judge.adapters.redis.cache import open_redis
 from judge.adapters.redis.token_counter import BACKOFF_S, KEY_TTL_S, RedisTokenCounter
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable

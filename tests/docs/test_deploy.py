@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from judge.adapters.metrics import COUNTERS, GAUGES
-from judge.bootstrap import compile_knowledge
+from judge.bootstrap.sources import compile_knowledge
 from judge.entrypoints.api.supervisor import SHUTDOWN_MARGIN_S
 from judge.settings import Settings
 

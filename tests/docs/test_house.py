@@ -11,9 +11,9 @@ import click
 import pytest
 from pydantic import AliasChoices
 
-from judge.bootstrap import compile_knowledge
+from judge.bootstrap.sources import compile_knowledge
 from judge.entrypoints.cli.main import judge
-from judge.judging.sources import parse_sources
+from judge.library.sources.catalog import parse_sources
 from judge.settings import Settings
 
 ROOT = Path(__file__).parent.parent.parent

@@ -13,11 +13,13 @@ from litestar import Litestar
 
 from judge.adapters.files.watched_file import WatchedFile
 from judge.adapters.journal import Journals, LogJournal
-from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.adapters.metrics import Metrics
-from judge.bootstrap import Services, compile_knowledge, open_search
+from judge.bootstrap.corpus import open_search
+from judge.bootstrap.services import Services
+from judge.bootstrap.sources import compile_knowledge
 from judge.entrypoints.api.app import create_app
-from judge.judging.pages.retriever import SnippetRetriever
+from judge.library.pages.retriever import SnippetRetriever
 from judge.ports import LanguageModel, RateLimiter
 from judge.settings import Settings
 from tests.entrypoints.conformance import check_reply

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from codegraph.python_api import build_graph_for_repo
+from codegraph.query.roots import CodeRoots, open_roots
 from mcp import Client
 
-from judge.bootstrap import Services, open_search
-from judge.codegraph.python_api import build_graph_for_repo
-from judge.codegraph.query.roots import CodeRoots, open_roots
+from judge.bootstrap.corpus import open_search
+from judge.bootstrap.services import Services
 from judge.entrypoints.mcp.server import build_server
+from judge.library.search.citable_passages import CitablePassageFinder
 from judge.ports import LanguageModel
-from judge.search.citable_passages import CitablePassageFinder
 from judge.settings import Settings
 from judge.types.search import OPERATOR, DocumentWithPassages
 from tests.entrypoints.api_bench import SOURCES, open_bench

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judge.bootstrap import open_search
+from judge.bootstrap.corpus import open_search
 from judge.entrypoints.api.routes.documents import NewDocument
 from judge.entrypoints.api.routes.search import SearchRequest
 from judge.errors import IndexLocked
-from judge.search.filters import SearchFilters
-from judge.search.indexing.document_reader import MAX_BYTES
-from judge.search.service import DocumentSearch
+from judge.library.extract.document_reader import MAX_BYTES
+from judge.library.scopes.filters import SearchFilters
+from judge.library.search.service import DocumentSearch
 from judge.settings import Settings
 from judge.types.request_fields import BadFields, parse_fields, parse_json
 from tests.entrypoints.api_bench import open_bench

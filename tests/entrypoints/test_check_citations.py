@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from judge.citations.check import AnswerSource, check_answer
 from judge.entrypoints.check_requests import MAX_ANSWER, MAX_BYTES, CheckRequest
-from judge.search.service import DocumentSearch
+from judge.library.search.service import DocumentSearch
 from judge.settings import Settings
 from judge.types.request_fields import BadFields, parse_json
 from tests.entrypoints.api_bench import PARAGRAPH, REPAIRS_URL, open_bench

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
+from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.system_clock import SystemClock
-from judge.adapters.tantivy.writer import TantivyStore
 from judge.entrypoints.cli.index.run import stop_on_interrupt
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.site import FakeSite

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.bootstrap import open_search
+from judge.bootstrap.corpus import open_search
 from judge.entrypoints.cli.index.run import add_documents
 from judge.entrypoints.cli.search import run
 from judge.settings import Settings

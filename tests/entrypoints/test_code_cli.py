@@ -250,7 +250,7 @@ def test_query_does_not_import_the_builder_or_other_commands(root):
         "import sys, judge.__main__ as judge_main\n"
         f"sys.argv = ['judge', 'code', 'search', '--repo', {str(root)!r}, '-q', 'target']\n"
         "judge_main.main()\n"
-        "slow = {'judge.codegraph.build', 'pydantic', 'rich', 'httpx'}\n"
+        "slow = {'codegraph.build', 'pydantic', 'rich', 'httpx'}\n"
         "print(sorted(slow & set(sys.modules)), file=sys.stderr)"
     )
     command = [sys.executable, "-c", query]

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from litestar import Litestar
 from mcp.server.context import ServerRequestContext
 
-from judge.adapters.extractive_model import ExtractiveModel
 from judge.adapters.metrics import Metrics
+from judge.adapters.models.extractive import ExtractiveModel
 from judge.entrypoints.api.access_policy import access_policy_of
 from judge.entrypoints.api.app import create_app
 from judge.entrypoints.mcp.lazy_app import open_lazily

@@ -8,7 +8,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
 
 from judge.entrypoints.mcp.pagination import MAX_ITEMS, MAX_REPLY
-from judge.search.scopes import parse_scope
+from judge.library.scopes.scopes import parse_scope
 from tests.entrypoints.mcp_bench import OpenMcpBench, open_mcp_bench
 from tests.fakes.passages import book, document
 

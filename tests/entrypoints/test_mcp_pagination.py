@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 import pytest
+from codegraph.query.roots import open_roots
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client
 
-from judge.codegraph.query.roots import open_roots
 from judge.entrypoints.mcp.judge_tool import LEFT_OUT, fitting_verdict
 from judge.entrypoints.mcp.pagination import (
     FIRST_PART,
@@ -27,8 +27,8 @@ from judge.entrypoints.mcp.pagination import (
     size_of,
     write_cursor,
 )
-from judge.search.answer_format import format_answer
-from judge.search.service import SearchParameters
+from judge.library.search.answer_format import format_answer
+from judge.library.search.service import SearchParameters
 from judge.types.references import Excerpt
 from judge.types.requests import JudgeRequest
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY

@@ -10,13 +10,13 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from codegraph.query.roots import CodeRoots, open_roots
 from mcp.shared.exceptions import MCPError
 
-from judge.adapters.extractive_model import ExtractiveModel
-from judge.codegraph.query.roots import CodeRoots, open_roots
+from judge.adapters.models.extractive import ExtractiveModel
 from judge.errors import ContentBlocked, DeadlineExceeded
-from judge.search.scopes import parse_scope
-from judge.search.service import DocumentSearch
+from judge.library.scopes.scopes import parse_scope
+from judge.library.search.service import DocumentSearch
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, PARAGRAPH
 from tests.entrypoints.mcp_bench import (
     CODE,

@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 
 from judge.adapters.metrics import Metrics
-from judge.bootstrap import open_services
+from judge.bootstrap.services import open_services
 from judge.entrypoints.api.app import create_app
 from judge.entrypoints.mcp.server import build_server
 from judge.settings import load_settings

@@ -137,7 +137,7 @@ def test_new_version_takes_over_without_losing_a_request(
     assert "Traceback" not in old.stderr + new.stderr
 
 
-LATER_READING = "from judge.judging.pages import page_records; page_records.READING_VERSION += 1; "
+LATER_READING = "from judge.library.pages import page_records; page_records.READING_VERSION += 1; "
 
 
 @pytest.mark.real_redis

@@ -18,7 +18,7 @@ import pytest
 from mcp import Client
 
 from judge.adapters.metrics import Metrics
-from judge.bootstrap import open_services
+from judge.bootstrap.services import open_services
 from judge.entrypoints.api.app import create_app
 from judge.entrypoints.cli.context import CommandContext
 from judge.entrypoints.cli.main import run

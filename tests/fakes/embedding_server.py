@@ -5,7 +5,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
-from judge.adapters.gemini.embedder import DIMENSIONS
+from judge.adapters.embedders.gemini import DIMENSIONS
 from tests.fakes.embedder import subjects_of
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from redis.exceptions import NoScriptError
 
-from judge.adapters.memory_rate_limit import allowance
+from judge.adapters.memory.rate_limit import allowance
 from judge.adapters.redis.auto_pipeline import AutoPipeline
 from judge.adapters.redis.cache import call_redis
 from judge.adapters.redis.connect import RedisClient

@@ -19,7 +19,7 @@ from litestar.types import ASGIApp, Scope
 
 from judge.adapters.journal import Journals, LibraryHandler, LogJournal
 from judge.adapters.metrics import Metrics
-from judge.bootstrap import Services, open_services
+from judge.bootstrap.services import Services, open_services
 from judge.entrypoints.api.access_policy import access_guard, access_policy_of, principal_of
 from judge.entrypoints.api.middleware.access import AccessMiddleware
 from judge.entrypoints.api.middleware.client_address import parse_networks

@@ -14,7 +14,7 @@ from pathlib import Path
 import uvicorn
 
 from judge.adapters.files.last_good import LastGood
-from judge.bootstrap import open_services
+from judge.bootstrap.services import open_services
 from judge.entrypoints.api.app import create_app
 from judge.entrypoints.api.connections import IDLE_TIMEOUT_S, BoundedConnection, BoundedState
 from judge.entrypoints.api.routes.mcp import OpenMcp

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judge.bootstrap import open_library
+from judge.bootstrap.library import open_library
 from judge.citations.check import CheckedAnswer, CheckedMark, UncitedClaim
 from judge.entrypoints.check_requests import MAX_ANSWER, MAX_BYTES, CheckRequest
 from judge.entrypoints.check_requests import check as check_request

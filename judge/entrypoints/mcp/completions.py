@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from judge.bootstrap import Services
-from judge.search.mentions import quoted
-from judge.search.periods import PERIOD_FORMS
-from judge.search.scopes import KINDS
+from judge.bootstrap.services import Services
+from judge.library.scopes.mentions import quoted
+from judge.library.scopes.periods import PERIOD_FORMS
+from judge.library.scopes.scopes import KINDS
 from judge.types.search import ScopeKind, fold_name, id_prefix, passage_id
 
 _KIND = re.compile(r"(?:^|(?<=[\s(]))-?@(\w*)$")

@@ -6,14 +6,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from judge.bootstrap import Services
+from judge.bootstrap.services import Services
 from judge.entrypoints.mcp.calls import ToolCall
 from judge.entrypoints.mcp.pagination import MAX_FRAME, MAX_STRUCTURED, Json, bounded, size_of
 from judge.entrypoints.response_models import Chunk, chunks, metadata
 from judge.errors import NotFound
-from judge.search.answer_format import format_answer
-from judge.search.scopes import format_scope, parse_scope, scope_text
-from judge.search.service import MAX_QUERY, MAX_RESULTS, SearchParameters
+from judge.library.scopes.scopes import format_scope, parse_scope, scope_text
+from judge.library.search.answer_format import format_answer
+from judge.library.search.service import MAX_QUERY, MAX_RESULTS, SearchParameters
 from judge.types.request_fields import StrictModel
 from judge.types.requests import MAX_SCOPE
 from judge.types.search import CollectionStats, Hit, fold_name

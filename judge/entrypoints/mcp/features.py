@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.uri_template import UriTemplate
 from pydantic import BaseModel, TypeAdapter
 
-from judge.bootstrap import Services
+from judge.bootstrap.services import Services
 from judge.entrypoints.mcp.calls import ToolCall
 from judge.entrypoints.mcp.pagination import Json
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from uuid import uuid4
 
-from judge.bootstrap import Services
+from judge.bootstrap.services import Services
 from judge.entrypoints.event_log import log_judgement
 from judge.entrypoints.mcp.calls import ToolCall
 from judge.entrypoints.mcp.pagination import MAX_STRUCTURED, size_of

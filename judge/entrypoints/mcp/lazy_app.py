@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judge.bootstrap import Services
+    from judge.bootstrap.services import Services
     from judge.entrypoints.mcp.streamable_http import AsgiApp
 
 

@@ -8,10 +8,10 @@ from importlib.resources import files
 
 from mcp.types import GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
 
-from judge.bootstrap import Services
+from judge.bootstrap.services import Services
 from judge.entrypoints.mcp.completions import complete_mention, complete_scope
 from judge.entrypoints.mcp.features import PromptSpec
-from judge.search.service import NOTHING_INDEXED
+from judge.library.search.service import NOTHING_INDEXED
 
 DESCRIPTION = "Answer from the indexed documents, within the @scopes that the user gives."
 MAX_NAMES = 50

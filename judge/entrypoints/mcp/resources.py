@@ -5,14 +5,14 @@ from typing import Any
 
 from mcp.types import ReadResourceResult, Resource, ResourceTemplate, TextResourceContents
 
-from judge.bootstrap import Services
+from judge.bootstrap.services import Services
 from judge.entrypoints.mcp.completions import complete_collection, complete_passage
 from judge.entrypoints.mcp.document_tools import FetchedPassage, PassageQuery, fetch
 from judge.entrypoints.mcp.features import ResourceSpec
 from judge.entrypoints.mcp.pagination import as_json_text, page_of, read_cursor, to_jsonable
 from judge.entrypoints.response_models import domains
 from judge.errors import NotFound
-from judge.search.scopes import nearest_name
+from judge.library.scopes.scopes import nearest_name
 from judge.types.search import fold_name
 
 JSON_TYPE = "application/json"

@@ -14,7 +14,7 @@ from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from judge.bootstrap import Services
+from judge.bootstrap.services import Services
 from judge.entrypoints.event_log import log_error
 from judge.entrypoints.mcp.calls import CallContext, Report, ToolCall, reporting
 from judge.entrypoints.mcp.features import (

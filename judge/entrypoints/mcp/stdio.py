@@ -29,7 +29,7 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from judge.adapters.journal import LibraryHandler, LogJournal
-from judge.bootstrap import Services, open_services
+from judge.bootstrap.services import Services, open_services
 from judge.entrypoints.event_log import warm
 from judge.entrypoints.mcp.server import build_server
 from judge.errors import ConfigurationError

@@ -9,7 +9,7 @@ from typing import Any
 from litestar.exceptions import MethodNotAllowedException
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from judge.bootstrap import Services
+from judge.bootstrap.services import Services
 from judge.entrypoints.mcp.calls import CallContext
 from judge.entrypoints.mcp.server import build_server
 from judge.types.search import Viewer

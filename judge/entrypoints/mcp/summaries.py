@@ -8,7 +8,7 @@ from typing import Any
 
 from judge.citations.check import SUPPORT_THRESHOLD
 from judge.entrypoints.mcp.pagination import Json
-from judge.search.answer_format import cite_mark
+from judge.library.search.answer_format import cite_mark
 from judge.text.english import counted
 
 MAX_LINE = 240

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from codegraph.models import CodeContextResult, LineageResult, SearchResult, WhereUsedResult
 from pydantic import BaseModel
 
-from judge.bootstrap import Services
+from judge.bootstrap.services import Services
 from judge.citations.check import CheckedAnswer
-from judge.codegraph.models import CodeContextResult, LineageResult, SearchResult, WhereUsedResult
 from judge.entrypoints.check_requests import CheckRequest, check
 from judge.entrypoints.code_requests import (
     CodeContext,

@@ -11,7 +11,7 @@ from typing import Literal
 from unicodedata import normalize
 
 from judge.citations.facts import Date, Fact, quantities
-from judge.judging.dispute import fold
+from judge.library.dispute import fold
 from judge.text.english import fold_space, sentences, strip_invisible
 from judge.text.names import find_names, find_public_names
 

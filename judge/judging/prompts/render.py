@@ -7,8 +7,8 @@ import functools
 import hashlib
 from collections.abc import Sequence
 
-from judge.judging.prompts.untrusted import quoted_text, quoted_value, safe_text
 from judge.text.source_sentences import sentence_spans
+from judge.text.untrusted import quoted_text, quoted_value, safe_text
 from judge.types.references import Reference, Snippet
 from judge.types.replies import CheckedField, Defect, Persona, Prompt
 from judge.types.requests import JudgeRequest

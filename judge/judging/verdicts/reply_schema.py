@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
-from judge.judging.dispute import fold
+from judge.library.dispute import fold
 from judge.text.english import strip_invisible
 from judge.text.source_sentences import source_sentences
 from judge.types.replies import Defect, Persona, PersonaVerdict, Prompt, VerdictWord

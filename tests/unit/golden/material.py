@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from judge.bootstrap import compile_knowledge
+from judge.bootstrap.sources import compile_knowledge
 from judge.golden.case_reader import StoredCase, load_case
 from judge.golden.case_runner import Outcome, RunConfig
 from judge.golden.case_writer import serialize_case

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from judge.adapters.extractive_model import ExtractiveModel
-from judge.adapters.memory_cache import MemoryCache, MemoryLock
-from judge.bootstrap import compile_knowledge
+from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.models.extractive import ExtractiveModel
+from judge.bootstrap.sources import compile_knowledge
 from judge.errors import ConfigurationError, ContentBlocked, ModelUnavailable, UnknownDomain
 from judge.golden.case_reader import load_case
 from judge.golden.case_runner import RunConfig, run_case
@@ -17,8 +17,8 @@ from judge.golden.differences import differences, masked
 from judge.golden.privacy import scrubber
 from judge.golden.recording import CannotRecord, Draft, new_case_path, record, write_draft
 from judge.golden.scoring import score
-from judge.judging.pages.retriever import SnippetRetriever
 from judge.judging.pipeline import Pipeline
+from judge.library.pages.retriever import SnippetRetriever
 from judge.ports import LanguageModel
 from judge.types.references import NotModified, Page
 from judge.types.replies import ModelReply, Usage

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judging.catalog_check import check_catalog
-from judge.judging.sources import parse_sources
+from judge.library.sources.catalog import parse_sources
 
 
 def findings(text):

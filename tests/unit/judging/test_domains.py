@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import detection as benchmark
-from judge.bootstrap import compile_knowledge
-from judge.judging.dispute import read_dispute
+from judge.bootstrap.sources import compile_knowledge
 from judge.judging.domains import (
     HINT_WORDS,
     MAX_FACTOR,
@@ -20,10 +19,11 @@ from judge.judging.domains import (
     detect_domain,
     term_words,
 )
-from judge.judging.pages.choose import choose_pages
-from judge.judging.pages.library import PageLibrary
-from judge.judging.sources import parse_sources
-from judge.judging.vocabulary import Vocabulary
+from judge.library.dispute import read_dispute
+from judge.library.pages.approved_pages import PageLibrary
+from judge.library.rank.choose import choose_pages
+from judge.library.sources.catalog import parse_sources
+from judge.library.sources.packaged import Vocabulary
 from judge.types.text_files import TextFile
 from judge.vocabulary.thesaurus import load_thesaurus
 

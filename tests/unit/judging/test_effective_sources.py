@@ -1,6 +1,6 @@
 """Each setting in force has the file and line where it is written."""
 
-from judge.bootstrap import compile_knowledge
+from judge.bootstrap.sources import compile_knowledge
 from judge.judging.effective_sources import BUILT_IN, EffectiveSources, FilePlace, effective_sources
 from judge.types.text_files import TextFile
 

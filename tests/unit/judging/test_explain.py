@@ -3,12 +3,12 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from judge.bootstrap import compile_knowledge
-from judge.judging.dispute import read_dispute
+from judge.bootstrap.sources import compile_knowledge
 from judge.judging.domains import detect_domain, term_words
 from judge.judging.explain import explain_dispute
-from judge.judging.pages.candidate_index import compile_candidates
-from judge.judging.pages.library import IndexedPages
+from judge.library.dispute import read_dispute
+from judge.library.pages.approved_pages import IndexedPages
+from judge.library.rank.candidate_index import compile_candidates
 from judge.vocabulary.thesaurus import load_thesaurus
 
 NO_PAGES = compile_candidates([], load_thesaurus())

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from judge.adapters.extractive_model import ExtractiveModel
-from judge.bootstrap import compile_knowledge
+from judge.adapters.models.extractive import ExtractiveModel
+from judge.bootstrap.sources import compile_knowledge
 from judge.errors import (
     BadScope,
     ContentBlocked,
@@ -20,9 +20,9 @@ from judge.errors import (
     UnknownDomain,
 )
 from judge.golden.replay import ReplayFetcher
+from judge.library.search.citable_passages import CitablePassageFinder
+from judge.library.search.service import DocumentSearch
 from judge.ports import LanguageModel, OnText, ignore_text
-from judge.search.citable_passages import CitablePassageFinder
-from judge.search.service import DocumentSearch
 from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest
 from judge.types.results import JudgeResult

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from judge.bootstrap import compile_knowledge
+from judge.bootstrap.sources import compile_knowledge
 from judge.errors import BudgetSpent, ContentBlocked
 from judge.golden.replay import ReplayFetcher
 from judge.ports import LanguageModel

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from judge.judging.dispute import read_dispute
 from judge.judging.model_caller import Deadline
-from judge.judging.pages.read import ReadPage
 from judge.judging.references import CollectedReferences, ReferenceCollector
-from judge.judging.sources import parse_sources
+from judge.library.dispute import read_dispute
+from judge.library.extract.html_page import ReadPage
+from judge.library.sources.catalog import parse_sources
 from judge.types.references import CitablePassages, Snippet
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher

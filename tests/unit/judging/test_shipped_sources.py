@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from judge.bootstrap import compile_knowledge
+from judge.bootstrap.sources import compile_knowledge
 from judge.judging.catalog_check import check_catalog
-from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
+from judge.library.dispute import read_dispute
 
 FILE = Path(__file__).parents[3] / "config" / "sources.toml"
 KNOWN = compile_knowledge(FILE.read_text(encoding="utf-8"))

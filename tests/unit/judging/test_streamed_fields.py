@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.adapters.extractive_model import ExtractiveModel
-from judge.bootstrap import compile_knowledge
+from judge.adapters.models.extractive import ExtractiveModel
+from judge.bootstrap.sources import compile_knowledge
 from judge.errors import DeadlineExceeded, InvalidReply, JudgeError, ModelUnavailable
 from judge.golden.replay import ReplayFetcher
 from judge.judging.verdicts.partial_reply import ReplyReader, complete_members

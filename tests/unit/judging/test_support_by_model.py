@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from judge.adapters.extractive_model import ExtractiveModel
+from judge.adapters.models.extractive import ExtractiveModel
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.judging.support_by_model import SupportByModel
 from judge.types.replies import ModelReply, Prompt

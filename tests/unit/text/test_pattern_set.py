@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from judge.judging.dispute import fold
+from judge.library.dispute import fold
 from judge.text.pattern_set import PatternSet, compile_folded, required_literals
 
 REGEXES = (

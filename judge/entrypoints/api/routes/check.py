@@ -7,7 +7,7 @@ from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg
 
-from judge.bootstrap import Services
+from judge.bootstrap.services import Services
 from judge.citations.check import CheckedAnswer
 from judge.entrypoints.api.access_policy import Access, principal_of
 from judge.entrypoints.api.openapi.problems import KEYED, problems

@@ -3,13 +3,13 @@
 from inspect import cleandoc
 from typing import Any
 
+from codegraph.models import CodeContextResult, LineageResult, SearchResult, WhereUsedResult
 from litestar import Request, Response, get
 from litestar.di import NamedDependency
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.datastructures import ResponseSpec
 
-from judge.bootstrap import Services
-from judge.codegraph.models import CodeContextResult, LineageResult, SearchResult, WhereUsedResult
+from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE

@@ -11,18 +11,18 @@ from litestar import Request, Response, delete, post
 from litestar.di import NamedDependency
 from pydantic import FailFast, Field, StringConstraints
 
-from judge.bootstrap import Services
+from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.multipart_upload import parse_upload
 from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE, RequestRefused
 from judge.entrypoints.api.request_body import is_json, read_body
 from judge.errors import NotFound
-from judge.search.indexing.document_reader import MAX_BYTES, DocumentMetadata, check_collection
-from judge.search.indexing.plan import IndexingOptions
-from judge.search.indexing.readers.file_kinds import DocumentKind, kind_of
-from judge.search.periods import parse_moment
-from judge.search.scopes import folder_path
+from judge.library.extract.document_reader import MAX_BYTES, DocumentMetadata, check_collection
+from judge.library.extract.file_kinds import DocumentKind, kind_of
+from judge.library.indexing.plan import IndexingOptions
+from judge.library.scopes.periods import parse_moment
+from judge.library.scopes.scopes import folder_path
 from judge.types.request_fields import BadFields, FieldError, StrictModel, parse_fields, parse_json
 from judge.types.search import IndexedDocument
 

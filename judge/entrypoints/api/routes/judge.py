@@ -10,7 +10,7 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg
 from litestar.types import Receive
 
-from judge.bootstrap import Services
+from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access, principal_of
 from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE, ClientLeft

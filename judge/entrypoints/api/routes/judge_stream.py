@@ -17,7 +17,7 @@ from litestar.openapi.spec import Example
 from litestar.serialization import encode_json
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from judge.bootstrap import Services
+from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.openapi.document import EVENT_STREAM
 from judge.entrypoints.api.openapi.problems import problems

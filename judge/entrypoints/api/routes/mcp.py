@@ -10,7 +10,7 @@ from typing import Any
 from litestar import asgi
 from litestar.types import HTTPScope, Receive, Send
 
-from judge.bootstrap import Services
+from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access, principal_of
 from judge.entrypoints.api.middleware.client_address import has_foreign_origin
 from judge.entrypoints.api.problem_responses import RequestRefused

@@ -8,16 +8,17 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg
 from pydantic import Field, StringConstraints
 
-from judge.bootstrap import Corpus, Services
+from judge.bootstrap.corpus import Corpus
+from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.entrypoints.api.request_body import query_fields
 from judge.entrypoints.response_models import SearchResponse, chunks
-from judge.search.answer_format import format_answer
-from judge.search.filters import SearchFilters
-from judge.search.scopes import format_scope
-from judge.search.service import MAX_QUERY, MAX_RESULTS, SearchParameters
+from judge.library.scopes.filters import SearchFilters
+from judge.library.scopes.scopes import format_scope
+from judge.library.search.answer_format import format_answer
+from judge.library.search.service import MAX_QUERY, MAX_RESULTS, SearchParameters
 from judge.types.request_fields import StrictModel, parse_fields
 from judge.types.requests import ScopeText
 from judge.types.search import EVERYWHERE

@@ -12,7 +12,7 @@ from litestar.exceptions import NotFoundException
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import PathParameter
 
-from judge.bootstrap import Services
+from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access
 from judge.entrypoints.api.openapi.problems import problems
 from judge.entrypoints.api.problem_responses import NO_STORE

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import click
 
-from judge.bootstrap import open_services
+from judge.bootstrap.services import open_services
 from judge.entrypoints.cli.ask.output import VerdictLayout
 from judge.entrypoints.cli.options import FOUND_SOMETHING, is_terminal, read_text
 from judge.entrypoints.cli.output import detect_terminal, say, show

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from codegraph.errors import AmbiguousSymbol, UnknownSymbol
+from codegraph.models import BuildReport, LineageResult, WhereUsedResult
+from codegraph.query.code_graph import CodeGraph
+from codegraph.query.formats import Result, as_json, as_mermaid, as_text
+from codegraph.store.artifact import gc_paused
 
-from judge.codegraph.errors import AmbiguousSymbol, UnknownSymbol
-from judge.codegraph.models import BuildReport, LineageResult, WhereUsedResult
-from judge.codegraph.query.code_graph import CodeGraph
-from judge.codegraph.query.formats import Result, as_json, as_mermaid, as_text
-from judge.codegraph.store.artifact import gc_paused
 from judge.entrypoints.cli.options import (
     COULD_NOT_ANSWER,
     FOUND_SOMETHING,
@@ -84,7 +84,7 @@ context = partial(_answer, CodeGraph.context)
 
 
 def _build(repo: Path) -> BuildReport:
-    from judge.codegraph.build import build_graph_for_repo  # No query needs it.
+    from codegraph.build import build_graph_for_repo  # No query needs it.
 
     with _progress() as on_progress:
         return build_graph_for_repo(repo, on_progress=on_progress)

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 from pydantic import SecretStr
 
-from judge.bootstrap import open_services, read_sources
+from judge.bootstrap.services import open_services
+from judge.bootstrap.sources import read_sources
 from judge.entrypoints.cli.golden.reports import show_differences
 from judge.entrypoints.cli.golden.run import has_own_sources, replay_config
 from judge.entrypoints.cli.options import FOUND_SOMETHING, FROM_STDIN, read_text

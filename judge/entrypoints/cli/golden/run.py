@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from judge.adapters.system_clock import SystemClock
-from judge.bootstrap import compile_knowledge, open_services, read_sources
+from judge.bootstrap.services import open_services
+from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.entrypoints.cli.golden.reports import changes_in_words, runs_folder, show_run
 from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
 from judge.entrypoints.cli.output import progress_bar, say

@@ -9,15 +9,15 @@ from typing import Any
 
 import click
 
-from judge.bootstrap import Corpus, open_search
+from judge.bootstrap.corpus import Corpus, open_search
 from judge.entrypoints.cli.options import FOUND_SOMETHING, INTERRUPTED, require_text
 from judge.entrypoints.cli.output import format_json, progress_bar, say, show, show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import NotFound
+from judge.library.indexing.indexer import IndexingProgress, IndexingReport
+from judge.library.indexing.plan import IndexingOptions
+from judge.library.search.service import NOTHING_INDEXED
 from judge.ports import Journal
-from judge.search.indexing.indexer import IndexingProgress, IndexingReport
-from judge.search.indexing.plan import IndexingOptions
-from judge.search.service import NOTHING_INDEXED
 from judge.settings import load_settings
 from judge.text.english import counted
 from judge.types.search import fold_name

@@ -9,7 +9,7 @@ from typing import Any
 from judge.entrypoints.cli.options import COULD_NOT_ANSWER
 from judge.entrypoints.cli.output import format_json
 from judge.entrypoints.cli.plain_text import one_line, plain_lines
-from judge.search.answer_format import ReplyMark
+from judge.library.search.answer_format import ReplyMark
 from judge.types.search import Hit
 
 NOTHING = "No matching content found in the knowledge base."

@@ -8,7 +8,7 @@ from functools import partial
 
 import click
 
-from judge.bootstrap import open_search
+from judge.bootstrap.corpus import open_search
 from judge.entrypoints.cli.options import (
     COULD_NOT_ANSWER,
     FOUND_SOMETHING,
@@ -37,10 +37,10 @@ from judge.errors import (
     JudgeError,
     MissingKey,
 )
+from judge.library.scopes.mentions import STAR
+from judge.library.search.answer_format import count_sources, format_answer, reply_marks
+from judge.library.search.service import MAX_QUERY, EmptyQuery, SearchOutcome, SearchParameters
 from judge.ports import Journal
-from judge.search.answer_format import count_sources, format_answer, reply_marks
-from judge.search.mentions import STAR
-from judge.search.service import MAX_QUERY, EmptyQuery, SearchOutcome, SearchParameters
 from judge.settings import Settings, load_settings
 from judge.text.english import counted
 from judge.types.search import AnyOf, Clause, Scope

@@ -8,7 +8,7 @@ import click
 from pydantic import ValidationError
 
 from judge.adapters.files.whole_file import write_whole
-from judge.bootstrap import Library, open_library
+from judge.bootstrap.library import Library, open_library
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import detect_terminal, say
 from judge.entrypoints.cli.plain_text import one_line, wrapped
@@ -16,13 +16,13 @@ from judge.entrypoints.cli.sources.checks import is_plain_http
 from judge.entrypoints.cli.sources.reports import require_domain
 from judge.errors import ConfigurationError
 from judge.judging.catalog_check import page_key
-from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
 from judge.judging.knowledge import Knowledge
-from judge.judging.pages.page_records import PageContent, PageRecord, SnippetRequest
-from judge.judging.pages.propose import propose_source
-from judge.judging.sources_file.add_source import format_source, with_source
-from judge.judging.sources_file.tables import SourceTable
+from judge.library.dispute import read_dispute
+from judge.library.pages.page_records import PageContent, PageRecord, SnippetRequest
+from judge.library.sources.add_source import format_source, with_source
+from judge.library.sources.propose import propose_source
+from judge.library.sources.tables import SourceTable
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.references import SourceSpec

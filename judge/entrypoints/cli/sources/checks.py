@@ -7,17 +7,17 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from judge.adapters.web.safe_addresses import host_and_port
-from judge.bootstrap import Library
+from judge.bootstrap.library import Library
 from judge.entrypoints.cli.output import progress_bar
 from judge.errors import FetchError
 from judge.judging.catalog_check import FindingKind, check_catalog
-from judge.judging.dispute import read_dispute
 from judge.judging.domains import detect_domain
 from judge.judging.effective_sources import EffectiveExample, Places, examples_of
 from judge.judging.knowledge import Knowledge
-from judge.judging.pages.library import requests_of
-from judge.judging.pages.page_records import SnippetRequest
-from judge.judging.sources_file.read_table import key_name
+from judge.library.dispute import read_dispute
+from judge.library.pages.approved_pages import requests_of
+from judge.library.pages.page_records import SnippetRequest
+from judge.library.sources.read_table import key_name
 
 PAGES_AT_ONCE = 8
 """Enough to be quick, and few enough to be polite to a site with several of our pages."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from judge.bootstrap import open_library
+from judge.bootstrap.library import open_library
 from judge.entrypoints.cli.output import format_table, progress_bar, say, show
 from judge.entrypoints.cli.sources.checks import check_pages
 from judge.errors import ConfigurationError

@@ -5,14 +5,14 @@ from dataclasses import asdict, replace
 
 import click
 
-from judge.bootstrap import Library, open_library
+from judge.bootstrap.library import Library, open_library
 from judge.entrypoints.cli.options import FROM_STDIN, read_text
 from judge.entrypoints.cli.output import format_table, say, show
 from judge.entrypoints.cli.plain_text import format_help_line
-from judge.judging.dispute import Dispute, read_dispute
 from judge.judging.domains import MIN_LEAD, term_words
 from judge.judging.explain import DisputeExplanation, ExplainedTerm, explain_dispute
-from judge.judging.pages.choose import ChosenPage
+from judge.library.dispute import Dispute, read_dispute
+from judge.library.rank.choose import ChosenPage
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.requests import DEFAULT_DOMAIN

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from judge.bootstrap import open_library, open_sources, read_sources
+from judge.bootstrap.library import open_library
+from judge.bootstrap.sources import open_sources, read_sources
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import format_table, say, show
 from judge.entrypoints.cli.sources.checks import (
@@ -21,9 +22,9 @@ from judge.entrypoints.cli.sources.checks import (
 from judge.errors import CacheUnavailable, ConfigurationError, UnknownDomain
 from judge.judging.effective_sources import Places
 from judge.judging.knowledge import Knowledge
-from judge.judging.pages.library import requests_of
-from judge.judging.pages.page_records import SnippetRequest
-from judge.judging.sources import DomainSpec
+from judge.library.pages.approved_pages import requests_of
+from judge.library.pages.page_records import SnippetRequest
+from judge.library.sources.catalog import DomainSpec
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.text.english import counted

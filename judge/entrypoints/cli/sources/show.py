@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from judge.bootstrap import open_sources, read_sources
+from judge.bootstrap.sources import open_sources, read_sources
 from judge.entrypoints.cli.output import format_table, show
 from judge.entrypoints.cli.plain_text import format_help_line
 from judge.entrypoints.cli.sources.reports import require_domain
@@ -13,7 +13,7 @@ from judge.judging.effective_sources import (
     EffectiveTerm,
     effective_sources,
 )
-from judge.judging.sources import SafetyRule
+from judge.library.sources.catalog import SafetyRule
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.vocabulary.package_files import safety_file, subject_files

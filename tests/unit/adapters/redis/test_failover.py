@@ -5,7 +5,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from judge.adapters.memory_cache import MemoryCache, MemoryLock
+from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.adapters.redis.failover import CacheAndLock, Failover
 from judge.errors import CacheUnavailable
 from tests.fakes.clock import FakeClock

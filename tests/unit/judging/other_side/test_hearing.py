@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.adapters.extractive_model import ExtractiveModel
+from judge.adapters.models.extractive import ExtractiveModel
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
 from judge.judging.other_side.hearing import one_line
 from judge.ports import OnText, ignore_text

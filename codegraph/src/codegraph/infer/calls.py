@@ -1,0 +1,219 @@
+"""Calls: solves their type variables and infers what they return."""
+
+from typing import TYPE_CHECKING
+
+from codegraph import ir
+from codegraph.infer import types as ty
+from codegraph.infer.standard_library import (
+    CASTS,
+    FUNCTION_RESULTS,
+    METHOD_RESULTS,
+    external_instance,
+)
+
+if TYPE_CHECKING:
+    from codegraph.infer.type_evaluator import TypeEvaluator
+
+#: A positional argument, with the file in which it is written.
+Argument = tuple[str, ir.Expr]
+
+
+class CallEvaluator:
+    """Infer what calls return: from annotations, else from `return` and `yield`."""
+
+    def __init__(self, evaluator: "TypeEvaluator") -> None:
+        self._evaluator = evaluator
+        self._results: dict[ty.FunctionObject, ty.Types] = {}
+
+    def call(self, path: str, call: ir.Call) -> ty.Types:
+        """The types of a call in the file at *path*."""
+        function = call.function
+        if isinstance(function, ir.Name) and function.name == "super":
+            return self._super(ty.Definition(path, function.scope))
+        arguments = [(path, argument) for argument in call.arguments]
+        functions = self._evaluator.types(path, function)
+        if any(isinstance(f, ty.External) and f.name.endswith(".TypeVar") for f in functions):
+            allowed = (self._evaluator.annotation_types(path, t) for t in call.arguments[1:])
+            return (ty.TypeVariable(f"{path}:{id(call)}", ty.union(allowed)),)
+        return ty.union(self.result(t, arguments) for t in functions)
+
+    def _super(self, inside: ty.Definition) -> ty.Types:
+        """The type of `super()` in the scope *inside*: of the innermost method around it."""
+        path, index = inside
+        while index > 0:
+            function = ty.Definition(path, index)
+            index = self._evaluator.resolver.scope(function).parent
+            cls = ty.Definition(path, index)
+            if index > 0 and self._evaluator.resolver.scope(cls).kind == "class":
+                receiver = self._evaluator.first_parameter_type(function) or ty.Instance(cls)
+                return (ty.SuperObject(cls, receiver),)
+        return ()
+
+    def method_result(self, type_: ty.Type, method: str) -> ty.Types:
+        """The types of `type_.method()`."""
+        functions = self._evaluator.members.attribute_types(type_, method)
+        return ty.union(self.result(function) for function in functions)
+
+    def result(  # noqa: PLR0911 - a table
+        self, callee: ty.Type, arguments: list[Argument] | None = None
+    ) -> ty.Types:
+        """The types of a call of *callee* with these positional *arguments*."""
+        match callee:
+            case ty.ClassObject():
+                return self._instance(callee, arguments or [])
+            case ty.FunctionObject():
+                return self._function_result(callee, arguments or [])
+            case ty.Instance():
+                return self.method_result(callee, "__call__")
+            case ty.Generic(kind="callable"):
+                returned = callee.argument(0)
+                return tuple(t for t in returned if not isinstance(t, ty.TypeVariable))
+            case ty.ExternalMethod(receiver=ty.Generic() as receiver, name=name):
+                rule = METHOD_RESULTS.get(f"{receiver.kind}.{name}")
+                return rule(receiver) if rule is not None else ()
+            case ty.External(arguments=type_arguments) if type_arguments:
+                return external_instance(callee)
+            case ty.External(name=name):
+                return self._external_result(name, arguments or [])
+        return ()
+
+    def _instance(self, cls: ty.ClassObject, arguments: list[Argument]) -> ty.Types:
+        parameters = self._evaluator.classes.type_parameters(cls.cls)
+        if not parameters or cls.arguments:
+            return (ty.instance_of(cls),)
+        mapping: ty.Substitution = {}
+        for member in self._evaluator.members.class_members(cls, "__init__"):
+            if (function := member.function) is not None:
+                self._match_arguments(function, 1, arguments, mapping)
+        return (ty.Instance(cls.cls, tuple(mapping.get(name, ()) for name in parameters)),)
+
+    def _function_result(self, callee: ty.FunctionObject, arguments: list[Argument]) -> ty.Types:
+        function = callee.function
+        scope = self._evaluator.resolver.scope(function)
+        if scope.returns is None:
+            return () if self._evaluator.declared_only else self._inferred_result(callee)
+        types = self._evaluator.annotation_types(function.path, scope.returns)
+        if any(ty.type_variables(types)):
+            types = ty.substitute(types, self._type_variables_of(callee, arguments))
+        if scope.is_async and not scope.yielded:
+            types = ty.generic("awaitable", types)
+        return self._as_context_manager(function, types)
+
+    def _inferred_result(self, callee: ty.FunctionObject) -> ty.Types:
+        if callee not in self._results:
+            self._results[callee] = ()  # A function may call itself.
+            self._results[callee] = self._infer_from_body(callee)
+        return self._results[callee]
+
+    def _infer_from_body(self, callee: ty.FunctionObject) -> ty.Types:
+        function = callee.function
+        scope = self._evaluator.resolver.scope(function)
+        if scope.yielded:
+            kind = "aiterator" if scope.is_async else "iterator"
+            yielded = ty.union(self._evaluator.types(function.path, part) for part in scope.yielded)
+            return self._as_context_manager(function, ty.generic(kind, yielded))
+        types = ty.union(self._evaluator.types(function.path, part) for part in scope.returned)
+        self_type = self._evaluator.first_parameter_type(function)
+        types = self._with_receiver_class(types, self_type, callee.receiver)
+        return ty.generic("awaitable", types) if scope.is_async else types
+
+    def _with_receiver_class(
+        self,
+        types: ty.Types,
+        own: ty.Instance | ty.ClassObject | None,
+        receiver: ty.Instance | ty.ClassObject | None,
+    ) -> ty.Types:
+        """*types* with a method's own class replaced by the receiver's: for `self` and `cls()`."""
+        if receiver is None or own is None:
+            return types
+        return tuple(
+            type(t)(receiver.cls, receiver.arguments)
+            if isinstance(t, (ty.Instance, ty.ClassObject)) and t.cls == own.cls and not t.arguments
+            else t
+            for t in types
+        )
+
+    def _as_context_manager(self, function: ty.Definition, types: ty.Types) -> ty.Types:
+        """*types*, as context managers if *function* is decorated with `contextmanager`."""
+        flags = self._evaluator.classes.flags(function)
+        for kind in ("context", "acontext"):
+            if kind in flags:
+                elements = self._evaluator.containers.elements
+                return ty.generic(kind, elements(types, is_async=kind == "acontext"))
+        return types
+
+    # --- type variables ---------------------------------------------------------------------
+
+    def _type_variables_of(
+        self, callee: ty.FunctionObject, arguments: list[Argument]
+    ) -> ty.Substitution:
+        """The types of a function's type variables in this call."""
+        function, receiver = callee.function, callee.receiver
+        mapping: ty.Substitution = {}
+        skip = 0
+        if receiver is not None:
+            flags = self._evaluator.classes.flags(function)
+            mapping = self._type_variables_of_class(function, receiver)
+            skip = 0 if "static" in flags else 1
+        self._match_arguments(function, skip, arguments, mapping)
+        return mapping
+
+    def _type_variables_of_class(
+        self, function: ty.Definition, receiver: ty.Instance | ty.ClassObject
+    ) -> ty.Substitution:
+        """The types of `Self`, and of the type variables of a method's class, for its receiver."""
+        classes = self._evaluator.classes
+        owner = ty.Definition(function.path, self._evaluator.resolver.scope(function).parent)
+        mapping: ty.Substitution = {"Self": (ty.instance_of(receiver),)}
+        for ancestor in classes.mro(receiver.cls).ancestors:
+            if ancestor.cls == owner:
+                arguments = classes.type_arguments(receiver)
+                mapping |= {k: ty.substitute(v, arguments) for k, v in ancestor.mapping.items()}
+                mapping |= arguments
+        return mapping
+
+    def _match_arguments(
+        self,
+        function: ty.Definition,
+        skip: int,
+        arguments: list[Argument],
+        mapping: ty.Substitution,
+    ) -> None:
+        """Solve type variables by *arguments* into *mapping*; *skip* counts bound parameters."""
+        params = self._evaluator.resolver.scope(function).params[skip:]
+        for parameter, argument in zip(params, arguments, strict=False):
+            if parameter.annotation is not None:
+                pattern = self._evaluator.annotation_types(function.path, parameter.annotation)
+                if any(ty.type_variables(pattern)):
+                    self._unify(pattern, self._evaluator.types(*argument), mapping)
+
+    def _unify(self, pattern: ty.Types, actual: ty.Types, mapping: ty.Substitution) -> None:
+        for type_ in pattern:
+            match type_:
+                case ty.TypeVariable(name=name):
+                    mapping[name] = ty.union((mapping.get(name, ()), actual))
+                case ty.Generic(arguments=(inner, *_)):
+                    self._unify(inner, self._first_argument_of(type_, actual), mapping)
+                case ty.Instance(cls=cls, arguments=arguments) if arguments:
+                    for other in actual:
+                        if isinstance(other, ty.Instance) and other.cls == cls:
+                            for inner, given in zip(arguments, other.arguments, strict=False):
+                                self._unify(inner, given, mapping)
+
+    def _first_argument_of(self, pattern: ty.Generic, actual: ty.Types) -> ty.Types:
+        """The part of *actual* that corresponds to the first type argument of *pattern*."""
+        if pattern.kind == "type":
+            return tuple(ty.instance_of(t) for t in actual if isinstance(t, ty.ClassObject))
+        if pattern.kind == "callable":
+            return ty.union(self.result(t) for t in actual)
+        return self._evaluator.containers.elements(actual, is_async=pattern.kind == "aiterator")
+
+    def _external_result(self, name: str, arguments: list[Argument]) -> ty.Types:
+        """The types of a call of something outside the repository."""
+        if name in CASTS and arguments:
+            return ty.substitute(self._evaluator.annotation_types(*arguments[0]), {})
+        rule = FUNCTION_RESULTS.get(name)
+        if rule is None:
+            return ty.generic(name)
+        types = [self._evaluator.types(*argument) for argument in arguments]
+        return rule(self._evaluator.containers, types[0] if types else (), types)

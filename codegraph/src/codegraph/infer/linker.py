@@ -1,0 +1,264 @@
+"""Facts of all files -> the nodes and edges of one file; the entry point of `infer/`.
+
+For every occurrence in a file, the linker finds the definitions that it refers to. It also returns
+what it looked up on the way, so that the next build links again only the files whose look-ups may
+have changed.
+"""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from codegraph import ir
+from codegraph.facts import MEMBERS, VariableSymbol
+from codegraph.infer import types as ty
+from codegraph.infer.name_resolver import Declaration, LoadFacts, NameResolver
+from codegraph.infer.type_evaluator import TypeEvaluator
+from codegraph.models import Edge, Node
+from codegraph.module_index import ModuleIndex
+
+
+class LinkedFile(NamedTuple):
+    """A file's part of the graph, and the names that linking it looked up in each file."""
+
+    nodes: list[Node]
+    edges: list[Edge]
+    lookups: dict[str, set[str]]
+
+
+class FileLinker:
+    """Links the file at *path*.
+
+    *known_names* are the names of all modules and `defined_names` of all files.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        modules: ModuleIndex,
+        load: LoadFacts,
+        known_names: Collection[str],
+    ) -> None:
+        self._path = path
+        self._modules = modules
+        self._known_names = known_names
+        self._resolver = NameResolver(modules, load)
+        self._evaluator = TypeEvaluator(self._resolver)
+        self._declared_evaluator = TypeEvaluator(self._resolver, declared_only=True)
+        self._ids: dict[ty.Definition, str] = {}
+        self._scopes = self._resolver.facts(path).scopes
+        self._own_ids = [self._id(ty.Definition(path, index)) for index in range(len(self._scopes))]
+        self._own_variables = [
+            (self._variable_id(path, variable), variable)
+            for variable in self._resolver.facts(path).variables
+            if not self._is_inherited(variable)
+        ]
+        self._defined_at = {(name, variable.span[0]) for name, variable in self._own_variables}
+
+    def _is_inherited(self, variable: VariableSymbol) -> bool:
+        """Whether the class only assigns to *variable*, and a base class declares it."""
+        scope = self._scopes[variable.scope]
+        if scope.kind != "class" or variable.name in scope.names:
+            return False
+        receiver = ty.Instance(ty.Definition(self._path, variable.scope))
+        members = self._evaluator.members.find(receiver, variable.name)
+        declared = {(m.declaration.path, m.declaration.binding) for m in members}
+        return declared.isdisjoint((self._path, i) for i in scope.attributes[variable.name])
+
+    def link(self) -> LinkedFile:
+        """Resolve every occurrence in the file."""
+        edges: dict[Edge, None] = {}
+        for occurrence in self._resolver.facts(self._path).occurrences:
+            src = self._own_ids[occurrence.scope]
+            targets = self._targets(occurrence.target, occurrence.kind)
+            kind, line = occurrence.kind, occurrence.line
+            is_direct = bool(targets) and self._is_direct(occurrence.target)
+            for dst, confidence in targets:
+                if (dst, line) not in self._defined_at:
+                    edges[Edge(src, dst, kind, self._path, line, confidence, is_direct)] = None
+        edges.update(dict.fromkeys(self._overrides()))
+        return LinkedFile(self._nodes(), list(edges), self._resolver.lookups)
+
+    def _nodes(self) -> list[Node]:
+        nodes: list[Node] = []
+        seen: dict[str, int] = {}
+
+        def numbered(name: str) -> str:
+            """A unique id for each definition of a name: `f`, `f~2`."""
+            count = seen[name] = seen.get(name, 0) + 1
+            return name if count == 1 else f"{name}~{count}"
+
+        module = self._modules.names[self._path]
+        for index, scope in enumerate(self._scopes):
+            if scope.kind == "block":
+                continue
+            name = self._own_ids[index]
+            qualified = name[len(self._path) + 1 :]
+            fqn = f"{module}.{qualified}" if qualified else module
+            line = scope.line if index else scope.span[0]
+            nodes.append(Node(numbered(name), fqn, self._kind(index), self._path, scope.span, line))
+        for name, variable in self._own_variables:
+            fqn = f"{module}.{name[len(self._path) + 1 :]}"
+            kind, span = _variable_kind(variable), variable.span
+            nodes.append(Node(numbered(name), fqn, kind, self._path, span, span[0]))
+        return nodes
+
+    def _kind(self, index: int) -> str:
+        scope = self._scopes[index]
+        if scope.kind == "function" and self._scopes[scope.parent].kind == "class":
+            return "method"
+        return scope.kind
+
+    def _id(self, definition: ty.Definition) -> str:
+        """The id of a definition; definitions of one name in one scope share it."""
+        symbol = self._ids.get(definition)
+        if symbol is None:
+            path, index = definition
+            parts: list[str] = []
+            while index > 0:
+                scope = self._resolver.scope(ty.Definition(path, index))
+                if scope.kind != "block":
+                    parts.append(scope.name)
+                index = scope.parent
+            qualified = ".".join(reversed(parts))
+            symbol = self._ids[definition] = f"{path}:{qualified}" if qualified else path
+        return symbol
+
+    def _variable_id(self, path: str, variable: VariableSymbol) -> str:
+        outer = self._id(ty.Definition(path, variable.scope))
+        return f"{outer}.{variable.name}" if variable.scope else f"{path}:{variable.name}"
+
+    def _targets(self, target: ir.Target, kind: str) -> list[tuple[str, str]]:
+        """The ids of the symbols that an occurrence refers to, each with its confidence."""
+        match target:
+            case ir.Attribute():
+                return self._attribute_targets(target)
+            case ir.FieldUse():
+                return self._field_targets(target)
+            case ir.ImportFrom(name="*"):
+                symbols = []
+            case _:
+                declarations = self._resolver.resolve(self._path, target)
+                symbols = [symbol for d in declarations for symbol in self._symbols(d)]
+        if isinstance(target, ir.ImportFrom):
+            module = self._modules.absolute(self._path, target.level, target.module)
+            symbols += self._symbols(self._resolver.module(self._path, module))
+        confidence = "text" if kind == "exports" else "exact"
+        return [(symbol, confidence) for symbol in dict.fromkeys(symbols)]
+
+    def _attribute_targets(self, attribute: ir.Attribute) -> list[tuple[str, str]]:
+        """The members that `receiver.name` may refer to.
+
+        They are exact when declared types alone lead to them, inferred when that takes the result
+        of a function without a declared return type, and possible when the receiver's type is
+        unknown, or a class without such a member.
+        """
+        name = attribute.name
+        self._resolver.record_lookup(MEMBERS, name)
+        is_defined = name in self._known_names
+        if not is_defined and f".{name}" not in self._known_names:
+            return []
+        types = self._evaluator.types(self._path, attribute.receiver)
+        targets = self._members(self._evaluator, types, name)
+        if not targets:
+            # Names of variables and fields are too common to list possible uses.
+            is_possible = is_defined and self._may_have_more_members(types)
+            return [(f"*.{name}", "possible")] if is_possible else []
+        declared = self._declared_evaluator.types(self._path, attribute.receiver)
+        exact = self._members(self._declared_evaluator, declared, name)
+        return [(target, "exact" if target in exact else "inferred") for target in targets]
+
+    def _may_have_more_members(self, types: ty.Types) -> bool:
+        """Whether *types* are unknown or may have members that the repository does not show.
+
+        A mixin uses members of other classes, and a decorator may add some to a function.
+        """
+        return not types or any(map(self._has_unknown_members, types))
+
+    def _has_unknown_members(self, type_: ty.Type) -> bool:
+        if isinstance(type_, (ty.Instance, ty.ClassObject)):
+            return not self._evaluator.classes.mro(type_.cls).external
+        return isinstance(type_, ty.FunctionObject)
+
+    def _is_direct(self, target: ir.Target) -> bool:
+        """Whether the receiver's exact class is known, so that *target* cannot be an override."""
+        if not isinstance(target, ir.Attribute):
+            return False
+        types = self._evaluator.types(self._path, target.receiver)
+        if types and all(isinstance(t, ty.SuperObject) for t in types):
+            return True
+        declarations = self._resolver.resolve(self._path, target.receiver)
+        return bool(declarations) and all(map(self._is_known_class, declarations))
+
+    def _is_known_class(self, declaration: Declaration) -> bool:
+        """Whether *declaration* is a class or a call of one."""
+        path, value, _ = declaration
+        if isinstance(value, ir.Call):
+            callees = self._resolver.resolve(path, value.function)
+            return bool(callees) and all(isinstance(d.value, ir.ClassBinding) for d in callees)
+        return isinstance(value, ir.ClassBinding)
+
+    def _field_targets(self, use: ir.FieldUse) -> list[tuple[str, str]]:
+        """The fields that a keyword of a generated constructor, or a key, refers to."""
+        self._resolver.record_lookup(MEMBERS, use.name)
+        if f".{use.name}" not in self._known_names:
+            return []
+        fields: list[tuple[str, str]] = []
+        for evaluator, confidence in (
+            (self._declared_evaluator, "exact"),
+            (self._evaluator, "inferred"),
+        ):
+            owners = evaluator.types(self._path, use.owner)
+            types = tuple(owner for owner in owners if self._has_fields(owner, use))
+            fields += [(field, confidence) for field in self._members(evaluator, types, use.name)]
+        # Reversed, so that exact replaces inferred.
+        return list(dict(reversed(fields)).items())
+
+    def _has_fields(self, type_: ty.Type, use: ir.FieldUse) -> bool:
+        """Whether *use* is a field: of a class without its own constructor, or of a TypedDict."""
+        members = self._evaluator.members
+        match type_, use.is_key:
+            case ty.ClassObject(), False:
+                names = ("__init__", "__new__", use.name)
+                found = (member for name in names for member in members.class_members(type_, name))
+                return not any(member.function for member in found)
+            case ty.Instance(cls=cls), True:
+                bases = self._evaluator.classes.external_base_names(cls)
+                return any(name.rpartition(".")[2] == "TypedDict" for name in bases)
+        return False
+
+    def _members(self, evaluator: TypeEvaluator, types: ty.Types, name: str) -> list[str]:
+        members = (member for t in types for member in evaluator.members.find(t, name))
+        declarations = (d for m in members for d in self._resolver.resolve_alias(m.declaration))
+        return list(dict.fromkeys(symbol for d in declarations for symbol in self._symbols(d)))
+
+    def _symbols(self, declaration: Declaration) -> list[str]:
+        path, value, index = declaration
+        match value:
+            case ir.FunctionBinding(scope=scope) | ir.ClassBinding(scope=scope):
+                return [self._id(ty.Definition(path, scope))]
+            case ty.ModuleObject():
+                return [path]
+        variable = self._resolver.variable_symbol(path, index) if index >= 0 else None
+        return [self._variable_id(path, variable)] if variable is not None else []
+
+    def _overrides(self) -> list[Edge]:
+        """An edge from each method to the method that it overrides."""
+        edges = []
+        for index, scope in enumerate(self._scopes):
+            if self._kind(index) != "method":
+                continue
+            cls = ty.Definition(self._path, scope.parent)
+            inherited = self._evaluator.members.find(
+                ty.SuperObject(cls, ty.Instance(cls)), scope.name
+            )
+            for member in inherited[:1]:
+                for target in self._symbols(member.declaration):
+                    src = self._own_ids[index]
+                    edges.append(Edge(src, target, "overrides", self._path, scope.line, "exact"))
+        return edges
+
+
+def _variable_kind(variable: VariableSymbol) -> str:
+    if variable.scope:
+        return "field"
+    return "constant" if variable.name.isupper() else "variable"

@@ -1,0 +1,239 @@
+"""Names -> their declarations, through scopes, imports, re-exports and star imports.
+
+Every look-up of a module-level name is recorded, so that a file is linked again exactly when
+something that it looked up has changed.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeAlias
+
+from codegraph import ir
+from codegraph.facts import MODULES, FileFacts, LexicalScope, VariableSymbol
+from codegraph.infer import types as ty
+from codegraph.module_index import ModuleIndex, is_python
+
+LoadFacts: TypeAlias = Callable[[str], FileFacts | None]
+Module: TypeAlias = ty.ModuleObject | ty.NamespacePackage | ty.External
+
+_ALIASES = (ir.Alias, ir.ImportFrom, ir.ImportModule)
+#: Bindings that declare what a name is; assignments do not.
+DECLARING_BINDINGS = (ir.AnnotatedVariable, ir.FunctionBinding, ir.ClassBinding)
+
+#: Imports may be circular; no real name is re-exported through more modules than this.
+_MAX_HOPS = 12
+
+
+class Declaration(NamedTuple):
+    """What a name is bound to: a binding in the file at *path*, or a module.
+
+    *path* is empty for namespace packages and for anything outside the repository. *binding* is the
+    index of the binding in its file; -1 for a module.
+    """
+
+    path: str
+    value: ir.Binding | Module
+    binding: int = -1
+
+
+class NameResolver:
+    """Look names up; *load* gives the facts of a file by its path."""
+
+    def __init__(self, modules: ModuleIndex, load: LoadFacts) -> None:
+        self.modules = modules
+        self._load = load
+        #: The names that were looked up, by the file that may bind them.
+        self.lookups: dict[str, set[str]] = {}
+        #: A cache: a package with `import *` of a hundred modules is searched for each name often.
+        self._module_declarations: dict[tuple[str, str], list[Declaration]] = {}
+        self._module_variables: dict[str, dict[int, str]] = {}
+        self._variables: dict[str, dict[int, VariableSymbol]] = {}
+
+    def record_lookup(self, key: str, name: str) -> None:
+        """Record that the result depends on *name* in a file (by path), MODULES or MEMBERS."""
+        self.lookups.setdefault(key, set()).add(name)
+
+    def facts(self, path: str) -> FileFacts:
+        """The facts of a file that was parsed."""
+        facts = self._load(path)
+        assert facts is not None
+        return facts
+
+    def scope(self, definition: ty.Definition) -> LexicalScope:
+        """The scope of a class or function."""
+        return self.facts(definition.path).scopes[definition.scope]
+
+    def declarations(self, path: str, bindings: Iterable[int]) -> list[Declaration]:
+        """The *bindings*, given by index, of the file at *path*."""
+        values = self.facts(path).bindings
+        return [Declaration(path, values[index], index) for index in bindings]
+
+    def variable_symbol(self, path: str, index: int) -> VariableSymbol | None:
+        """The module variable or attribute that binding number *index* assigns to, if any."""
+        variables = self._variables.get(path)
+        if variables is None:
+            facts = self.facts(path)
+            variables = self._variables[path] = {
+                binding: variable
+                for variable in facts.variables
+                for scope in (facts.scopes[variable.scope],)
+                for names in (scope.names, scope.attributes)
+                for binding in names.get(variable.name, ())
+            }
+        return variables.get(index)
+
+    def resolve(self, path: str, expr: ir.Binding, hops: int = 0) -> list[Declaration]:
+        """The declarations of a name, a dotted name or an import, with imports followed."""
+        if hops > _MAX_HOPS:
+            return []
+        declarations = []
+        for declaration in self._resolve_once(path, expr, hops):
+            declarations += self.resolve_alias(declaration, hops)
+        return declarations
+
+    def resolve_alias(self, declaration: Declaration, hops: int = 0) -> list[Declaration]:
+        """The declarations behind *declaration* if it is an import or alias, else itself."""
+        value = declaration.value
+        if isinstance(value, _ALIASES):
+            return self.resolve(declaration.path, value, hops + 1)
+        return [declaration]
+
+    def _resolve_once(self, path: str, expr: ir.Binding, hops: int) -> list[Declaration]:
+        match expr:
+            case ir.Variable(bindings=bindings):
+                return self.variable_declarations(path, bindings)
+            case ir.Name(scope=scope, name=name) | ir.Alias(scope=scope, name=name):
+                return self.look_up(path, scope, name)
+            case ir.Attribute(receiver=receiver, name=name):
+                owners = self.resolve(path, receiver, hops + 1)
+                return [d for owner in owners for d in self._attribute(owner, name)]
+            case ir.ImportFrom():
+                return self._imported_name(path, expr)
+            case ir.ImportModule(module=module, bound=bound):
+                self.module(path, module)
+                return [self.module(path, bound)]
+        return [Declaration(path, expr)]
+
+    def variable_declarations(self, path: str, bindings: tuple[int, ...]) -> list[Declaration]:
+        """The given *bindings* of a variable, which reach the place where it is used."""
+        names = self._module_variables.get(path)
+        if names is None:
+            scope = self.facts(path).scopes[0]
+            names = {index: name for name, indices in scope.names.items() for index in indices}
+            self._module_variables[path] = names
+        for index in bindings:
+            if index in names:
+                self.record_lookup(path, names[index])
+        return self.declarations(path, bindings)
+
+    def _attribute(self, owner: Declaration, name: str) -> list[Declaration]:
+        if isinstance(owner.value, ir.ClassBinding):
+            scope = self.scope(ty.Definition(owner.path, owner.value.scope))
+            return self.declarations(owner.path, scope.names.get(name, ()))
+        return self.namespace_member(owner.value, name)
+
+    def namespace_member(self, owner: ir.Binding | ty.Type, name: str) -> list[Declaration]:
+        """The declarations of `owner.name` for a module, namespace package or external *owner*."""
+        match owner:
+            case ty.ModuleObject(path=path):
+                return self.module_member(path, name)
+            case ty.NamespacePackage(name=package):
+                return self._submodule("", f"{package}.{name}")
+            case ty.External(name=outer):
+                return [Declaration("", ty.External(f"{outer}.{name}"))]
+        return []
+
+    def look_up(self, path: str, index: int, name: str) -> list[Declaration]:
+        """The declarations of *name*, from scope number *index* outwards to the builtins."""
+        scopes = self.facts(path).scopes
+        while index > 0:
+            scope = scopes[index]
+            bindings = scope.names.get(name, [])
+            if scope.kind == "class":
+                # Of the names in a class, only type parameters are visible inside its methods.
+                bindings = [binding for binding in bindings if binding in scope.type_params]
+            if bindings:
+                return prefer_declared(self.declarations(path, bindings))
+            index = scope.parent
+        declarations = self.module_declarations(path, name)
+        return declarations or [Declaration("", ty.External(f"builtins.{name}"))]
+
+    def module_declarations(self, path: str, name: str) -> list[Declaration]:
+        """The declarations of *name* in the module at *path*, through its star imports too."""
+        key = path, name
+        if key not in self._module_declarations:
+            self._module_declarations[key] = self._find_in_module(path, name, 0)
+        return self._module_declarations[key]
+
+    def _find_in_module(self, path: str, name: str, hops: int) -> list[Declaration]:
+        facts = self._load(path)
+        if facts is None:
+            return []
+        self.record_lookup(path, name)
+        bindings = facts.scopes[0].names.get(name)
+        if bindings:
+            return prefer_declared(self.declarations(path, bindings))
+        if hops > _MAX_HOPS:
+            return []
+        for level, module in reversed(facts.star_imports):
+            source = self.module(path, self.modules.absolute(path, level, module))
+            if isinstance(source.value, ty.ModuleObject) and self._exports(source.path, name):
+                found = self._find_in_module(source.path, name, hops + 1)
+                if found and not any(self._is_reexport_of(path, d, name) for d in found):
+                    return found
+        return []
+
+    def _is_reexport_of(self, path: str, declaration: Declaration, name: str) -> bool:
+        """Whether *declaration* imports *name* back from the module at *path*: a circle.
+
+        Common in TypeScript, where files import from an `index.ts` that re-exports all they export:
+        half of the names that such files use.
+        """
+        value = declaration.value
+        if not isinstance(value, ir.ImportFrom) or value.name != name:
+            return False
+        full = self.modules.absolute(declaration.path, value.level, value.module)
+        return self.module(declaration.path, full).path == path
+
+    def _exports(self, path: str, name: str) -> bool:
+        self.record_lookup(path, "__all__")
+        exports = self.facts(path).exports
+        if exports is not None:
+            return name in exports
+        return not name.startswith("_") if is_python(path) else name != "default"
+
+    def module_member(self, path: str, name: str) -> list[Declaration]:
+        """The declarations of `module.name` for the module at *path*; else its submodule."""
+        declarations = self.module_declarations(path, name)
+        return declarations or self._submodule(path, self.modules.qualified_name(path, name))
+
+    def _submodule(self, path: str, name: str) -> list[Declaration]:
+        inner = self.module(path, name)
+        return [] if isinstance(inner.value, ty.External) else [inner]
+
+    def _imported_name(self, path: str, imported: ir.ImportFrom) -> list[Declaration]:
+        full = self.modules.absolute(path, imported.level, imported.module)
+        source = self.module(path, full)
+        if not isinstance(source.value, ty.ModuleObject):
+            return [self.module(path, f"{full}.{imported.name}".lstrip("."))]
+        if source.path == path:
+            return self._submodule(path, self.modules.qualified_name(path, imported.name))
+        return self.module_member(source.path, imported.name)
+
+    def module(self, importer: str, name: str) -> Declaration:
+        """The module that *name* refers to in *importer*: a file, namespace package or external."""
+        for full in self.modules.candidate_names(name, importer):
+            self.record_lookup(MODULES, full)
+            path = self.modules.find(full, importer)
+            if path is not None and self._load(path) is not None:
+                return Declaration(path, ty.ModuleObject(path))
+        if self.modules.is_namespace(name):
+            return Declaration("", ty.NamespacePackage(name))
+        return Declaration("", ty.External(name))
+
+
+def prefer_declared(declarations: list[Declaration]) -> list[Declaration]:
+    """*declarations*, without mere assignments when one of them has a declared type."""
+    if len(declarations) < 2:
+        return declarations
+    has_type = any(isinstance(d.value, ir.AnnotatedVariable) for d in declarations)
+    return [d for d in declarations if not has_type or isinstance(d.value, DECLARING_BINDINGS)]

@@ -1,0 +1,157 @@
+"""The types of the standard library that inference needs.
+
+Names are those of typeshed's stubs; only functions whose result depends on the type of an argument
+or element are listed.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from codegraph.infer import types as ty
+
+if TYPE_CHECKING:
+    from codegraph.infer.containers import ContainerTypes
+
+_Value = TypeVar("_Value")
+
+
+def _by_word(groups: dict[str, _Value]) -> dict[str, _Value]:
+    """The value of each word's group; a group is words with spaces between them."""
+    return {word: value for words, value in groups.items() for word in words.split()}
+
+
+def _iterator(types: ty.Types) -> ty.Types:
+    return ty.generic("iterator", types)
+
+
+def _awaitable(types: ty.Types) -> ty.Types:
+    return ty.generic("awaitable", types)
+
+
+#: The last part of a generic's name -> its behaviour, which several generics share.
+_CANONICAL_GENERICS = _by_word(
+    {
+        "list List Sequence MutableSequence deque Deque": "list",
+        "set Set frozenset FrozenSet AbstractSet MutableSet Collection Container WeakSet": "set",
+        "Iterable Iterator Reversible Generator KeysView ValuesView": "iterator",
+        "AsyncIterable AsyncIterator AsyncGenerator": "aiterator",
+        (
+            "dict Dict Mapping MutableMapping OrderedDict defaultdict DefaultDict "
+            "MappingProxyType WeakValueDictionary WeakKeyDictionary ChainMap"
+        ): "dict",
+        "tuple Tuple": "tuple",
+        "type Type": "type",
+        "Awaitable Coroutine Task Future": "awaitable",
+        "Callable ref ReferenceType partial": "callable",
+        "AbstractContextManager ContextManager": "context",
+        "AbstractAsyncContextManager AsyncContextManager": "acontext",
+        "Queue LifoQueue PriorityQueue SimpleQueue": "queue",
+        "ContextVar": "holder",
+    }
+)
+
+#: Wrappers that leave the type inside as it is; the last three are Litestar's, for `Annotated`.
+_TRANSPARENT_GENERICS = frozenset(
+    "Optional Union Annotated ClassVar Final Required NotRequired ReadOnly InitVar TypeGuard "
+    "Unpack NamedDependency FromPath FromQuery".split()
+)
+
+#: Annotations without information; a `TypeAlias` has the type of the value that it is assigned.
+_UNINFORMATIVE = frozenset(
+    "builtins.None typing.Any builtins.object typing.TypeAlias typing_extensions.TypeAlias".split()
+)
+
+
+def external_instance(type_: ty.External) -> ty.Types:  # noqa: PLR0911 - a table
+    """The types that an external name allows as an annotation."""
+    name, arguments = type_.name, type_.arguments
+    short = name.rpartition(".")[2]
+    if name in _UNINFORMATIVE:
+        return ()
+    if short in _TRANSPARENT_GENERICS and name != short:
+        return ty.union(arguments if short in ("Optional", "Union") else arguments[:1])
+    if short == "Self":
+        return (ty.TypeVariable("Self"),)
+    kind = _CANONICAL_GENERICS.get(short, name)
+    if kind == "type":
+        return ty.classes_of(ty.union(arguments))
+    if kind in ("awaitable", "callable"):
+        return ty.generic(kind, arguments[-1] if arguments else ())
+    if kind == "tuple" and len(arguments) == 2 and arguments[1] == (ty.ELLIPSIS,):
+        return ty.generic("list", arguments[0])
+    return ty.generic(kind, *arguments)
+
+
+#: The results of container methods, by behaviour and name.
+METHOD_RESULTS: dict[str, Callable[[ty.Generic], ty.Types]] = _by_word(
+    {
+        "list.copy set.copy dict.copy set.union set.difference set.intersection": lambda s: (s,),
+        "list.pop list.popleft set.pop queue.get_nowait": lambda s: s.argument(0),
+        "iterator.__next__ context.__enter__ awaitable.result holder.get": lambda s: s.argument(0),
+        "dict.get dict.pop dict.setdefault": lambda s: s.argument(1),
+        "dict.keys": lambda s: _iterator(s.argument(0)),
+        "dict.values": lambda s: _iterator(s.argument(1)),
+        "dict.items": lambda s: _iterator(ty.generic("tuple", s.argument(0), s.argument(1))),
+        "dict.popitem": lambda s: ty.generic("tuple", s.argument(0), s.argument(1)),
+        "aiterator.__anext__ acontext.__aenter__": lambda s: _awaitable(s.argument(0)),
+        "queue.get": lambda s: (*_awaitable(s.argument(0)), *s.argument(0)),
+    }
+)
+
+#: The container evaluator, the types of the first argument, those of each argument -> the result.
+_Rule: TypeAlias = Callable[["ContainerTypes", ty.Types, list[ty.Types]], ty.Types]
+_RULES: dict[str, _Rule] = {
+    "copy.copy copy.deepcopy dataclasses.replace weakref.proxy": lambda _, first, __: first,
+    "builtins.next random.choice": lambda of, first, _: of.elements(first),
+    "builtins.anext": lambda of, first, _: _awaitable(of.elements(first, is_async=True)),
+    "builtins.max builtins.min": lambda of, first, every: (
+        ty.union(every) if len(every) > 1 else of.elements(first)
+    ),
+    "builtins.list builtins.sorted builtins.tuple collections.deque random.sample": (
+        lambda of, first, _: ty.generic("list", of.elements(first))
+    ),
+    "builtins.set builtins.frozenset": lambda of, first, _: ty.generic("set", of.elements(first)),
+    "builtins.iter builtins.reversed itertools.islice itertools.cycle": (
+        lambda of, first, _: _iterator(of.elements(first))
+    ),
+    "builtins.filter": lambda of, _, every: _iterator(of.elements(ty.union(every[1:2]))),
+    "builtins.enumerate": lambda of, first, _: _iterator(
+        ty.generic("tuple", (), of.elements(first))
+    ),
+    "builtins.zip": lambda of, _, every: _iterator(ty.generic("tuple", *map(of.elements, every))),
+    "builtins.map": lambda of, first, _: _iterator(of.results(first)),
+    "builtins.dict collections.OrderedDict": lambda _, first, __: (
+        tuple(part for part in first if isinstance(part, ty.Generic) and part.kind == "dict")
+        or ty.generic("dict")
+    ),
+    # `type(name, bases, namespace)` makes a class, which is treated as its bases.
+    "builtins.type": lambda _, first, every: (
+        ty.flattened(every[1]) if len(every) > 1 else ty.classes_of(first)
+    ),
+    "itertools.chain": lambda of, _, every: _iterator(ty.union(map(of.elements, every))),
+    "collections.defaultdict": lambda of, first, _: ty.generic("dict", (), of.results(first)),
+    "functools.partial": lambda of, first, _: ty.generic("callable", of.results(first)),
+    "weakref.ref": lambda _, first, __: ty.generic("callable", first),
+    "asyncio.run": lambda of, first, _: of.awaited(first),
+    "asyncio.wait_for asyncio.shield asyncio.create_task asyncio.ensure_future": (
+        lambda of, first, _: _awaitable(of.awaited(first))
+    ),
+    "contextlib.closing contextlib.nullcontext": lambda _, first, __: ty.generic("context", first),
+    "contextlib.aclosing": lambda _, first, __: ty.generic("acontext", first),
+    "pytest.raises": lambda _, first, __: ty.generic(
+        "context", ty.generic("raised", ty.instances(first))
+    ),
+}
+#: The results of external functions.
+FUNCTION_RESULTS = _by_word(_RULES)
+CASTS = ("typing.cast", "typing_extensions.cast")
+
+PROPERTIES = frozenset(
+    "builtins.property functools.cached_property abc.abstractproperty enum.property "
+    "types.DynamicClassAttribute".split()
+)
+CONTEXT_MANAGERS = {
+    "contextlib.contextmanager": "context",
+    "contextlib.asynccontextmanager": "acontext",
+}
+ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})

@@ -1,0 +1,205 @@
+"""Expressions -> types, which decide whose method is called.
+
+Types come from annotations, else from what is assigned, returned and yielded. Nothing is guessed:
+an expression whose type cannot be inferred has none, and its attributes become possible uses, not
+exact ones. `member_access`, `calls` and `containers` each evaluate one kind of expression and call
+back here for its parts.
+"""
+
+from msgspec.structs import replace
+
+from codegraph import ir
+from codegraph.infer import types as ty
+from codegraph.infer.calls import CallEvaluator
+from codegraph.infer.class_hierarchy import ClassHierarchy
+from codegraph.infer.containers import ContainerTypes
+from codegraph.infer.member_access import MemberAccess
+from codegraph.infer.name_resolver import Declaration, NameResolver
+from codegraph.infer.pytest_fixtures import fixture_types
+from codegraph.infer.standard_library import external_instance
+
+_LITERALS = {"str", "int", "float", "bool", "bytes", "complex"}
+
+
+class TypeEvaluator:
+    """Infer types in all files, with caches."""
+
+    def __init__(self, resolver: NameResolver, *, declared_only: bool = False) -> None:
+        """*declared_only*: the result of a function without a return annotation is unknown."""
+        self.resolver = resolver
+        self.declared_only = declared_only
+        self._limit = ty.RecursionLimit()
+        self.classes = ClassHierarchy(self, self._limit)
+        self.members = MemberAccess(self)
+        self.calls = CallEvaluator(self)
+        self.containers = ContainerTypes(self)
+        # Keyed by id(): facts stay loaded while a file is linked, and hashing trees costs time.
+        self._type_cache: dict[int, ty.Types] = {}
+        self._annotation_cache: dict[int, ty.Types] = {}
+
+    def annotation_types(self, path: str, expr: ir.Expr) -> ty.Types:
+        """The types that the annotation *expr* allows: instances of its value, which is a class."""
+        key = id(expr)
+        if key not in self._annotation_cache:
+            self._annotation_cache[key] = ()
+            self._annotation_cache[key] = ty.union(
+                map(_allowed_types, ty.flattened(self.types(path, expr)))
+            )
+        return self._annotation_cache[key]
+
+    def types(self, path: str, expr: ir.Binding) -> ty.Types:
+        """The types that *expr*, an expression of the file at *path*, may have."""
+        key = id(expr)
+        cached = self._type_cache.get(key)
+        if cached is not None:
+            return cached
+        if self._limit.is_exhausted():
+            return ()
+        self._type_cache[key] = ()  # Types may depend on one another in a circle.
+        self._limit.level += 1
+        types = self._type_cache[key] = self._evaluate(path, expr)
+        self._limit.level -= 1
+        return types
+
+    def _evaluate(self, path: str, expr: ir.Binding) -> ty.Types:  # noqa: C901, PLR0911, PLR0912 - a table
+        match expr:
+            case ir.Variable(bindings=bindings):
+                declarations = self.resolver.variable_declarations(path, bindings)
+                return ty.union(map(self.bound_types, declarations))
+            case ir.Attribute(receiver=receiver, name=name):
+                types = self.types(path, receiver)
+                return ty.union(self.members.attribute_types(t, name) for t in types)
+            case ir.Name(scope=scope, name=name) | ir.Alias(scope=scope, name=name):
+                declarations = self.resolver.look_up(path, scope, name)
+                return ty.union(self.bound_types(d, other_scope=True) for d in declarations)
+            case ir.Call():
+                return self.calls.call(path, expr)
+            case ir.Constant(type_name=name):
+                return ty.generic(f"builtins.{name}") if name in _LITERALS else ()
+            case ir.Alternatives(options=options):
+                return ty.union(self.types(path, part) for part in options)
+            case ir.Display(kind=kind, elements=elements):
+                return ty.generic(kind, *[self.types(path, part) for part in elements])
+            case ir.Unwrapped(value=value, how=how):
+                return self.containers.unwrapped(self.types(path, value), how)
+            case ir.UnpackedElement(index=index, value=value):
+                return self.containers.item(self.types(path, value), index)
+            case ir.Subscript():
+                return self._subscript(path, expr)
+            case ir.Narrowed():
+                types, tested = self.types(path, expr.value), self.types(path, expr.classes)
+                return self.classes.narrowed(types, tested, holds=expr.holds)
+            case ir.AnnotatedVariable():
+                return self._annotated_variable(path, expr, other_scope=False)
+            case ir.SentValue(scope=scope):
+                return self._sent_value(ty.Definition(path, scope))
+            case ir.TypeParameter(binding=binding, bound=bound):
+                allowed = self.annotation_types(path, bound) if bound is not None else ()
+                return (ty.TypeVariable(f"{path}:T{binding}", allowed),)
+        return ()
+
+    def bound_types(  # noqa: PLR0911 - a table
+        self, declaration: Declaration, *, other_scope: bool = False
+    ) -> ty.Types:
+        """The types of a declaration.
+
+        *other_scope*: seen from another scope, where only a declared type is reliable.
+        """
+        path, value, _ = declaration
+        match value:
+            case ir.FunctionBinding(scope=scope):
+                return (ty.FunctionObject(ty.Definition(path, scope)),)
+            case ir.ClassBinding(scope=scope):
+                return (ty.ClassObject(ty.Definition(path, scope)),)
+            case ty.ModuleObject() | ty.NamespacePackage() | ty.External():
+                return (value,)
+            case ir.ImportFrom() | ir.ImportModule():
+                declarations = self.resolver.resolve(path, value)
+                return ty.union(self.bound_types(d, other_scope=True) for d in declarations)
+            case ir.ParameterBinding():
+                return self._parameter(path, value)
+            case ir.AnnotatedVariable():
+                return self._annotated_variable(path, value, other_scope=other_scope)
+        return self.types(path, value)
+
+    def _annotated_variable(
+        self, path: str, variable: ir.AnnotatedVariable, *, other_scope: bool
+    ) -> ty.Types:
+        allowed = ty.substitute(self.annotation_types(path, variable.annotation), {})
+        if variable.value is None or (other_scope and allowed):
+            return allowed
+        assigned = self.types(path, variable.value)
+        if not allowed:
+            return assigned
+        classes = [t for t in allowed if isinstance(t, ty.Instance)]
+        return tuple(t for t in assigned if self.classes.is_instance(t, classes)) or allowed
+
+    def _parameter(self, path: str, binding: ir.ParameterBinding) -> ty.Types:
+        function = ty.Definition(path, binding.scope)
+        parameter = self.resolver.scope(function).params[binding.index]
+        self_type = self.first_parameter_type(function)
+        self_types = (self_type,) if self_type is not None else ()
+        is_first = binding.index == 0 and parameter.kind == "p"
+        receiver = self_types if is_first else ()
+        if parameter.annotation is not None:
+            types = self.annotation_types(path, parameter.annotation)
+            types = ty.substitute(types, {"Self": self_types}) or receiver
+            if parameter.kind == "*":
+                return ty.generic("list", types)
+            if parameter.kind == "**":
+                return ty.generic("dict", ty.generic("builtins.str"), types)
+            return types
+        if receiver:
+            return receiver
+        if parameter.default is not None:
+            return self.types(path, parameter.default)
+        return () if self.declared_only else fixture_types(self, function, parameter.name)
+
+    def first_parameter_type(self, function: ty.Definition) -> ty.Instance | ty.ClassObject | None:
+        """The type of a method's `self` or `cls`; None for static methods and other functions."""
+        scope = self.resolver.scope(function)
+        owner = ty.Definition(function.path, scope.parent)
+        if self.resolver.scope(owner).kind != "class":
+            return None
+        flags = self.classes.flags(function)
+        if "static" in flags:
+            return None
+        takes_class = "class" in flags or scope.name in ("__new__", "__init_subclass__")
+        return ty.ClassObject(owner) if takes_class else ty.Instance(owner)
+
+    def _subscript(self, path: str, expr: ir.Subscript) -> ty.Types:
+        types = self.types(path, expr.receiver)
+        classes = [t for t in types if isinstance(t, (ty.ClassObject, ty.External))]
+        if classes:
+            arguments = tuple(self._argument(path, index) for index in expr.indices)
+            if variables := dict.fromkeys(ty.type_variables(types)):
+                return ty.substitute(types, dict(zip(variables, arguments, strict=False)))
+            return tuple(replace(t, arguments=arguments) for t in classes)
+        match expr.indices:
+            case (ir.Constant(type_name="int", value=index), *_):
+                return self.containers.item(types, index)
+        return self.containers.item(types, None)
+
+    def _argument(self, path: str, expr: ir.Expr) -> ty.Types:
+        """The types that a type argument allows; it may be `...`."""
+        if isinstance(expr, ir.Constant) and expr.type_name == "ellipsis":
+            return (ty.ELLIPSIS,)
+        return self.annotation_types(path, expr)
+
+    def _sent_value(self, function: ty.Definition) -> ty.Types:
+        """What `yield` evaluates to: the second argument of a declared `Generator`."""
+        returns = self.resolver.scope(function).returns
+        types = self.annotation_types(function.path, returns) if returns is not None else ()
+        return ty.union(t.argument(1) for t in types if isinstance(t, ty.Generic))
+
+
+def _allowed_types(type_: ty.Type) -> ty.Types:
+    """The types that an annotation with the value *type_* allows; empty for what is no class."""
+    match type_:
+        case ty.ClassObject(cls=cls, arguments=arguments):
+            return (ty.Instance(cls, arguments),)
+        case ty.External():
+            return external_instance(type_)
+        case ty.TypeVariable():
+            return (type_,)
+    return ()

@@ -1,0 +1,142 @@
+"""Resolves imports to files: paths of parsed files -> importable module names.
+
+A repository may have several source roots (`src/`, `tests/`, examples) and packages without
+`__init__.py`, so several files may have the same module name; the one nearest to the importing
+file wins.
+"""
+
+import re
+from collections.abc import Iterable
+
+from codegraph.path_aliases import PathAliases
+
+#: Marks the module name of a TypeScript import that is not a relative path.
+PACKAGE_PREFIX = "npm:"
+_SUFFIX = re.compile(r"(?:\.d)?\.[cm]?[jt]sx?$")
+_SOURCE_ROOTS = ("src", "lib", "python")
+
+
+class ModuleIndex:
+    """The modules of a repository by name, from the paths of the files that have facts."""
+
+    def __init__(self, paths: Iterable[str], aliases: PathAliases | None = None) -> None:
+        self.paths = sorted(paths)
+        self._path_aliases = aliases or PathAliases({})
+        self._packages = {_folder(path) for path in self.paths if _stem(path) == "__init__"}
+        self.names = {path: self._name(path) for path in self.paths}
+        self._by_name: dict[str, list[str]] = {}
+        self._prefixes: set[str] = set()
+        for path in self.paths:
+            for name in self.importable_names(path):
+                self._by_name.setdefault(name, []).append(path)
+                self._prefixes.update(packages_of(name))
+
+    def importable_names(self, path: str) -> set[str]:
+        """Every name under which *path* may be imported."""
+        dotted = _dotted(path)
+        names = {self.names[path], dotted, _without_root(dotted)}
+        if not is_python(path):
+            return names | {f"{dotted}.index"} if _is_package_file(path) else names
+        if _folder(path) not in self._packages:
+            names.add(_stem(path))
+        return names
+
+    def known_names(self) -> set[tuple[str, str]]:
+        """Every importable name, paired with each file that has it."""
+        return {(name, path) for name, paths in self._by_name.items() for path in paths}
+
+    def find(self, name: str, importer: str) -> str | None:
+        """The file that *name* refers to in *importer*; None when no file has that name."""
+        paths = self._by_name.get(name)
+        if not paths:
+            return None
+        if len(paths) == 1:
+            return paths[0]
+        return max(paths, key=lambda path: _nearness(path, importer))
+
+    def candidate_names(self, name: str, importer: str) -> list[str]:
+        """The module names that *name* may stand for in *importer*: those of a TypeScript alias."""
+        if not name.startswith(PACKAGE_PREFIX):
+            return [name]
+        targets = self._path_aliases.targets(name.removeprefix(PACKAGE_PREFIX), importer)
+        return [_SUFFIX.sub("", target).replace("/", ".") for target in targets]
+
+    def is_namespace(self, name: str) -> bool:
+        """Whether *name* is a package without a file."""
+        return name in self._prefixes
+
+    def absolute(self, path: str, level: int, module: str) -> str:
+        """The absolute name of `..module` (*level* 2) in the file at *path*."""
+        if level == 0:
+            return module
+        package = self.names[path] if is_python(path) else _folder(path).replace("/", ".")
+        if is_python(path) and not _is_package_file(path):
+            package = package.rpartition(".")[0]
+        parts = package.split(".") if package and _folder(path) else []
+        parents = parts[: max(0, len(parts) - level + 1)]
+        return ".".join([*parents, *([module] if module else [])])
+
+    def qualified_name(self, path: str, name: str) -> str:
+        """The full name of *name* in the module at *path*; a package file in the root adds none."""
+        is_root = _is_package_file(path) and not _folder(path)
+        return name if is_root else f"{self.names[path]}.{name}"
+
+    def last_name(self, path: str) -> str:
+        """The last part of the name of the module at *path*."""
+        return self.names[path].rpartition(".")[2]
+
+    def _name(self, path: str) -> str:
+        folder = _folder(path)
+        if folder not in self._packages or not is_python(path):
+            return _without_root(_dotted(path)) or _stem(path)
+        parts = [] if _stem(path) == "__init__" else [_stem(path)]
+        while folder in self._packages and folder:
+            folder, _, name = folder.rpartition("/")
+            parts.append(name)
+        return ".".join(reversed(parts)) or _stem(path)
+
+
+def packages_of(name: str) -> list[str]:
+    """`a` and `a.b` for `a.b.c`: namespace packages that exist only with their modules."""
+    parts = name.split(".")
+    return [".".join(parts[:n]) for n in range(1, len(parts))]
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _stem(path: str) -> str:
+    name = path.rpartition("/")[2]
+    stem = name.rpartition(".")[0] or name
+    return stem if is_python(path) else stem.removesuffix(".d")  # `types.d.ts`
+
+
+def _dotted(path: str) -> str:
+    folder, stem = _folder(path), _stem(path)
+    parts = folder.split("/") if folder else []
+    return ".".join(parts if _is_package_file(path) else [*parts, stem])
+
+
+def is_python(path: str) -> bool:
+    """Whether *path* has a suffix of Python."""
+    return path.endswith((".py", ".pyi"))
+
+
+def _is_package_file(path: str) -> bool:
+    """Whether a file stands for its folder: `__init__.py`, and `index.ts` in TypeScript."""
+    return _stem(path) == ("__init__" if is_python(path) else "index")
+
+
+def _without_root(name: str) -> str:
+    first, _, rest = name.partition(".")
+    return rest if first in _SOURCE_ROOTS and rest else name
+
+
+def _nearness(path: str, importer: str) -> tuple[int, bool, int]:
+    shared = 0
+    for folder, other in zip(path.split("/")[:-1], importer.split("/")[:-1], strict=False):
+        if folder != other:
+            break
+        shared += 1
+    return shared, path.endswith(".py"), -len(path)

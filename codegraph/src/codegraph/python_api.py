@@ -1,0 +1,58 @@
+"""The API for Python callers: build a repository's code graph and query it.
+
+`build_graph_for_repo` writes the graph; `tool_rag_search`, `tool_rag_where_used` and
+`tool_rag_lineage` only read it. Without a graph they raise FileNotFoundError with a message that
+says how to build one. For many queries use a `CodeGraph`, which keeps the graph in memory until
+the file is replaced.
+"""
+
+from pathlib import Path
+
+from codegraph.build import build_graph_for_repo
+from codegraph.models import LineageResult, SearchResult, WhereUsedResult
+from codegraph.query.code_graph import CodeGraph
+
+__all__ = [
+    "CodeGraph",
+    "build_graph_for_repo",
+    "tool_rag_lineage",
+    "tool_rag_search",
+    "tool_rag_where_used",
+]
+
+
+def tool_rag_search(
+    query: str,
+    repo_root: Path | str,
+    limit: int = 20,
+    *,
+    is_regex: bool = False,
+    ignore_case: bool = False,
+) -> SearchResult:
+    """The lines that contain *query*, with their context; see `CodeGraph.search`."""
+    return CodeGraph(repo_root).search(query, limit, is_regex=is_regex, ignore_case=ignore_case)
+
+
+def tool_rag_where_used(
+    symbol: str,
+    repo_root: Path | str,
+    limit: int = 50,
+    *,
+    with_possible: bool = False,
+    with_text: bool = False,
+) -> WhereUsedResult:
+    """The definitions and uses of *symbol*; see `CodeGraph.where_used`."""
+    graph = CodeGraph(repo_root)
+    return graph.where_used(symbol, limit, with_possible=with_possible, with_text=with_text)
+
+
+def tool_rag_lineage(
+    symbol: str,
+    direction: str,
+    repo_root: Path | str,
+    max_results: int = 50,
+    *,
+    depth: int | None = None,
+) -> LineageResult:
+    """What feeds *symbol* or depends on it; see `CodeGraph.lineage`."""
+    return CodeGraph(repo_root).lineage(symbol, direction, max_results, depth=depth)

@@ -1,0 +1,192 @@
+"""One repository's graph in memory, and the queries on it."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar, cast
+
+from codegraph.errors import BadDirection, BadPattern, BadRepository
+from codegraph.models import (
+    CodeContextResult,
+    Confidence,
+    FileStat,
+    Freshness,
+    LineageItem,
+    LineageResult,
+    SearchResult,
+    Staleness,
+    WhereUsedResult,
+)
+from codegraph.query.graph import Graph
+from codegraph.query.lineage import DIRECTIONS, LineageStep, parse_direction, walk
+from codegraph.query.snippets import snippet
+from codegraph.query.symbol_lookup import find_symbol
+from codegraph.query.text_search import find_matches, literal_matcher, regex_matcher
+from codegraph.query.where_used import find_uses
+from codegraph.source_text import content_hash, lines_of
+from codegraph.store.artifact import decode_artifact
+from codegraph.store.freshness import compare, is_current
+from codegraph.store.repository import Repository
+
+Item = TypeVar("Item")
+
+
+class CodeGraph:
+    """The graph of one repository, loaded at the first query and again after each build."""
+
+    def __init__(self, repo_root: Path | str, stats: dict[str, FileStat] | None = None) -> None:
+        """Raise BadRepository when *repo_root* is not a folder.
+
+        *stats* are its files as a build just found them; the first query does not stat them again.
+        """
+        self._repository = Repository(repo_root)
+        self._stats = stats
+        self._loaded: tuple[tuple[int, int, int], Graph] | None = None
+
+    def search(
+        self, query: str, limit: int = 20, *, is_regex: bool = False, ignore_case: bool = False
+    ) -> SearchResult:
+        """The lines that contain *query*, by file and line; lines near each other share an item.
+
+        Raise FileNotFoundError without a graph, and BadPattern for an empty query or a regular
+        expression that is invalid or takes too long.
+        """
+        if not query:
+            raise BadPattern("The query is empty. Say what to look for.")
+        graph = self._load()
+        if is_regex:
+            matches = regex_matcher(query, ignore_case=ignore_case, clock=time.monotonic)
+        else:
+            matches = literal_matcher(query, ignore_case=ignore_case)
+        files = ((file.path, file.status) for file in graph.artifact.files)
+        needle = query.encode() if query.isascii() and not (is_regex or ignore_case) else b""
+        found = find_matches(files, self._repository.read, matches, needle)
+        items, truncated = _limited(found, limit)
+        return SearchResult(query, items, truncated, *self._freshness(graph))
+
+    def rank(self, query: str, limit: int = 20) -> SearchResult:
+        """The definitions, and sections of other files, most relevant to *query*, best first.
+
+        Raise FileNotFoundError without a graph, and BadPattern for an empty query.
+        """
+        if not query.strip():
+            raise BadPattern("The query is empty. Say what to look for.")
+        # Loaded here, since the more frequent queries do not need it.
+        from codegraph.query.ranked_search import ranked_sections  # noqa: PLC0415
+
+        graph = self._load()
+        items, truncated = ranked_sections(graph, query, self._repository.read, limit)
+        return SearchResult(query, tuple(items), truncated, *self._freshness(graph))
+
+    def where_used(
+        self,
+        symbol: str,
+        limit: int = 50,
+        *,
+        with_possible: bool = False,
+        with_text: bool = False,
+    ) -> WhereUsedResult:
+        """The definitions of *symbol*, then its uses grouped by kind.
+
+        Raise FileNotFoundError without a graph, UnknownSymbol or AmbiguousSymbol. For an unused
+        symbol there are only its definitions.
+        """
+        graph = self._load()
+        lines = self._line_reader()
+        resolved, read = find_symbol(graph, symbol, lines), self._repository.read
+        uses = find_uses(graph, resolved, read, with_possible=with_possible, with_text=with_text)
+        shown, truncated = _limited(iter(uses.shown), limit)
+        return WhereUsedResult(
+            symbol,
+            graph.fqn(resolved),
+            tuple(replace(u, snippet=snippet(u.file, lines(u.file), u.line)) for u in shown),
+            truncated,
+            uses.counts,
+            uses.text_mentions,
+            uses.possible_count,
+            *self._freshness(graph),
+        )
+
+    def lineage(
+        self, symbol: str, direction: str, max_results: int = 50, *, depth: int | None = None
+    ) -> LineageResult:
+        """The symbols that *symbol* depends on (upstream) or that depend on it (downstream).
+
+        Nearest first, each with the shortest path to it; *direction* may be a synonym. Raise
+        FileNotFoundError without a graph, UnknownSymbol, AmbiguousSymbol, or BadDirection.
+        """
+        towards = parse_direction(direction)
+        if towards is None:
+            raise BadDirection(
+                f"There is no direction {direction!r}. Valid are: {', '.join(DIRECTIONS)}."
+            )
+        graph = self._load()
+        lines = self._line_reader()
+        start = find_symbol(graph, symbol, lines)
+        steps, truncated = _limited(walk(graph, start, towards, depth=depth), max_results)
+        items = tuple(_lineage_item(graph, step, lines(step.edge.file)) for step in steps)
+        resolved, freshness = graph.fqn(start), self._freshness(graph)
+        return LineageResult(symbol, resolved, towards, items, truncated, *freshness)
+
+    def context(self, symbol: str, tokens: int = 4000) -> CodeContextResult:
+        """The definition of *symbol*, its callers, callees and tests, in about *tokens* tokens.
+
+        Raise FileNotFoundError without a graph, UnknownSymbol or AmbiguousSymbol.
+        """
+        from codegraph.query.context import gather_context  # noqa: PLC0415 - as in `rank`
+
+        graph = self._load()
+        lines = self._line_reader()
+        resolved = find_symbol(graph, symbol, lines)
+        gathered = gather_context(graph, resolved, lines, tokens)
+        return CodeContextResult(symbol, graph.fqn(resolved), *gathered, *self._freshness(graph))
+
+    def _load(self) -> Graph:
+        stamp = self._repository.graph_stamp()
+        if self._loaded is None or self._loaded[0] != stamp:
+            content, written_ns = self._repository.graph()
+            self._loaded = (stamp, Graph(decode_artifact(content), written_ns))
+        return self._loaded[1]
+
+    def _freshness(self, graph: Graph) -> tuple[Freshness, Staleness]:
+        stats, self._stats = self._stats, None
+        try:
+            files = stats or self._repository.files()
+        except BadRepository:
+            files = None
+        return compare(
+            graph.recorded, files, self._hash_of, same_builder=is_current(graph.artifact)
+        )
+
+    def _hash_of(self, path: str) -> str | None:
+        content = self._repository.read(path)
+        return None if content is None else content_hash(content)
+
+    def _line_reader(self) -> Callable[[str], list[str]]:
+        """A function from a path to its lines, which reads each file once."""
+        return cache(lambda path: lines_of(self._repository.read(path)))
+
+
+def _limited(items: Iterator[Item], limit: int) -> tuple[tuple[Item, ...], bool]:
+    """At most *limit* items, and whether there are more."""
+    limit = min(max(limit, 0), sys.maxsize - 1)
+    first = tuple(islice(items, limit + 1))
+    return first[:limit], len(first) > limit
+
+
+def _lineage_item(graph: Graph, step: LineageStep, lines: list[str]) -> LineageItem:
+    edge = step.edge
+    return LineageItem(
+        file=edge.file,
+        line=edge.line,
+        kind=edge.kind,
+        confidence=cast("Confidence", edge.confidence),
+        snippet=snippet(edge.file, lines, edge.line),
+        symbol=graph.fqn(step.symbol),
+        depth=len(step.path) - 1,
+        path=tuple(graph.fqn(symbol) for symbol in step.path),
+    )

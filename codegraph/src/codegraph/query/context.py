@@ -1,0 +1,131 @@
+"""The context that an editor needs about a symbol, ranked and cut to a token budget."""
+
+import ast
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain, islice, zip_longest
+from math import ceil
+from pathlib import PurePosixPath
+from typing import NamedTuple, cast
+
+from codegraph.models import CodeContextItem, Confidence, ContextKind, Edge, Node
+from codegraph.query.graph import Graph
+from codegraph.query.lineage import walk
+from codegraph.query.snippets import snippet
+from codegraph.query.symbol_lookup import LineReader
+from codegraph.query.tests_of import is_test, is_test_function
+
+#: With the usual tokenizers a token of source code has three to four characters.
+_CHARACTERS_PER_TOKEN = 3
+#: The tokens of `file`, `line` and the other members of an item, as JSON.
+_ITEM_TOKENS = 40
+#: The definition gets at most this share of the budget, to leave room for callers and tests.
+_DEFINITION_SHARE = 0.5
+_LINES_AROUND = 3
+_HEAD_LINES = 6
+_CERTAIN = ("exact", "inferred")
+#: How far callers are followed to find tests, and how many are looked at.
+_TEST_DEPTH = 4
+_MAX_TEST_STEPS = 2000
+
+
+class GatheredContext(NamedTuple):
+    """The docstring, the pieces that fit the budget, and how many tokens they take."""
+
+    docstring: str | None
+    items: tuple[CodeContextItem, ...]
+    truncated: bool
+    tokens: int
+
+
+def gather_context(graph: Graph, symbol: str, lines: LineReader, tokens: int) -> GatheredContext:
+    """The definition of *symbol*, then in turn a caller, a callee and a test, nearest first."""
+    node = graph.definitions(symbol)[0]
+    share = int(tokens * _DEFINITION_SHARE)
+    first, is_cut = _definition(node, lines(node.file), share)
+    callers, callees = _callers(graph, symbol, lines), _callees(graph, symbol, lines)
+    others = chain.from_iterable(zip_longest(callers, callees, _tests(graph, symbol, lines)))
+    items, used = [first], _cost(first)
+    for item in others:
+        if item is None or any(item.snippet.location == i.snippet.location for i in items):
+            continue
+        if used + _cost(item) > tokens:
+            is_cut = True
+            break
+        items.append(item)
+        used += _cost(item)
+    return GatheredContext(_docstring(node, lines(node.file)), tuple(items), is_cut, used)
+
+
+def _cost(item: CodeContextItem) -> int:
+    return _ITEM_TOKENS + ceil(len(item.snippet.text) / _CHARACTERS_PER_TOKEN)
+
+
+def _definition(node: Node, lines: Sequence[str], tokens: int) -> tuple[CodeContextItem, bool]:
+    """The source of *node*, as many whole lines as fit *tokens*, and whether it was cut."""
+    start, end = node.span
+    lengths = accumulate(len(line) + 1 for line in lines[start - 1 : end])
+    fitting = sum(length <= tokens * _CHARACTERS_PER_TOKEN for length in lengths)
+    last = min(end, start + max(fitting, 1) - 1)
+    source = snippet(node.file, lines, start, last, around=0)
+    item = CodeContextItem(node.file, start, "definition", "exact", source, node.fqn)
+    return item, last < min(end, len(lines))
+
+
+def _callers(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContextItem]:
+    edges = [e for e in graph.edges_to(symbol) if e.kind in ("calls", "references", "inherits")]
+    through_bases = [edge for _, edge in graph.dispatched_to(symbol) if edge.kind == "calls"]
+    home = symbol.partition(":")[0]
+    for edge in sorted([*edges, *through_bases], key=lambda e: _rank(e, home)):
+        if edge.confidence in (*_CERTAIN, "dispatch") and not is_test(edge.file):
+            yield _around(edge, "caller", graph.fqn(edge.src), lines)
+
+
+def _rank(edge: Edge, home: str) -> tuple[bool, bool, bool, str, int]:
+    """A sort key: calls before other uses, then exact ones, then those in the folder of *home*."""
+    is_far = PurePosixPath(edge.file).parent != PurePosixPath(home).parent
+    return edge.kind != "calls", edge.confidence != "exact", is_far, edge.file, edge.line
+
+
+def _around(edge: Edge, kind: ContextKind, symbol: str, lines: LineReader) -> CodeContextItem:
+    shown = snippet(edge.file, lines(edge.file), edge.line, around=_LINES_AROUND)
+    confidence = cast("Confidence", edge.confidence)
+    return CodeContextItem(edge.file, edge.line, kind, confidence, shown, symbol)
+
+
+def _callees(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContextItem]:
+    """The first lines of each definition that the symbol, or one inside it, depends on."""
+    for step in walk(graph, symbol, "upstream", depth=1):
+        node = graph.definitions(step.symbol)[0]
+        start, end = node.span
+        last = min(end, start + _HEAD_LINES - 1)
+        head = snippet(node.file, lines(node.file), start, last, around=0)
+        confidence = cast("Confidence", step.edge.confidence)
+        yield CodeContextItem(node.file, start, "callee", confidence, head, node.fqn)
+
+
+def _tests(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContextItem]:
+    """The tests that reach the symbol, nearest first."""
+    steps = islice(walk(graph, symbol, "downstream", depth=_TEST_DEPTH), _MAX_TEST_STEPS)
+    for step in steps:
+        node = graph.definitions(step.symbol)[0]
+        if is_test_function(node):
+            yield _around(step.edge, "test", node.fqn, lines)
+
+
+def _docstring(node: Node, lines: Sequence[str]) -> str | None:
+    """The docstring of a definition; None without one, or when it is not in Python."""
+    is_module = node.kind == "module"
+    start, end = (1, len(lines)) if is_module else node.span
+    source = "\n".join(lines[start - 1 : end])
+    # Not dedented, since a text in it may have lines without any indent.
+    block = f"if 1:\n{source}" if source[:1].isspace() and not is_module else source
+    try:
+        with warnings.catch_warnings():
+            # Python warns about invalid escapes in the strings of the code that is read.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(block)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    kinds = ast.Module if is_module else (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return next((ast.get_docstring(n) for n in ast.walk(tree) if isinstance(n, kinds)), None)

@@ -1,0 +1,370 @@
+"""Ranks definitions by relevance to a query: by the words of their names, then of their lines.
+
+There is no index: each query scans all files for its terms, which takes a few milliseconds per
+megabyte. In the files that fit best they are counted by definition, and these are scored with BM25F
+(Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.6). The constants
+were tuned with `benchmarks/code_search.py` on one half of the projects that `docs/codegraph.md`
+names.
+"""
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import nlargest, nsmallest
+from itertools import accumulate, islice
+from math import log
+from typing import NamedTuple
+
+from codegraph.models import SearchItem
+from codegraph.query.graph import Graph
+from codegraph.query.sections import PROSE, Section, guess_sections, innermost, looks_defined
+from codegraph.query.snippets import snippet
+from codegraph.query.tests_of import is_test
+from codegraph.query.text_search import SEARCHED
+from codegraph.source_text import count_lines, decoded, in_utf8, with_line_feeds
+from codegraph.store.artifact import FileRecord
+from judge.text.bm25 import B
+from judge.text.english import STOP_WORDS, stems
+from judge.text.identifiers import identifier_parts
+
+#: Field weights of a section: its lines, its name, the names of outer definitions, its path.
+_BODY_WEIGHT = 0.25
+_NAME_WEIGHT = 25.0
+_OUTER_NAME_WEIGHT = 3.0
+_PATH_WEIGHT = 6.0
+#: Term frequency saturates later in code, where names are repeated: in prose K1 is 1.2.
+_K1 = 4.0
+#: The score of the whole file, added to each of its sections.
+_FILE_SHARE = 0.13
+_FILE_PATH_WEIGHT = 10.0
+_FILE_K1 = 1.2
+#: Added for the share of the file's name that is in the query, and for the sum of its sections.
+_FILE_NAME_SHARE = 0.2
+_FILE_SECTIONS_SHARE = 0.2
+#: Prose and tests describe the code, but the query is for the code itself.
+_PROSE_FACTOR = 0.5
+_TEST_FACTOR = 0.4
+#: Applied for each better section of the same file: who reads that one sees the others.
+_SAME_FILE_FACTOR = 0.6
+#: Of more files, a rough score chooses this many to search.
+_MAX_FILES = 100
+#: In it, the weight of a term that is somewhere in the file, about that of four occurrences.
+_PRESENCE_WEIGHT = 1.0
+_WORD = re.compile(r"[^\W_]+")
+_MIN_STEM_LENGTH = 2
+#: More than any query has; each term costs a scan of the repository.
+_MAX_TERMS = 24
+_CAPITALS = frozenset(range(ord("A"), ord("Z") + 1))
+_LETTERS = _CAPITALS | frozenset(range(ord("a"), ord("z") + 1))
+
+Hits = list[tuple[int, int]]
+"""The offset and the number of each term that was found, in the order of the offsets."""
+
+
+class _Term(NamedTuple):
+    """A term of the query: its stem, and a pattern for a whole word that begins with it.
+
+    The stem is spelled with small and with capital letters, since `bytes.lower`, which keeps all
+    offsets, changes ASCII only; an ASCII stem has one spelling.
+    """
+
+    spellings: tuple[bytes, ...]
+    word: re.Pattern[bytes]
+
+
+class _MatchedSection(NamedTuple):
+    """A section with terms: their weights by number, those in its lines, and these lines."""
+
+    section: Section
+    weights: dict[int, float]
+    in_body: tuple[int, ...]
+    lines: list[int]
+
+
+class _MatchedFile(NamedTuple):
+    """A file with terms: their weights, those in its name, its length, the sections with terms.
+
+    *name_share* is the share of the words of its name that are terms, *factor* applies to the
+    scores of all its sections.
+    """
+
+    path: str
+    weights: dict[int, float]
+    in_name: set[int]
+    name_share: float
+    factor: float
+    lines: int
+    sections: int
+    matches: list[_MatchedSection]
+
+
+_Ranked = tuple[float, str, _MatchedSection]
+"""A section with its score and the path of its file."""
+
+
+def ranked_sections(
+    graph: Graph, query: str, read: Callable[[str], bytes | None], limit: int
+) -> tuple[list[SearchItem], bool]:
+    """The *limit* sections most relevant to *query*, and whether there are more."""
+    terms = _terms(query)
+    records = [record for record in graph.artifact.files if terms and record.status in SEARCHED]
+    paths = _in_names([record.path.encode() for record in records], terms)
+    candidates = [*zip(records, paths, strict=True)]
+    searched, left_out = _promising(graph, candidates, query.strip(), terms, read)
+    files = []
+    for record, in_path in searched:
+        content = read(record.path)
+        if content is not None:
+            content = with_line_feeds(in_utf8(content))
+            if file := _matched_file(graph, record, content, in_path, terms):
+                files.append(file)
+    ranked = _diversified(_scored(files, query.strip(), len(terms)))
+    best = nsmallest(limit, ranked, key=_sort_key)
+    has_more = left_out or sum(len(file.matches) for file in files) > limit
+    return [_item(path, match, read) for _, path, match in best], has_more
+
+
+def _promising(
+    graph: Graph,
+    files: list[tuple[FileRecord, Hits]],
+    query: str,
+    terms: Sequence[_Term],
+    read: Callable[[str], bytes | None],
+) -> tuple[list[tuple[FileRecord, Hits]], bool]:
+    """The *files* to search, and whether others may match: of many, those that fit best.
+
+    To find the section of each occurrence in all files of a large repository takes too long. A
+    rough score stands for that of the best section: which terms the file, its names and its path
+    contain, also inside other words. Files that define *query* itself come first.
+    """
+    if len(files) <= _MAX_FILES:
+        return files, False
+    spelled = [(n, spelling) for n, term in enumerate(terms) for spelling in term.spellings]
+    is_ascii = all(spelling.isascii() for _, spelling in spelled)
+    name = query.rpartition(".")[2].encode() if query.split() == [query] else b""
+    weights: list[dict[int, float]] = []
+    defining: list[bool] = []
+    for record, in_path in files:
+        content, names = read(record.path) or b"", graph.names_in(record.path)
+        content = content if is_ascii else in_utf8(content)
+        defining.append(bool(name) and _defines(record.lang, content, names, name))
+        lowered, lowered_names = content.lower(), names.lower()
+        found = {n: _PRESENCE_WEIGHT for n, spelling in spelled if spelling in lowered}
+        named = {n for n, spelling in spelled if n in found and spelling in lowered_names}
+        _added(found, named, _NAME_WEIGHT)
+        weights.append(_added(found, {number for _, number in in_path}, _PATH_WEIGHT))
+    frequencies = Counter(term for found in weights for term in found)
+    idf = _idf(frequencies, len(files), len(terms))
+    scores = [(d, _bm25(w, idf, _K1, 1.0)) for d, w in zip(defining, weights, strict=True)]
+    best = nlargest(_MAX_FILES, range(len(files)), key=scores.__getitem__)
+    return [files[number] for number in sorted(best)], sum(map(bool, weights)) > _MAX_FILES
+
+
+def _defines(language: str, content: bytes, names: bytes, name: bytes) -> bool:
+    """Whether a file defines *name*, by the *names* in it if it was parsed."""
+    if name not in content:
+        return False
+    if names:  # in JSON; `~` stands before the number of a further definition
+        return re.search(rb'[".]%s["~]' % re.escape(name), names) is not None
+    return language not in PROSE and looks_defined(content, name)
+
+
+def _idf(frequencies: Mapping[int, int], total: int, terms: int) -> list[float]:
+    counted = [frequencies.get(term, 0) for term in range(terms)]
+    return [log(1 + (total - n + 0.5) / (n + 0.5)) for n in counted]
+
+
+def _terms(query: str) -> list[_Term]:
+    """The stems of the words of *query*: identifiers split, stop words left out unless alone."""
+    words = [word.lower() for word in _words(f"{query} {identifier_parts(query)}")]
+    words = [word for word in dict.fromkeys(words) if word not in STOP_WORDS] or words
+    prefixes = map(_prefix, words, stems(words))
+    short_names = query.strip().lower().split(".")
+    unique = dict.fromkeys(p for p in prefixes if len(p) >= _MIN_STEM_LENGTH or p in short_names)
+    return [_term(prefix) for prefix in islice(unique, _MAX_TERMS)]
+
+
+def _term(prefix: str) -> _Term:
+    cases = prefix, prefix.capitalize(), prefix.upper()
+    spellings = tuple(dict.fromkeys(case.encode().lower() for case in cases))
+    ending = b"[a-z]{0,5}" if len(prefix) >= _MIN_STEM_LENGTH else b""
+    stem = b"|".join(map(re.escape, spellings))
+    return _Term(spellings, re.compile(rb"(?i:%s)%s(?![a-z])" % (stem, ending)))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.replace("_", " "))
+
+
+def _prefix(word: str, stem: str) -> str:
+    """The common prefix of all forms of *word*: "quer", while the stem of "query" is "queri"."""
+    is_changed = not word.startswith(stem) or word.endswith(("ies", "ied"))
+    return stem.removesuffix("i") if is_changed else stem
+
+
+def _matched_file(
+    graph: Graph, record: FileRecord, content: bytes, in_path: Hits, terms: Sequence[_Term]
+) -> _MatchedFile | None:
+    """A file and its sections that contain a term; the first one when only the path does."""
+    hits = _hits(content, terms)
+    if not hits and not in_path:
+        return None
+    sections = graph.sections_of(record.path) or guess_sections(content, record.lang)
+    if not sections:
+        return None
+    weights: dict[int, float] = {}
+    for _, term in hits:
+        weights[term] = weights.get(term, 0.0) + 1.0
+    path_terms = {term for _, term in in_path}
+    path = record.path.encode()
+    start = path.rfind(b"/") + 1
+    stem = path[start:].partition(b".")[0]
+    in_name = {term for offset, term in in_path if start <= offset < start + len(stem)}
+    factor = _PROSE_FACTOR if record.lang in PROSE else 1.0
+    return _MatchedFile(
+        path=record.path,
+        weights=_added(weights, path_terms, _FILE_PATH_WEIGHT),
+        in_name=in_name,
+        name_share=min(len(in_name) / max(len(_words(stem.decode())), 1), 1),
+        factor=factor * (_TEST_FACTOR if is_test(record.path) else 1.0),
+        lines=count_lines(content),
+        sections=len(sections),
+        matches=_matched_sections(content, sections, hits, path_terms, terms),
+    )
+
+
+def _matched_sections(
+    content: bytes,
+    sections: Sequence[Section],
+    hits: Hits,
+    path_terms: set[int],
+    terms: Sequence[_Term],
+) -> list[_MatchedSection]:
+    index_at = innermost(sections)
+    body: dict[int, dict[int, float]] = {} if hits else {0: {}}
+    lines: dict[int, list[int]] = defaultdict(list)
+    line, counted = 1, 0
+    for offset, term in hits:
+        line, counted = line + content.count(b"\n", counted, offset), offset
+        index = index_at(line)
+        weights = body.setdefault(index, {})
+        weights[term] = weights.get(term, 0.0) + _BODY_WEIGHT
+        lines[index].append(line)
+    matches = [_MatchedSection(sections[i], w, tuple(w), lines[i]) for i, w in body.items()]
+    names = [match.section.name.encode() for match in matches]
+    for match, name, in_name in zip(matches, names, _in_names(names, terms), strict=True):
+        _added(match.weights, path_terms, _PATH_WEIGHT)
+        if in_name:
+            dot = name.rfind(b".")
+            _added(match.weights, {term for at, term in in_name if at > dot}, _NAME_WEIGHT)
+            _added(match.weights, {term for at, term in in_name if at < dot}, _OUTER_NAME_WEIGHT)
+    return matches
+
+
+def _added(weights: dict[int, float], terms: Iterable[int], weight: float) -> dict[int, float]:
+    """*weights*, to which *weight* was added for each of *terms*."""
+    for term in terms:
+        weights[term] = weights.get(term, 0.0) + weight
+    return weights
+
+
+def _in_names(names: Sequence[bytes], terms: Sequence[_Term]) -> list[Hits]:
+    """What is found in each of *names*, which are searched as one text to save time."""
+    found: list[Hits] = [[] for _ in names]
+    starts = [0, *accumulate(len(name) + 1 for name in names)]
+    for offset, term in _hits(b"\n".join(names), terms):
+        number = bisect_right(starts, offset) - 1
+        found[number].append((offset - starts[number], term))
+    return found
+
+
+def _hits(content: bytes, terms: Sequence[_Term]) -> Hits:
+    """The terms at the start of a word or of a part of an identifier."""
+    lowered = content.lower()
+    hits: Hits = []
+    for number, term in enumerate(terms):
+        for spelling in term.spellings:
+            at = lowered.find(spelling)
+            while at >= 0:
+                if _begins_word(content, at) and term.word.match(content, at):
+                    hits.append((at, number))
+                at = lowered.find(spelling, at + 1)
+    hits.sort()
+    return hits
+
+
+def _begins_word(content: bytes, at: int) -> bool:
+    """Whether a word, or a part of an identifier, begins there: `getUserId`, `HTTPServer`."""
+    before = content[at - 1] if at else 0
+    if before not in _LETTERS:
+        return True
+    is_border = before not in _CAPITALS or content[at + 1 : at + 2].islower()
+    return is_border and content[at] in _CAPITALS
+
+
+def _scored(
+    files: Sequence[_MatchedFile], query: str, terms: int
+) -> Iterator[tuple[_MatchedFile, list[float]]]:
+    """Each file with the scores of its matches."""
+    lengths = [_length(m.section) for file in files for m in file.matches]
+    average = sum(lengths) / max(len(lengths), 1)
+    average_lines = max(sum(file.lines for file in files) / max(len(files), 1), 1)
+    frequencies = Counter(term for file in files for m in file.matches for term in m.in_body)
+    total = max(sum(file.sections for file in files), 1)
+    idf = _idf(frequencies, total, terms)
+    maximum = sum(idf[term] for term in frequencies)
+    for file in files:
+        file_score = _FILE_SHARE * _bm25(file.weights, idf, _FILE_K1, file.lines / average_lines)
+        file_score += _FILE_NAME_SHARE * file.name_share * sum(idf[term] for term in file.in_name)
+        scores = []
+        for match in file.matches:
+            score = file_score + _bm25(match.weights, idf, _K1, _length(match.section) / average)
+            # A query that is just a name is for its definition.
+            score += maximum * f".{match.section.name}".endswith(f".{query}")
+            scores.append(score * file.factor)
+        yield file, scores
+
+
+def _bm25(
+    weights: Mapping[int, float], idf: Sequence[float], k1: float, relative_length: float
+) -> float:
+    norm = k1 * (1 - B + B * relative_length)
+    return sum([idf[term] * weight / (weight + norm) for term, weight in weights.items()])
+
+
+def _length(section: Section) -> int:
+    return section.end - section.start + 1
+
+
+def _diversified(scored: Iterable[tuple[_MatchedFile, list[float]]]) -> Iterator[_Ranked]:
+    """Scores raised in files with many good sections, and lowered for each further one."""
+    scored = list(scored)
+    maximum = _FILE_SECTIONS_SHARE * max((max(scores) for _, scores in scored), default=0)
+    largest = max((sum(scores) for _, scores in scored), default=0)
+    for file, scores in scored:
+        bonus = maximum * sum(scores) / largest
+        pairs = zip(scores, file.matches, strict=True)
+        best_first = sorted(pairs, key=lambda pair: (-pair[0], pair[1].section.start))
+        for better, (score, match) in enumerate(best_first):
+            yield (score + bonus) * _SAME_FILE_FACTOR**better, file.path, match
+
+
+def _sort_key(ranked: _Ranked) -> tuple[float, str, int]:
+    score, path, match = ranked
+    return -score, path, match.section.start
+
+
+def _item(path: str, match: _MatchedSection, read: Callable[[str], bytes | None]) -> SearchItem:
+    section, hits = match.section, match.lines
+    lines = decoded(read(path) or b"").split("\n")
+    if section.name or not hits:
+        line = section.start
+        piece = snippet(path, lines, line, min(section.end, line + 4), around=0)
+    else:
+        line = Counter(hits).most_common(1)[0][0]
+        piece = snippet(path, lines, line)
+    kind = "definition" if section.name else "match"
+    shown = range(piece.location.start_line, piece.location.end_line + 1)
+    matching = tuple(sorted({hit for hit in hits if hit in shown})) or (line,)
+    return SearchItem(path, line, kind, "text", piece, matching)

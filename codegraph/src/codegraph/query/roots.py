@@ -1,0 +1,77 @@
+"""The repositories that HTTP and MCP may query: JUDGE_CODE_ROOTS, by name and never by path.
+
+Queries are CPU-bound, so they run in threads, a few at a time.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from codegraph.errors import BadRepository, GraphMissing, UnknownRepository
+from codegraph.query.code_graph import CodeGraph
+from judge.errors import ConfigurationError
+
+T = TypeVar("T")
+
+MAX_AT_ONCE = 2
+"""Queries that run at the same time; more threads would only compete for the interpreter."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+class CodeRoots:
+    """The repositories by name; each graph stays in memory until it is built again."""
+
+    def __init__(self, folders: Mapping[str, Path] | None = None) -> None:
+        """Raise BadRepository when one of *folders* is not a folder."""
+        self._graphs = {name: CodeGraph(folder) for name, folder in (folders or {}).items()}
+        self._slots = asyncio.Semaphore(MAX_AT_ONCE)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The valid values of `repo`, in the order of the setting."""
+        return tuple(self._graphs)
+
+    async def ask(self, repo: str | None, question: Callable[[CodeGraph], T]) -> T:
+        """Run *question* on the graph of *repo*; None means the only repository.
+
+        Raise UnknownRepository, GraphMissing, and what *question* raises.
+        """
+        name, graph = self._find(repo)
+        async with self._slots:
+            try:
+                return await asyncio.to_thread(question, graph)
+            except GraphMissing:
+                # The error's own text names a folder of this machine.
+                raise GraphMissing(
+                    f"The repository {name!r} has no code graph that can be read. Whoever runs "
+                    "this can make one with: judge code build-graph --repo FOLDER"
+                ) from None
+
+    def _find(self, repo: str | None) -> tuple[str, CodeGraph]:
+        if repo is None and len(self._graphs) == 1:
+            return next(iter(self._graphs.items()))
+        if repo is None or repo not in self._graphs:
+            raise UnknownRepository(repo, self.names)
+        return repo, self._graphs[repo]
+
+
+def open_roots(settings: Sequence[str]) -> CodeRoots:
+    """The repositories in *settings*, `name=path` each; raises ConfigurationError."""
+    folders: dict[str, Path] = {}
+    for setting in settings:
+        name, _, path = (part.strip() for part in setting.partition("="))
+        if not path or not _NAME.fullmatch(name):
+            raise ConfigurationError(
+                f"JUDGE_CODE_ROOTS: {setting!r} cannot be used. Write name=path, where the name "
+                "has letters, digits, dots, dashes and underscores."
+            )
+        if name in folders:
+            raise ConfigurationError(f"JUDGE_CODE_ROOTS names {name!r} twice. Keep one of them.")
+        folders[name] = Path(path)
+    try:
+        return CodeRoots(folders)
+    except BadRepository as error:
+        raise ConfigurationError(f"JUDGE_CODE_ROOTS: {error}") from None

@@ -1,0 +1,125 @@
+"""Finds the one symbol for a name as people write it, or the candidates."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from unicodedata import normalize
+
+from codegraph.errors import AmbiguousSymbol, UnknownSymbol
+from codegraph.models import VARIABLE_KINDS, symbol_id
+from codegraph.query.graph import Graph
+
+#: Returns the lines of the file at a path.
+LineReader = Callable[[str], list[str]]
+
+_MAX_SIMILAR = 3
+
+
+def find_symbol(graph: Graph, name: str, lines: LineReader) -> str:
+    """The id of the symbol called *name*: a bare name, `Class.method`, a full name or an id.
+
+    A full name may go through a package that re-exports the symbol; a new name (`as`) is looked up
+    in the *lines* of the package, since the graph does not have it. `Class.method` may be
+    inherited. A variable or field is found only if no other definition has the name. Raise
+    AmbiguousSymbol with the candidates, or UnknownSymbol; nothing is merged or guessed.
+    """
+    if graph.definitions(name.strip()):
+        return name.strip()
+    # Normalised as Python does with identifiers; lone surrogates, which match nothing, replaced.
+    name = normalize("NFKC", name.strip().encode(errors="replace").decode())
+    symbols = _by_name(graph, name) or _by_export(graph, name, lines) or _inherited(graph, name)
+    if not symbols:
+        raise UnknownSymbol(name, _similar(graph, name))
+    if len(symbols) > 1:
+        raise AmbiguousSymbol(name, _candidate_names(graph, symbols, name))
+    return symbols[0]
+
+
+def _by_name(graph: Graph, name: str) -> list[str]:
+    if not name:
+        return []
+    last = name.rpartition(".")[2]
+    names = {symbol_id(node.id): node.fqn for node in graph.nodes(last)}
+    full = [symbol for symbol, fqn in names.items() if fqn == name]
+    ending = f".{name}"
+    others = [symbol for symbol, fqn in names.items() if fqn.endswith(ending)]
+    # `main` may be the module as well as the function in it.
+    symbols = (full or others) if "." in name else [*full, *others]
+    symbols = [symbol for symbol in symbols if graph.kind(symbol) not in VARIABLE_KINDS] or symbols
+    return [symbol for symbol in symbols if not _is_stub_of(symbol, symbols)]
+
+
+def _is_stub_of(symbol: str, others: list[str]) -> bool:
+    """Whether *symbol* is in a stub (`.pyi`) and *others* has the definition that it describes."""
+    file, separator, rest = symbol.partition(":")
+    return file.endswith(".pyi") and f"{file[:-1]}{separator}{rest}" in others
+
+
+def _by_export(graph: Graph, name: str, lines: LineReader) -> list[str]:
+    """The symbol that `package.Name` re-exports, when `package` imports it."""
+    parts = name.split(".")
+    for split in range(len(parts) - 1, 0, -1):
+        module, exported, rest = ".".join(parts[:split]), parts[split], parts[split + 1 :]
+        modules = [s for s in _by_name(graph, module) if graph.kind(s) == "module"]
+        modules = [s for s in modules if graph.fqn(s) == module] or modules
+        imported = [
+            edge.dst
+            for symbol in modules
+            for edge in graph.edges_from(symbol)
+            if edge.kind == "imports"
+        ]
+        source = "\n".join(line for symbol in modules for line in lines(symbol))
+        renamed = re.findall(rf"\b(\w+)\s+as\s+{re.escape(exported)}\b", source)
+        ids = {
+            ".".join([target, *rest])
+            for target in imported
+            if target.rpartition(":")[2].rpartition(".")[2] in (exported, *renamed)
+        }
+        # `import *` has an edge to the module alone.
+        ids = ids or {f"{target}:{'.'.join([exported, *rest])}" for target in imported}
+        defined = sorted(symbol for symbol in ids if graph.definitions(symbol))
+        if defined:
+            return defined
+    return []
+
+
+def _inherited(graph: Graph, name: str) -> list[str]:
+    """The inherited member: `Base.method` for `Class.method`."""
+    owner, _, member = name.rpartition(".")
+    classes = [symbol for symbol in _by_name(graph, owner) if graph.kind(symbol) == "class"]
+    members = (_in_a_base(graph, cls, member) for cls in classes)
+    return list(dict.fromkeys(symbol for symbol in members if symbol))
+
+
+def _in_a_base(graph: Graph, cls: str, member: str) -> str:
+    """The *member* of *cls* or the nearest base class that defines it; empty without one."""
+    classes = [cls]
+    for owner in classes:
+        if graph.definitions(f"{owner}.{member}"):
+            return f"{owner}.{member}"
+        bases = (edge.dst for edge in graph.edges_from(owner) if edge.kind == "inherits")
+        classes += [base for base in dict.fromkeys(bases) if base not in classes]
+    return ""
+
+
+def _candidate_names(graph: Graph, symbols: list[str], query: str) -> list[str]:
+    """Full names; ids for symbols that share a full name or whose full name is the *query*."""
+    names = [graph.fqn(symbol) for symbol in symbols]
+    counts = Counter(names)
+    return sorted(
+        symbol if counts[name] > 1 or name == query else name
+        for symbol, name in zip(symbols, names, strict=True)
+    )
+
+
+def _similar(graph: Graph, name: str) -> list[str]:
+    last = name.rpartition(".")[2]
+    by_last: dict[str, str] = {}
+    for node in graph.nodes():
+        by_last.setdefault(node.fqn.rpartition(".")[2], node.fqn)
+    if last in by_last:
+        return [by_last[last]]
+    # Importing it takes longer than most look-ups.
+    from difflib import get_close_matches  # noqa: PLC0415
+
+    return [by_last[name] for name in get_close_matches(last, by_last, _MAX_SIMILAR, 0.8)]

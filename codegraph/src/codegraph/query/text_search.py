@@ -1,0 +1,84 @@
+"""Text search: the matching lines of the graph's files, in order, without ranking."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from codegraph.errors import BadPattern
+from codegraph.models import SearchItem
+from codegraph.query.snippets import CONTEXT_LINES, snippet
+from codegraph.source_text import lines_of
+
+#: Seconds that a regular expression may take over all files.
+REGEX_TIMEOUT_S = 2.0
+#: The `FileRecord.status` of files that are searched.
+SEARCHED = frozenset({"parsed", "text", "syntax-error"})
+
+
+def literal_matcher(query: str, *, ignore_case: bool) -> Callable[[str], bool]:
+    """A function that tells whether a line contains *query*."""
+    if ignore_case:
+        folded = query.casefold()
+        return lambda line: folded in line.casefold()
+    return lambda line: query in line
+
+
+def regex_matcher(
+    query: str, *, ignore_case: bool, clock: Callable[[], float]
+) -> Callable[[str], bool]:
+    """A function that tells whether a line matches *query*; all calls share one time limit.
+
+    Raise BadPattern when *query* cannot be compiled; the function raises it when time is up.
+    """
+    # Importing it takes 60 ms, which a search for plain text need not pay.
+    import regex  # type: ignore[import-untyped] # noqa: PLC0415
+
+    try:
+        pattern = regex.compile(query, regex.IGNORECASE if ignore_case else 0)
+    except (regex.error, RecursionError, OverflowError) as error:
+        raise BadPattern(f"The regular expression is wrong: {error}.") from error
+    deadline = clock() + REGEX_TIMEOUT_S
+
+    def matches(line: str) -> bool:
+        remaining = deadline - clock()
+        try:
+            if remaining > 0:
+                return pattern.search(line, timeout=remaining) is not None
+        except TimeoutError:
+            pass
+        raise BadPattern(
+            f"The regular expression took longer than {REGEX_TIMEOUT_S:g} s. Make it simpler."
+        )
+
+    return matches
+
+
+def find_matches(
+    files: Iterable[tuple[str, str]],
+    read: Callable[[str], bytes | None],
+    matches: Callable[[str], bool],
+    needle: bytes,
+) -> Iterator[SearchItem]:
+    """The matching lines of *files* (path and status); lines near each other share an item.
+
+    A file without *needle* cannot match, and is skipped.
+    """
+    for path, status in files:
+        content = read(path) if status in SEARCHED else None
+        if content is None or needle not in content:
+            continue
+        lines = lines_of(content)
+        numbers = [number for number, line in enumerate(lines, 1) if matches(line)]
+        for group in _groups(numbers):
+            shown = snippet(path, lines, group[0], group[-1])
+            yield SearchItem(path, group[0], "match", "text", shown, tuple(group))
+
+
+def _groups(numbers: list[int]) -> Iterator[list[int]]:
+    """Runs of line numbers whose snippets overlap."""
+    group: list[int] = []
+    for number in numbers:
+        if group and number - group[-1] > 2 * CONTEXT_LINES:
+            yield group
+            group = []
+        group.append(number)
+    if group:
+        yield group

@@ -1,0 +1,153 @@
+"""Where is a symbol used? The edges that end at it, then mentions in files without a parser."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, cast
+
+from codegraph.models import CodeSnippet, Confidence, Edge, SnippetLocation, WhereUsedItem
+from codegraph.query.graph import Graph
+from codegraph.source_text import decoded
+
+#: Files that are searched as text: other languages, and Python that does not parse.
+TEXT_STATUSES = frozenset({"text", "syntax-error"})
+#: The order in which uses are shown.
+_KINDS = "definition calls references inherits imports overrides exports mention"
+_KIND_ORDER = {kind: index for index, kind in enumerate(_KINDS.split())}
+_CONFIDENCE_ORDER = {"exact": 0, "inferred": 1}
+#: Overriding methods are listed separately, as `dispatch`.
+_NOT_A_USE = "overrides"
+#: Words that may occur in any sentence: no capital, digit or underscore inside.
+_COMMON_WORD = re.compile(r"[A-Za-z]?[a-z]+")
+#: A placeholder: snippets are read only for the uses that are shown.
+_NO_SNIPPET = CodeSnippet("", SnippetLocation("", 0, 0))
+
+
+class Uses(NamedTuple):
+    """The uses to show, in order, and how many there are of each kind."""
+
+    shown: list[WhereUsedItem]
+    counts: dict[str, int]
+    text_mentions: int
+    possible_count: int
+
+
+def find_uses(
+    graph: Graph,
+    symbol: str,
+    read: Callable[[str], bytes | None],
+    *,
+    with_possible: bool,
+    with_text: bool,
+) -> Uses:
+    """Every use of *symbol*: definitions, exact and inferred uses, dispatch, text, possible."""
+    full = graph.fqn(symbol)
+    # The full name of a module, since its last part is often a common word.
+    name = full if graph.kind(symbol) == "module" else full.rpartition(".")[2]
+    definitions = _definitions(graph, symbol)
+    incoming = [edge for edge in graph.edges_to(symbol) if edge.kind != _NOT_A_USE]
+    uses = _distinct(_use(graph, edge) for edge in incoming)
+    certain = [use for use in uses if use.confidence != "text"]
+    text = [use for use in uses if use.confidence == "text"] + list(_mentions(graph, name, read))
+    possible = _possible(graph, symbol, name)
+    # Counted as edges: most are not shown, so their enclosing definition is not needed.
+    possible_count = len({(edge.file, edge.line) for edge in possible})
+    dispatch = _dispatch(graph, symbol)
+    counted = Counter(use.kind for use in (*certain, *dispatch))
+    shown = [*definitions, *certain, *dispatch]
+    shown += text if with_text else []
+    shown += _distinct(_use(graph, edge) for edge in possible) if with_possible else []
+    return Uses(shown, dict(counted), len(text), possible_count)
+
+
+def _definitions(
+    graph: Graph, symbol: str, kind: str = "definition", confidence: Confidence = "exact"
+) -> list[WhereUsedItem]:
+    return [
+        WhereUsedItem(node.file, node.line, kind, confidence, _NO_SNIPPET, node.fqn)
+        for node in graph.definitions(symbol)
+    ]
+
+
+def _use(graph: Graph, edge: Edge, through: str | None = None) -> WhereUsedItem:
+    confidence, enclosing = cast("Confidence", edge.confidence), graph.fqn(edge.src)
+    return WhereUsedItem(
+        edge.file, edge.line, edge.kind, confidence, _NO_SNIPPET, enclosing, through
+    )
+
+
+def _dispatch(graph: Graph, symbol: str) -> list[WhereUsedItem]:
+    """The calls through a base class that may reach a method, then the methods that override it."""
+    overriding = (
+        use
+        for other in graph.overridden_by(symbol)
+        for use in _definitions(graph, other, "overrides", "dispatch")
+    )
+    through_bases = (
+        _use(graph, edge, graph.fqn(base)) for base, edge in graph.dispatched_to(symbol)
+    )
+    return [*_distinct(through_bases), *_distinct(overriding)]
+
+
+def _distinct(uses: Iterator[WhereUsedItem]) -> list[WhereUsedItem]:
+    """One use per line: the surest, of the first kind. A call is not also a reference."""
+    ordered = sorted(uses, key=_order)
+    seen: set[tuple[str, int]] = set()
+    distinct = []
+    for use in ordered:
+        if (use.file, use.line) not in seen:
+            seen.add((use.file, use.line))
+            distinct.append(use)
+    return distinct
+
+
+def _order(use: WhereUsedItem) -> tuple[int, int, str, int]:
+    confidence = _CONFIDENCE_ORDER.get(use.confidence, 9)
+    return confidence, _KIND_ORDER.get(use.kind, 9), use.file, use.line
+
+
+def _possible(graph: Graph, symbol: str, name: str) -> list[Edge]:
+    """The uses of an attribute of this name on receivers of unknown type."""
+    file, _, qualified = symbol.partition(":")
+    outer = qualified.rpartition(".")[0]
+    enclosing = graph.definitions(f"{file}:{outer}" if outer else file)
+    if not qualified or not enclosing or enclosing[0].kind == "function":
+        return []
+    return graph.edges_to(f"*.{name}")
+
+
+def _mentions(
+    graph: Graph, name: str, read: Callable[[str], bytes | None]
+) -> Iterator[WhereUsedItem]:
+    needle = name.encode()
+    plain, word = re.compile(re.escape(name)), _mention_pattern(name)
+    for file in graph.artifact.files:
+        if file.status not in TEXT_STATUSES:
+            continue
+        content = read(file.path)
+        if content is None or needle not in content:
+            continue
+        text = decoded(content)
+        # Searching for the bare name first takes a tenth of the time.
+        offsets = (at for at in map(re.Match.start, plain.finditer(text)) if word.match(text, at))
+        for number in _line_numbers(text, offsets):
+            yield WhereUsedItem(file.path, number, "mention", "text", _NO_SNIPPET, None)
+
+
+def _line_numbers(text: str, offsets: Iterable[int]) -> Iterator[int]:
+    """The numbers of the lines with these *offsets* (ascending), each once."""
+    number, counted, last = 1, 0, 0
+    for offset in offsets:
+        number += text.count("\n", counted, offset)
+        counted = offset
+        if number > last:
+            last = number
+            yield number
+
+
+def _mention_pattern(name: str) -> re.Pattern[str]:
+    """Matches *name* as a whole word; a common word only where it is written as code."""
+    plain = re.escape(name)
+    if not _COMMON_WORD.fullmatch(name):
+        return re.compile(rf"(?<!\w){plain}(?!\w)")
+    return re.compile(rf"(?:(?<=`)|(?<=\w[.:])){plain}(?!\w)|(?<!\w){plain}(?=\(|`)")

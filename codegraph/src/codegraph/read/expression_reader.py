@@ -1,0 +1,294 @@
+"""Expressions of a syntax tree -> `ir` expressions; the lowest layer of the Python reader.
+
+From an `ir` expression the linker infers a type. Each name or attribute on the way is recorded as
+an occurrence; which symbol it refers to is resolved by the linker.
+"""
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from codegraph import ir
+from codegraph.facts import FileFacts
+from codegraph.read.environment import Environment
+from codegraph.read.fact_writer import FactWriter
+from codegraph.read.syntax_trees import (
+    chain_key,
+    each_parameter,
+    is_named_like_a_class,
+    parse_type,
+)
+
+_Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+
+#: Functions whose arguments may be types written as strings.
+_TYPE_CALLS = frozenset({"cast", "TypeVar", "assert_type"})
+#: The subscripts of these names are types, in values too.
+_TYPE_FORMS = frozenset({"Union", "Optional", "List", "Dict", "Type", "Callable", "Iterable"})
+_STRING = ir.Constant("str")
+#: Elements of a display that are evaluated; further ones rarely add a type.
+_MAX_ELEMENTS = 4
+
+
+class ExpressionReader(FactWriter, ast.NodeVisitor):
+    """Turn expressions into `ir` expressions, in the current scope and environment.
+
+    Visiting an expression returns its `ir` expression and records the names in it.
+    """
+
+    def __init__(self, facts: FileFacts) -> None:
+        """Add to *facts*."""
+        super().__init__(facts)
+        self.environment = Environment()
+        self._in_annotation = False
+        self._visitors: dict[type[ast.AST], Any] = {}
+
+    def visit(self, node: ast.AST) -> Any:
+        """Like `ast.NodeVisitor`, in half the time: methods are looked up once per kind of node."""
+        kind = type(node)
+        if kind not in self._visitors:
+            self._visitors[kind] = getattr(self, f"visit_{kind.__name__}", self.generic_visit)
+        return self._visitors[kind](node)
+
+    def read_annotation(self, node: ast.expr, *, is_type: bool = True) -> ir.Expr:
+        """Read an annotation; with *is_type*, strings in it are parsed as types."""
+        outer, self._in_annotation = self._in_annotation, is_type
+        expr: ir.Expr = self.visit(node)
+        self._in_annotation = outer
+        return expr
+
+    def lookup_scope(self) -> int:
+        """The scope from which to look up a name that is unbound so far: outside a class body."""
+        scope = self.scopes[self.scope]
+        return scope.parent if scope.kind == "class" else self.scope
+
+    def bind(self, name: str, value: ir.Binding) -> int:
+        """Bind *name* to *value* in the current scope, from here on."""
+        index = super().bind(name, value)
+        self.environment[name] = (index,)
+        return index
+
+    def narrow(self, test: ast.expr, *, holds: bool) -> None:
+        """Narrow variables to the types that they have where *test* holds, or where it fails."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            self.narrow(test.operand, holds=not holds)
+        elif isinstance(test, ast.BoolOp):
+            if isinstance(test.op, ast.And) is holds:
+                for operand in test.values:
+                    self.narrow(operand, holds=holds)
+        else:
+            self._narrow_simple(test, holds=holds)
+
+    def _narrow_simple(self, test: ast.expr, *, holds: bool) -> None:
+        match test:
+            case (
+                ast.Call(func=ast.Name("isinstance"), args=[subject, classes])
+                | ast.Compare(
+                    left=ast.Call(func=ast.Name("type"), args=[subject]),
+                    ops=[ast.Is() | ast.Eq()],
+                    comparators=[classes],
+                )
+            ) if key := chain_key(subject):
+                # Both were visited with the test; their occurrences must not count twice.
+                first = len(self.occurrences)
+                narrowed = ir.Narrowed(self.visit(subject), self.visit(classes), holds)
+                del self.occurrences[first:]
+                self.environment[key] = (self.add_binding(narrowed),)
+
+    def visit_Name(self, node: ast.Name, kind: str = "references") -> ir.Expr:
+        bindings = self.environment[node.id]
+        expr = ir.Variable(bindings) if bindings else ir.Name(self.lookup_scope(), node.id)
+        self.add_occurrence(node.lineno, kind, expr)
+        return expr
+
+    def visit_Attribute(self, node: ast.Attribute, kind: str = "references") -> ir.Expr:
+        receiver = self.visit(node.value)
+        attribute = ir.Attribute(receiver, node.attr)
+        self.add_occurrence(node.end_lineno or node.lineno, kind, attribute)
+        key = chain_key(node)
+        if key is not None and (bindings := self.environment[key]):
+            return ir.Variable(bindings)
+        return attribute
+
+    def visit_Call(self, node: ast.Call) -> ir.Expr:
+        function = node.func
+        if isinstance(function, ast.Name):
+            callee = self.visit_Name(function, "calls")
+        elif isinstance(function, ast.Attribute):
+            callee = self.visit_Attribute(function, "calls")
+        else:
+            callee = self.visit(function)
+        if is_named_like_a_class(function):
+            for keyword in node.keywords:
+                if keyword.arg is not None:
+                    use = ir.FieldUse(callee, keyword.arg)
+                    self.add_occurrence(keyword.lineno, "references", use)
+        return ir.Call(callee, tuple(self._arguments(node)))
+
+    def _arguments(self, node: ast.Call) -> list[ir.Expr]:
+        name = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
+        read = self.read_annotation if name in _TYPE_CALLS else self.visit
+        arguments = [read(argument) for argument in node.args]
+        for keyword in node.keywords:
+            if keyword.arg == "bound" and name == "TypeVar":
+                arguments.append(self.read_annotation(keyword.value))
+            else:
+                self.visit(keyword.value)
+        return arguments
+
+    def visit_Constant(self, node: ast.Constant) -> ir.Expr:
+        value = node.value
+        if isinstance(value, str):
+            return self._string(node, value)
+        if isinstance(value, int) and abs(value) < 1 << 31:
+            return ir.Constant(type(value).__name__, int(value))
+        return ir.Constant(type(value).__name__)
+
+    def _string(self, node: ast.Constant, text: str) -> ir.Expr:
+        inner = parse_type(text, node.lineno) if self._in_annotation else None
+        expr: ir.Expr = self.visit(inner) if inner is not None else _STRING
+        return expr
+
+    def visit_Subscript(self, node: ast.Subscript) -> ir.Expr:
+        receiver: ir.Expr = self.visit(node.value)
+        name = getattr(node.value, "id", None) or getattr(node.value, "attr", None)
+        if name == "Literal":
+            self.read_annotation(node.slice, is_type=False)
+            return ir.Constant("literal")
+        if name == "Annotated" and isinstance(node.slice, ast.Tuple):
+            annotated, *_ = (
+                self.read_annotation(part, is_type=self._in_annotation and not index)
+                for index, part in enumerate(node.slice.elts)
+            )
+            return annotated
+        if isinstance(node.slice, ast.Slice):
+            self.generic_visit(node.slice)
+            return receiver
+        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+            use = ir.FieldUse(receiver, node.slice.value, is_key=True)
+            self.add_occurrence(node.slice.lineno, "references", use)
+        read = self.read_annotation if name in _TYPE_FORMS else self.visit
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return ir.Subscript(receiver, tuple(map(read, parts)))
+
+    def visit_BinOp(self, node: ast.BinOp) -> ir.Expr:
+        left, right = self.visit(node.left), self.visit(node.right)
+        is_union = isinstance(node.op, ast.BitOr)
+        return ir.Alternatives((left, right)) if is_union else ir.UNKNOWN
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ir.Expr:
+        match node.op, self.visit(node.operand):
+            case ast.USub(), ir.Constant(type_name="int", value=int(value)):
+                return ir.Constant("int", -value)
+        return ir.UNKNOWN
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ir.Expr:
+        self.environment.start_branch()
+        operands = []
+        for operand in node.values:
+            operands.append(self.visit(operand))
+            self.narrow(operand, holds=isinstance(node.op, ast.And))
+        self.environment.end_branch()
+        return ir.Alternatives(tuple(operands)) if isinstance(node.op, ast.Or) else operands[-1]
+
+    def visit_IfExp(self, node: ast.IfExp) -> ir.Expr:
+        self.visit(node.test)
+        branches = []
+        for holds, branch in ((True, node.body), (False, node.orelse)):
+            self.environment.start_branch()
+            self.narrow(node.test, holds=holds)
+            branches.append(self.visit(branch))
+            self.environment.end_branch()
+        return ir.Alternatives(tuple(branches))
+
+    def visit_Await(self, node: ast.Await) -> ir.Expr:
+        return ir.Unwrapped(self.visit(node.value), "await")
+
+    def visit_Tuple(self, node: ast.Tuple) -> ir.Expr:
+        return ir.Display("tuple", tuple(map(self.visit, node.elts)))
+
+    def visit_List(self, node: ast.List | ast.Set) -> ir.Expr:
+        elements = [self.visit(element) for element in node.elts]
+        kind = "list" if isinstance(node, ast.List) else "set"
+        return ir.Display(kind, (_any_of(elements),))
+
+    visit_Set = visit_List
+
+    def visit_Dict(self, node: ast.Dict) -> ir.Expr:
+        keys = [self.visit(key) for key in node.keys if key is not None]
+        values = [self.visit(value) for value in node.values]
+        return ir.Display("dict", (_any_of(keys), _any_of(values)))
+
+    def visit_ListComp(self, node: _Comprehension) -> ir.Expr:
+        self.environment.start_branch()
+        for generator in node.generators:
+            iterable = self.visit(generator.iter)
+            element = ir.Unwrapped(iterable, "async for" if generator.is_async else "for")
+            self._bind_comprehension_target(generator.target, element)
+            for test in generator.ifs:
+                self.visit(test)
+                self.narrow(test, holds=True)
+        expr = self._comprehension(node)
+        self.environment.end_branch()
+        return expr
+
+    visit_SetComp = visit_ListComp
+    visit_GeneratorExp = visit_ListComp
+    visit_DictComp = visit_ListComp
+
+    def _comprehension(self, node: _Comprehension) -> ir.Expr:
+        if isinstance(node, ast.DictComp):
+            return ir.Display("dict", (self.visit(node.key), self.visit(node.value)))
+        kind = {ast.ListComp: "list", ast.SetComp: "set"}.get(type(node), "generator")
+        return ir.Display(kind, (self.visit(node.elt),))
+
+    def _bind_comprehension_target(self, target: ast.expr, value: ir.Expr) -> None:
+        """Bind names in the environment alone: they are visible only inside the comprehension."""
+        if isinstance(target, ast.Name):
+            self.environment[target.id] = (self.add_binding(value),)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for index, element in enumerate(target.elts):
+                self._bind_comprehension_target(element, ir.UnpackedElement(index, value))
+        else:
+            self.visit(target)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ir.Expr:
+        parameters = list(each_parameter(node.args))
+        for _, _, default in parameters:
+            if default is not None:
+                self.visit(default)
+        self.environment.start_branch()
+        unknown = self.add_binding(ir.UNKNOWN)
+        for _, parameter, _ in parameters:
+            self.environment[parameter.arg] = (unknown,)
+        self.visit(node.body)
+        self.environment.end_branch()
+        return ir.UNKNOWN
+
+    def visit_Yield(self, node: ast.Yield) -> ir.Expr:
+        value = self.visit(node.value) if node.value else ir.UNKNOWN
+        self.scopes[self.scope].yielded.append(value)
+        return ir.SentValue(self.scope)
+
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> ir.Expr:
+        self.scopes[self.scope].yielded.append(ir.Unwrapped(self.visit(node.value)))
+        return ir.UNKNOWN
+
+    def visit_Starred(self, node: ast.Starred) -> ir.Expr:
+        return ir.Unwrapped(self.visit(node.value))
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ir.Expr:
+        for value in node.values:
+            self.read_annotation(value, is_type=False)
+        return _STRING
+
+    def generic_visit(self, node: ast.AST) -> ir.Expr:
+        """Record the names in *node*; its own type is unknown."""
+        for child in ast.iter_child_nodes(node):
+            self.visit(child)
+        return ir.UNKNOWN
+
+
+def _any_of(elements: Sequence[ir.Expr]) -> ir.Expr:
+    """Any of the first *elements* of a display."""
+    return elements[0] if len(elements) == 1 else ir.Alternatives(tuple(elements[:_MAX_ELEMENTS]))

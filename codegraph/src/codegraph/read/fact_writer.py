@@ -1,0 +1,110 @@
+"""The base of all readers: adds scopes, bindings and occurrences to the facts of a file."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from msgspec.structs import replace
+
+from codegraph import ir
+from codegraph.facts import FileFacts, LexicalScope, Occurrence, ScopeKind, VariableSymbol
+from codegraph.read.occurrences import OccurrenceFilter
+from codegraph.source_text import content_hash
+
+#: The first and the last line, counted from 1.
+Span = tuple[int, int]
+
+
+class FactWriter:
+    """Add to *facts*, within the current scope."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        self.facts = facts
+        self.scopes, self.bindings = facts.scopes, facts.bindings
+        self.occurrences = facts.occurrences
+        self.scope = 0
+        #: The scope of the enclosing definition, to which occurrences belong; never a block.
+        self.enclosing = 0
+        #: Module variables and class attributes, with the lines of their first assignment.
+        self.variables: dict[tuple[int, str], Span] = {}
+        #: The lines of the assignment being read; None outside one.
+        self._assignment_span: Span | None = None
+        #: Module-level names that the current statement binds, in order.
+        self._module_names: dict[str, None] = {}
+        #: For each module-level name, digests of the statements that bind it.
+        self._digests: dict[str, list[str]] = {}
+
+    def bind(self, name: str, value: ir.Binding) -> int:
+        """Bind *name* to *value* in the current scope and return the binding's index."""
+        index = self.add_binding(value)
+        self.add_name(self.scope, name, index)
+        return index
+
+    def add_binding(self, value: ir.Binding) -> int:
+        """Append *value* to the bindings and return its index."""
+        self.bindings.append(value)
+        return len(self.bindings) - 1
+
+    def add_name(self, scope: int, name: str, index: int) -> None:
+        """Enter binding number *index* under *name* in the symbol table of *scope*."""
+        self.scopes[scope].names.setdefault(name, []).append(index)
+        if scope == 0:
+            self._module_names[name] = None
+        if self.scopes[scope].kind in ("module", "class"):
+            self.add_variable(scope, name)
+
+    def add_variable(self, scope: int, name: str) -> None:
+        """Add the variable or attribute *name* of *scope*, when an assignment is being read."""
+        if self._assignment_span is not None:
+            # Function bodies are read later, in any order; the first line is the definition.
+            first_span = self.variables.get((scope, name), self._assignment_span)
+            self.variables[scope, name] = min(first_span, self._assignment_span)
+
+    def add_occurrence(self, line: int, kind: str, target: ir.Target) -> None:
+        """Record that *target* is named on *line*; local variables are filtered out later."""
+        self.occurrences.append(Occurrence(line, self.enclosing, kind, target))
+
+    def set_occurrence_kind(self, kind: str, expr: ir.Expr, first: int) -> None:
+        """Set the kind of the occurrence of *expr*, or of what it subscripts, from *first* on."""
+        named = expr.receiver if isinstance(expr, ir.Subscript) else expr
+        for index in range(len(self.occurrences) - 1, first - 1, -1):
+            if self.occurrences[index].target is named:
+                self.occurrences[index] = replace(self.occurrences[index], kind=kind)
+                break
+
+    def add_scope(self, kind: ScopeKind, name: str, line: int, span: Span) -> int:
+        """Add a scope inside the current one, without entering it, and return its index."""
+        self.scopes.append(LexicalScope(kind, name, self.scope, line, span))
+        return len(self.scopes) - 1
+
+    @contextmanager
+    def assigning(self, first: int, last: int) -> Iterator[None]:
+        """Until the block ends, names that are bound become variables defined on these lines."""
+        outer, self._assignment_span = self._assignment_span, (first, last)
+        yield
+        self._assignment_span = outer
+
+    def end_statement(self, digest: str) -> None:
+        """Record the *digest* of a module-level statement's source for each name that it bound."""
+        for name in self._module_names:
+            self._digests.setdefault(name, []).append(digest)
+        self._module_names.clear()
+
+    def finish(self) -> FileFacts:
+        """Complete the facts, once the whole file has been read, and return them."""
+        facts = self.facts
+        facts.variables += [
+            VariableSymbol(scope, name, span)
+            for (scope, name), span in self.variables.items()
+            if name != "__all__" and not self._is_defined(scope, name)
+        ]
+        facts.occurrences = OccurrenceFilter(facts).of_symbols()
+        facts.fingerprints = {
+            name: content_hash("".join(digests).encode())[:12]
+            for name, digests in self._digests.items()
+        }
+        return facts
+
+    def _is_defined(self, scope: int, name: str) -> bool:
+        """Whether a definition or import in *scope* has that name, and so is the symbol."""
+        indices = self.scopes[scope].names.get(name, ())
+        return any(isinstance(self.bindings[i], ir.DEFINING_BINDINGS) for i in indices)

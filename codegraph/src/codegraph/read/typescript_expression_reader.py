@@ -1,0 +1,240 @@
+"""Names, expressions, types and blocks of TypeScript; the lower layer of its reader."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from codegraph import ir
+from codegraph.facts import FileFacts, ScopeKind
+from codegraph.read.fact_writer import FactWriter
+from codegraph.read.typescript_syntax import (
+    children_of,
+    import_of,
+    kind_of,
+    required_module,
+    span_of,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+THIS = "this"
+#: Statements that declare a name in their block; `var` declares outside it.
+_DECLARATIONS = re.compile(r"(?!variable_)\w+_declaration")
+#: Generic types -> the Python container that the type evaluator treats them as.
+_CONTAINERS = {
+    **dict.fromkeys(("Array", "ReadonlyArray", "Iterable", "Set", "ReadonlySet"), "list"),
+    **dict.fromkeys(("Map", "ReadonlyMap", "WeakMap", "Record"), "dict"),
+}
+#: Generic types that are treated as their argument.
+_TRANSPARENT = frozenset(
+    {"Promise", "PromiseLike", "Awaited", "Readonly", "Partial", "Required", "NonNullable"}
+)
+
+
+class TypescriptExpressionReader(FactWriter):
+    """Turn expressions and types into `ir` expressions; names are looked up when files are linked.
+
+    Visiting a node returns its `ir` expression and records the names in it.
+    """
+
+    def __init__(self, facts: FileFacts) -> None:
+        """Add to *facts*."""
+        super().__init__(facts)
+        self._visitors: dict[str, Callable[[Node], ir.Expr | None]] = {}
+
+    def visit(self, node: "Node | None") -> ir.Expr:
+        """Read *node* and return its `ir` expression; UNKNOWN for None and for statements."""
+        if node is None:
+            return ir.UNKNOWN
+        kind = node.type
+        if kind not in self._visitors:
+            self._visitors[kind] = getattr(self, f"visit_{kind_of(node)}", self.visit_children)
+        return self._visitors[kind](node) or ir.UNKNOWN
+
+    def visit_children(self, node: "Node") -> None:
+        """Record the names in *node*; its own type is unknown."""
+        self.visit_each(node.named_children)
+
+    def visit_each(self, nodes: Iterable["Node"]) -> tuple[ir.Expr, ...]:
+        """Read *nodes* and return their `ir` expressions."""
+        return tuple(map(self.visit, nodes))
+
+    def read_field(self, node: "Node", field: str) -> ir.Expr | None:
+        """Read the child of *node* in that *field*, if there is one."""
+        child = node.child_by_field_name(field)
+        return self.visit(child) if child is not None else None
+
+    def add_occurrence_at(self, node: "Node", target: ir.Target, kind: str = "references") -> None:
+        """Add an occurrence of *target* on the first line of *node*."""
+        self.add_occurrence(span_of(node)[0], kind, target)
+
+    # --- blocks -----------------------------------------------------------------------------
+
+    @contextmanager
+    def in_scope(self, kind: ScopeKind, name: str, node: "Node") -> Iterator[int]:
+        """Add a scope for *node* and enter it until the block ends; yield its index."""
+        outer = self.scope, self.enclosing, self._assignment_span
+        span = span_of(node)
+        self.scope, self._assignment_span = self.add_scope(kind, name, span[0], span), None
+        self.enclosing = self.enclosing if kind == "block" else self.scope
+        yield self.scope
+        self.scope, self.enclosing, self._assignment_span = outer
+
+    def visit_block(self, node: "Node") -> None:
+        with self.in_scope("block", "", node):
+            self.visit_children(node)
+
+    def visit_statement_block(self, node: "Node") -> None:
+        declares = any(_DECLARATIONS.fullmatch(child.type) for child in node.named_children)
+        with self.in_scope("block", "", node) if declares else nullcontext():
+            self.visit_children(node)
+
+    def visit_for_in_statement(self, node: "Node") -> None:
+        iterated = self.visit(node.child_by_field_name("right"))
+        with self.in_scope("block", "", node):
+            self.bind_pattern(node.child_by_field_name("left"), ir.Unwrapped(iterated))
+            self.visit(node.child_by_field_name("body"))
+
+    def visit_catch_clause(self, node: "Node") -> None:
+        with self.in_scope("block", "", node):
+            self.bind_pattern(node.child_by_field_name("parameter"), ir.UNKNOWN)
+            self.visit(node.child_by_field_name("body"))
+
+    def visit_variable_declaration(self, node: "Node") -> None:
+        """Read `var`, which binds in the function or module around all blocks."""
+        outer = self.scope
+        while self.scopes[self.scope].kind == "block":
+            self.scope = self.scopes[self.scope].parent
+        self.visit_children(node)
+        self.scope = outer
+
+    def bind_pattern(self, node: "Node | None", value: ir.Expr) -> None:
+        """Bind each name of a destructuring pattern to its part of *value*; properties are uses."""
+        if node is None:
+            return
+        match node.type:
+            case "shorthand_property_identifier_pattern":
+                self.bind(text_of(node), self._part(node, value))
+            case "pair_pattern":
+                part = self._part(node.child_by_field_name("key"), value)
+                self.bind_pattern(node.child_by_field_name("value"), part)
+            case "assignment_pattern" | "object_assignment_pattern":
+                self.bind_pattern(node.child_by_field_name("left"), value)
+                self.visit(node.child_by_field_name("right"))
+            case "array_pattern":
+                for index, child in enumerate(children_of(node)):
+                    self.bind_pattern(child, ir.UnpackedElement(index, value))
+            case "object_pattern" | "rest_pattern" as kind:
+                for child in children_of(node):
+                    self.bind_pattern(child, value if kind == "object_pattern" else ir.UNKNOWN)
+            case _:
+                self.bind(text_of(node), value)
+
+    def _part(self, key: "Node | None", value: ir.Expr) -> ir.Expr:
+        if key is None or value is ir.UNKNOWN:
+            return ir.UNKNOWN
+        attribute = ir.Attribute(value, text_of(key))
+        self.add_occurrence_at(key, attribute)
+        return attribute
+
+    # --- names and values -------------------------------------------------------------------
+
+    def visit_identifier(self, node: "Node") -> ir.Expr:
+        name = ir.Name(self.scope, text_of(node))
+        self.add_occurrence_at(node, name)
+        return name
+
+    def visit_this(self, node: "Node") -> ir.Expr:
+        return ir.Name(self.scope, THIS)
+
+    def visit_super(self, node: "Node") -> ir.Expr:
+        return ir.Call(ir.Name(self.scope, "super"))
+
+    def visit_member_expression(self, node: "Node") -> ir.Expr:
+        owner, name = node.named_children[0], node.named_children[-1]
+        attribute = ir.Attribute(self.visit(owner), text_of(name))
+        self.add_occurrence_at(name, attribute)
+        return attribute
+
+    def visit_call_expression(self, node: "Node") -> ir.Expr:
+        function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+        first = len(self.occurrences)
+        callee = self.visit(function)
+        self.set_occurrence_kind("calls", callee, first)
+        source = required_module(node)
+        if source is not None:
+            self.add_occurrence_at(node, import_of(source), "imports")
+        arguments = node.child_by_field_name("arguments")
+        self.visit_each(c for c in node.named_children if c not in (function, arguments))
+        return ir.Call(callee, self.visit_each(children_of(arguments)))
+
+    def visit_inner(self, node: "Node") -> ir.Expr:
+        return self.visit(next(iter(children_of(node)), None))
+
+    def visit_satisfies_expression(self, node: "Node") -> ir.Expr:
+        return self.visit_each(children_of(node))[0]
+
+    def visit_as_expression(self, node: "Node") -> ir.Expr:
+        value, *types = self.visit_each(children_of(node))
+        return ir.AnnotatedVariable(types[0], None) if types else value  # `as const`
+
+    def visit_type_assertion(self, node: "Node") -> ir.Expr:
+        declared, value = children_of(node)
+        self.visit(value)
+        return ir.AnnotatedVariable(self.visit_inner(declared), None)
+
+    def visit_subscript_expression(self, node: "Node") -> ir.Expr:
+        owner, index = self.read_field(node, "object"), self.read_field(node, "index")
+        return ir.Subscript(owner or ir.UNKNOWN, (index or ir.UNKNOWN,))
+
+    def visit_array(self, node: "Node") -> ir.Expr:
+        return ir.Display("list", (ir.Alternatives(self.visit_each(children_of(node))[:4]),))
+
+    # --- types ------------------------------------------------------------------------------
+
+    def visit_this_type(self, node: "Node") -> ir.Expr:
+        return ir.Name(0, "Self")
+
+    def visit_generic_type(self, node: "Node") -> ir.Expr:
+        head, arguments = node.named_children[0], node.named_children[-1]
+        generic, inner = self.visit(head), self.visit_each(children_of(arguments))
+        name = text_of(head)
+        if name in _TRANSPARENT and inner:
+            return inner[0]
+        if name in _CONTAINERS:
+            generic = ir.Name(0, _CONTAINERS[name])
+        return ir.Subscript(generic, inner)
+
+    def visit_array_type(self, node: "Node") -> ir.Expr:
+        return ir.Subscript(ir.Name(0, "list"), (self.visit_inner(node),))
+
+    def visit_union_type(self, node: "Node") -> ir.Expr:
+        """Flatten the members, since the tree of `A | B | C` nests a level for each."""
+        members, pending = [], [node]
+        while pending:
+            member = pending.pop()
+            if member.type == "union_type":
+                pending += reversed(member.named_children)
+            else:
+                members.append(self.visit(member))
+        return ir.Alternatives(tuple(members))
+
+    def visit_object_type(self, node: "Node") -> None:
+        """Read the property types of an anonymous object type."""
+        for child in node.named_children:
+            self.visit_all_but_name(child)
+
+    def visit_all_but_name(self, node: "Node") -> None:
+        """Read the children of *node*, without the name that it declares."""
+        self.visit_computed_name(node)
+        declared = node.child_by_field_name("name") or node.child_by_field_name("pattern")
+        self.visit_each(child for child in node.named_children if child != declared)
+
+    def visit_computed_name(self, node: "Node") -> None:
+        """Read the expression in the name of a member: `[key]: string`."""
+        name = node.child_by_field_name("name")
+        if name is not None and name.type == "computed_property_name":
+            self.visit(name)

@@ -1,0 +1,313 @@
+"""TypeScript source -> the facts of one file, through tree-sitter; needs the extra `typescript`.
+
+Reads definitions, imports and occurrences, and types that are declared or evident (`new A()`).
+Blocks are scopes; there is no flow analysis.
+"""
+
+import re
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from codegraph import ir
+from codegraph.facts import FileFacts, Parameter, VariableSymbol, new_facts
+from codegraph.read.typescript_expression_reader import THIS, TypescriptExpressionReader
+from codegraph.read.typescript_syntax import (
+    bases_of,
+    children_of,
+    has_keyword,
+    import_of,
+    kind_of,
+    module_of,
+    name_of,
+    parameters_of,
+    required_module,
+    span_of,
+    text_of,
+)
+from codegraph.source_text import content_hash
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: `<in out T>` (TypeScript 4.7) and `export type *` (5.0), which the grammar does not know.
+_NEWER = re.compile(
+    rb"(?<![\w$.])(?:in[ \t]+)?(?:out|in)(?=[ \t]+[A-Z])|(?<=\bexport )type(?=[ \t]*\*)"
+)
+#: A file with at most this share of syntax errors is read; others are searched as text.
+_MAX_ERROR_SHARE = 0.05
+_DEFAULT = "default"
+#: Modifiers with which a constructor parameter declares a field, too.
+_FIELD_MODIFIERS = ("accessibility_modifier", "override_modifier", "readonly")
+#: Modifiers of a method -> the Python decorators with the same effect.
+_DECORATORS = {"static": "staticmethod", "get": "property"}
+
+
+def read_typescript(text: str, *, is_jsx: bool) -> FileFacts | None:
+    """The facts of the TypeScript source *text*, or None when the extra is not installed.
+
+    Raise SyntaxError when it does not parse.
+    """
+    try:
+        import tree_sitter_typescript as grammar  # noqa: PLC0415 - an extra
+        from tree_sitter import Language, Parser  # noqa: PLC0415 - an extra
+    except ImportError:
+        return None
+    language = grammar.language_tsx() if is_jsx else grammar.language_typescript()
+    parser, source = Parser(Language(language)), text.encode()
+    root = parser.parse(source).root_node
+    if root.has_error:
+        root = parser.parse(_NEWER.sub(_blank, source)).root_node
+    if _error_bytes(root) > _MAX_ERROR_SHARE * len(source):
+        raise SyntaxError("tree-sitter cannot parse enough of it")
+    reader = _TypescriptReader(new_facts(text.count("\n") + 1))
+    for statement in root.named_children:
+        reader.visit(statement)
+        reader.end_statement(content_hash(statement.text or b""))
+    return reader.finish()
+
+
+def _error_bytes(root: "Node") -> int:
+    """How many bytes of a file are in nodes that the grammar could not parse."""
+    size, pending = 0, [root]
+    for node in pending:
+        if node.type == "ERROR":
+            size += node.end_byte - node.start_byte
+        elif node.has_error:
+            pending += node.children
+    return size
+
+
+def _blank(match: re.Match[bytes]) -> bytes:
+    return b" " * len(match[0])
+
+
+class _TypescriptReader(TypescriptExpressionReader):
+    """Read definitions, imports and exports."""
+
+    def visit_ERROR(self, node: "Node") -> None:
+        """Skip what the grammar could not parse."""
+
+    # --- classes ----------------------------------------------------------------------------
+
+    def visit_class(self, node: "Node") -> None:
+        self._class(name_of(node), node, node.child_by_field_name("body"))
+
+    def visit_internal_module(self, node: "Node") -> None:
+        """Read a namespace as a class; its members see one another, so bind them outside too."""
+        index, outer = len(self.scopes), self.scopes[self.scope].names
+        self.visit_class(node)
+        for name, bindings in self.scopes[index].names.items():
+            outer.setdefault(name, []).extend(bindings)
+
+    def _class(self, name: str, node: "Node", body: "Node | None") -> None:
+        """Read a class, interface, enumeration, object type or namespace."""
+        self.visit_each(node.children_by_field_name("decorator"))
+        with self.in_scope("class", name, node) as scope_index:
+            self._type_parameters(node)
+            bases = self.scopes[scope_index].bases
+            for base in bases_of(node):
+                if base.type == "type_arguments":
+                    bases[-1] = ir.Subscript(bases[-1], self.visit_each(children_of(base)))
+                else:
+                    first = len(self.occurrences)
+                    bases.append(self.visit(base))
+                    self.set_occurrence_kind("inherits", bases[-1], first)
+            for child in children_of(body):
+                if child.type == "property_identifier":  # a member of an enumeration
+                    self._declare(child, child, ir.UNKNOWN)
+                elif kind_of(child) == "method":
+                    self._method(child)
+                else:
+                    self.visit(child)
+        self.bind(name, ir.ClassBinding(scope_index))
+
+    def _method(self, node: "Node") -> None:
+        self.visit_computed_name(node)
+        for parameter in parameters_of(node):
+            if any(has_keyword(parameter, modifier) for modifier in _FIELD_MODIFIERS):
+                declared = self.read_field(parameter, "type") or ir.UNKNOWN
+                field = ir.AnnotatedVariable(declared, None)
+                self._declare(parameter, parameter.child_by_field_name("pattern"), field)
+        self._function(name_of(node), node, has_this=not has_keyword(node, "static"))
+
+    def visit_field(self, node: "Node") -> None:
+        self.visit_each(node.children_by_field_name("decorator"))
+        self.visit_computed_name(node)
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if value is not None and kind_of(value) == "function":
+            self.read_field(node, "type")
+            self._function(text_of(name), value, has_this=True)
+        else:
+            self._declare(node, name, self._value(node))
+
+    def _type_parameters(self, node: "Node") -> None:
+        """Bind the type parameters of *node* in the current scope."""
+        for parameter in children_of(node.child_by_field_name("type_parameters")):
+            bound = self.read_field(parameter, "constraint")
+            self.read_field(parameter, "value")
+            binding = ir.TypeParameter(len(self.bindings), bound)
+            self.scopes[self.scope].type_params.append(self.bind(name_of(parameter), binding))
+
+    # --- functions --------------------------------------------------------------------------
+
+    def visit_function(self, node: "Node") -> None:
+        self._function(name_of(node), node)
+
+    def visit_method(self, node: "Node") -> None:
+        """Read a method of an object literal, which no scope binds by its name."""
+        self.visit_computed_name(node)
+        self._function(f"<function {span_of(node)[0]}>", node, has_this=True)
+
+    def _function(self, name: str, node: "Node", *, has_this: bool = False) -> None:
+        with self.in_scope("function", name, node) as scope_index:
+            scope = self.scopes[scope_index]
+            self._type_parameters(node)
+            modifiers = [word for word in _DECORATORS if has_keyword(node, word)]
+            scope.decorators = [ir.Name(0, _DECORATORS[word]) for word in modifiers]
+            if has_this:
+                scope.params.append(Parameter(THIS, "p", None, None))
+                self.bind(THIS, ir.ParameterBinding(scope_index, 0))
+            elif node.type != "arrow_function":
+                self.bind(THIS, ir.UNKNOWN)
+            for parameter in parameters_of(node):
+                self._parameter(parameter, scope_index)
+            scope.returns = self.read_field(node, "return_type")
+            body = node.child_by_field_name("body")
+            if body is not None and body.type == "statement_block":
+                self.visit_children(body)
+            elif body is not None:
+                scope.returned.append(self.visit(body))
+        self.bind(name, ir.FunctionBinding(scope_index))
+
+    def _parameter(self, node: "Node", scope_index: int) -> None:
+        self.visit_each(node.children_by_field_name("decorator"))
+        pattern = node.child_by_field_name("pattern") or node
+        annotation, value = self.read_field(node, "type"), self.read_field(node, "value")
+        params = self.scopes[scope_index].params
+        params.append(Parameter(text_of(pattern), "p", annotation, value))
+        if pattern.type in ("identifier", THIS):
+            self.bind(text_of(pattern), ir.ParameterBinding(scope_index, len(params) - 1))
+        else:
+            self.bind_pattern(pattern, ir.AnnotatedVariable(annotation or ir.UNKNOWN, None))
+
+    def visit_return_statement(self, node: "Node") -> None:
+        self.scopes[self.scope].returned.append(self.visit_inner(node))
+
+    # --- variables --------------------------------------------------------------------------
+
+    def add_variable(self, scope: int, name: str) -> None:
+        """Add every definition: a constant and a type of the same name are two symbols."""
+        if self._assignment_span is not None:
+            self.facts.variables.append(VariableSymbol(scope, name, self._assignment_span))
+
+    def _declare(self, node: "Node", pattern: "Node | None", value: ir.Expr) -> None:
+        """Bind the names in *pattern*; in a module or class scope they are symbols."""
+        with self.assigning(*span_of(node)):
+            self.bind_pattern(pattern, value)
+
+    def _value(self, node: "Node") -> ir.Expr:
+        """The value that *node* assigns, with the type that it declares."""
+        annotation, value = self.read_field(node, "type"), self.read_field(node, "value")
+        if annotation is None:
+            return value or ir.UNKNOWN
+        return ir.AnnotatedVariable(annotation, value)
+
+    def visit_type_alias_declaration(self, node: "Node") -> None:
+        value = node.child_by_field_name("value")
+        if value is not None and value.type == "object_type":
+            self._class(name_of(node), node, value)
+            return
+        generic = node.child_by_field_name("type_parameters")
+        with self.in_scope("block", "", node) if generic is not None else nullcontext():
+            self._type_parameters(node)
+            aliased = self.visit(value)
+        self._declare(node, node.child_by_field_name("name"), aliased)
+
+    def visit_variable_declarator(self, node: "Node") -> None:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is None or value is None:
+            self._declare(node, name, self._value(node))
+        elif kind_of(value) == "function":
+            self.read_field(node, "type")
+            self._function(text_of(name), value)
+        elif kind_of(value) == "class":
+            self.read_field(node, "type")
+            self._class(text_of(name), value, value.child_by_field_name("body"))
+        elif (source := required_module(value)) is not None:
+            self._import_names(name, source)
+        else:
+            self._declare(node, name, self._value(node))
+
+    # --- imports and exports ----------------------------------------------------------------
+
+    def visit_import_statement(self, node: "Node") -> None:
+        source = node.child_by_field_name("source")
+        for clause in node.named_children:
+            if clause.type == "import_clause":
+                for part in children_of(clause):
+                    self._import_names(part, source, _DEFAULT)
+            elif clause.type == "import_require_clause":
+                self._import_names(clause, clause.child_by_field_name("source"))
+
+    def _import_names(self, part: "Node", source: "Node | None", bare: str = "") -> None:
+        """Bind what *part* of an import names: exports of the module *source*, or the module.
+
+        A bare identifier stands for the export called *bare*, or for the module when that is empty.
+        """
+        if part.type == "identifier":
+            self._import_name(part, part, import_of(source, bare))
+        elif part.type in ("named_imports", "object_pattern"):
+            for child in children_of(part):
+                field = child.child_by_field_name
+                name = field("name") or field("key") or child
+                alias = field("alias") or field("value") or name
+                self._import_name(child, alias, import_of(source, text_of(name)))
+        else:
+            self._import_name(part, children_of(part)[0], import_of(source))
+
+    def _import_name(self, node: "Node", alias: "Node", value: ir.ImportFrom) -> None:
+        self.bind(text_of(alias), value)
+        self.add_occurrence_at(node, value, "imports")
+
+    def visit_export_statement(self, node: "Node") -> None:
+        self.visit_each(node.children_by_field_name("decorator"))
+        source = node.child_by_field_name("source")
+        declared = node.child_by_field_name("declaration") or node.child_by_field_name("value")
+        part = children_of(node)[0]
+        if declared is not None and has_keyword(node, _DEFAULT):
+            self._export_default(declared)
+        elif declared is not None:
+            self.visit(declared)
+        elif part.type == "export_clause":
+            for specifier in children_of(part):
+                self._export_name(specifier, source)
+        elif part.type == "namespace_export":
+            self._import_names(part, source)
+        elif source is not None:
+            level, module = module_of(source)
+            self.facts.star_imports.append((level, module))
+            self.add_occurrence_at(node, ir.ImportFrom(level, module, "*"), "imports")
+
+    def _export_default(self, node: "Node") -> None:
+        name = node.child_by_field_name("name") or node
+        if kind_of(name) == "identifier":
+            self.visit(node)
+            self.bind(_DEFAULT, ir.Alias(0, text_of(name)))
+        elif kind_of(node) == "function":
+            self._function(_DEFAULT, node)
+        elif kind_of(node) == "class":
+            self._class(_DEFAULT, node, node.child_by_field_name("body"))
+        else:
+            value = self.visit(node)
+            with self.assigning(*span_of(node)):
+                self.bind(_DEFAULT, value)
+
+    def _export_name(self, node: "Node", source: "Node | None") -> None:
+        name = node.child_by_field_name("name") or node
+        alias = node.child_by_field_name("alias") or name
+        if source is not None:
+            self._import_name(node, alias, import_of(source, text_of(name)))
+            return
+        self.visit_identifier(name)
+        if text_of(alias) != text_of(name):
+            self.bind(text_of(alias), ir.Alias(0, text_of(name)))

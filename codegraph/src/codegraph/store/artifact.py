@@ -1,0 +1,197 @@
+"""The graph as bytes: its format, its version, encoding and decoding.
+
+`rag_graph.json` is public. Nodes and edges are arrays, file by file in the order of the parsed
+files, so that a query decodes only the few files that it needs, and a build copies the parts of
+unchanged files as they are.
+"""
+
+import gc
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import product
+from operator import itemgetter
+from typing import Annotated, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
+
+from codegraph.errors import GraphMissing
+from codegraph.facts import FACTS_VERSION
+from codegraph.models import Edge, Node, symbol_id
+from codegraph.store.repository import MAX_FILE_BYTES
+
+#: Raised when the same facts give another graph, and when the graph's format changes.
+LINKER_VERSION = 11
+GRAPH_VERSION = 3
+
+#: With Python's version, since that decides which syntax can be parsed.
+BUILDER = (
+    f"{GRAPH_VERSION}.{FACTS_VERSION}.{LINKER_VERSION}"
+    f"+python{sys.version_info.major}.{sys.version_info.minor}"
+)
+SETTINGS: dict[str, int] = {"max_file_bytes": MAX_FILE_BYTES}
+
+#: *name* is the module's full name, or the name within the module: `Class.method`.
+NODE_FIELDS = ["name", "kind", "start", "end", "line"]
+#: *src* and *dst* are indices into the file's nodes; a *dst* past their end goes on into its
+#: targets, the ids of symbols in other files. *kind* is an index into the edge kinds. The edges of
+#: a file are sorted by *dst*.
+EDGE_FIELDS = ["src", "dst", "kind", "line"]
+EDGE_KINDS = list(
+    product(
+        ("calls", "references", "imports", "inherits", "overrides", "exports"),
+        ("exact", "inferred", "possible", "text"),
+        (False, True),
+    )
+)
+_KIND_INDEX = {kind: index for index, kind in enumerate(EDGE_KINDS)}
+
+_VERSION = re.compile(rb'\{"version":(\d{1,9}),')
+BROKEN = "The code graph cannot be read. Make it again with: judge code build-graph"
+
+
+class FileRecord(msgspec.Struct, frozen=True):
+    """A file of the graph; *status* says how it was read.
+
+    `parsed`, `text` (another language), `syntax-error`, `binary`, `too-large` or `unreadable`;
+    the first has nodes and edges, the next two are searched as text, the rest are only listed.
+    """
+
+    path: str
+    lang: str
+    hash: str
+    size: int
+    mtime_ns: int
+    status: str
+
+
+class GraphPart(NamedTuple):
+    """The graph's part for one parsed file: three arrays, as JSON."""
+
+    nodes: msgspec.Raw
+    targets: msgspec.Raw
+    edges: msgspec.Raw
+
+
+class Artifact(msgspec.Struct):
+    """The whole of `rag_graph.json`."""
+
+    version: int
+    builder: str
+    settings: dict[str, int]
+    node_fields: list[str]
+    edge_fields: list[str]
+    edge_kinds: list[tuple[str, str, bool]]
+    files: list[FileRecord]
+    nodes: list[msgspec.Raw]
+    targets: list[msgspec.Raw]
+    edges: list[msgspec.Raw]
+
+    def parts(self) -> dict[str, GraphPart]:
+        """The parts of the parsed files, by path; raise GraphMissing when some are missing."""
+        paths = [file.path for file in self.files if file.status == "parsed"]
+        if not len(paths) == len(self.nodes) == len(self.targets) == len(self.edges):
+            raise GraphMissing(BROKEN)
+        parts = map(GraphPart, self.nodes, self.targets, self.edges)
+        return dict(zip(paths, parts, strict=True))
+
+
+class NodeRow(msgspec.Struct, array_like=True, gc=False):
+    """A definition in the order of NODE_FIELDS."""
+
+    name: str
+    kind: str
+    start: int
+    end: int
+    line: int
+
+
+_Index: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+_KindIndex: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=len(EDGE_KINDS))]
+#: A relation in the order of EDGE_FIELDS.
+EdgeRow: TypeAlias = tuple[_Index, _Index, _KindIndex, int]
+Decoded = TypeVar("Decoded")
+
+_json = msgspec.json.Encoder()
+_artifact_decoder = msgspec.json.Decoder(Artifact)
+#: Decoders for the arrays of a GraphPart.
+NODES = msgspec.json.Decoder(list[NodeRow])
+TARGETS = msgspec.json.Decoder(list[str])
+EDGES = msgspec.json.Decoder(list[EdgeRow])
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Pause garbage collection: of millions of new objects none is garbage, and it adds a third."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def encode_part(nodes: Sequence[Node], edges: Iterable[Edge]) -> GraphPart:
+    """Encode the part of a file: its *nodes*, the module first, and the *edges* from them."""
+    module = nodes[0]
+    rows = [NodeRow(module.fqn, module.kind, *module.span, module.line)]
+    start = len(module.file) + 1
+    rows += [NodeRow(node.id[start:], node.kind, *node.span, node.line) for node in nodes[1:]]
+    indices: dict[str, int] = {}
+    for index, node in enumerate(nodes):
+        indices.setdefault(symbol_id(node.id), index)
+    targets: list[str] = []
+    encoded: list[EdgeRow] = []
+    for edge in edges:
+        dst = indices.get(edge.dst)
+        if dst is None:
+            dst = indices[edge.dst] = len(nodes) + len(targets)
+            targets.append(edge.dst)
+        kind = _KIND_INDEX[edge.kind, edge.confidence, edge.is_direct]
+        encoded.append((indices[edge.src], dst, kind, edge.line))
+    encoded.sort(key=itemgetter(1))
+    return GraphPart(*(msgspec.Raw(_json.encode(array)) for array in (rows, targets, encoded)))
+
+
+def quoted(text: str) -> bytes:
+    """A string as it is written in the graph."""
+    return _json.encode(text)
+
+
+def encode_artifact(files: list[FileRecord], parts: Sequence[GraphPart]) -> bytes:
+    """The graph as JSON; *parts* are those of the parsed *files*, in their order."""
+    artifact = Artifact(
+        GRAPH_VERSION,
+        BUILDER,
+        SETTINGS,
+        NODE_FIELDS,
+        EDGE_FIELDS,
+        EDGE_KINDS,
+        files,
+        nodes=[part.nodes for part in parts],
+        targets=[part.targets for part in parts],
+        edges=[part.edges for part in parts],
+    )
+    return _json.encode(artifact)
+
+
+def decode_artifact(content: bytes) -> Artifact:
+    """The graph in *content*; raise GraphMissing when it is damaged or of another version."""
+    version = _VERSION.match(content)
+    if version is not None and int(version[1]) != GRAPH_VERSION:
+        raise GraphMissing(
+            f"The code graph has version {int(version[1])}, this is {GRAPH_VERSION}. "
+            "Make it again with: judge code build-graph"
+        )
+    with gc_paused():
+        return decode(content, _artifact_decoder)
+
+
+def decode(content: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Decoded]) -> Decoded:
+    """Decode *content*; raise GraphMissing when it is damaged."""
+    try:
+        return decoder.decode(content)
+    except msgspec.DecodeError as error:
+        raise GraphMissing(BROKEN) from error

@@ -1,0 +1,258 @@
+"""Which files of a repository are listed and read, and how the graph is written."""
+
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+import pytest
+from codegraph.errors import BadRepository
+from codegraph.models import FileStat
+from codegraph.python_api import (
+    CodeGraph,
+    build_graph_for_repo,
+    tool_rag_search,
+    tool_rag_where_used,
+)
+from codegraph.store.artifact import FileRecord
+from codegraph.store.freshness import RecordedFiles, compare
+from codegraph.store.repository import (
+    FACTS_NAME,
+    GRAPH_NAME,
+    MAX_FILE_BYTES,
+    Repository,
+)
+
+
+def git(root: Path, *arguments: str) -> None:
+    subprocess.run(
+        ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", *arguments],
+        cwd=root,
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+
+
+def statuses(root: Path) -> dict[str, str]:
+    graph = msgspec.json.decode((root / GRAPH_NAME).read_bytes())
+    return {file["path"]: file["status"] for file in graph["files"]}
+
+
+def test_files_are_listed_by_git(repo):
+    root = repo("--- a.py\n--- b.py\n--- gone.py\n--- out/c.py\n--- .gitignore\nout/\n")
+    git(root, "init", "-q")
+    git(root, "add", "a.py", "gone.py")
+    (root / "gone.py").unlink()
+
+    assert list(Repository(root).files()) == [".gitignore", "a.py", "b.py"]
+
+
+def test_subfolder_of_a_work_tree_is_listed_from_its_own_root(repo):
+    root = repo("--- sub/a.py\n--- b.py\n")
+    git(root, "init", "-q")
+
+    assert list(Repository(root / "sub").files()) == ["a.py"]
+
+
+def test_graphs_in_subfolders_are_not_listed(repo):
+    root = repo("--- sub/a.py\n--- sub/.judge/rag_graph.json\n{}\n")
+    walked = list(Repository(root).files())
+    git(root, "init", "-q")
+
+    assert list(Repository(root).files()) == walked == ["sub/a.py"]
+
+
+def test_ignored_folder_as_the_root_is_listed(repo):
+    root = repo("--- out/a.py\n--- .gitignore\nout/\n")
+    git(root, "init", "-q")
+
+    assert list(Repository(root / "out").files()) == ["a.py"]
+
+
+def test_folder_without_git_is_walked_without_dependencies(repo):
+    root = repo("--- a.py\n--- node_modules/x.js\n--- .venv/y.py\n--- sub/b.py\n")
+
+    assert list(Repository(root).files()) == ["a.py", "sub/b.py"]
+
+
+def test_folder_is_walked_without_a_git_program(repo, monkeypatch):
+    root = repo("--- a.py\n")
+    monkeypatch.setenv("PATH", "")
+
+    assert list(Repository(root).files()) == ["a.py"]
+
+
+def test_repository_cannot_make_git_start_a_program(repo):
+    root = repo("--- a.py\n--- hook.sh\n#!/bin/sh\ntouch started\n")
+    (root / "hook.sh").chmod(0o755)
+    git(root, "init", "-q")
+    git(root, "config", "core.fsmonitor", str(root / "hook.sh"))
+
+    Repository(root).files()
+
+    assert not (root / "started").exists()
+
+
+def test_links_are_neither_listed_nor_read(repo, tmp_path):
+    root = repo("--- a.py\n")
+    (tmp_path / "secret.py").write_text("def secret(): ...\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "b.py").write_text("def secret(): ...\n")
+    (root / "link.py").symlink_to(tmp_path / "secret.py")
+    (root / "linked").symlink_to(tmp_path / "folder")
+    repository = Repository(root)
+
+    assert list(repository.files()) == ["a.py"]
+    for path in ("link.py", "linked/b.py", "../secret.py", str(tmp_path / "secret.py"), "a\0"):
+        assert repository.read(path) is None
+
+
+def test_file_replaced_by_a_link_to_another_folder_is_not_shown(repo, tmp_path):
+    root = repo("--- a.py\ndef f(): ...\n")
+    (tmp_path / "secret.txt").write_text("def f(): ... # the secret\n")
+    build_graph_for_repo(root)
+    (root / "a.py").unlink()
+    (root / "a.py").symlink_to(tmp_path / "secret.txt")
+
+    result = tool_rag_where_used("f", root)
+
+    assert "secret" not in str(result)
+    assert result.freshness_state == "STALE"
+    assert tool_rag_search("secret", root).items == ()
+
+
+def test_pipe_is_neither_listed_nor_read(repo):
+    root = repo("--- a.py\n")
+    os.mkfifo(root / "pipe.py")
+    repository = Repository(root)
+
+    assert list(repository.files()) == ["a.py"]
+    assert repository.read("pipe.py") is None
+
+
+def test_each_file_has_its_status(repo):
+    root = repo("--- a.py\n--- b.txt\n--- c.py\ndef (\n")
+    (root / "d.bin").write_bytes(b"a\0b")
+    (root / "e.txt").write_bytes(b"x" * (MAX_FILE_BYTES + 1))
+    (root / "f.py").write_bytes(b"x = 1\0\n")
+    (root / "g.py").write_bytes("s = 'é'\n".encode("latin-1"))
+    (root / "h.py").write_bytes(b"\xef\xbb\xbfdef f(): ...\r\nf()\r\n")
+
+    build_graph_for_repo(root)
+
+    assert statuses(root) == {
+        "a.py": "parsed",
+        "b.txt": "text",
+        "c.py": "syntax-error",
+        "d.bin": "binary",
+        "e.txt": "too-large",
+        "f.py": "binary",
+        "g.py": "parsed",
+        "h.py": "parsed",
+    }
+    assert [item.line for item in tool_rag_where_used("f", root).items] == [1, 2]
+    assert tool_rag_search("xxxx", root).items == ()
+
+
+def test_unreadable_file_of_another_size_makes_the_graph_stale():
+    record = FileRecord("a.py", "python", "", 1, 5, "unreadable")
+    known = {"a.py": FileStat(1, 6)}
+    recorded = RecordedFiles({"a.py": record}, 10**18)
+    state, stale = compare(recorded, known, lambda _: None, same_builder=True)
+    assert (state, stale.changed) == ("STALE", ("a.py",))
+
+
+def test_freshness_is_unknown_if_files_cannot_be_listed_or_read():
+    record = FileRecord("a.py", "python", "h", 1, 5, "parsed")
+    recorded = RecordedFiles({"a.py": record}, 10**18)
+
+    assert compare(recorded, None, lambda _: "h", same_builder=True)[0] == "UNKNOWN"
+    known = {"a.py": FileStat(1, 6)}
+    assert compare(recorded, known, lambda _: None, same_builder=True)[0] == "UNKNOWN"
+    assert compare(recorded, known, lambda _: "h", same_builder=True)[0] == "FRESH"
+
+
+def test_file_names_that_are_not_utf_8_are_left_out(repo):
+    root = repo("--- a.py\n")
+    try:
+        (root / os.fsdecode(b"\xff.py")).write_text("")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+
+    assert list(Repository(root).files()) == ["a.py"]
+    git(root, "init", "-q")
+    assert list(Repository(root).files()) == ["a.py"]
+
+
+def test_concurrent_builds_leave_a_complete_graph(repo):
+    root = repo("".join(f"--- m{n}.py\ndef f{n}(): ...\nf{n}()\n" for n in range(20)))
+
+    with ThreadPoolExecutor(4) as pool:
+        reports = list(pool.map(lambda _: build_graph_for_repo(root), range(8)))
+
+    assert {report.files for report in reports} == {20}
+    assert tool_rag_where_used("f7", root).freshness_state == "FRESH"
+    assert sorted(path.name for path in (root / ".judge").iterdir()) == [
+        "rag_facts.msgpack",
+        "rag_graph.json",
+    ]
+
+
+def test_unwritable_folder_is_an_error(repo):
+    root = repo("--- a.py\n")
+    (root / ".judge").write_text("a file where the folder should be")
+
+    with pytest.raises(BadRepository, match="cannot be written"):
+        build_graph_for_repo(root)
+
+
+def test_graph_folder_that_is_a_link_is_refused(repo, tmp_path):
+    root = repo("--- a.py\n")
+    (tmp_path / "elsewhere").mkdir()
+    (root / ".judge").symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(BadRepository, match="is a link"):
+        build_graph_for_repo(root)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_graph_behind_a_link_is_not_opened(seed_repo, tmp_path):
+    build_graph_for_repo(seed_repo)
+    (seed_repo / ".judge").rename(tmp_path / "elsewhere")
+    (seed_repo / ".judge").symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(FileNotFoundError, match="build-graph"):
+        tool_rag_search("x", seed_repo)
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("name", [GRAPH_NAME, FACTS_NAME])
+@pytest.mark.parametrize("make", [_pipe, _endless])
+def test_graph_or_facts_that_are_a_pipe_or_a_link_are_replaced(repo, name, make):
+    root = repo("--- a.py\ndef f(): ...\n")
+    (root / GRAPH_NAME).parent.mkdir(exist_ok=True)
+    make(root / name)
+
+    report = build_graph_for_repo(root)
+
+    assert report.read == 1
+    assert CodeGraph(root).search("f", limit=1).items
+
+
+def test_failed_write_leaves_no_temporary_files(repo):
+    root = repo("--- a.py\n")
+    (root / ".judge" / "rag_graph.json").mkdir(parents=True)
+    (root / ".judge" / "rag_graph.json" / "x").write_text("")
+
+    with pytest.raises(BadRepository):
+        Repository(root).write(GRAPH_NAME, b"{}")
+    assert [path.name for path in (root / ".judge").iterdir()] == ["rag_graph.json"]

@@ -1,0 +1,117 @@
+"""The repositories of JUDGE_CODE_ROOTS: read from the setting and queried by name only."""
+
+import asyncio
+import threading
+
+import pytest
+from codegraph.errors import GraphMissing, UnknownRepository
+from codegraph.python_api import build_graph_for_repo
+from codegraph.query.roots import MAX_AT_ONCE, CodeRoots, open_roots
+
+from judge.errors import ConfigurationError
+
+
+@pytest.fixture
+def roots(seed_repo) -> CodeRoots:
+    build_graph_for_repo(seed_repo)
+    return open_roots([f"seed = {seed_repo}"])
+
+
+def uses(graph):
+    return [item.file for item in graph.where_used("target_symbol").items]
+
+
+async def test_repository_is_queried_by_its_name(roots):
+    assert roots.names == ("seed",)
+    assert "module_b.py" in await roots.ask("seed", uses)
+
+
+async def test_name_of_the_only_repository_may_be_omitted(roots):
+    assert await roots.ask(None, uses) == await roots.ask("seed", uses)
+
+
+@pytest.mark.parametrize("name", ["", "Seed", "../seed", "/etc", "seed/..", "nowhere"])
+async def test_unknown_name_is_refused_with_the_valid_ones(roots, name):
+    with pytest.raises(UnknownRepository, match="Valid are: seed") as caught:
+        await roots.ask(name, uses)
+    assert caught.value.valid == ("seed",)
+
+
+async def test_name_is_required_with_several_repositories(seed_repo, tmp_path):
+    roots = open_roots([f"a={seed_repo}", f"b={tmp_path}"])
+    with pytest.raises(UnknownRepository, match="name one of: a, b"):
+        await roots.ask(None, uses)
+
+
+async def test_error_without_repositories_names_the_setting():
+    with pytest.raises(UnknownRepository, match="JUDGE_CODE_ROOTS"):
+        await CodeRoots().ask("seed", uses)
+
+
+async def test_missing_graph_is_an_error_without_the_path(tmp_path):
+    with pytest.raises(GraphMissing, match=r"'empty'.*judge code build-graph") as caught:
+        await open_roots([f"empty={tmp_path}"]).ask("empty", uses)
+    assert str(tmp_path) not in str(caught.value)
+
+
+async def test_missing_folder_is_an_error_without_the_path(tmp_path):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    roots = open_roots([f"gone={folder}"])
+    folder.rmdir()
+    with pytest.raises(GraphMissing) as caught:
+        await roots.ask("gone", uses)
+    assert str(tmp_path) not in str(caught.value)
+
+
+async def test_graph_that_is_a_link_is_not_opened(seed_repo, tmp_path):
+    build_graph_for_repo(seed_repo)
+    other = tmp_path / "other"
+    (other / ".judge").mkdir(parents=True)
+    (other / ".judge" / "rag_graph.json").symlink_to(seed_repo / ".judge" / "rag_graph.json")
+    with pytest.raises(GraphMissing):
+        await open_roots([f"other={other}"]).ask("other", uses)
+
+
+async def test_file_replaced_by_a_link_is_not_shown(seed_repo, tmp_path, roots):
+    secret = tmp_path / "secret.py"
+    secret.write_text("password = 'target_symbol'\n")
+    (seed_repo / "module_b.py").unlink()
+    (seed_repo / "module_b.py").symlink_to(secret)
+    found = await roots.ask("seed", lambda graph: graph.search("target_symbol"))
+    assert "password" not in str(found)
+
+
+async def test_number_of_concurrent_queries_is_limited(roots):
+    entered, leave = threading.Semaphore(0), threading.Event()
+    running = []
+
+    def question(graph):
+        running.append(graph)
+        entered.release()
+        assert leave.wait(5)
+        return len(running)
+
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(roots.ask("seed", question)) for _ in range(MAX_AT_ONCE + 1)]
+        for _ in range(MAX_AT_ONCE):
+            await asyncio.to_thread(entered.acquire, timeout=60)
+        assert len(running) == MAX_AT_ONCE
+        leave.set()
+    assert max(task.result() for task in asked) == MAX_AT_ONCE + 1
+
+
+@pytest.mark.parametrize("setting", ["", "name", "name=", "=path", "a b=path", "../x=path", "-=x"])
+def test_setting_without_name_and_path_is_refused(setting):
+    with pytest.raises(ConfigurationError, match="Write name=path"):
+        open_roots([setting])
+
+
+def test_duplicate_name_is_refused(tmp_path):
+    with pytest.raises(ConfigurationError, match="'a' twice"):
+        open_roots([f"a={tmp_path}", f"a={tmp_path}"])
+
+
+def test_missing_folder_in_the_setting_is_refused(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"JUDGE_CODE_ROOTS: .*not a folder"):
+        open_roots([f"a={tmp_path / 'nowhere'}"])

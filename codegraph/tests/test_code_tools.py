@@ -1,0 +1,1387 @@
+"""The queries through their public functions, on repositories of two or three files."""
+
+import os
+import tracemalloc
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import pytest
+from codegraph.errors import AmbiguousSymbol, BadPattern, BadRepository, UnknownSymbol
+from codegraph.python_api import (
+    CodeGraph,
+    build_graph_for_repo,
+    tool_rag_lineage,
+    tool_rag_search,
+    tool_rag_where_used,
+)
+from codegraph.query.sections import Section, guess_sections, innermost
+from codegraph.source_text import count_lines, with_line_feeds
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.errors import InvalidRequest, NotFound
+
+
+def graph_of(root: Path) -> dict:
+    return msgspec.json.decode((root / ".judge/rag_graph.json").read_bytes())
+
+
+# --- the seed's scenario --------------------------------------------------------------------
+
+
+def test_search_finds_the_definition_and_the_use(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    result = tool_rag_search("target_symbol", seed_repo)
+
+    assert [item.file for item in result.items] == ["module_a.py", "module_b.py"]
+    assert (result.query, result.source) == ("target_symbol", "RAG_GRAPH")
+
+
+def test_where_used_finds_the_definition_and_the_call(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    result = tool_rag_where_used("target_symbol", seed_repo)
+
+    assert [(item.file, item.kind) for item in result.items] == [
+        ("module_a.py", "definition"),
+        ("module_b.py", "calls"),
+        ("module_b.py", "imports"),
+    ]
+    assert result.resolved == "module_a.target_symbol"
+
+
+@pytest.mark.parametrize(("word", "direction"), [("UP", "upstream"), ("callers", "downstream")])
+def test_lineage_normalises_the_direction(seed_repo, word, direction):
+    build_graph_for_repo(seed_repo)
+    symbol = "use" if direction == "upstream" else "target_symbol"
+
+    result = tool_rag_lineage(symbol, word, seed_repo)
+
+    assert result.direction == direction
+    assert len(result.items) == 1
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda root: tool_rag_search("x", root),
+        lambda root: tool_rag_where_used("x", root),
+        lambda root: tool_rag_lineage("x", "up", root),
+    ],
+)
+def test_missing_graph_is_an_error_with_the_command_that_builds_it(seed_repo, ask):
+    with pytest.raises(FileNotFoundError, match="judge code build-graph"):
+        ask(seed_repo)
+
+
+# --- the artifact ---------------------------------------------------------------------------
+
+
+def test_artifact_has_the_documented_shape(seed_repo):
+    (seed_repo / "notes.md").write_text("about target_symbol\n")
+    (seed_repo / "broken.py").write_text("def broken(:\n")
+    build_graph_for_repo(seed_repo)
+
+    graph = graph_of(seed_repo)
+
+    assert graph["version"] == 3
+    assert graph["node_fields"] == ["name", "kind", "start", "end", "line"]
+    assert graph["edge_fields"] == ["src", "dst", "kind", "line"]
+    assert {file["path"]: (file["lang"], file["status"]) for file in graph["files"]} == {
+        "broken.py": ("python", "syntax-error"),
+        "module_a.py": ("python", "parsed"),
+        "module_b.py": ("python", "parsed"),
+        "notes.md": ("markdown", "text"),
+    }
+    assert graph["nodes"] == [
+        [["module_a", "module", 1, 2, 1], ["target_symbol", "function", 1, 2, 1]],
+        [["module_b", "module", 1, 5, 1], ["use", "function", 4, 5, 4]],
+    ]
+    assert graph["targets"] == [[], ["module_a.py:target_symbol", "module_a.py"]]
+    called = graph["edge_kinds"].index(["calls", "exact", False])
+    assert [1, 2, called, 5] in graph["edges"][1]
+    assert all(
+        set(file) == {"path", "lang", "hash", "size", "mtime_ns", "status"}
+        for file in graph["files"]
+    )
+
+
+def test_second_build_reads_and_links_only_changed_files(seed_repo):
+    first = build_graph_for_repo(seed_repo)
+    (seed_repo / "module_b.py").write_text("from module_a import target_symbol\n")
+
+    second = build_graph_for_repo(seed_repo)
+    third = build_graph_for_repo(seed_repo)
+
+    assert (first.read, first.linked) == (2, 2)
+    assert (second.read, second.linked) == (1, 1)
+    assert (third.read, third.linked) == (0, 0)
+
+
+def test_files_that_looked_up_a_changed_name_are_linked_again(repo):
+    root = repo(
+        "--- a.py\ndef f(): ...\ndef g(): ...\n--- b.py\nfrom a import f\n--- c.py\nimport a\na.g()"
+    )
+    build_graph_for_repo(root)
+    (root / "a.py").write_text("class f: ...\ndef g(): ...\n")
+
+    report = build_graph_for_repo(root)
+
+    assert (report.read, report.linked) == (1, 2)
+
+
+def test_change_below_form_feeds_is_linked_again(repo):
+    text = "\f\n" * 9 + "class A:\n    def m(self): ...\nclass B(A):\n    def m(self): ...\n"
+    root = repo("--- b.py\nfrom a import make\nmake().m()\n")
+    (root / "a.py").write_text(f"{text}def make() -> A: ...\n")
+    build_graph_for_repo(root)
+    (root / "a.py").write_text(f"{text}def make() -> B: ...\n")
+
+    build_graph_for_repo(root)
+
+    calls = tool_rag_where_used("B.m", root).counts
+    assert calls == {"calls": 1}
+
+
+def test_old_files_are_trusted_by_size_and_time(seed_repo):
+    (seed_repo / "notes.txt").write_text("x")
+    for path in seed_repo.iterdir():
+        os.utime(path, (1, 1))
+    build_graph_for_repo(seed_repo)
+    (seed_repo / "module_a.py").write_text("".join(reversed("def target_symbol(): ...")))
+    text = (seed_repo / "module_b.py").read_text()
+    (seed_repo / "module_b.py").write_text(text.replace("target", "TARGET"))
+    os.utime(seed_repo / "module_b.py", (1, 1))
+
+    report = build_graph_for_repo(seed_repo)
+
+    assert (report.read, report.unparsed) == (1, ("module_a.py",))
+    assert tool_rag_search("TARGET", seed_repo).freshness_state == "FRESH"
+
+
+def test_freshness_of_a_folder_that_cannot_be_listed_is_unknown(seed_repo, monkeypatch):
+    build_graph_for_repo(seed_repo)
+    graph = CodeGraph(seed_repo)
+
+    def fail(*_, **__):
+        raise OSError
+
+    monkeypatch.setattr("os.scandir", fail)
+
+    assert graph.search("x").freshness_state == "UNKNOWN"
+    assert graph.where_used("target_symbol").resolved == "module_a.target_symbol"
+    with pytest.raises(BadRepository, match="cannot be read"):
+        build_graph_for_repo(seed_repo)
+
+
+def test_unknown_qualified_name_suggests_symbols_with_its_last_part(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    with pytest.raises(UnknownSymbol, match=r"Did you mean module_a\.target_symbol\?"):
+        tool_rag_where_used("module_b.Nothing.target_symbol", seed_repo)
+
+
+def test_uses_of_a_variadic_tuple_are_kept_after_a_rebuild_from_stored_facts(repo):
+    root = repo(
+        "--- a.py\nclass A:\n    def m(self): ...\ndef many() -> tuple[A, ...]: ...\n"
+        "--- b.py\nfrom a import many\nmany()[1].m()\n"
+    )
+    build_graph_for_repo(root)
+    before = tool_rag_where_used("A.m", root).items
+
+    (root / "b.py").write_text((root / "b.py").read_text() + "# changed\n")
+    build_graph_for_repo(root)
+
+    after = tool_rag_where_used("A.m", root).items
+    assert [item.line for item in after] == [item.line for item in before] == [2, 2]
+
+
+def test_damaged_stored_facts_are_rebuilt(seed_repo):
+    build_graph_for_repo(seed_repo)
+    (seed_repo / ".judge/rag_facts.msgpack").write_bytes(b"\xc1 broken")
+
+    assert build_graph_for_repo(seed_repo).linked == 2
+
+
+@pytest.mark.parametrize("facts", [zlib.compress(bytes(200_000_000)), b"not packed", b""])
+def test_foreign_stored_facts_are_unpacked_up_to_a_limit_and_rebuilt(seed_repo, facts):
+    build_graph_for_repo(seed_repo)
+    kept = seed_repo / ".judge/rag_facts.msgpack"
+    cache = msgspec.msgpack.decode(kept.read_bytes())
+    cache["files"]["module_a.py"]["facts"] = facts
+    kept.write_bytes(msgspec.msgpack.encode(cache))
+    (seed_repo / "module_b.py").write_text("from module_a import target_symbol\n")
+
+    tracemalloc.start()
+    try:
+        report = build_graph_for_repo(seed_repo)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert most < 100_000_000
+    assert (report.read, report.linked) == (2, 2)
+    assert len(tool_rag_where_used("target_symbol", seed_repo).items) == 2
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("nodes", [[], []]),
+        ("nodes", [["module_a"], 7]),
+        ("nodes", []),
+        ("targets", [[], [7]]),
+        ("targets", [[], []]),
+        ("edges", [[], [[0, 99, 0, 1]]]),
+        ("edges", [[], [[99, 2, 0, 1]]]),
+        ("edges", [[], [[0, 2, 99, 1]]]),
+        ("edges", [[], [[-1, 2, 0, 1]]]),
+    ],
+)
+def test_damaged_part_of_the_graph_is_an_error_or_without_effect(seed_repo, field, value):
+    build_graph_for_repo(seed_repo)
+    target = seed_repo / ".judge/rag_graph.json"
+    target.write_bytes(msgspec.json.encode(graph_of(seed_repo) | {field: value}))
+
+    for ask in (
+        lambda: tool_rag_where_used("module_a.target_symbol", seed_repo),
+        lambda: tool_rag_lineage("module_b.use", "upstream", seed_repo),
+        lambda: CodeGraph(seed_repo).context("module_b.use"),
+        lambda: CodeGraph(seed_repo).rank("target symbol"),
+    ):
+        with suppress(FileNotFoundError, UnknownSymbol):
+            assert ask().freshness_state == "FRESH"
+    assert build_graph_for_repo(seed_repo).linked == 2
+    assert len(tool_rag_where_used("target_symbol", seed_repo).items) == 3
+
+
+def test_progress_counts_up_to_the_end(seed_repo):
+    seen = []
+
+    build_graph_for_repo(seed_repo, on_progress=lambda done, total: seen.append((done, total)))
+
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1][0] == seen[-1][1]
+
+
+@pytest.mark.parametrize("content", [b"not json", b'{"version": 1}'])
+def test_damaged_graph_is_an_error_and_can_be_rebuilt(seed_repo, content):
+    (seed_repo / ".judge").mkdir()
+    (seed_repo / ".judge/rag_graph.json").write_bytes(content)
+
+    with pytest.raises(FileNotFoundError, match="build-graph"):
+        tool_rag_search("x", seed_repo)
+    assert build_graph_for_repo(seed_repo).files == 2
+
+
+def test_graph_of_another_version_is_refused(seed_repo):
+    build_graph_for_repo(seed_repo)
+    target = seed_repo / ".judge/rag_graph.json"
+    target.write_bytes(target.read_bytes().replace(b'"version":3', b'"version":9', 1))
+
+    with pytest.raises(FileNotFoundError, match=r"version 9.*build-graph"):
+        tool_rag_search("x", seed_repo)
+    assert build_graph_for_repo(seed_repo).linked == 2
+    assert tool_rag_search("x", seed_repo).freshness_state == "FRESH"
+
+
+# --- where-used -----------------------------------------------------------------------------
+
+
+def test_uses_are_grouped_by_kind_after_the_definition(repo):
+    root = repo(
+        "--- a.py\nclass A: ...\nclass B(A): ...\nx = [A]\nA()\n__all__ = ['A']\n"
+        "--- b.py\nfrom a import A\n--- notes.txt\nabout A and AB\n"
+    )
+    build_graph_for_repo(root)
+
+    result = tool_rag_where_used("a.A", root)
+
+    kinds = [item.kind for item in result.items]
+    assert kinds == [
+        "definition",
+        "calls",
+        "references",
+        "inherits",
+        "imports",
+    ]
+    assert result.counts == dict.fromkeys(kinds[1:], 1)
+    with_text = tool_rag_where_used("a.A", root, with_text=True)
+    assert [(i.kind, i.confidence) for i in with_text.items][-2:] == [
+        ("exports", "text"),
+        ("mention", "text"),
+    ]
+    assert result.text_mentions == with_text.text_mentions == 2
+    assert result.items[3].enclosing == "a.B"
+
+
+def test_snippet_is_five_lines_around_the_use(repo):
+    root = repo("--- a.py\ndef f(): ...\n1\n2\nf()\n3\n4\n5\n")
+    build_graph_for_repo(root)
+
+    snippet = tool_rag_where_used("f", root).items[1].snippet
+
+    assert snippet.text == "1\n2\nf()\n3\n4"
+    assert (snippet.location.path, snippet.location.start_line, snippet.location.end_line) == (
+        "a.py",
+        2,
+        6,
+    )
+
+
+def test_uses_are_ordered_by_confidence(repo):
+    root = repo(
+        "--- a.py\n"
+        "class A:\n    def m(self): ...\ndef f(): return A()\n__all__ = ['A', 'f']\n"
+        "--- b.py\nfrom a import f as g\ng().m()\nprint(g, g.f)\n"
+    )
+    build_graph_for_repo(root)
+
+    used = tool_rag_where_used("a.f", root).items
+    method = tool_rag_where_used("A.m", root)
+
+    assert [(i.file, i.line, i.kind, i.confidence) for i in used] == [
+        ("a.py", 3, "definition", "exact"),
+        ("b.py", 2, "calls", "exact"),
+        ("b.py", 3, "references", "exact"),
+        ("b.py", 1, "imports", "exact"),
+    ]
+    assert [(i.line, i.confidence) for i in method.items] == [(2, "exact"), (2, "inferred")]
+    assert method.counts == {"calls": 1}
+
+
+def test_lineage_follows_import_aliases_and_inferred_uses(repo):
+    root = repo(
+        "--- a.py\nclass A:\n    def m(self): ...\ndef f(): return A()\n"
+        "--- b.py\nfrom a import f as g\ndef h():\n    g().m()\n"
+    )
+    build_graph_for_repo(root)
+
+    items = tool_rag_lineage("b.h", "upstream", root, depth=1).items
+
+    assert [(i.symbol, i.confidence) for i in items] == [("a.f", "exact"), ("a.A.m", "inferred")]
+
+
+def test_possible_uses_are_hidden_but_counted(repo):
+    root = repo("--- a.py\nclass A:\n    def m(self): ...\ndef g(x):\n    x.m()\n")
+    build_graph_for_repo(root)
+
+    hidden = tool_rag_where_used("A.m", root)
+    shown = tool_rag_where_used("A.m", root, with_possible=True)
+
+    assert (len(hidden.items), hidden.possible_count) == (1, 1)
+    assert [(item.confidence, item.line) for item in shown.items[1:]] == [("possible", 4)]
+    assert shown.possible_count == 1
+
+
+def test_missing_member_of_a_class_or_function_is_a_possible_use(repo):
+    root = repo("""--- a.py
+from lib import Base
+class A:
+    def m(self): ...
+class Mixin:
+    def f(self): self.m()
+class Outer(Base):
+    def f(self): self.m()
+def make_a(function): return A()
+@make_a
+def g(): ...
+g.m()
+""")
+    build_graph_for_repo(root)
+
+    shown = tool_rag_where_used("A.m", root, with_possible=True)
+    found = [(item.confidence, item.line) for item in shown.items[1:]]
+    assert found == [("possible", 5), ("possible", 11)]
+
+
+def test_attribute_that_a_static_method_assigns_is_no_field_of_its_class(repo):
+    root = repo(
+        "--- a.py\nclass A:\n    @staticmethod\n    def f(request):\n        request.user = 1\n"
+        "    def g(self):\n        self.name = 1\n"
+    )
+    build_graph_for_repo(root)
+
+    assert len(tool_rag_where_used("A.name", root).items) == 1
+    with pytest.raises(UnknownSymbol):
+        tool_rag_where_used("A.user", root)
+
+
+def test_local_function_has_no_possible_uses(repo):
+    root = repo("--- a.py\ndef f(x):\n    def m(): ...\n    x.m()\n    m()\n")
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used("a.f.m", root).possible_count == 0
+
+
+def test_unused_symbol_has_only_its_definition(repo):
+    root = repo("--- a.py\ndef f(): ...\n")
+    build_graph_for_repo(root)
+
+    result = tool_rag_where_used("f", root)
+
+    assert [item.kind for item in result.items] == ["definition"]
+    assert not result.truncated
+
+
+def test_unknown_symbol_is_an_error_with_similar_names(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    with pytest.raises(UnknownSymbol, match=r"module_a\.target_symbol.*/api/code/search") as caught:
+        tool_rag_where_used("target_symbl", seed_repo)
+
+    assert isinstance(caught.value, NotFound)
+
+
+@pytest.mark.parametrize("symbol", ["", " ", ".", "..", "a.", "nowhere.f", "é\0", "\udcff"])
+def test_malformed_symbol_is_unknown(seed_repo, symbol):
+    build_graph_for_repo(seed_repo)
+
+    with pytest.raises(UnknownSymbol):
+        tool_rag_where_used(symbol, seed_repo)
+
+
+def test_ambiguous_name_is_an_error_with_the_candidates(repo):
+    root = repo("--- a.py\nclass A:\n    def m(self): ...\nclass B:\n    def m(self): ...\n")
+    build_graph_for_repo(root)
+
+    with pytest.raises(AmbiguousSymbol) as caught:
+        tool_rag_where_used("m", root)
+
+    assert caught.value.candidates == ("a.A.m", "a.B.m")
+    assert tool_rag_where_used("B.m", root).resolved == "a.B.m"
+
+
+def test_module_and_its_function_of_the_same_name_are_distinguished(repo):
+    root = repo("--- main.py\ndef main(): ...\nmain()\n")
+    build_graph_for_repo(root)
+
+    with pytest.raises(AmbiguousSymbol) as caught:
+        tool_rag_where_used("main", root)
+
+    assert caught.value.candidates == ("main.main", "main.py")
+    found = [tool_rag_where_used(name, root).resolved for name in caught.value.candidates]
+    assert found == ["main.main", "main"]
+
+
+@pytest.mark.parametrize("name", ["caf\u00e9", "cafe\u0301", "\uff43af\u00e9"])
+def test_name_is_found_in_every_unicode_form_that_python_normalises(repo, name):
+    root = repo("--- a.py\ndef caf\u00e9(): ...\n")
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used(name, root).resolved == "a.caf\u00e9"
+
+
+def test_file_is_read_in_its_declared_encoding(repo):
+    root = repo("--- a.py\n")
+    text = "# -*- coding: cp1251 -*-\ndef \u043f\u0443\u0442\u044c(): ...\n"
+    (root / "a.py").write_bytes(text.encode("cp1251"))
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used("\u043f\u0443\u0442\u044c", root).items[0].line == 2
+
+
+@pytest.mark.parametrize("encoding", ["nonsense", "hex", "ascii", "utf-8", "\u00e9"])
+def test_file_of_unknown_or_wrong_encoding_is_read_as_latin_1(repo, encoding):
+    root = repo("--- a.py\n")
+    (root / "a.py").write_bytes(f"# coding: {encoding}\ndef f(): ...  # \u00e9\n".encode("latin-1"))
+    build_graph_for_repo(root)
+
+    assert "\u00e9" in tool_rag_where_used("f", root).items[0].snippet.text
+
+
+def test_further_candidates_are_counted_in_the_message(repo):
+    root = repo("--- a.py\n" + "".join(f"class A{n}:\n    def m(self): ...\n" for n in range(7)))
+    build_graph_for_repo(root)
+
+    with pytest.raises(AmbiguousSymbol, match="and 2 more"):
+        tool_rag_where_used("m", root)
+
+
+def test_symbols_of_the_same_qualified_name_are_distinguished_by_path(repo):
+    root = repo("--- one/app/__init__.py\ndef f(): ...\n--- two/app/__init__.py\ndef f(): ...\n")
+    build_graph_for_repo(root)
+
+    with pytest.raises(AmbiguousSymbol) as caught:
+        tool_rag_where_used("app.f", root)
+
+    assert caught.value.candidates == ("one/app/__init__.py:f", "two/app/__init__.py:f")
+    found = tool_rag_where_used("two/app/__init__.py:f", root)
+    assert found.items[0].file == "two/app/__init__.py"
+
+
+def test_method_that_becomes_a_field_has_no_possible_uses(repo):
+    method = "--- a.py\nclass A:\n    def size(self): ...\n"
+    root = repo(method + "--- b.py\ndef f(x): return x.size\n")
+    build_graph_for_repo(root)
+    assert tool_rag_where_used("size", root).possible_count == 1
+
+    (root / "a.py").write_text("class A:\n    size = 1\n")
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used("size", root).possible_count == 0
+
+
+def test_keyword_argument_is_not_a_use_of_a_property_even_after_a_rebuild(repo):
+    root = repo(
+        "--- a.py\nclass A:\n    @property\n    def x(self): ...\n"
+        "class B(A):\n    def set(self): self.x = 1\n"
+        "--- b.py\nfrom a import B\nB(x=1)\n"
+    )
+    build_graph_for_repo(root)
+    before = tool_rag_where_used("A.x", root)
+    with (root / "b.py").open("a") as file:
+        file.write("B(x=2)\n")
+    build_graph_for_repo(root)
+
+    after = tool_rag_where_used("A.x", root)
+
+    assert [i.line for i in before.items] == [i.line for i in after.items] == [3, 5]
+
+
+def test_file_whose_package_was_removed_gets_its_new_name(repo):
+    root = repo("--- top/pkg/__init__.py\n--- top/pkg/a.py\ndef f(): ...\n--- b.py\nx = 1\n")
+    build_graph_for_repo(root)
+    assert tool_rag_where_used("f", root).resolved == "pkg.a.f"
+
+    (root / "top/pkg/__init__.py").unlink()
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used("f", root).resolved == "top.pkg.a.f"
+
+
+def test_symbol_is_found_by_the_name_under_which_a_package_exports_it(repo):
+    root = repo(
+        "--- pkg/__init__.py\nfrom ._a import A\nfrom ._b import *\n"
+        "--- pkg/_a.py\nclass A:\n    def m(self): ...\n--- pkg/_b.py\ndef g(): ...\n"
+    )
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used("pkg.A.m", root).resolved == "pkg._a.A.m"
+    assert tool_rag_where_used("pkg.g", root).resolved == "pkg._b.g"
+
+
+def test_symbol_is_found_by_its_alias_in_a_package(repo):
+    root = repo(
+        "--- pkg/__init__.py\nfrom ._a import (\n    _A as A,\n    b,\n)\n"
+        "from ._a import _f as b2\n"
+        "--- pkg/_a.py\nclass _A:\n    def m(self): ...\ndef b(): ...\ndef _f(): ...\n"
+    )
+    build_graph_for_repo(root)
+
+    names = ("pkg.A.m", "pkg.A", "pkg.b", "pkg.b2")
+    found = [tool_rag_where_used(name, root).resolved for name in names]
+    assert found == ["pkg._a._A.m", "pkg._a._A", "pkg._a.b", "pkg._a._f"]
+    with pytest.raises(UnknownSymbol):
+        tool_rag_where_used("pkg._f2", root)
+
+
+def test_unknown_name_in_a_module_with_a_very_long_word_is_fast(repo):
+    root = repo(f"--- a.py\nfrom b import f\nDATA = '{'ab' * 200_000}'\n--- b.py\ndef f(): ...\n")
+    build_graph_for_repo(root)
+
+    with pytest.raises(UnknownSymbol):
+        tool_rag_where_used("a.g", root)
+
+
+def test_stub_beside_its_module_is_not_a_candidate(repo):
+    root = repo("--- a.py\ndef f(): ...\n--- a.pyi\ndef f() -> int: ...\n")
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used("f", root).items[0].file == "a.py"
+
+
+def test_every_overload_is_a_definition(repo):
+    root = repo(
+        "--- a.py\nfrom typing import overload\n@overload\ndef f(x: int): ...\n"
+        "@overload\ndef f(x: str): ...\ndef f(x): ...\nf(1)\n"
+    )
+    build_graph_for_repo(root)
+
+    result = tool_rag_where_used("f", root)
+
+    assert [item.line for item in result.items if item.kind == "definition"] == [3, 5, 6]
+
+
+@pytest.mark.parametrize(("limit", "truncated"), [(1, True), (2, True), (3, False), (9, False)])
+def test_where_used_is_truncated_only_if_there_is_more(seed_repo, limit, truncated):
+    build_graph_for_repo(seed_repo)
+
+    result = tool_rag_where_used("target_symbol", seed_repo, limit)
+
+    assert len(result.items) == min(limit, 3)
+    assert result.truncated is truncated
+
+
+def test_very_large_limit_returns_everything(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    assert len(tool_rag_where_used("target_symbol", seed_repo, 10**30).items) == 3
+    assert len(tool_rag_search("target_symbol", seed_repo, 10**30).items) == 2
+
+
+def test_language_without_a_reader_is_searched_as_text(repo):
+    root = repo("--- a.py\ndef shared(): ...\n--- web/app.js\nshared();\nsharedness();\n")
+    build_graph_for_repo(root)
+
+    result = tool_rag_where_used("shared", root, with_text=True)
+
+    assert [(i.file, i.line, i.confidence) for i in result.items[1:]] == [("web/app.js", 1, "text")]
+
+
+def test_common_word_is_a_mention_only_if_written_as_code(repo):
+    root = repo(
+        "--- a.py\nclass URL:\n    def password(self): ...\n    def raw_path(self): ...\n"
+        "--- notes.md\nYour password is safe.\nUse `password` or url.password here.\n"
+        "password(x)\nthe raw_path of it\n"
+    )
+    build_graph_for_repo(root)
+
+    common = tool_rag_where_used("URL.password", root, with_text=True)
+    telling = tool_rag_where_used("URL.raw_path", root, with_text=True)
+
+    assert [i.line for i in common.items[1:]] == [2, 3]
+    assert [i.line for i in telling.items[1:]] == [4]
+    assert [i.kind for i in tool_rag_where_used("URL.password", root).items] == ["definition"]
+
+
+def test_module_is_mentioned_by_its_full_name_and_has_no_possible_uses(repo):
+    root = repo(
+        "--- pkg/__init__.py\n--- pkg/a.py\n--- b.py\nimport pkg.a\ndef f(x): x.a\n"
+        "--- notes.txt\na\npkg.a\n"
+    )
+    build_graph_for_repo(root)
+
+    result = tool_rag_where_used("pkg.a", root, with_text=True)
+
+    assert [(i.file, i.line) for i in result.items] == [
+        ("pkg/a.py", 1),
+        ("b.py", 1),
+        ("notes.txt", 2),
+    ]
+    assert result.possible_count == 0
+
+
+# --- lineage --------------------------------------------------------------------------------
+
+CHAIN = """\
+--- a.py
+class Base:
+    def m(self): ...
+class Part(Base):
+    def __init__(self):
+        helper()
+    def m(self):
+        self.other()
+    def other(self): ...
+def helper():
+    return top()
+def top():
+    def inner():
+        return Part()
+    return inner
+top()
+--- b.py
+import a
+"""
+
+
+def test_upstream_is_breadth_first_with_paths_and_stops_at_cycles(repo):
+    root = repo(CHAIN)
+    build_graph_for_repo(root)
+
+    result = tool_rag_lineage("top", "upstream", root)
+
+    assert [(item.symbol, item.depth) for item in result.items] == [
+        ("a.Part", 1),
+        ("a.Base", 2),
+        ("a.helper", 2),
+    ]
+    assert result.items[2].path == ("a.top", "a.Part", "a.helper")
+    assert (result.items[0].kind, result.items[0].line) == ("calls", 13)
+
+
+def test_downstream_lists_the_dependents(repo):
+    root = repo(CHAIN)
+    build_graph_for_repo(root)
+
+    result = tool_rag_lineage("Part.other", "downstream", root)
+
+    assert [item.symbol for item in result.items] == ["a.Part.m"]
+    deeper = tool_rag_lineage("helper", "downstream", root)
+    assert [item.path for item in deeper.items] == [
+        ("a.helper", "a.Part.__init__"),
+    ]
+
+
+def test_lineage_is_bounded_by_depth_and_limit(repo):
+    root = repo(CHAIN)
+    build_graph_for_repo(root)
+
+    near = tool_rag_lineage("top", "up", root, depth=1)
+    few = tool_rag_lineage("top", "up", root, 2)
+
+    assert ([item.symbol for item in near.items], near.truncated) == (["a.Part"], False)
+    assert (len(few.items), few.truncated) == (2, True)
+
+
+def test_module_depends_on_its_imports(repo):
+    root = repo(CHAIN)
+    build_graph_for_repo(root)
+
+    assert [i.symbol for i in tool_rag_lineage("b", "up", root).items] == ["a"]
+    assert [i.symbol for i in tool_rag_lineage("a", "down", root).items] == ["b"]
+
+
+def test_module_level_code_is_a_dependent_that_is_not_followed(repo):
+    root = repo("--- a.py\ndef f(): ...\nf()\n--- b.py\nimport a\n")
+    build_graph_for_repo(root)
+
+    assert [i.symbol for i in tool_rag_lineage("f", "down", root).items] == ["a"]
+
+
+def test_override_depends_on_the_overridden_method(repo):
+    root = repo("--- a.py\nclass A:\n    def m(self): ...\nclass B(A):\n    def m(self): ...\n")
+    build_graph_for_repo(root)
+
+    assert [(i.symbol, i.kind) for i in tool_rag_lineage("A.m", "down", root).items] == [
+        ("a.B.m", "overrides")
+    ]
+
+
+DISPATCH = """\
+--- a.py
+class Base:
+    def handle(self): ...
+class Middle(Base): ...
+class Leaf(Middle):
+    def handle(self): ...
+def run(route: Base):
+    route.handle()
+def main(leaf: Leaf):
+    leaf.handle()
+"""
+
+
+def test_call_through_a_base_class_is_a_dispatch_use_of_overrides(repo):
+    root = repo(DISPATCH)
+    build_graph_for_repo(root)
+
+    base = tool_rag_where_used("Base.handle", root)
+    leaf = tool_rag_where_used("Leaf.handle", root)
+
+    assert [(i.line, i.kind, i.confidence, i.through) for i in base.items[1:]] == [
+        (7, "calls", "exact", None),
+        (5, "overrides", "dispatch", None),
+    ]
+    assert [(i.line, i.kind, i.confidence, i.through) for i in leaf.items[1:]] == [
+        (9, "calls", "exact", None),
+        (7, "calls", "dispatch", "a.Base.handle"),
+    ]
+
+
+def test_inherited_member_is_found_by_the_name_of_the_subclass(repo):
+    root = repo(DISPATCH)
+    build_graph_for_repo(root)
+
+    assert tool_rag_where_used("Middle.handle", root).resolved == "a.Base.handle"
+    assert tool_rag_where_used("a.Middle.handle", root).resolved == "a.Base.handle"
+    with pytest.raises(UnknownSymbol):
+        tool_rag_where_used("Middle.absent", root)
+
+
+NO_DISPATCH = """\
+--- a.py
+class Base:
+    def handle(self): ...
+class Leaf(Base):
+    def handle(self):
+        super().handle()
+class Other(Base):
+    def handle(self):
+        Base.handle(self)
+def run():
+    Base().handle()
+    base = Base()
+    base.handle()
+"""
+
+
+def test_call_of_an_exact_class_does_not_reach_overrides(repo):
+    root = repo(NO_DISPATCH)
+    build_graph_for_repo(root)
+
+    base = tool_rag_where_used("Base.handle", root)
+    leaf = tool_rag_where_used("Leaf.handle", root)
+    context = CodeGraph(root).context("Leaf.handle")
+    feeds = {i.symbol for i in tool_rag_lineage("Leaf.handle", "up", root).items}
+
+    assert [(i.line, i.kind) for i in base.items if i.confidence == "exact"] == [
+        (2, "definition"),
+        *((line, "calls") for line in (5, 8, 10, 12)),
+    ]
+    assert [i.line for i in leaf.items] == [4]
+    assert not tool_rag_lineage("Leaf.handle", "down", root).items
+    assert feeds == {"a.Base.handle"}
+    assert [i.kind for i in context.items] == ["definition", "callee"]
+
+
+def test_lineage_follows_a_call_through_a_base_class_to_overrides(repo):
+    root = repo(DISPATCH)
+    build_graph_for_repo(root)
+
+    feeds = {i.symbol: i.confidence for i in tool_rag_lineage("run", "up", root).items}
+    users = {i.symbol: i.confidence for i in tool_rag_lineage("Leaf.handle", "down", root).items}
+
+    assert feeds["a.Base.handle"] == "exact"
+    assert feeds["a.Leaf.handle"] == "dispatch"
+    assert users == {"a.main": "exact", "a.run": "dispatch"}
+
+
+# --- context --------------------------------------------------------------------------------
+
+EDITED = """\
+--- shop/cart.py
+from shop.money import rounded
+
+
+def total(prices):
+    \"\"\"What all of it costs.\"\"\"
+    return rounded(sum(prices))
+--- shop/money.py
+def rounded(amount):
+    return round(amount, 2)
+--- shop/till.py
+from shop.cart import total
+
+
+def pay(cart):
+    return total(cart)
+--- tests/test_cart.py
+from shop.cart import total
+from shop.till import pay
+
+
+def test_total():
+    assert total([1]) == 1
+
+
+def test_pay():
+    assert pay([1]) == 1
+"""
+
+
+def test_context_is_the_source_callers_callees_and_tests(repo):
+    root = repo(EDITED)
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).context("total")
+
+    assert [(i.kind, i.symbol, i.line) for i in found.items] == [
+        ("definition", "shop.cart.total", 4),
+        ("caller", "shop.till.pay", 5),
+        ("callee", "shop.money.rounded", 1),
+        ("test", "tests.test_cart.test_total", 6),
+        ("test", "tests.test_cart.test_pay", 10),
+    ]
+    assert found.docstring == "What all of it costs."
+    assert found.items[0].snippet.text.endswith("return rounded(sum(prices))")
+    assert "def pay(cart):" in found.items[1].snippet.text
+    assert not found.truncated
+
+
+@pytest.mark.parametrize(
+    ("tokens", "kinds"),
+    [(200, {"definition"}), (1000, {"definition", "caller", "callee"})],
+)
+def test_context_is_cut_to_its_tokens_and_truncated(repo, tokens, kinds):
+    long = "\n".join(f"    value_{n} = helper({n})" for n in range(300))
+    calls = "\n".join(f"def caller_{n}(): return long()" for n in range(50))
+    root = repo(f"--- a.py\ndef helper(n): ...\ndef long():\n{long}\n{calls}\n")
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).context("long", tokens)
+
+    assert found.truncated
+    assert found.tokens <= tokens
+    assert {i.kind for i in found.items} == kinds
+
+
+def test_context_of_an_override_has_the_callers_of_the_overridden_method(repo):
+    root = repo(
+        "--- a.py\nclass Base:\n    def m(self): ...\nclass Sub(Base):\n    def m(self): ...\n"
+        "def go(b: Base):\n    b.m()\ndef stay(s: Sub):\n    s.m()\n"
+    )
+    build_graph_for_repo(root)
+
+    items = CodeGraph(root).context("Sub.m").items
+
+    callers = [(item.symbol, item.confidence) for item in items if item.kind == "caller"]
+    assert callers == [("a.stay", "exact"), ("a.go", "dispatch")]
+
+
+def test_docstring_is_found_beside_unindented_text_and_invalid_escapes(repo):
+    root = repo(
+        '--- a.py\nclass A:\n    def m(self):\n        """Sends a letter: \\\\d."""\n'
+        '        return """\nDear \\d,\n"""\n'
+    )
+    build_graph_for_repo(root)
+
+    assert CodeGraph(root).context("A.m").docstring == "Sends a letter: \\d."
+
+
+def test_constant_has_a_context(repo):
+    root = repo("--- a.py\nLIMIT = 3\ndef f():\n    return LIMIT\n")
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).context("LIMIT")
+
+    assert [(i.kind, i.snippet.text) for i in found.items[:1]] == [("definition", "LIMIT = 3")]
+    assert found.docstring is None
+    assert [i.symbol for i in found.items[1:]] == ["a.f"]
+
+
+def test_unknown_direction_is_refused_with_the_valid_ones(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    with pytest.raises(InvalidRequest, match="upstream"):
+        tool_rag_lineage("use", "sideways", seed_repo)
+
+
+# --- search ---------------------------------------------------------------------------------
+
+
+def test_adjacent_matches_share_a_snippet_and_distant_ones_do_not(repo):
+    root = repo("--- a.txt\nhit\n1\nhit\n" + "x\n" * 9 + "hit\n")
+    build_graph_for_repo(root)
+
+    result = tool_rag_search("hit", root)
+
+    assert [item.lines for item in result.items] == [(1, 3), (13,)]
+    assert result.items[0].snippet.text == "hit\n1\nhit\nx\nx"
+
+
+def test_search_has_options_for_case_and_regular_expressions(repo):
+    root = repo("--- a.txt\nOne\none two\n")
+    build_graph_for_repo(root)
+
+    assert [i.lines for i in tool_rag_search("one", root).items] == [(2,)]
+    assert [i.lines for i in tool_rag_search("one", root, ignore_case=True).items] == [(1, 2)]
+    assert [i.lines for i in tool_rag_search("^o.*two$", root, is_regex=True).items] == [(2,)]
+    found = tool_rag_search("^O.*TWO$", root, is_regex=True, ignore_case=True)
+    assert [i.lines for i in found.items] == [(2,)]
+    assert tool_rag_search("o.e", root).items == ()
+
+
+def test_search_is_truncated_only_if_there_is_more(repo):
+    root = repo("--- a.txt\nhit\n--- b.txt\nhit\n")
+    build_graph_for_repo(root)
+
+    assert tool_rag_search("hit", root, 1).truncated
+    assert not tool_rag_search("hit", root, 2).truncated
+
+
+@pytest.mark.parametrize("pattern", ["(", "a{99999999999}", "*"])
+def test_invalid_regex_is_refused(seed_repo, pattern):
+    build_graph_for_repo(seed_repo)
+
+    with pytest.raises(BadPattern, match="regular expression"):
+        tool_rag_search(pattern, seed_repo, is_regex=True)
+
+
+def test_slow_regex_is_stopped(repo):
+    root = repo("--- a.txt\n" + "a" * 400 + "!\n")
+    build_graph_for_repo(root)
+
+    with pytest.raises(BadPattern, match="longer than 2 s"):
+        tool_rag_search(r"^(a|aa)+$", root, is_regex=True)
+
+
+def test_empty_query_is_refused(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    with pytest.raises(BadPattern, match="empty"):
+        tool_rag_search("", seed_repo)
+
+
+# --- freshness ------------------------------------------------------------------------------
+
+
+def test_unchanged_repository_is_fresh(seed_repo):
+    build_graph_for_repo(seed_repo)
+
+    assert tool_rag_search("x", seed_repo).freshness_state == "FRESH"
+
+
+def test_changed_added_and_deleted_files_are_named(seed_repo):
+    build_graph_for_repo(seed_repo)
+    graph = CodeGraph(seed_repo)
+    graph.search("x")
+    (seed_repo / "module_a.py").write_text("def target_symbol(): ...\n")
+    (seed_repo / "module_b.py").unlink()
+    (seed_repo / "module_c.py").write_text("")
+
+    result = graph.search("x")
+
+    assert result.freshness_state == "STALE"
+    assert result.staleness.changed == ("module_a.py",)
+    assert result.staleness.added == ("module_c.py",)
+    assert result.staleness.deleted == ("module_b.py",)
+
+
+def test_change_of_the_same_size_at_the_same_time_is_detected(seed_repo):
+    (seed_repo / "module_a.py").write_text("x = 1\n")
+    build_graph_for_repo(seed_repo)
+    (seed_repo / "module_a.py").write_text("x = 2\n")
+
+    assert tool_rag_search("x", seed_repo).staleness.changed == ("module_a.py",)
+
+
+def test_touched_file_with_the_same_content_is_fresh(seed_repo):
+    build_graph_for_repo(seed_repo)
+    text = (seed_repo / "module_a.py").read_text()
+    (seed_repo / "module_a.py").unlink()
+    (seed_repo / "module_a.py").write_text(text)
+
+    assert tool_rag_search("x", seed_repo).freshness_state == "FRESH"
+
+
+def test_graph_of_another_builder_is_stale(seed_repo):
+    build_graph_for_repo(seed_repo)
+    target = seed_repo / ".judge/rag_graph.json"
+    target.write_bytes(target.read_bytes().replace(b'"builder":"3', b'"builder":"0', 1))
+
+    result = tool_rag_search("x", seed_repo)
+
+    assert result.freshness_state == "STALE"
+    assert "builder" in result.staleness.reason
+    assert build_graph_for_repo(seed_repo).files == 2
+    assert tool_rag_search("x", seed_repo).freshness_state == "FRESH"
+
+
+def test_open_graph_notices_a_new_build(seed_repo):
+    build_graph_for_repo(seed_repo)
+    graph = CodeGraph(seed_repo)
+    before = graph.where_used("target_symbol")
+    (seed_repo / "module_c.py").write_text("import module_a\nmodule_a.target_symbol()\n")
+    build_graph_for_repo(seed_repo)
+
+    after = graph.where_used("target_symbol")
+
+    assert (len(before.items), len(after.items)) == (3, 4)
+
+
+@pytest.mark.parametrize("root", ["/nowhere/at/all", "a\0b", "x" * 5000, __file__])
+def test_path_that_is_no_folder_is_refused(root):
+    with pytest.raises(BadRepository):
+        build_graph_for_repo(root)
+
+
+# --- ranked search --------------------------------------------------------------------------
+
+RANKED = """\
+--- app/sessions.py
+class SessionStore:
+    def expire_old_sessions(self, now):
+        for key in list(self.sessions):
+            if self.sessions[key].ends < now:
+                del self.sessions[key]
+    def open_session(self, user):
+        return Session(user)
+--- app/mail.py
+def send_mail(user, text):
+    # a session is not needed here
+    connect().send(user, text)
+def getUserId(row):
+    return row[0]
+--- tests/test_sessions.py
+def test_expire_old_sessions():
+    assert expire_old_sessions(1)
+--- notes.md
+How old sessions expire: expire old sessions each night.
+"""
+
+
+OTHER_LANGUAGES = """\
+--- server/router.go
+package server
+
+// Match tells which handler a path belongs to.
+func (r *Router) Match(path string) Handler {
+	return r.tree.find(path)
+}
+
+func (r *Router) Close() {
+	r.tree = nil
+}
+--- lib/cache.js
+exports.evictOldest = function (entries) {
+  entries.shift()
+}
+const sizeOf = (entries) => {
+  return entries.length
+}
+--- src/loop.c
+int loop_start(loop_t *loop)
+{
+  return run(loop);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "file", "head"),
+    [
+        ("which handler belongs to a path", "server/router.go", "// Match tells"),
+        ("evict the oldest entries", "lib/cache.js", "exports.evictOldest"),
+        ("sizeOf", "lib/cache.js", "const sizeOf"),
+        ("how is the loop started", "src/loop.c", "int loop_start"),
+    ],
+)
+def test_definitions_of_languages_without_a_reader_are_ranked(repo, question, file, head):
+    root = repo(OTHER_LANGUAGES)
+    build_graph_for_repo(root)
+
+    first = CodeGraph(root).rank(question).items[0]
+
+    assert (first.file, first.kind) == (file, "definition")
+    assert first.snippet.text.startswith(head)
+
+
+@pytest.mark.parametrize("question", ["query", "Query", "what copies queries", "querying"])
+def test_word_that_ends_in_y_is_found_in_each_form(repo, question):
+    root = repo("--- a.py\nclass Query:\n    def clone(self): ...\nclass Other: ...\n")
+    build_graph_for_repo(root)
+
+    assert CodeGraph(root).rank(question).items[0].line == 1
+
+
+def test_exact_name_ranks_its_definition_before_frequent_mentions(repo):
+    often = "".join(f"def open_store_{n}(store):\n    return Store(store)\n" for n in range(9))
+    root = repo(f"--- store/store.py\n{often}--- base.py\n{'x = 1' + chr(10)}class Store: ...\n")
+    build_graph_for_repo(root)
+
+    first = CodeGraph(root).rank("Store").items[0]
+
+    assert (first.file, first.line) == ("base.py", 2)
+
+
+def test_matches_of_several_files_come_before_all_of_one(repo):
+    many = "".join(f"def load_page_{n}(): ...\n" for n in range(8))
+    root = repo(f"--- a.py\n{many}--- b.py\ndef load_page_of(url): ...\n")
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).rank("load page").items
+
+    assert "b.py" in [item.file for item in found[:4]]
+
+
+def test_file_with_the_exact_name_comes_before_one_that_contains_it(repo):
+    body = "def run():\n    return send(loop)\n"
+    root = repo(f"--- app/a_streams_peer.py\n{body}--- app/streams.py\n{body}")
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).rank("how do streams send").items
+
+    assert found[0].file == "app/streams.py"
+
+
+def test_file_with_more_matches_comes_first(repo):
+    alone = "def parse_header(line):\n    return line\n"
+    many = alone + "".join(f"def header_{n}(): ...\n" for n in range(5))
+    root = repo(f"--- a.py\n{alone}def f(): ...\n--- b.py\n{many}")
+    build_graph_for_repo(root)
+
+    assert CodeGraph(root).rank("header parsing").items[0].file == "b.py"
+
+
+def test_an_empty_module_is_ranked_by_its_path(repo):
+    root = repo("--- zebra.py\n")
+    (root / "zebra.py").write_bytes(b"")
+    build_graph_for_repo(root)
+
+    assert [item.file for item in CodeGraph(root).rank("zebra").items] == ["zebra.py"]
+
+
+def test_ranked_item_has_only_the_lines_that_it_shows(repo):
+    root = repo("--- a.py\ndef page():\n" + "    page = 1\n" * 30)
+    build_graph_for_repo(root)
+
+    item = CodeGraph(root).rank("page").items[0]
+
+    assert item.lines == (1, 2, 3, 4, 5)
+
+
+@given(st.lists(st.binary(max_size=250) | st.sampled_from([b"def f", b"// x", b"f() {"])))
+def test_sections_have_each_line_once_and_in_order(lines):
+    content = with_line_feeds(b"\n".join(lines))
+    for language in ("go", "markdown"):
+        found = guess_sections(content, language)
+
+        held = [line for one in found for line in range(one.start, one.end + 1)]
+        assert held == list(range(1, count_lines(content) + 1))
+
+
+def test_a_line_belongs_to_the_innermost_section_around_it():
+    sections = [Section(1, 20, "m"), Section(2, 9, "m.A"), Section(4, 6, "m.A.f")]
+
+    owners = [*map(innermost(sections), (1, 2, 4, 6, 7, 10, 20))]
+
+    assert owners == [0, 1, 2, 2, 1, 0, 0]
+
+
+class CountedSections(list[Section]):
+    """Sections that count how often one is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, index):
+        self.looks += 1
+        return super().__getitem__(index)
+
+
+def test_lines_below_many_definitions_do_not_look_at_each_of_them():
+    count = 2_000
+    functions = [Section(line, line, f"m.f{line}") for line in range(2, count)]
+    sections = CountedSections([Section(1, 2 * count, "m"), *functions])
+
+    assert not any(map(innermost(sections), range(count, 2 * count)))
+    assert sections.looks < 10 * count
+
+
+def test_among_many_files_the_one_that_defines_the_name_comes_first(repo):
+    # More files than are searched line by line, and each speaks of it more often.
+    many = "".join(f"--- a{n}.py\nheader = parse(header, header)\n" for n in range(250))
+    root = repo(f"{many}--- z.py\ntimeout = 1\ndef parse_header(line): ...\n")
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).rank("parse header", limit=250)
+
+    assert (found.items[0].file, found.items[0].line) == ("z.py", 2)
+    assert found.truncated
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "head"),
+    [
+        ("py", "def runner_{}(): return run", "def run(path): ..."),
+        ("go", "func runner_{}() {{ run }}", "func run(path) {"),
+    ],
+)
+def test_among_many_files_a_name_finds_its_definition(repo, name, other, head):
+    many = "".join(f"--- a{n}.{name}\n{other.format(n)}\n" for n in range(250))
+    root = repo(f"{many}--- z.{name}\n{head}\n")
+    build_graph_for_repo(root)
+
+    assert CodeGraph(root).rank("run").items[0].file == f"z.{name}"
+
+
+@pytest.mark.parametrize("name", ["f", "Store.f", "b.Store.f"])
+def test_a_short_or_qualified_name_finds_its_definition(repo, name):
+    root = repo(
+        "--- a.py\ndef store(f): return f(f.store)\n--- b.py\nclass Store:\n    def f(): ...\n"
+    )
+    build_graph_for_repo(root)
+
+    first = CodeGraph(root).rank(name).items[0]
+
+    assert (first.file, first.line) == ("b.py", 2)
+
+
+@pytest.mark.parametrize("query", ["Ölpreis", "ölpreis", "ÖLPREIS", "naechster Ölpreis"])
+def test_capitals_are_ignored_in_all_letters(repo, query):
+    root = repo("--- a.py\ndef f(): ...\nclass Ölpreis: ...\n")
+    build_graph_for_repo(root)
+
+    assert [item.line for item in CodeGraph(root).rank(query).items] == [2]
+
+
+def test_ranked_search_reads_a_file_in_its_encoding(repo):
+    root = repo("--- a.txt\n")
+    (root / "a.txt").write_bytes("one\nun café\n".encode("latin-1"))
+    build_graph_for_repo(root)
+
+    assert [item.line for item in CodeGraph(root).rank("café").items] == [2]
+
+
+def test_a_word_after_an_acronym_is_found(repo):
+    root = repo("--- a.py\nclass HTTPServer: ...\nclass OBSERVER: ...\n")
+    build_graph_for_repo(root)
+
+    assert [item.line for item in CodeGraph(root).rank("server").items] == [1]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_ranked_search_counts_lines_whatever_ends_them(repo, ending):
+    root = repo("--- notes.txt\n")
+    text = ending.join(["first", "second", "a zebra", "last"])
+    (root / "notes.txt").write_bytes(text.encode())
+    build_graph_for_repo(root)
+
+    assert CodeGraph(root).rank("zebra").items[0].line == 3
+
+
+def test_question_ranks_the_definition_before_tests_and_prose(repo):
+    root = repo(RANKED)
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).rank("how do old sessions expire?").items
+
+    kinds = [(i.file, i.kind) for i in found if i.file != "app/sessions.py"]
+    assert found[0].file == "app/sessions.py"
+    assert kinds[:2] == [("tests/test_sessions.py", "definition"), ("notes.md", "match")]
+    assert found[0].snippet.text.startswith("    def expire_old_sessions")
+
+
+@pytest.mark.parametrize("question", ["user id", "userId", "user_ids", "GET_USER_ID"])
+def test_identifiers_are_found_by_their_parts(repo, question):
+    root = repo(RANKED)
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).rank(question)
+
+    assert "getUserId" in found.items[0].snippet.text
+    assert CodeGraph(root).rank(question, 1).truncated
+
+
+@pytest.mark.parametrize("question", ["zebra", "?!", "the"])
+def test_question_without_a_match_finds_nothing(repo, question):
+    root = repo("--- a.py\ndef f(): ...\n")
+    build_graph_for_repo(root)
+
+    assert CodeGraph(root).rank(question).items == ()
+
+
+@settings(max_examples=100, deadline=None)
+@given(question=st.text(max_size=60))
+def test_any_question_is_answered_or_refused(tmp_path_factory, question):
+    root = tmp_path_factory.mktemp("ranked")
+    (root / "a.py").write_text("def f(): ...\n")
+    build_graph_for_repo(root)
+
+    try:
+        assert len(CodeGraph(root).rank(question, 5).items) <= 5
+    except BadPattern:
+        assert not question.strip()
+
+
+def test_only_the_first_words_of_a_long_question_are_searched(repo):
+    root = repo("--- a.py\ndef first(): ...\ndef word99x(): ...\n")
+    question = "first " + " ".join(f"word{number}x" for number in range(100))
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).rank(question, limit=5)
+
+    assert [item.line for item in found.items] == [1]
+
+
+def test_file_with_a_colon_in_its_name_is_searched_as_text(repo):
+    root = repo("--- a:b.py\ndef colon():\n    pass\n--- c.py\ndef plain():\n    pass\n")
+    build_graph_for_repo(root)
+    graph = CodeGraph(root)
+
+    assert [item.file for item in graph.search("def colon").items] == ["a:b.py"]
+    assert graph.where_used("plain").resolved == "c.plain"

@@ -1,0 +1,785 @@
+"""One small repository for each TypeScript construct through which a symbol can be used.
+
+A line that ends in `// use` is an exact use of the symbol in the case's title, one that ends in
+`// inferred` an inferred one, through an undeclared result; no other line is a use.
+"""
+
+import json
+import os
+import sys
+import time
+
+import pytest
+from codegraph.path_aliases import PathAliases
+from codegraph.python_api import CodeGraph, build_graph_for_repo, tool_rag_where_used
+from codegraph.read.languages import read_facts
+from codegraph.store.artifact import gc_paused
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from marked_lines import cases, marked, sure_uses
+
+from codegraph import ir
+from tests.cpu_time import cpu_seconds
+
+pytest.importorskip("tree_sitter_typescript", reason="the extra `typescript` is not installed")
+
+CASES = """
+=== a function by a named import | web.mail.send
+--- web/mail.ts
+export function send(to: string) { return to; }
+send("a"); // use
+--- web/app.ts
+import { send, other as post } from "./mail"; // use
+function f(send: () => void) {
+  send();
+}
+function g() {
+  return send("b"); // use
+}
+const h = { send }; // use
+--- web/deep/page.tsx
+import { send as go } from "../mail.js"; // use
+export const Page = () => <button onClick={() => go("x")}>Go</button>; // use
+--- web/else.ts
+import { send } from "mailer";
+send("c");
+=== a default import and one of the module | lib.draw
+--- lib/index.ts
+const draw = (x: number) => x;
+export default draw; // use
+export { draw, draw as paint }; // use
+--- a.ts
+import sketch from "./lib"; // use
+import * as lib from "./lib";
+import { paint } from "./lib"; // use
+sketch(1); // use
+lib.draw(2); // use
+paint(3); // use
+=== a name that another module passes on | a.Base
+--- a.ts
+export class Base {}
+--- b.ts
+export { Base } from "./a"; // use
+export * from "./a";
+--- c.ts
+import { Base } from "./b"; // use
+class Child extends Base {} // use
+const made: Base = new Base(); // use
+=== files that import from one that passes on all of them | add.add
+--- src/index.ts
+export * from "./add";
+export * from "./sum";
+--- src/sum.ts
+import { add, sum as itself } from "./index"; // use
+export const sum = (xs: number[]) => xs.reduce(add); // use
+--- src/add.ts
+import { sum } from "./index";
+export const add = (a: number, b: number) => a + b;
+=== a method, by this, by a declared type and by new | a.Store.save
+--- a.ts
+export class Store {
+  save(x: number) { return x; }
+  again() { [1].map((x) => this.save(x)); } // use
+}
+export class Other { save() {} }
+--- b.ts
+import { Store, Other } from "./a";
+class Page {
+  private other: Other = new Other();
+  constructor(private readonly store: Store, rest: Store[]) {
+    this.store.save(1); // use
+    this.other.save();
+    for (const one of rest) one.save(2); // use
+  }
+}
+function f(store: Store, unknown) {
+  store.save(3); // use
+  unknown.save(4);
+  const made = new Store();
+  made.save(5); // use
+}
+=== what a function gives back without saying so | a.Store.save
+--- a.ts
+class Store { save() {} }
+function open() { return new Store(); }
+function close(): Store { return new Store(); }
+open().save(); // inferred
+close().save(); // use
+=== a method that a subclass inherits | a.Base.run
+--- a.ts
+class Base { run() {} }
+class Child extends Base { go() { this.run(); } } // use
+new Child().run(); // use
+=== an interface | a.Named
+--- a.ts
+export interface Named { name: string; }
+class A implements Named { name = "a"; } // use
+function f(one: Named | null): Named { return one!; } // use
+=== a type that is declared for a function or a class | a.Named
+--- a.ts
+export interface Named { (name: string): void; }
+const one: Named = (name) => {}; // use
+const two: Box<Named> = class {}; // use
+class A {
+  three: Named = function () {}; // use
+}
+=== a constant as the name of a member | a.KEY
+--- a.ts
+export const KEY = "key";
+class A {
+  [KEY]() {} // use
+  static [KEY] = 1; // use
+}
+const one = { [KEY]() {}, other: 1 }; // use
+const two = { [KEY]: 1 }; // use
+interface B { [KEY]: string; } // use
+function f(): { [KEY]: true } {} // use
+=== this in a function that has its own | a.Store.save
+--- a.ts
+export class Store {
+  save() {}
+  go() {
+    [1].forEach(() => { this.save(); }); // use
+    [1].forEach(function () { this.save(); });
+    function inner() { return this.save(); }
+  }
+}
+function outer(this: Store) { this.save(); } // use
+=== a field of an interface | a.Named.title
+--- a.ts
+interface Named { title: string; }
+function f(one: Named, other: any) {
+  return one.title + other.title; // use
+}
+=== a member of an enumeration | a.Colour.Red
+--- a.ts
+enum Colour { Red, Green = 2 }
+const c = Colour.Red; // use
+const d = Colour.Green;
+=== a constant of a module | a.LIMIT
+--- a.ts
+export const LIMIT = 3;
+--- b.ts
+import { LIMIT } from "./a"; // use
+if (1 < LIMIT) { let LIMITS = LIMIT; } // use
+=== a type from a declaration file | t.Options
+--- t.d.ts
+export interface Options { name: string }
+--- a.ts
+import type { Options } from "./t"; // use
+const f = (o: Options) => o.name; // use
+=== types that a module passes on as types alone | a.Options
+--- a.ts
+export interface Options { name: string }
+--- b.ts
+export type * from "./a";
+--- c.ts
+import type { Options } from "./b"; // use
+const f = (o: Options) => o.name; // use
+=== a function that is declared, with overloads | a.parse
+--- a.ts
+declare function parse(text: string): void;
+declare function parse(text: number): void;
+parse("1"); // use
+=== a module under a name, passed on or required | a.add
+--- a.ts
+export function add() {}
+--- b.ts
+export * as sums from "./a";
+--- c.ts
+import { sums } from "./b";
+import a = require("./a");
+sums.add(); // use
+a.add(); // use
+=== decorators | a.Field
+--- a.ts
+export function Field(of?: unknown): any {}
+--- b.ts
+import { Field } from "./a"; // use
+@Field // use
+class Row {
+  @Field name = ""; // use
+  @Field() get() {} // use
+  constructor(@Field() private id: number) {} // use
+}
+@Field() // use
+export class Table {}
+=== the index of a folder by its full name | ui.Button
+--- ui/index.tsx
+export const Button = () => null;
+--- a.tsx
+import { Button } from "./ui/index"; // use
+const page = <Button />; // use
+=== a module seen from the source root | lib.sums.add
+--- src/lib/sums.ts
+export function add() {}
+--- src/app/page.tsx
+import { add } from "@/lib/sums"; // use
+import * as sums from "~/lib/sums";
+add(); // use
+sums.add(); // use
+=== a module by an alias of the configuration | core.src.sums.add
+--- core/src/sums.ts
+export function add() {}
+--- core/src/index.ts
+export * from "./sums"; // nothing
+--- config/base.json
+{"compilerOptions": {"baseUrl": "nowhere"}}
+--- config/tsconfig.base.json
+{"compilerOptions": {"baseUrl": ".."}}
+--- web/tsconfig.json
+{ // JSON with comments, /* and */ "commas"
+  "extends": "../config/tsconfig.base",
+  "compilerOptions": {
+    "paths": {
+      "@core": ["core/src/index.ts"], /* the root of what is extended */
+      "@core/*": ["nowhere/*", "core/src/*"],
+      "@core/only/*": ["only/*"],
+    },
+  },
+}
+--- web/src/a.ts
+import { add } from "@core"; // use
+import { add as plus } from "@core/sums"; // use
+import { add as other } from "@core/only/sums";
+import * as sums from "core/src/sums";
+add(); // use
+plus(); // use
+other();
+sums.add(); // use
+--- else.ts
+import { add } from "@core";
+add();
+=== a module in the root of the repository | lib/sums.ts:add
+--- lib/sums.ts
+export function add() {}
+--- index.ts
+export { add } from "./lib/sums"; // use
+--- lib/deep/a.test.ts
+import { add } from "../.."; // use
+import { add as plus } from "../../lib/sums"; // use
+add(); // use
+plus(); // use
+=== names in blocks, of functions and of types | a.get
+--- a.ts
+export function get() {}
+export function _hidden() {}
+--- b.ts
+import { get } from "./a"; // use
+const api = { get() { get(); } }; // use
+type Props = { get: string; set(get: number): void };
+interface Other { get: string }
+let done: (get: string) => void;
+class Box<get> { held?: get; }
+const A = class { get() {} };
+declare module "x" { function get(): void; }
+function shadow(get: () => void) {
+  get();
+  [1].map((x) => get());
+}
+try { shadow(get); } catch (get) { console.log(get); } // use
+{ const get = 1; console.log(get); }
+for (const get of [1]) console.log(get);
+for (let get = 0; get < 1; get++) console.log(get);
+switch (1) { case 1: const get = 3; console.log(get); }
+function late() {
+  get();
+  const { x: get, y = 1 } = other();
+}
+if (done) { get(); } // use
+const { z = get } = api; // use
+=== var and let, and a function that stands before what it names | a.Store.add
+--- a.ts
+export class Store { add() {} }
+export class Other { add() {} }
+function f(flag: boolean) {
+  const early = () => { kept.add(); }; // use
+  let one = new Other();
+  if (flag) {
+    var found = new Store();
+    let one = new Store();
+    one.add(); // use
+    function inner() { one.add(); } // use
+  }
+  found.add(); // use
+  one.add();
+  const kept = new Store();
+}
+=== a method, whatever a block binds | a.Store.add
+--- a.ts
+export class Store { add() { return this; } }
+class Logged extends Store { add() { return super.add(); } } // use
+export class Other { add() {} }
+--- b.ts
+import { Store, Other } from "./a";
+type Props = { store: Store; other: Other };
+function f({ store, other: { add } }: Props, p: Props, m: Map<string, Store>, b: Box<Store>) {
+  store.add(); // use
+  const { store: s } = p;
+  s.add().add(); // use
+  m.get("x").add(); // use
+  b.held.add(); // use
+}
+class Box<T> { constructor(public held: T) {} }
+function g(on: boolean, all: Store[]) {
+  if (on) {
+    const one = new Store();
+    one.add(); // use
+  } else {
+    const one = new Other();
+    one.add();
+  }
+  for (const one of all) one.add(); // use
+  all[0].add(); // use
+  (all as any).add();
+}
+async function made(): Promise<Store> { return new Store(); }
+async function h() { (await made()).add(); } // use
+function bound<T extends Store>(one: T) { one.add(); } // use
+function fixed(all: readonly Store[]) { all[0].add(); } // use
+=== a field with the name of a type parameter | a.Box.Held
+--- a.ts
+export interface Box<Held> { Held: Held }
+--- b.ts
+import { Box } from "./a";
+export const f = (box: Box<string>) => box.Held; // use
+=== what a module exports without a name | a.default
+--- a.ts
+export default function () {}
+--- b.ts
+import run from "./a"; // use
+run(); // use
+=== a module that is loaded when it is needed | a.add
+--- a.ts
+export function add() {}
+--- b.ts
+const sums = require("./a");
+sums.add(); // use
+async function f() {
+  const { add: plus } = await import("./a"); // use
+  plus(); // use
+}
+=== a constant and a type of one name | a.Kind
+--- a.ts
+export const Kind = { A: 1 } as const;
+export type Kind = keyof typeof Kind;
+--- b.ts
+import { Kind } from "./a"; // use
+export function f(kind: Kind) { return Kind.A; } // use
+=== what begins with an underscore is passed on too | a._get
+--- a.ts
+export function _get() {}
+export default function main() {}
+--- b.ts
+export * from "./a";
+--- c.ts
+import { _get } from "./b"; // use
+_get(); // use
+=== modules by the newer suffix | a.add
+--- a.mts
+export function add() {}
+--- b.cts
+import { add } from "./a.mjs"; // use
+add(); // use
+=== members of a namespace | a.Sums.add
+--- a.ts
+export namespace Sums {
+  export function add() {}
+  export function twice() { add(); } // use
+}
+--- b.ts
+import { Sums } from "./a";
+import * as a from "./a";
+Sums.add(); // use
+a.Sums.add(); // use
+=== a constant of a namespace | a.Sums.ZERO
+--- a.ts
+namespace Sums {
+  export const ZERO = 0;
+  const other = ZERO; // use
+}
+const zero = Sums.ZERO; // use
+=== what a getter gives, and a static method | a.Store.save
+--- a.ts
+class Store { save() {} }
+class Page {
+  get store(): Store { return this.found; }
+  get found() { return new Store(); }
+  static all(first) { first.save(); }
+  go() {
+    this.store.save(); // use
+    this.found.save(); // inferred
+  }
+}
+=== what a class fills in for the type parameter of its base | a.Store.save
+--- a.ts
+class Store { save() {} }
+class Box<T> { held!: T; }
+class Shop extends Box<Store> {
+  go() { this.held.save(); } // use
+}
+class Bounded<T extends Store> {
+  go(one: T) {
+    const same: T = one;
+    same.save(); // use
+  }
+}
+=== names taken out of an object | a.send
+--- a.ts
+export const { send, other: [post = send] } = makeApi();
+--- b.ts
+import { send } from "./a"; // use
+send(); // use
+=== a value that is exported without a name | a.default
+--- a.ts
+export default { a: 1 };
+--- b.ts
+import settings from "./a"; // use
+settings.a; // use
+=== a function and a class whose names only they see | a.find
+--- a.ts
+function find() {}
+export function make() {
+  const one = class find {};
+  register(function find() {});
+  return find(); // use
+}
+=== a function and comments wherever they may stand | a.add
+--- a.ts
+export function add(x?: unknown): any { return x; }
+--- b.ts
+import Sums, /* all of */ { /* and */ add } from "./a"; // use
+export /* again */ { /* it */ add as plus } from "./a"; // use
+function f() {
+  return ( // why
+    add() // use
+  );
+}
+async function g() { await /* soon */ add(); } // use
+const h = /* one */ (/* two */ add()); // use
+const one = <Kind>/* as */ add(); // use
+const two = /* and */ add() /* as */ as /* a */ Kind; // use
+=== a class in types with comments | a.Store.save
+--- a.ts
+class Store { save() {} }
+function f(/* the store */ one: /* a */ Store, other: Store[] /* many */) {
+  one.save(); // use
+  other[0] // the first
+    .save(); // use
+}
+const made = <Store>/* of */ open();
+made.save(); // use
+const cast = open() /* is */ as /* a */ Store;
+cast.save(); // use
+=== a parameter of a constructor that is a field too | a.Store.save
+--- a.ts
+class Store { save() {} }
+class Page {
+  constructor(@Inject() private readonly one: Store, override two: Store, private
+    three: Store, four: Store) { super(); }
+  go() {
+    this.one.save(); // use
+    this.two.save(); // use
+    this.three.save(); // use
+    this.four.save();
+  }
+}
+=== a name that is another one outside | a.bigintType
+--- a.ts
+const bigintType = 1;
+export { bigintType as bigint }; // use
+let count: bigint;
+--- b.ts
+import { bigint } from "./a"; // use
+"""
+
+MARKS = {"exact": "// use", "inferred": "// inferred"}
+
+
+@pytest.mark.parametrize(("symbol", "files"), cases(CASES))
+def test_exact_and_inferred_uses_are_the_marked_lines(repo, symbol, files):
+    root = repo(files)
+    expected = {confidence: marked(root, "*.*ts*", mark) for confidence, mark in MARKS.items()}
+    assert sure_uses(root, symbol) == expected
+
+
+def test_method_on_a_receiver_of_unknown_type_is_a_possible_use(repo):
+    root = repo("--- a.ts\nclass A { save() {} }\nfunction f(x) { x.save(); }\n")
+    build_graph_for_repo(root)
+
+    found = tool_rag_where_used("A.save", root, with_possible=True)
+
+    assert [(i.line, i.confidence) for i in found.items] == [(1, "exact"), (2, "possible")]
+
+
+def test_comment_in_a_pattern_is_no_definition(repo):
+    root = repo("--- a.ts\nexport const {\n  // the one\n  one,\n} = make();\n")
+    assert build_graph_for_repo(root).nodes == 2  # the module and `one`
+
+
+def test_file_with_a_syntax_error_is_searched_as_text(repo):
+    root = repo("--- a.ts\nexport function ok() {}\n--- b.ts\nfunction {{{ ok(\n")
+    report = build_graph_for_repo(root)
+
+    assert report.unparsed == ("b.ts",)
+    assert CodeGraph(root).where_used("ok").text_mentions == 1
+
+
+def test_files_are_read_once_the_extra_is_installed(repo, monkeypatch):
+    root = repo("--- a.ts\nexport function ok() {}\nok();\n")
+    os.utime(root / "a.ts", (1, 1))
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "tree_sitter_typescript", None)
+        assert build_graph_for_repo(root).nodes == 0
+        assert build_graph_for_repo(root).read == 0
+
+    assert build_graph_for_repo(root).nodes == 2
+    assert build_graph_for_repo(root).read == 0
+
+
+def test_file_with_one_line_unknown_to_the_grammar_is_read(repo):
+    overloads = "interface Make {\n  (one: string): void\n  <T>(one: T): void\n}\n"
+    filling = "// So much is known.\n" * 100
+    root = repo(f"--- a.ts\n{filling}{overloads}export function ok() {{}}\nok();\n")
+
+    assert build_graph_for_repo(root).unparsed == ()
+    assert [use.line for use in CodeGraph(root).where_used("ok").items] == [105, 106]
+
+
+def test_import_with_a_syntax_error_does_not_end_the_build(repo):
+    filling = "// So much is known.\n" * 20
+    root = repo(f'--- a.ts\n{filling}import a, }} {{ b }} from "./m";\nfunction ok() {{}}\nok();\n')
+
+    build_graph_for_repo(root)
+
+    assert [use.line for use in CodeGraph(root).where_used("ok").items] == [22, 23]
+
+
+def test_method_of_an_interface_is_overridden_by_its_implementation(repo):
+    root = repo(
+        "--- a.ts\ninterface Named { name(): string }\n"
+        "class A implements Named { name() { return 'a'; } }\n"
+        "function f(one: Named) { return one.name(); }\n"
+    )
+    build_graph_for_repo(root)
+    graph = CodeGraph(root)
+
+    of_interface = {
+        (use.line, use.kind, use.confidence) for use in graph.where_used("Named.name").items
+    }
+    of_class = {(use.line, use.kind, use.confidence) for use in graph.where_used("A.name").items}
+
+    assert of_interface == {
+        (1, "definition", "exact"),
+        (3, "calls", "exact"),
+        (2, "overrides", "dispatch"),
+    }
+    assert of_class == {(2, "definition", "exact"), (3, "calls", "dispatch")}
+
+
+def test_typescript_tests_are_tests_and_not_callers(repo):
+    root = repo(
+        "--- sums.ts\nexport function add() {}\n"
+        '--- sums.test.ts\nimport { add } from "./sums";\n'
+        'describe("sums", () => {\n  it("adds", () => {\n    add();\n  });\n});\n'
+        "--- app.ts\nimport { add } from './sums';\nfunction go() { add(); }\n"
+    )
+    build_graph_for_repo(root)
+
+    found = CodeGraph(root).context("add").items
+
+    assert [(item.kind, item.file, item.line) for item in found] == [
+        ("definition", "sums.ts", 1),
+        ("caller", "app.ts", 2),
+        ("test", "sums.test.ts", 4),
+    ]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "import a from './b'",
+                "import a, { b }",
+                "from './b'",
+                "/* c */",
+                "export",
+                "class A",
+                "extends B",
+                "{",
+                "}",
+                "(",
+                ")",
+                "=>",
+                "f",
+                "x: T[]",
+                "=",
+                "new",
+                ".",
+                ",",
+                ";",
+                "static",
+                "async",
+                "é",
+                "`${a}`",
+                "enum E",
+                "\n",
+            ]
+        ),
+        max_size=30,
+    ).map(" ".join)
+)
+def test_any_source_is_read_or_refused_as_a_syntax_error(source):
+    try:
+        facts = read_facts("typescript", source)
+    except SyntaxError:
+        return
+    assert facts is not None
+    assert all(0 <= one.scope < len(facts.scopes) for one in facts.occurrences)
+
+
+def nested_source(opening: str, closing: str, inner: str = "a") -> str:
+    return opening * 5000 + inner + closing * 5000
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "const x = " + nested_source("[", "]"),
+        "const x = " + nested_source("f(", ")"),
+        "let x: " + nested_source("Array<", ">"),
+        "let " + nested_source("{a:{b:", "}}") + " = c",
+        "const x = a" + ".b" * 5000,
+        "if (a) {}" + " else if (a) {}" * 5000,
+    ],
+    ids=["brackets", "calls", "generics", "patterns", "members", "branches"],
+)
+def test_deeply_nested_file_is_searched_as_text_and_the_rest_is_built(repo, source):
+    root = repo(f"--- deep.ts\n{source};\n--- b.ts\nexport function ok() {{}}\n")
+
+    report = build_graph_for_repo(root)
+
+    assert report.unparsed == ("deep.ts",)
+    assert CodeGraph(root).search("ok", limit=1).items
+
+
+REPEATED = {
+    "constants": "export const c{n} = {n};\n",
+    "one name": "var one = {n};\n",
+    "one statement": "{separator} c{n} = {n}",
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_time_to_read_is_linear_in_the_length_of_a_file(name):
+    def read_s(count: int) -> float:
+        source = "".join(
+            REPEATED[name].format(n=n, separator="," if n else "let") for n in range(count)
+        )
+        start = time.process_time()
+        with gc_paused():
+            assert read_facts("typescript", source) is not None
+        return time.process_time() - start
+
+    # About 8; 40 to 64 when each statement looks at all names before it.
+    assert read_s(16000) < 25 * min(read_s(2000), read_s(2000))
+
+
+def test_union_of_many_members_is_read(repo):
+    names = " | ".join(f'"icon-{number}"' for number in range(2000))
+    root = repo(f"--- a.ts\nexport class Icon {{}}\nexport type Name = {names} | Icon;\n")
+
+    assert build_graph_for_repo(root).unparsed == ()
+    assert [use.line for use in CodeGraph(root).where_used("Icon").items] == [1, 2]
+
+
+def test_nested_types_are_read_once():
+    facts = read_facts("typescript", "class A<T> {}\nlet x: " + "A<" * 40 + "B" + ">" * 40 + ";")
+
+    assert facts is not None
+    assert len([one for one in facts.occurrences if one.target == ir.Name(0, "A")]) == 40
+
+
+def test_member_with_a_tilde_keeps_its_name(repo):
+    root = repo(
+        "--- a.ts\nexport function check() {}\n"
+        'export class A {\n  "~validate"() {\n    check();\n  }\n}\n'
+    )
+
+    build_graph_for_repo(root)
+
+    uses = CodeGraph(root).where_used("check").items
+    assert [use.enclosing for use in uses if use.kind == "calls"] == ['a.A."~validate"']
+
+
+def test_type_parameters_may_have_a_variance(repo):
+    root = repo("--- a.ts\nexport class Box<in T, out U = T> {}\nconst one = new Box();\n")
+
+    assert not build_graph_for_repo(root).unparsed
+    assert [use.line for use in CodeGraph(root).where_used("Box").items] == [1, 2]
+
+
+PARTS = st.sampled_from(
+    '{"compilerOptions": {"paths": "a/*" : ["*" ] } , /* */ // \\ "extends": "./tsconfig.json" '
+    '"baseUrl": ".." " [ {'.split()
+)
+
+
+@given(st.lists(PARTS, max_size=40).map(" ".join), st.text(max_size=10))
+def test_any_configuration_is_read_without_an_error(text, name):
+    aliases = PathAliases({"a/tsconfig.json": text, "tsconfig.json": text})
+    assert all(isinstance(target, str) for target in aliases.targets(name, "a/b.ts"))
+
+
+def test_long_chain_of_extended_configurations_is_followed():
+    chain = {
+        f"tsconfig.{number:05}.json": json.dumps({"extends": f"./tsconfig.{number + 1:05}"})
+        for number in range(5_000)
+    }
+    last = json.dumps({"compilerOptions": {"paths": {"a/*": ["src/*"]}}})
+    near = PathAliases({**dict(list(chain.items())[:30]), "tsconfig.00030.json": last})
+    far = PathAliases({**chain, "tsconfig.05000.json": last, "tsconfig.x.json": "{}"})
+    assert set(near.targets("a/b", "c.ts")) == {"src/b"}
+    assert set(far.targets("a/b", "c.ts")) == {"src/b"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/*" * 500_000,
+        '"\\' * 500_000,
+        "[" * 500_000,
+        json.dumps({"extends": ["./a.json", "./tsconfig.json"] * 5_000}),
+        json.dumps({"compilerOptions": {"paths": {"a/*": ["*" * 500_000]}}}),
+    ],
+    ids=["comments", "strings", "brackets", "configurations", "stars"],
+)
+def test_hostile_configuration_is_read_quickly(text):
+    def resolve() -> None:
+        PathAliases({"tsconfig.json": text, "a.json": text}).targets("a/" + "b" * 10_000, "b.ts")
+
+    assert cpu_seconds(resolve) < 0.5
+
+
+def test_build_follows_changed_path_aliases(repo):
+    root = repo(
+        "--- tsconfig.json\n{}\n--- a/sums.ts\nexport function add() {}\n"
+        '--- web/app.ts\nimport { add } from "#sums";\nadd();\n'
+    )
+
+    def uses(*paths: str) -> int:
+        config = {"compilerOptions": {"paths": {"#sums": paths}}}
+        (root / "tsconfig.json").write_text(json.dumps(config))
+        build_graph_for_repo(root)
+        return len(CodeGraph(root).where_used("a/sums.ts:add").items)
+
+    assert uses("b/sums") == 1
+    assert uses("b/sums", "a/sums") == 3
+    (root / "b").mkdir()
+    (root / "b/sums.ts").write_text("export function add() {}\n")
+    assert uses("b/sums", "a/sums") == 1
+    (root / "b/sums.ts").unlink()
+    assert uses("b/sums", "a/sums") == 3
+    (root / "tsconfig.json").write_text("[nonsense")
+    assert build_graph_for_repo(root).linked == 2

@@ -1,1 +1,0 @@
-"""Gemini, through google-genai."""

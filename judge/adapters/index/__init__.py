@@ -1,0 +1,1 @@
+"""Search indexes: Tantivy, with vectors beside it, and Qdrant."""

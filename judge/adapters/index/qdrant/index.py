@@ -1,0 +1,316 @@
+"""The index for several machines: one Qdrant collection, searched by words and by meaning.
+
+Words are our own BM25 sparse vectors; meaning, with an embedder, is dense vectors. Both are
+searched under the same filter and fused by reciprocal rank fusion. `points.py` converts passages
+and scopes, `writer.py` writes.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.common.client_exceptions import QdrantException
+from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
+from qdrant_client.models import Filter
+
+from judge.adapters.embedders.query_cache import WORDS_ONLY
+from judge.adapters.index.qdrant import points
+from judge.adapters.index.qdrant.points import TEXT_VECTOR, Condition, equals
+from judge.errors import EmbedderUnavailable, IndexUnavailable
+from judge.ports import Embedder, NameKind
+from judge.text import bm25
+from judge.text.relevance import idf, requirement
+from judge.types.search import (
+    EVERYWHERE,
+    CollectionStats,
+    Hit,
+    IndexedDocument,
+    Passage,
+    Scope,
+    SearchQuery,
+    SearchResults,
+    fold_name,
+)
+
+COLLECTION = "judge"
+"""The one Qdrant collection; Judge's own collections are payload in it."""
+
+TIMEOUT_S = 5
+"""For one request to the server."""
+
+CANDIDATES = 100
+"""At least so many hits of each kind are fused by rank."""
+
+MAX_NAMES = 10_000
+"""How many collections, folders, tags or documents are listed, the most used first."""
+
+PAGE = 1_000
+"""Documents read in one request."""
+
+_FIELD_OF = {"document": "document", "folder": "folders", "tag": "tag"}
+
+
+def open_client(url: str, api_key: str | None) -> AsyncQdrantClient:
+    """A client of the server at *url*; it sends nothing yet, and compares no versions."""
+    return AsyncQdrantClient(url=url, api_key=api_key, timeout=TIMEOUT_S, check_compatibility=False)
+
+
+@dataclass(slots=True)
+class QdrantIndex:
+    """See `SearchIndex` and `Catalogue`; *address* names the server in messages."""
+
+    client: AsyncQdrantClient
+    address: str
+    embedder: Embedder | None = None
+    _vectors: frozenset[str] = frozenset()
+
+    async def search(
+        self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
+    ) -> SearchResults:
+        """See `SearchIndex.search`; `total` counts the hits of the words, not those of meaning."""
+        if query.is_empty:
+            return SearchResults()
+        with translated_errors(self.address):
+            if not await self._exists():
+                return SearchResults()
+            vector, warnings = await self._query_vector(query)
+            scope_filter = self._scope_filter(query, scope)
+            relevant = await self._relevant(query, scope_filter)
+            prefetches: list[models.Prefetch] = []
+            candidates = max(limit + offset, CANDIDATES)
+            if relevant is not None:
+                prefetches.append(
+                    models.Prefetch(
+                        query=sparse(await self._weights(query)),
+                        using=TEXT_VECTOR,
+                        filter=relevant,
+                        limit=candidates,
+                    )
+                )
+            if vector and self.embedder:
+                prefetches.append(
+                    models.Prefetch(
+                        query=vector,
+                        using=self.embedder.name,
+                        filter=scope_filter,
+                        score_threshold=self.embedder.min_similarity,
+                        limit=candidates,
+                    )
+                )
+            hits = await self._hits(prefetches, limit, offset)
+            total = 0 if relevant is None else await self._count(relevant)
+        return SearchResults(hits, max(total, offset + len(hits) if hits else 0), warnings)
+
+    async def around(
+        self, passage_id: str, *, before: int = 0, after: int = 0
+    ) -> tuple[Passage, ...]:
+        """See `Catalogue.around`."""
+        document, _, position = fold_name(passage_id).rpartition(":")
+        if not position.isdecimal():
+            return ()
+        first, last = max(0, int(position) - before), int(position) + after
+        ids = [points.point_id(f"{document}:{number}") for number in range(first, last + 1)]
+        with translated_errors(self.address):
+            if not await self._exists():
+                return ()
+            records = await self.client.retrieve(COLLECTION, ids, with_payload=True)
+        passages = sorted((points.to_passage(p.payload) for p in records), key=lambda p: p.position)
+        is_there = any(fold_name(passage.id) == fold_name(passage_id) for passage in passages)
+        return tuple(passages) if is_there else ()
+
+    async def ping(self) -> None:
+        """See `Catalogue.ping`."""
+        with translated_errors(self.address):
+            await self.client.collection_exists(COLLECTION)
+
+    async def collections(self) -> tuple[CollectionStats, ...]:
+        """See `Catalogue.collections`."""
+        with translated_errors(self.address):
+            if not await self._exists():
+                return ()
+            passages = await self._facet("collection")
+            documents = await self._facet("collection", Filter(must=[equals("first", "1")]))
+            spellings = {name: await self._spelling(name) for name in passages}
+        return tuple(
+            CollectionStats(spelling, documents.get(name, 0), passages[name])
+            for name, spelling in sorted(spellings.items())
+            if spelling
+        )
+
+    async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
+        """See `Catalogue.documents`."""
+        firsts = Filter(must=[equals("collection", fold_name(collection)), equals("first", "1")])
+        records: list[IndexedDocument] = []
+        page: Any = None
+        with translated_errors(self.address):
+            if not await self._exists():
+                return ()
+            while True:
+                batch, page = await self.client.scroll(
+                    COLLECTION, firsts, limit=PAGE, offset=page, with_payload=["record"]
+                )
+                records += [points.to_record(point.payload) for point in batch]
+                if page is None:
+                    break
+        return tuple(sorted(records, key=lambda record: record.path))
+
+    async def names(self, kind: NameKind, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
+        """See `Catalogue.names`; the most used MAX_NAMES."""
+        with translated_errors(self.address):
+            if not await self._exists():
+                return ()
+            counts = await self._facet(_FIELD_OF[kind], points.scope_filter(scope))
+        return tuple(sorted(counts))
+
+    async def contains(self, scope: Scope) -> bool:
+        """See `Catalogue.contains`."""
+        passages = _narrowed(points.scope_filter(scope), [points.everything()])
+        with translated_errors(self.address):
+            return await self._exists() and bool(await self._count(passages))
+
+    async def _exists(self) -> bool:
+        """Whether anything was ever indexed; cached once true."""
+        if not self._vectors and await self.client.collection_exists(COLLECTION):
+            self._vectors = await vector_names(self.client)
+        return bool(self._vectors)
+
+    async def _query_vector(self, query: SearchQuery) -> tuple[list[float] | None, tuple[str, ...]]:
+        """The query's vector, or None and the warning that only the words are searched."""
+        if self.embedder is None:
+            return None, ()
+        if self.embedder.name not in self._vectors:
+            reason = f"the documents were indexed without vectors of {self.embedder.name}."
+            return None, (WORDS_ONLY.format(reason=reason),)
+        try:
+            return await self.embedder.embed_query(query.text), ()
+        except EmbedderUnavailable as error:
+            return None, (WORDS_ONLY.format(reason=error),)
+
+    def _scope_filter(self, query: SearchQuery, scope: Scope) -> Filter:
+        """The filter of *scope*, required phrases and excluded words."""
+        return _narrowed(
+            points.scope_filter(scope),
+            [points.has_terms(bm25.terms_of(phrase)) for phrase in query.phrases],
+            [points.has_terms(bm25.terms_of(word)) for word in query.excluded],
+        )
+
+    async def _weights(self, query: SearchQuery) -> dict[int, float]:
+        """The weight of each term; corrected, since the server takes the IDF among all points."""
+        weights = bm25.query_vector(_terms(query))
+        if query.idf_scope.clauses:
+            terms = list(dict.fromkeys(_terms(query)))
+            idfs = await self._idfs(terms, points.scope_filter(query.idf_scope))
+            of_server = await self._idfs(terms, points.everything())
+            for term, term_idf, server_idf in zip(terms, idfs, of_server, strict=True):
+                weights[bm25.term_id(term)] *= term_idf / server_idf
+        return weights
+
+    async def _idfs(self, terms: Sequence[str], idf_filter: Filter) -> list[float]:
+        total = await self._count(idf_filter)
+        frequencies = await self._frequencies(terms, idf_filter)
+        return [idf(frequency, max(frequency, total)) for frequency in frequencies.values()]
+
+    async def _relevant(self, query: SearchQuery, scope_filter: Filter) -> Filter | None:
+        """*scope_filter* narrowed to relevant passages; None when there cannot be any."""
+        if query.phrases:
+            return scope_filter
+        terms = list(dict.fromkeys(_terms(query)))
+        idf_filter = points.scope_filter(query.idf_scope)
+        frequencies = await self._frequencies(terms, idf_filter)
+        required = requirement(frequencies, await self._count(idf_filter))
+        if required is None:
+            return None
+        heavy_enough = points.weighing_at_least(required.present, required.needed)
+        if heavy_enough and not await self._count(_narrowed(scope_filter, heavy_enough)):
+            return None
+        return _narrowed(scope_filter, [points.has_any_term(required.selective)])
+
+    async def _frequencies(self, terms: Sequence[str], idf_filter: Filter) -> dict[str, int]:
+        async with asyncio.TaskGroup() as group:
+            counts = [
+                group.create_task(self._count(_narrowed(idf_filter, [equals("terms", term)])))
+                for term in terms
+            ]
+        return {term: count.result() for term, count in zip(terms, counts, strict=True)}
+
+    async def _hits(
+        self, prefetches: list[models.Prefetch], limit: int, offset: int
+    ) -> tuple[Hit, ...]:
+        if not prefetches:
+            return ()
+        if len(prefetches) > 1:
+            fused = models.FusionQuery(fusion=models.Fusion.RRF)
+            response = await self.client.query_points(
+                COLLECTION, query=fused, prefetch=prefetches, limit=limit, offset=offset
+            )
+        else:
+            (prefetch,) = prefetches
+            response = await self.client.query_points(
+                COLLECTION,
+                query=prefetch.query,
+                using=prefetch.using,
+                query_filter=prefetch.filter,
+                score_threshold=prefetch.score_threshold,
+                limit=limit,
+                offset=offset,
+            )
+        return tuple(Hit(points.to_passage(p.payload), p.score) for p in response.points)
+
+    async def _count(self, matching: Filter) -> int:
+        return (await self.client.count(COLLECTION, matching)).count
+
+    async def _facet(self, name: str, matching: Filter | None = None) -> dict[str, int]:
+        facet = await self.client.facet(
+            COLLECTION, name, facet_filter=matching, limit=MAX_NAMES, exact=True
+        )
+        return {str(hit.value): hit.count for hit in facet.hits}
+
+    async def _spelling(self, collection: str) -> str:
+        """The name of *collection* as a passage spells it; empty if it was removed meanwhile."""
+        matching = Filter(must=[equals("collection", collection)])
+        found, _ = await self.client.scroll(COLLECTION, matching, limit=1)
+        return points.to_passage(found[0].payload).collection if found else ""
+
+
+async def vector_names(client: AsyncQdrantClient) -> frozenset[str]:
+    """The names of the vectors in our collection."""
+    params = (await client.get_collection(COLLECTION)).config.params
+    dense = params.vectors if isinstance(params.vectors, dict) else {}
+    return frozenset((*dense, *(params.sparse_vectors or {})))
+
+
+def sparse(weights: dict[int, float]) -> models.SparseVector:
+    """*weights* as Qdrant's type."""
+    return models.SparseVector(indices=list(weights), values=list(weights.values()))
+
+
+@contextmanager
+def translated_errors(address: str) -> Iterator[None]:
+    """Turn the client's errors into IndexUnavailable, which names the server."""
+    try:
+        yield
+    except (ApiException, QdrantException) as error:
+        raise _unavailable(address, error) from error
+    except ExceptionGroup as group:
+        if not isinstance(group.exceptions[0], ApiException | QdrantException):
+            raise
+        raise _unavailable(address, group.exceptions[0]) from group
+
+
+def _unavailable(address: str, error: Exception) -> IndexUnavailable:
+    if isinstance(error, UnexpectedResponse):
+        return IndexUnavailable(f"Qdrant at {address} answered with status {error.status_code}.")
+    reason = str(error).strip().splitlines() or [type(error).__name__]
+    return IndexUnavailable(f"Cannot connect to Qdrant at {address}: {reason[0]}")
+
+
+def _narrowed(base: Filter, must: list[Condition], must_not: Sequence[Condition] = ()) -> Filter:
+    conditions: tuple[Any, Any] = base.must or (), base.must_not or ()
+    return Filter(must=[*conditions[0], *must], must_not=[*conditions[1], *must_not])
+
+
+def _terms(query: SearchQuery) -> list[str]:
+    return bm25.terms_of(" ".join(query.words + query.phrases))

@@ -1,0 +1,167 @@
+"""Writes to Qdrant in an order that makes an interruption at any moment harmless.
+
+A document's first passage holds the document's metadata and is written last, so that a document
+half written is indexed again.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Self
+
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.models import Filter, FilterSelector, MatchAny, PointStruct
+
+from judge.adapters.embedders.passage_text import embedded_text
+from judge.adapters.index.qdrant import points
+from judge.adapters.index.qdrant.index import COLLECTION, sparse, translated_errors, vector_names
+from judge.adapters.index.qdrant.points import TEXT_VECTOR, equals
+from judge.errors import ConfigurationError
+from judge.ports import Embedder
+from judge.text import bm25
+from judge.text.english import strip_accents
+from judge.text.identifiers import identifier_parts
+from judge.types.search import DocumentWithPassages, Passage, document_key, fold_name
+
+BATCH = 256
+"""Points sent at a time: about half a megabyte, two megabytes with vectors."""
+
+_TOTALS = points.point_id("measures")
+"""The point that counts all passages and terms ever written; no search finds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class QdrantWriter:
+    """See `WritableIndex` and `IndexWriter`. Qdrant allows concurrent writers, so there is no lock.
+
+    Changes by `replace` and `remove` are visible at once, without `commit`.
+    """
+
+    client: AsyncQdrantClient
+    address: str
+    embedder: Embedder | None = None
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[Self]:
+        """See `WritableIndex.writing`."""
+        yield self
+
+    async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
+        """See `IndexWriter.replace`; raises EmbedderUnavailable and ConfigurationError too."""
+        passages = [passage for item in documents for passage in item.passages]
+        if not passages:
+            return
+        vectors = await self._vectors(passages)
+        with translated_errors(self.address):
+            await self._prepare(vectors)
+            structs = await self._points(documents, vectors)
+            await self._upsert([p for p in structs if "record" not in (p.payload or {})])
+            await self._delete_surplus(documents)
+            await self._upsert([p for p in structs if "record" in (p.payload or {})])
+
+    async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
+        """See `IndexWriter.remove`."""
+        if document_ids is None:
+            where = Filter(must=[equals("collection", fold_name(collection))])
+        else:
+            keys = [document_key(collection, document_id) for document_id in document_ids]
+            match = MatchAny(any=keys)
+            where = Filter(must=[models.FieldCondition(key="key", match=match)])
+        with translated_errors(self.address):
+            if await self.client.collection_exists(COLLECTION):
+                await self.client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
+
+    async def commit(self) -> None:
+        """See `IndexWriter.commit`; nothing to do, since each change was waited for."""
+
+    async def _vectors(self, passages: Sequence[Passage]) -> list[list[float]] | None:
+        if self.embedder is None:
+            return None
+        return await self.embedder.embed_passages([embedded_text(p) for p in passages])
+
+    async def _prepare(self, vectors: list[list[float]] | None) -> None:
+        """Create the collection if missing; raises ConfigurationError if its vectors differ."""
+        if await self.client.collection_exists(COLLECTION):
+            names = await vector_names(self.client)
+            expected = {TEXT_VECTOR, *([self.embedder.name] if self.embedder else [])}
+            if names != expected:
+                raise ConfigurationError(
+                    f"The Qdrant collection {COLLECTION!r} holds the vectors "
+                    f"{', '.join(sorted(names))}; JUDGE_EMBEDDER asks for "
+                    f"{', '.join(sorted(expected))}. Set it back, or delete the collection and run "
+                    "`judge index add` on your documents again."
+                )
+            return
+        await self._create(len(vectors[0]) if vectors else 0)
+
+    async def _create(self, dimensions: int) -> None:
+        dense = {}
+        if self.embedder:
+            dense[self.embedder.name] = models.VectorParams(
+                size=dimensions, distance=models.Distance.COSINE
+            )
+        text = models.SparseVectorParams(modifier=models.Modifier.IDF)
+        await self.client.create_collection(
+            COLLECTION, vectors_config=dense, sparse_vectors_config={TEXT_VECTOR: text}
+        )
+        indexes: dict[str, Any] = dict.fromkeys(points.KEYWORDS, models.PayloadSchemaType.KEYWORD)
+        indexes["modified"] = models.PayloadSchemaType.DATETIME
+        indexes["position"] = models.PayloadSchemaType.INTEGER
+        indexes["stems"] = models.TextIndexParams(
+            type=models.TextIndexType.TEXT,
+            tokenizer=models.TokenizerType.WORD,
+            phrase_matching=True,
+        )
+        for name, kind in indexes.items():
+            await self.client.create_payload_index(COLLECTION, name, kind, wait=True)
+
+    async def _points(
+        self, documents: Sequence[DocumentWithPassages], vectors: list[list[float]] | None
+    ) -> list[PointStruct]:
+        pairs = [
+            (passage, None if number else item.document)
+            for item in documents
+            for number, passage in enumerate(item.passages)
+        ]
+        terms = [bm25.terms_of(_text(passage)) for passage, _ in pairs]
+        average = await self._add_to_totals(terms)
+        structs: list[PointStruct] = []
+        for position, ((passage, record), own_terms) in enumerate(zip(pairs, terms, strict=True)):
+            vector: dict[str, Any] = {TEXT_VECTOR: sparse(bm25.passage_vector(own_terms, average))}
+            if vectors and self.embedder:
+                vector[self.embedder.name] = vectors[position]
+            payload = points.payload(passage, record, own_terms)
+            structs.append(
+                PointStruct(id=points.point_id(passage.id), vector=vector, payload=payload)
+            )
+        return structs
+
+    async def _add_to_totals(self, terms: list[list[str]]) -> float:
+        """Count these passages; returns the average length of all, these included."""
+        records = await self.client.retrieve(COLLECTION, [_TOTALS], with_payload=True)
+        before = (records[0].payload or {})["measures"] if records else {"passages": 0, "terms": 0}
+        count = before["passages"] + len(terms)
+        total = before["terms"] + sum(map(len, terms))
+        payload = {"measures": {"passages": count, "terms": total}}
+        await self._upsert([PointStruct(id=_TOTALS, vector={}, payload=payload)])
+        return float(total / count)
+
+    async def _delete_surplus(self, documents: Sequence[DocumentWithPassages]) -> None:
+        """Delete old passages at positions that the new versions no longer have."""
+        for item in documents:
+            key = document_key(item.document.collection, item.document.id)
+            surplus = models.Range(gte=len(item.passages))
+            position = models.FieldCondition(key="position", range=surplus)
+            where = Filter(must=[equals("key", key), position])
+            await self.client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
+
+    async def _upsert(self, structs: Sequence[PointStruct]) -> None:
+        for start in range(0, len(structs), BATCH):
+            await self.client.upsert(COLLECTION, list(structs[start : start + BATCH]), wait=True)
+
+
+def _text(passage: Passage) -> str:
+    """The text by which a passage is found."""
+    heads = dict.fromkeys((passage.title, passage.chapter or "", passage.section or ""))
+    text = strip_accents(passage.text)
+    return "\n".join((text, *heads, identifier_parts(text)))

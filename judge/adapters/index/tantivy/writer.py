@@ -1,0 +1,163 @@
+"""The one writer of the embedded index, and the lock file that names its holder.
+
+Tantivy commits by renaming one file, so a process killed at any moment leaves the last commit
+intact.
+"""
+
+import asyncio
+import fcntl
+import os
+import shutil
+import sys
+import threading
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+import tantivy
+
+from judge.adapters.index.tantivy.index import index_folder, translated_errors
+from judge.adapters.index.tantivy.schema import label, name_hash, open_index, to_documents
+from judge.errors import IndexLocked
+from judge.ports import Clock
+from judge.types.search import DocumentWithPassages, document_key
+
+HEAP_BYTES = 128_000_000
+"""For passages indexed but not yet written, over all threads; Tantivy's own default."""
+
+LOCK_POLL_S = 0.002
+"""How often a waiting writer tries the lock, at two system calls each time."""
+
+
+class TantivyStore:
+    """Hands out the writer of the index in *data_dir*; waits *wait_s* for another writer."""
+
+    def __init__(self, data_dir: Path, clock: Clock, *, wait_s: float = 5.0) -> None:
+        self._data_dir = data_dir
+        self._clock = clock
+        self._wait_s = wait_s
+        self._turn = asyncio.Lock()
+        """Writers of this process take turns, first come first served."""
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator["TantivyWriter"]:
+        """See `WritableIndex.writing`."""
+        async with self._locked():
+            writer = await asyncio.to_thread(self._open)
+            try:
+                yield writer
+            finally:
+                await asyncio.to_thread(writer.finish)
+
+    def _open(self) -> "TantivyWriter":
+        folder = index_folder(self._data_dir)
+        with translated_errors("written"):
+            folder.mkdir(exist_ok=True)
+            index = open_index(str(folder))
+            writer = index.writer(HEAP_BYTES)
+            # Files left by a process that was killed or ran out of disk space.
+            writer.garbage_collect_files()
+            return TantivyWriter(writer, index.searcher(), folder)
+
+    @asynccontextmanager
+    async def _locked(self) -> AsyncIterator[None]:
+        """Hold the file lock, which the system releases even if the process is killed."""
+        deadline = self._clock.monotonic() + self._wait_s
+        async with self._turn:
+            # Without a pause a writer that comes right back would starve other processes.
+            await asyncio.sleep(2 * LOCK_POLL_S)
+            with translated_errors("written"):
+                self._data_dir.mkdir(parents=True, exist_ok=True)
+                file = (self._data_dir / "index.lock").open("a+", encoding="utf-8")
+            with file:
+                while not _try_lock(file):
+                    if self._clock.monotonic() >= deadline:
+                        raise IndexLocked(_read_holder(file))
+                    await asyncio.sleep(LOCK_POLL_S)
+                now = self._clock.now()
+                _write_holder(
+                    file, f"process {os.getpid()} ({_command()}) since {now:%H:%M:%S} UTC"
+                )
+                yield
+
+
+class TantivyWriter:
+    """See `IndexWriter`; opened by `TantivyStore.writing`, which keeps others from writing.
+
+    *before* searches the index as it was when opened.
+    """
+
+    def __init__(self, writer: tantivy.IndexWriter, before: tantivy.Searcher, folder: Path) -> None:
+        self._writer = writer
+        self._before = before
+        self._folder = folder
+        self._written: set[str] = set()
+        self._busy = threading.Lock()
+        """Held while a thread writes: a thread whose caller was cancelled still finishes."""
+
+    async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
+        """See `IndexWriter.replace`."""
+        await asyncio.to_thread(self._replace, documents)
+
+    async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
+        """See `IndexWriter.remove`."""
+        with translated_errors("written"):
+            if document_ids is None:
+                self._delete(label("collection", collection))
+            for document_id in document_ids or ():
+                self._delete(label("key", name_hash(document_key(collection, document_id))))
+
+    async def commit(self) -> None:
+        """See `IndexWriter.commit`."""
+        await asyncio.to_thread(self._commit)
+
+    def finish(self) -> None:
+        """Drop uncommitted changes, and wait for merges to finish."""
+        with self._busy, translated_errors("written"):
+            self._writer.wait_merging_threads()
+
+    def _replace(self, documents: Sequence[DocumentWithPassages]) -> None:
+        with self._busy, translated_errors("written"):
+            for item in documents:
+                document_id = document_key(item.document.collection, item.document.id)
+                key = label("key", name_hash(document_id))
+                # Only if needed: a commit looks for each deleted term in every segment.
+                if key in self._written or self._before.doc_freq("labels", key):
+                    self._delete(key)
+                self._written.add(key)
+                for document in to_documents(item):
+                    self._writer.add_document(document)
+
+    def _delete(self, term: str) -> None:
+        self._writer.delete_documents_by_term("labels", term)
+
+    def _commit(self) -> None:
+        with self._busy, translated_errors("written"):
+            self._writer.commit()
+            for other in self._folder.parent.glob("index-v*"):
+                if other != self._folder:
+                    shutil.rmtree(other, ignore_errors=True)
+
+
+def _try_lock(file: IO[str]) -> bool:
+    with suppress(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
+
+
+def _write_holder(file: IO[str], holder: str) -> None:
+    with suppress(OSError):  # If the disk is full, writing the index will say so.
+        file.truncate(0)
+        os.write(file.fileno(), holder.encode())
+
+
+def _read_holder(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read().strip() or "another process"
+
+
+def _command() -> str:
+    """The command of this process, such as `judge index`; other arguments may be private."""
+    return " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])

@@ -1,0 +1,1 @@
+"""What one process keeps for itself where there is no Redis."""

@@ -1,0 +1,1 @@
+"""Language models: Gemini, servers that speak chat completions, and one that only quotes."""

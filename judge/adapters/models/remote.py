@@ -1,0 +1,110 @@
+"""A language model behind a service: one deadline, one retry and one set of errors for all."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from judge.adapters.models.failure import ModelFailure
+from judge.errors import ModelUnavailable
+from judge.ports import Journal, OnText, ignore_text
+from judge.types.replies import ModelReply, Prompt
+
+BACKOFF_S: Final = 0.25
+"""Before the retry, plus as much again at random, so that clients don't retry together."""
+
+END_S: Final = 0.2
+"""How long the end of a stream is awaited after a complete reply, so that the connection can be
+reused; some servers and proxies never end it."""
+
+
+class ModelService(Protocol):
+    """One service, called once without retries."""
+
+    @property
+    def name(self) -> str:
+        """The model's name as configured."""
+
+    async def ask(
+        self, prompt: Prompt, *, doubles_limit: bool, on_text: OnText
+    ) -> ModelReply | ModelFailure:
+        """The outcome of one call, which the caller cancels at its deadline; raises ContentBlocked.
+
+        A failure is returned, not raised, so that our errors do not chain a library's errors, which
+        hold the request's headers and with them the key.
+        """
+
+    async def warm(self) -> ModelFailure | None:
+        """Do in advance what the first call would wait for."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteModel:
+    """A LanguageModel over *service*, which is called a second time where that may help."""
+
+    service: ModelService
+    journal: Journal
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    jitter: Callable[[], float] = random.random
+    gives_verdicts: bool = True
+
+    @property
+    def name(self) -> str:
+        """The model's name as configured."""
+        return self.service.name
+
+    async def complete(
+        self,
+        prompt: Prompt,
+        *,
+        timeout_s: float,
+        doubles_limit: bool,
+        on_text: OnText = ignore_text,
+    ) -> ModelReply:
+        """One reply to *prompt*; errors as the port promises."""
+        async with asyncio.timeout(timeout_s) as deadline:
+            outcome = await self.service.ask(prompt, doubles_limit=doubles_limit, on_text=on_text)
+            if isinstance(outcome, ModelFailure) and await self._wait_to_retry(outcome, deadline):
+                outcome = await self.service.ask(
+                    prompt, doubles_limit=doubles_limit, on_text=on_text
+                )
+        if isinstance(outcome, ModelFailure):
+            self.journal.note("model.unavailable", **_fields(outcome))
+            raise _unavailable(outcome)
+        return outcome
+
+    async def warm(self) -> None:
+        """Do in advance what the first request would wait for; a failure is only noted."""
+        if failure := await self.service.warm():
+            self.journal.note("model.unavailable", **_fields(failure))
+
+    async def _wait_to_retry(self, failure: ModelFailure, deadline: asyncio.Timeout) -> bool:
+        """Wait before a retry; False at once if *failure* is final or the deadline comes first."""
+        wait_s = failure.retry_after_s
+        if wait_s is None:
+            wait_s = BACKOFF_S * (1 + self.jitter())
+        left_s = (deadline.when() or 0.0) - asyncio.get_running_loop().time()
+        if not failure.may_retry or wait_s >= left_s:
+            return False
+        self.journal.note("model.retried", wait_s=round(wait_s, 3), **_fields(failure))
+        await self.sleep(wait_s)
+        return True
+
+
+def _fields(failure: ModelFailure) -> dict[str, str | float | bool]:
+    return {"reason": failure.reason, "status": failure.status, "hint": failure.hint}
+
+
+def _unavailable(failure: ModelFailure) -> ModelUnavailable:
+    if not failure.may_retry:
+        return ModelUnavailable(
+            "The language model refuses the requests of this service. Whoever runs it will find "
+            "the reason in its log.",
+            hint=failure.hint,
+        )
+    return ModelUnavailable(
+        "The language model does not answer at the moment. Please try again a little later.",
+        5.0 if failure.retry_after_s is None else failure.retry_after_s,
+        hint=failure.hint,
+    )

@@ -1,1 +1,0 @@
-"""Every server that speaks OpenAI's chat completions: Ollama, llama.cpp, vLLM, hosted ones."""

@@ -1,1 +1,0 @@
-"""Approved pages: fetched, read, cached and chosen for a dispute."""

@@ -1,1 +1,0 @@
-"""Parses and validates the sources file; errors name file, line and key."""

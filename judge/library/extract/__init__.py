@@ -1,0 +1,1 @@
+"""Bytes -> title, lead, passages, date and status of a page or document."""

@@ -1,0 +1,149 @@
+"""Parses a whole HTML page: its lead, its passages, and what it says about itself.
+
+`read_html` takes the bytes of the page; `govuk.py` reads the replies of an API instead.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from html import unescape
+from itertools import chain
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+
+from judge.library.extract.dates import find_updated
+from judge.library.extract.lead_paragraph import Content, choose_paragraph, is_prose, locate_content
+from judge.library.extract.markup_hints import is_hidden, is_lead
+from judge.library.extract.page_blocks import read_blocks
+from judge.library.extract.page_passages import MAX_WORDS, PagePassage, read_passages
+from judge.library.extract.page_status import is_error_page, is_withdrawn, read_nations
+from judge.library.extract.plain_text import clean_text, cut_text
+from judge.text.decoding import html_as_utf8
+from judge.text.markup_limits import limit_markup, parse_markup
+
+MAX_TITLE_WORDS = 40
+
+_MAX_METAS = 200
+
+_MAX_MATCHES = 10
+"""Elements read per selector: `*` would read a page once for each level of nesting."""
+
+_META_REFRESH = re.compile(r"\s*\d(?:\.\d*)?\s*[;,]\s*\S")
+"""A `<meta http-equiv=refresh>` that loads another page in less than ten seconds."""
+
+_HEAD_TITLE = re.compile(rb"<title[^<>]{0,200}>([^<]{0,1000})", re.IGNORECASE)
+_SITE_SUFFIX = re.compile(r"\s+[|\u2013\u2014\u00b7\u00bb-]\s+[^|\u2013\u2014\u00b7\u00bb]{1,60}$")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """What was read from a page.
+
+    A withdrawn page has no text, so that nothing can quote it; nor has an error page or one that
+    redirects by `<meta>`.
+    """
+
+    title: str = ""
+    lead: str | None = None
+    """The first real paragraph, cut to what may be quoted."""
+    passages: tuple[PagePassage, ...] = ()
+    updated: date | None = None
+    """The publisher's date."""
+    nations: tuple[str, ...] = ()
+    """Where the page says it applies; empty if it does not say."""
+    withdrawn: bool = False
+
+
+def read_html(
+    body: bytes,
+    *,
+    charset: str = "",
+    selector: str = "",
+    max_words: int = MAX_WORDS,
+    has_description: bool = False,
+) -> ReadPage:
+    """The page parsed from the HTML in *body*; never raises.
+
+    *charset* is that of the HTTP header. The first text that *selector* (CSS) matches is the lead;
+    an invalid selector or one without a match is ignored. If the site *has_description*, its
+    paragraph of class "lead" only describes the page, and the paragraph after it is used.
+    """
+    markup = html_as_utf8(body, charset)
+    limited = limit_markup(markup, keeps_menus=bool(selector))
+    tree = parse_markup(limited)
+    page = read_blocks(tree.body)
+    metas, head_title = _metas(tree), _head_title(markup)
+    content = locate_content(page, head_title)
+    facts = ReadPage(
+        title=_title(content, metas, head_title),
+        updated=find_updated(metas, markup, limited),
+        nations=read_nations(content),
+        withdrawn="govuk:withdrawn" in metas or is_withdrawn(content, head_title),
+    )
+    has_moved = _META_REFRESH.match(metas.get("refresh", ""))
+    if facts.withdrawn or has_moved or is_error_page(content, head_title):
+        return facts
+    passages = read_passages(page, content)
+    chosen = _selected_text(tree, selector) if selector else ""
+    lead = chosen or _lead(content, has_description=has_description)
+    return replace(facts, lead=cut_text(clean_text(lead), max_words) or None, passages=passages)
+
+
+def _lead(content: Content, *, has_description: bool) -> str:
+    paragraph = choose_paragraph(content)
+    if paragraph is None:
+        return ""
+    if has_description and is_lead(content.page.attributes[paragraph.element]):
+        after = (block for block in content.prose if block.order > paragraph.order)
+        paragraph = next(filter(content.contains, after), paragraph)
+    return paragraph.text
+
+
+def _selected_text(tree: LexborHTMLParser, selector: str) -> str:
+    """The first paragraph, else the first text, of what *selector* matches."""
+    try:
+        matches = tree.css(selector)[:_MAX_MATCHES]
+    except (SelectolaxError, UnicodeEncodeError):
+        return ""
+    shown = (match for match in matches if _is_shown(match))
+    blocks = list(chain.from_iterable(read_blocks(match).blocks for match in shown))
+    paragraphs = (block.text for block in blocks if is_prose(block))
+    return next(paragraphs, blocks[0].text if blocks else "")
+
+
+def _is_shown(node: LexborNode) -> bool:
+    """Whether neither *node* nor any ancestor is hidden.
+
+    The body does not count: some sites hide it until a script has run.
+    """
+    around: LexborNode | None = node
+    while around is not None and around.tag != "body":
+        if is_hidden(around.attributes):
+            return False
+        around = around.parent
+    return True
+
+
+def _title(content: Content, metas: Mapping[str, str], head_title: str) -> str:
+    """The page's title: its `<h1>`, else `og:title`, else `<title>` without the site."""
+    heading = content.heading
+    title = heading.text if heading else metas.get("og:title") or _SITE_SUFFIX.sub("", head_title)
+    return cut_text(clean_text(title).rstrip("\u00b6 "), MAX_TITLE_WORDS)
+
+
+def _head_title(markup: bytes) -> str:
+    match = _HEAD_TITLE.search(markup)
+    return clean_text(unescape(match[1].decode("utf-8", "replace"))) if match else ""
+
+
+def _metas(tree: LexborHTMLParser) -> dict[str, str]:
+    """The content of each `<meta>` by its name in lower case; the first one wins."""
+    metas: dict[str, str] = {}
+    nodes = tree.head.css("meta[content]") if tree.head is not None else []
+    for node in nodes[:_MAX_METAS]:
+        attributes = node.attributes
+        names = map(attributes.get, ("name", "property", "itemprop", "http-equiv"))
+        if name := next(filter(None, names), None):
+            metas.setdefault(name.lower(), attributes["content"] or "")
+    return metas

@@ -1,0 +1,128 @@
+"""Markdown -> blocks: headings, fences, paragraphs and lists, with their lines.
+
+Reads line by line, in time linear in the length; other markup stays part of a paragraph, so that
+nothing is lost. (A full parser would give lines too, but takes 40 times as long.)
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from judge.library.extract.front_matter import FrontMatter, read_front_matter
+from judge.library.extract.text_blocks import DocumentText, TextBlock, split_lines
+
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
+_UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
+_MARKS = re.compile(r"[*`]+|(?<!\w)_+|(?<!_)_++(?!\w)|\s*\{#[\w-]{1,80}\}\s*")
+
+_MARKUP_STARTS = frozenset("#`~=-")
+"""First characters of headings, their underlines and fences; all other lines are text."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    level: int
+    text: str
+
+
+_Segment = tuple[int, int, _Heading | None, bool]
+"""The first line, the line after the last, their heading if they are one, and whether code."""
+
+
+def read_markdown(text: str, *, has_front_matter: bool = True) -> DocumentText:
+    """The blocks of *text*; its title is the front matter's, or the first heading of level 1."""
+    lines = split_lines(text)
+    front = read_front_matter(lines) if has_front_matter else FrontMatter()
+    segments = list(_segments(lines, front.end))
+    if not segments and front.end:  # Front matter alone is the text.
+        segments = [(0, front.end, None, False)]
+    headings = (heading for _, _, heading, _ in segments if heading and heading.text)
+    title = front.title or next((h.text for h in headings if h.level == 1), None)
+    return DocumentText(
+        tuple(_blocks(lines, segments, title)),
+        title=title,
+        language="markdown",
+        tags=front.tags,
+        date=front.date,
+    )
+
+
+def without_markup(text: str) -> str:
+    """*text* without the markup of links, emphasis and code."""
+    unlinked = " ".join(_LINK.sub(r"\1", text).split())
+    return " ".join(_MARKS.sub("", unlinked).split())
+
+
+def _blocks(
+    lines: Sequence[str], segments: Sequence[_Segment], title: str | None
+) -> Iterator[TextBlock]:
+    """The blocks of *segments* with their section and chapter; *title* is never a chapter."""
+    path: list[_Heading] = []
+    section = chapter = None
+    for start, end, heading, is_code in segments:
+        if heading and heading.text:
+            path = [above for above in path if above.level < heading.level] + [heading]
+            section = heading.text
+            inner = (above.text for above in reversed(path[:-1]) if above.text != title)
+            chapter = next(inner, None if section == title else section)
+        is_heading = heading is not None
+        yield TextBlock(
+            "\n".join(lines[start:end]),
+            start + 1,
+            end,
+            section,
+            starts_passage=is_heading,
+            is_heading=is_heading,
+            is_code=is_code,
+            chapter=chapter,
+        )
+
+
+def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
+    """The paragraphs, headings and fences from line *at* on."""
+    start = at
+    while at < len(lines):
+        line = lines[at].strip()
+        if line and line[0] not in _MARKUP_STARTS:
+            at += 1
+            continue
+        whole = lines[at]
+        fence = _FENCE.match(whole) if line else None
+        heading = _HEADING.fullmatch(whole) if line else None
+        if start < at and (fence or heading or not line):
+            yield start, at, None, False
+        if fence:
+            end = _end_of_fence(lines, at, fence[1])
+            yield at, end, None, True
+            at = start = end
+        elif heading:
+            title = without_markup(_without_closing_marks(heading[2] or ""))
+            yield at, at + 1, _Heading(len(heading[1]), title), False
+            at = start = at + 1
+        elif not line:
+            at = start = at + 1
+        elif at - start == 1 and (underline := _UNDERLINE.fullmatch(whole)):
+            level = 1 if underline[1][0] == "=" else 2
+            yield start, at + 1, _Heading(level, without_markup(lines[start])), False
+            at = start = at + 1
+        else:
+            at += 1
+    if start < at:
+        yield start, at, None, False
+
+
+def _without_closing_marks(heading: str) -> str:
+    """*heading* without the number signs that may close it: `## Title ##`."""
+    words = heading.split()
+    return " ".join(words[:-1] if words and not words[-1].strip("#") else words)
+
+
+def _end_of_fence(lines: Sequence[str], at: int, mark: str) -> int:
+    """The line after the one that closes the fence opened at *at*, or after the last line."""
+    for end in range(at + 1, len(lines)):
+        closing = lines[end].strip()
+        if len(closing) >= len(mark) and not closing.strip(mark[0]):
+            return end + 1
+    return len(lines)

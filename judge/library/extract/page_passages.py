@@ -1,0 +1,188 @@
+"""Groups the blocks of a page's own text into passages: a heading and a text short enough to quote.
+
+A list is joined to the line that introduces it, since neither says much alone; a long text is split
+between sentences.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+
+from judge.library.extract.lead_paragraph import Content, has_non_prose_opening, is_boilerplate
+from judge.library.extract.markup_hints import HEADING_TAGS, Boilerplate
+from judge.library.extract.page_blocks import PageBlock, PageBlocks
+from judge.library.extract.plain_text import clean_text, shorten_words
+
+MAX_PASSAGES = 60
+"""Per page; with more, neighbours under the same heading are joined, then any neighbours."""
+
+MAX_WORDS = 80
+"""Per passage."""
+
+_MAX_CHARACTERS = 60_000
+"""Per paragraph or list; all passages of a page together hold half of that."""
+
+_MIN_WORDS = 4
+"""Shorter lines are labels."""
+
+_MIN_WORDS_UNENDED = 12
+"""A line of this many words is a text even if it does not end like a sentence."""
+
+_MAX_LINK_SHARE = 0.6
+"""Share of link text above which a list, or a line that is not a sentence, is navigation."""
+
+_LONG_ITEM = 30
+"""A list item of more words is a paragraph of its own."""
+
+_ITEM_TAGS = frozenset({"li", "dt", "dd", "tr"})
+
+_ENDS = (".", "!", "?", ":", ";", "\u2026", ".)", '."', ".\u201d", ".\u2019")
+
+_SENTENCE = re.compile(r" (?:(?<=[.!?;:] )|(?<=[.!?][)\"\u201d\u2019] ))")
+"""The space comes first: a pattern that begins with a lookbehind is tried at every character."""
+
+
+@dataclass(frozen=True, slots=True)
+class PagePassage:
+    """A few sentences of a page and the nearest heading above them, "" if there is none."""
+
+    heading: str
+    text: str
+
+
+def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[PagePassage, ...]:
+    """The passages of *content*, or of all of *page*, in order and within the limits."""
+    reader = _PassageReader(page, _items(page))
+    for block in page.blocks:
+        if content is None or content.contains(block, Boilerplate.SUPPLEMENTARY):
+            reader.add_block(block)
+    reader.close()
+    passages = list(dict.fromkeys(reader.passages))  # templates repeat a text for narrow screens
+    if len(passages) > MAX_PASSAGES:
+        by_heading = groupby(passages, key=itemgetter(0))
+        passages = [passage for _, group in by_heading for passage in _joined(group)]
+    if len(passages) > MAX_PASSAGES:
+        passages = list(_joined(passages))
+    return tuple([PagePassage(heading, text) for heading, text in passages[:MAX_PASSAGES]])
+
+
+def _items(page: PageBlocks) -> list[int]:
+    """For each element the outermost list item or table row around it (or itself), or 0."""
+    items: list[int] = []
+    for index, (parent, tag) in enumerate(zip(page.parents, page.tags, strict=True)):
+        around = items[parent] if items else 0
+        items.append(index if tag in _ITEM_TAGS and not around else around)
+    return items
+
+
+_HeadedText = tuple[str, str]
+"""The heading and the text of a future passage."""
+
+
+@dataclass(slots=True)
+class _PassageReader:
+    """Takes blocks in order and joins each list or table to its lead-in."""
+
+    page: PageBlocks
+    items: list[int]
+    passages: list[_HeadedText] = field(default_factory=list)
+    _heading: str = ""
+    _lead_in: PageBlock | None = None
+    _list: list[tuple[int, list[PageBlock]]] = field(default_factory=list)
+
+    def add_block(self, block: PageBlock) -> None:
+        """Add *block* to the open passage, ending that first if *block* does not belong to it."""
+        item = self.items[block.element]
+        if block.tag in HEADING_TAGS:
+            self.close()
+            self._heading = clean_text(block.text).strip(" #\u00b6")
+        elif not item:
+            self.close()
+            self._lead_in = block
+        elif self._list and self._list[-1][0] == item:
+            self._list[-1][1].append(block)
+        else:
+            if self._list and self._is_row(item) != self._is_row(self._list[-1][0]):
+                self.close()
+            self._list.append((item, [block]))
+
+    def _is_row(self, item: int) -> bool:
+        return self.page.tags[item] == "tr"
+
+    def close(self) -> None:
+        """Close the open passage: a paragraph, a list, or both."""
+        lead_in, items = self._lead_in, self._list
+        self._lead_in, self._list = None, []
+        is_led = lead_in is not None and lead_in.text.endswith(":")
+        if lead_in is not None and not (is_led and items) and _is_text(lead_in):
+            self._add(lead_in.text)
+        if items:
+            self._add_list(lead_in.text + " " if lead_in is not None and is_led else "", items)
+
+    def _add_list(self, lead_in: str, items: list[tuple[int, list[PageBlock]]]) -> None:
+        if not lead_in and _is_linked([block for _, blocks in items for block in blocks]):
+            return
+        short: list[str] = []
+        for _, blocks in items:
+            text = " ".join(block.text for block in blocks)
+            if text.count(" ") >= _LONG_ITEM:
+                self._add(lead_in + "; ".join(short))
+                self._add(text)
+                lead_in = ""
+                short = []
+            else:
+                short.append(text)
+        self._add(lead_in + "; ".join(short))
+
+    def _add(self, text: str) -> None:
+        text = shorten_words(clean_text(text[:_MAX_CHARACTERS]))
+        words = text.count(" ") + 1
+        if words > MAX_WORDS:
+            self.passages += _joined((self._heading, piece) for piece in _pieces(text))
+        elif words >= _MIN_WORDS:
+            self.passages.append((self._heading, text))
+
+
+def _is_linked(blocks: Sequence[PageBlock]) -> bool:
+    characters = sum(len(block.text) for block in blocks)
+    return sum(block.link_characters for block in blocks) >= _MAX_LINK_SHARE * characters
+
+
+def _is_text(block: PageBlock) -> bool:
+    """Whether *block* belongs to the text, even if too short to be its lead."""
+    text = block.text
+    is_ended = text.endswith(_ENDS)
+    if not is_ended and (block.word_count < _MIN_WORDS_UNENDED or _is_linked([block])):
+        return False
+    if block.tag == "pre":
+        return False
+    return not (block.word_count < 25 and has_non_prose_opening(text)) and not (
+        block.word_count < 60 and is_boilerplate(text)
+    )
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The sentences of *text*, in pieces of at most `MAX_WORDS` words."""
+    for sentence in _SENTENCE.split(text):
+        words = sentence.split(" ")
+        for start in range(0, len(words), MAX_WORDS):
+            yield " ".join(words[start : start + MAX_WORDS])
+
+
+def _joined(texts: Iterable[_HeadedText]) -> Iterator[_HeadedText]:
+    """Yield *texts*, neighbours joined up to `MAX_WORDS` words under the first one's heading."""
+    first, open_text, open_words = "", "", 0
+    for heading, text in texts:
+        words = text.count(" ") + 1
+        if open_words and open_words + words > MAX_WORDS:
+            yield first, open_text
+            open_words = 0
+        if not open_words:
+            first, open_text = heading, text
+        else:
+            open_text += f" {text}"
+        open_words += words
+    if open_words:
+        yield first, open_text

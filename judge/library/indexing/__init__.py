@@ -1,0 +1,1 @@
+"""Documents -> passages of the index; only what has changed is read again."""

@@ -1,0 +1,157 @@
+"""The files found and the documents indexed -> which files to read, and which are unchanged.
+
+Pure planning; `indexer.py` carries it out.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from judge.library.extract.document_reader import MAX_BYTES, DocumentMetadata
+from judge.library.scopes.scopes import folder_path
+from judge.types.search import FileScan, FoundFile, IndexedDocument, fold_name
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingOptions:
+    """The options of one run, for all its files and web pages."""
+
+    collection: str
+    tags: tuple[str, ...] = ()
+    folder: str = ""
+    document_id: str | None = None
+    title: str | None = None
+    globs: tuple[str, ...] = ()
+    """Only files that match one of these are indexed; without globs, all are."""
+    prunes: bool = False
+    """Removes documents at the given paths whose files no longer exist."""
+    replaces: bool = False
+    """Reads every file again, and removes all other documents of the collection."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingTask:
+    """A file to read; `indexed` is its document in the index, if there is one."""
+
+    file: FoundFile
+    meta: DocumentMetadata
+    indexed: IndexedDocument | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingProblem:
+    """What was skipped, mostly a document, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingPlan:
+    """The files to read; `unchanged` counts those that need not be opened."""
+
+    tasks: tuple[IndexingTask, ...]
+    unchanged: int
+    document_ids: frozenset[str]
+    """The ids of all files, as `fold_name` gives them."""
+    problems: tuple[IndexingProblem, ...]
+
+
+def plan_indexing(
+    files: Iterable[FoundFile],
+    indexed: Sequence[IndexedDocument],
+    options: IndexingOptions,
+    *,
+    exists: Callable[[str], bool],
+) -> IndexingPlan:
+    """The plan for *files*, in their order; each id belongs to one file.
+
+    *exists* says whether there is a file at a path: one that moved away gives up its id.
+    """
+    by_id = {fold_name(record.id): record for record in indexed}
+    by_path = {record.path: record for record in indexed}
+    tasks: list[IndexingTask] = []
+    problems: list[IndexingProblem] = []
+    paths_by_id: dict[str, str] = {}
+    unchanged = 0
+    for file in files:
+        meta = _meta(file, options, by_path)
+        key = fold_name(meta.document_id)
+        if paths_by_id.get(key) == file.path:
+            continue  # Two of the given paths lead to it.
+        record = by_id.get(key)
+        owner = paths_by_id.get(key) or (
+            record.path if record and not options.document_id else file.path
+        )
+        if owner != file.path and (key in paths_by_id or exists(owner)):
+            problems.append(_clash(file, owner))
+            continue
+        paths_by_id[key] = file.path
+        if file.size_bytes > MAX_BYTES:
+            problems.append(IndexingProblem(file.shown, f"is over {MAX_BYTES // 1024 // 1024} MiB"))
+        elif record and not options.replaces and _is_unchanged(file, meta, record):
+            unchanged += 1
+        else:
+            tasks.append(IndexingTask(file, meta, record))
+    return IndexingPlan(tuple(tasks), unchanged, frozenset(paths_by_id), tuple(problems))
+
+
+def _meta(
+    file: FoundFile, options: IndexingOptions, by_path: Mapping[str, IndexedDocument]
+) -> DocumentMetadata:
+    """The metadata of *file*; a file that was indexed before keeps its id."""
+    folder = folder_path(options.folder)
+    inside = f"{folder}/{file.relative}" if folder else file.relative
+    before = by_path.get(file.path)
+    return DocumentMetadata(
+        collection=options.collection,
+        document_id=options.document_id or (before.id if before else inside),
+        name=file.relative,
+        path=file.shown,
+        absolute_path=file.path,
+        title=options.title,
+        folder=inside.rpartition("/")[0],
+        tags=options.tags,
+        modified=_EPOCH + timedelta(microseconds=file.mtime_ns // 1000),
+        mtime_ns=file.mtime_ns,
+        size_bytes=file.size_bytes,
+    )
+
+
+def _clash(file: FoundFile, owner: str) -> IndexingProblem:
+    """The problem of a file whose id belongs to that at *owner*."""
+    return IndexingProblem(file.shown, f"would have the same id as {owner}; add it with --folder")
+
+
+def _is_unchanged(file: FoundFile, meta: DocumentMetadata, record: IndexedDocument) -> bool:
+    return (
+        record.path == file.path
+        and record.mtime_ns == file.mtime_ns
+        and record.size_bytes == file.size_bytes
+        and record.content_hash.endswith(f"-{meta.options_digest}")
+    )
+
+
+def documents_to_remove(
+    indexed: Sequence[IndexedDocument],
+    options: IndexingOptions,
+    plan: IndexingPlan,
+    scan: FileScan,
+    urls: Sequence[str],
+) -> tuple[str, ...]:
+    """The ids of documents to remove: with `replaces`, all whose file or page was not given.
+
+    Not if a path could not be read: it may be misspelled, and its documents are still wanted.
+    """
+    removes_rest = options.replaces and not scan.problems
+    if not (removes_rest or options.prunes):
+        return ()
+    pages = {fold_name(options.document_id or url) for url in urls if options.replaces}
+    return tuple(
+        record.id
+        for record in indexed
+        if fold_name(record.id) not in plan.document_ids | pages
+        and (removes_rest or scan.covers(record.path))
+    )

@@ -1,0 +1,1 @@
+"""Approved pages: fetched, cached, and read ahead."""

@@ -1,0 +1,153 @@
+"""All approved pages as last read, indexed for ranking; one library per process.
+
+update (counts words) -> indexed (compiles an index); both in a thread, so that no request waits.
+A page that was not read yet is ranked by its title and topics.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from judge.library.pages.page_records import PageContent, PageKey, PageRecord, SnippetRequest
+from judge.library.rank.candidate_index import CandidateIndex, compile_candidates
+from judge.library.rank.page_terms import CandidatePage, PageTerms, count_terms
+from judge.library.sources.catalog import SourceCatalog
+from judge.vocabulary.thesaurus import Thesaurus
+
+ReadRecord = tuple[SnippetRequest, PageRecord, PageContent]
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryPage:
+    """A page with its term counts, the nations it says it applies to, and the digest of its text.
+
+    The digest is empty for a page that was not read yet.
+    """
+
+    terms: PageTerms
+    nations: frozenset[str] = frozenset()
+    is_withdrawn: bool = False
+    digest: str = ""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether its text is known."""
+        return bool(self.digest)
+
+
+class UsablePages(NamedTuple):
+    """Page numbers in an index: those with known text, in ascending order, and the others."""
+
+    read: Sequence[int]
+    unread: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedPages:
+    """A snapshot of the pages of a catalogue, and the index over them."""
+
+    catalog: SourceCatalog
+    pages: tuple[tuple[SnippetRequest, LibraryPage], ...]
+    by_key: Mapping[PageKey, tuple[SnippetRequest, LibraryPage]]
+    index: CandidateIndex
+    usable: dict[tuple[str, frozenset[str]], UsablePages] = field(default_factory=dict)
+    """Cache: which pages may be offered, by domain and nations."""
+
+
+class PageLibrary:
+    """Holds the term counts of each approved page, and compiles them to an index."""
+
+    def __init__(self, thesaurus: Thesaurus) -> None:
+        self._thesaurus = thesaurus
+        self._pages: dict[PageKey, LibraryPage] = {}
+        self._generation = 0
+        self._indexed: tuple[str, int, IndexedPages] | None = None
+        """The catalogue digest and the generation it was compiled from, and the index."""
+        self._indexing = asyncio.Lock()
+
+    async def update(self, read: Sequence[ReadRecord]) -> None:
+        """Count the words of pages just read, and rank by them from now on."""
+        self._pages |= await asyncio.to_thread(_count_all, read)
+        self._generation += 1
+
+    def page(self, request: SnippetRequest, lead: str = "") -> LibraryPage:
+        """The page, ranked by its title, topics and *lead* alone if it was not read yet."""
+        return _as_configured(request, self._pages.get(request.key), lead)
+
+    def is_current(self, request: SnippetRequest, record: PageRecord) -> bool:
+        """Whether the library has the page with the text that *record* describes."""
+        page = self._pages.get(request.key)
+        return page is not None and page.digest == record.digest
+
+    async def indexed(self, catalog: SourceCatalog) -> IndexedPages:
+        """The index of all pages of *catalog*; callers who wait together share one compilation.
+
+        It holds everything learned before the call; what is learned during it may be missing, or
+        each caller would need an index of its own while pages are being read.
+        """
+        wanted = self._generation
+        async with self._indexing:
+            digest, generation, indexed = self._indexed or ("", 0, None)
+            if indexed is None or digest != catalog.digest or generation < wanted:
+                generation, pages = self._generation, dict(self._pages)
+                indexed = await asyncio.to_thread(self._compile, catalog, pages)
+                self._indexed = catalog.digest, generation, indexed
+            return indexed
+
+    def compiled(self, pages: Sequence[LibraryPage]) -> CandidateIndex:
+        """An index over these *pages* alone, such as those read during a request."""
+        return compile_candidates([page.terms for page in pages], self._thesaurus)
+
+    def _compile(self, catalog: SourceCatalog, pages: dict[PageKey, LibraryPage]) -> IndexedPages:
+        known = tuple(
+            (request, _as_configured(request, pages.get(request.key)))
+            for request in requests_of(catalog)
+        )
+        by_key = {request.key: (request, page) for request, page in known}
+        return IndexedPages(catalog, known, by_key, self.compiled([page for _, page in known]))
+
+
+def requests_of(catalog: SourceCatalog) -> list[SnippetRequest]:
+    """A request for every page of *catalog*, in the order of the sources file."""
+    return [
+        SnippetRequest(domain.name, source, catalog.retrieval)
+        for domain in catalog.domains
+        for source in domain.sources
+    ]
+
+
+def _count_all(read: Sequence[ReadRecord]) -> dict[PageKey, LibraryPage]:
+    return {
+        request.key: LibraryPage(
+            count_terms(_candidate(request, record.text, content)),
+            frozenset(record.nations),
+            record.is_withdrawn,
+            record.digest,
+        )
+        for request, record, content in read
+    }
+
+
+def _as_configured(
+    request: SnippetRequest, page: LibraryPage | None, lead: str = ""
+) -> LibraryPage:
+    """*page* with the title and topics that are configured now."""
+    if page is None:
+        return LibraryPage(count_terms(_candidate(request, lead, PageContent("", ()))))
+    ranked, source = page.terms.page, request.source
+    if (ranked.title, ranked.topics) == (source.title, source.topics):
+        return page
+    retitled = replace(ranked, title=source.title, topics=source.topics)
+    return replace(page, terms=count_terms(retitled))
+
+
+def _candidate(request: SnippetRequest, lead: str, content: PageContent) -> CandidatePage:
+    return CandidatePage(
+        url=request.source.url,
+        title=request.source.title,
+        lead=lead,
+        passages=tuple((passage.heading, passage.text) for passage in content.passages),
+        topics=request.source.topics,
+        domain=request.domain,
+    )

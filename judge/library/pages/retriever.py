@@ -1,0 +1,218 @@
+"""Retrieves the text to cite from pages: from the cache, else the page, else the last good text.
+
+look up all pages at once -> fresh? cite it
+                          -> else fetch, parse and store, one process at a time per page
+                          -> failed? cite the last good text as stale, or leave the page out
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from judge.errors import FetchError
+from judge.library.extract.html_page import ReadPage
+from judge.library.extract.publishers import read_body
+from judge.library.pages.approved_pages import IndexedPages, PageLibrary, requests_of
+from judge.library.pages.page_reader import PageReader, host_of
+from judge.library.pages.page_records import PageContent, PageRecord, SnippetRequest
+from judge.library.pages.snippet_store import CachedPage, SnippetStore
+from judge.library.sources.catalog import SourceCatalog
+from judge.ports import Cache, Clock, Journal, Lock, PageFetcher
+from judge.single_flight import SingleFlight
+from judge.types.references import Snippet
+from judge.vocabulary.thesaurus import load_thesaurus
+
+POLL_S = 0.04
+"""Polling interval while another process reads a page."""
+
+AHEAD_SHARE = 0.1
+"""The last share of a text's TTL, in which it is refreshed ahead of need."""
+
+
+@dataclass(slots=True)
+class SnippetRetriever:
+    """Retrieves snippets for requests; no failure of a page or of the cache makes that fail.
+
+    Whatever it fetches or finds in the cache is added to `library`.
+    """
+
+    fetcher: PageFetcher
+    cache: Cache
+    lock: Lock
+    clock: Clock
+    journal: Journal
+    read: Callable[..., ReadPage | None] = read_body
+    library: PageLibrary = field(default_factory=lambda: PageLibrary(load_thesaurus()))
+    reader: PageReader = field(init=False)
+    store: SnippetStore = field(init=False)
+    _single_flight: SingleFlight = field(init=False, default_factory=SingleFlight)
+    _loaded_digest: str = field(init=False, default="")
+
+    def __post_init__(self) -> None:
+        self.reader = PageReader(self.fetcher, self.clock, self.read)
+        self.store = SnippetStore(self.cache, self.clock)
+
+    async def indexed(self, catalog: SourceCatalog) -> IndexedPages:
+        """The index of all pages of *catalog*; the first call loads them from the cache."""
+        if self._loaded_digest != catalog.digest:
+            requests = requests_of(catalog)
+            await self._single_flight.share(catalog.digest, lambda: self.look_up(requests))
+            self._loaded_digest = catalog.digest
+        return await self.library.indexed(catalog)
+
+    async def look_up(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
+        """The cached state of each page: one round trip, and one more for texts new to us."""
+        pages = await self.store.look_up(requests)
+        unknown = [
+            (request, page.record)
+            for request, page in zip(requests, pages)
+            if page.record is not None and not self.library.is_current(request, page.record)
+        ]
+        if unknown:
+            key = tuple(request for request, _ in unknown)
+            await self._single_flight.share(key, lambda: self._load_contents(unknown))
+        return pages
+
+    async def _load_contents(self, unknown: Sequence[tuple[SnippetRequest, PageRecord]]) -> None:
+        """Load from the cache the contents of pages that the library lacks or has outdated."""
+        contents = await self.store.contents([request for request, _ in unknown])
+        await self.library.update(
+            [
+                (request, record, content)
+                for (request, record), content in zip(unknown, contents)
+                if content is not None
+            ]
+        )
+
+    async def retrieve(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
+        """Each page with the snippet to cite, if there is one.
+
+        Takes little more than `settings.fetch_timeout_s`, whatever the pages do.
+        """
+        if not requests:
+            return []
+        pages = await self.look_up(requests)
+        if not any(page.needs_fetch for page in pages):
+            return pages
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(self._resolve(request, page))
+                for request, page in zip(requests, pages)
+            ]
+        return [task.result() for task in tasks]
+
+    async def full_texts(self, requests: Sequence[SnippetRequest]) -> list[str | None]:
+        """The full text of each page, a paragraph for each passage; None if it is unavailable.
+
+        For checks against the whole page; cached like any other retrieval.
+        """
+        pages = await self.retrieve(requests)
+        contents = await self.store.contents(requests) if requests else []
+        return [
+            _full_text(page.snippet, content) if page.snippet else None
+            for page, content in zip(pages, contents)
+        ]
+
+    async def refresh(self, request: SnippetRequest) -> PageRecord:
+        """Fetch the page now, store it, and return its record; raises FetchError."""
+        return await self._fetch(request, known=None)
+
+    def is_due(self, request: SnippetRequest, page: CachedPage) -> bool:
+        """Whether the page should be refreshed ahead of need."""
+        if page.has_just_failed:
+            return False
+        if page.record is None:
+            return page.snippet is None
+        if not self.library.is_current(request, page.record):
+            return True
+        return not request.is_younger(page.record, self.clock.now(), 1 - AHEAD_SHARE)
+
+    async def read_ahead(self, request: SnippetRequest) -> None:
+        """Fetch the page if it is due and no other process does so; failures are remembered."""
+        token = uuid4().hex
+        try:
+            if await self.lock.acquire(request.page_key, token, request.lock_ttl_s):
+                [page] = await self.look_up([request])
+                if self.is_due(request, page):
+                    await self._try_fetch(request, page)
+        finally:
+            await self.lock.release(request.page_key, token)
+
+    async def aclose(self) -> None:
+        """Cancel the fetches that nobody waits for any more."""
+        await self._single_flight.aclose()
+
+    async def _resolve(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
+        """The page with the snippet to cite; fetched if that is needed and useful."""
+        if not page.needs_fetch:
+            return page
+        try:
+            async with asyncio.timeout(request.settings.fetch_timeout_s):
+                return await self._single_flight.share(request, lambda: self._fetch_once(request))
+        except TimeoutError:
+            return page
+
+    async def _fetch_once(self, request: SnippetRequest) -> CachedPage:
+        """Fetch the page, unless another process has just done so or is doing so."""
+        token = uuid4().hex
+        try:
+            is_ours, page = await self._wait_for_lock(request, token)
+            if is_ours and page.needs_fetch:
+                return await self._try_fetch(request, page)
+            return page
+        finally:
+            await self.lock.release(request.page_key, token)
+
+    async def _wait_for_lock(self, request: SnippetRequest, token: str) -> tuple[bool, CachedPage]:
+        """Whether we hold the lock, and the cached state of the page.
+
+        Returns when the lock is acquired, when another process has finished the page, or when
+        that process should have been done by now.
+        """
+        give_up = self.clock.monotonic() + request.lock_ttl_s
+        while True:
+            is_ours = await self.lock.acquire(request.page_key, token, request.lock_ttl_s)
+            # Look even with the lock: its last holder may have fetched the page since.
+            [page] = await self.look_up([request])
+            if is_ours or not page.needs_fetch or self.clock.monotonic() >= give_up:
+                return is_ours, page
+            await asyncio.sleep(POLL_S)
+
+    async def _try_fetch(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
+        """The page as fetched now, or *page* itself if that fails."""
+        started = self.clock.monotonic()
+        is_current = page.record is not None and self.library.is_current(request, page.record)
+        try:
+            # If the content is lost, a 304 would not bring it back: fetch unconditionally.
+            record = await self._fetch(request, known=page.record if is_current else None)
+        except FetchError as error:
+            self._note("snippet.fetch_failed", request, started, reason=error.reason)
+            await self.store.put_failure(request)
+            return page
+        self._note("page.withdrawn" if record.is_withdrawn else "snippet.fetched", request, started)
+        if record.is_withdrawn:
+            return CachedPage(record=record, is_withdrawn=True)
+        return CachedPage(request.snippet(record.text, record.fetched_at, record.updated), record)
+
+    async def _fetch(self, request: SnippetRequest, known: PageRecord | None) -> PageRecord:
+        """Fetch the page and store it in the cache and the library; raises FetchError."""
+        record, content = await self.reader.read_page(request, known)
+        if content is None:
+            await self.store.renew(request, record)
+        else:
+            await self.store.put(request, record, content)
+            if not self.library.is_current(request, record):
+                await self.library.update([(request, record, content)])
+        return record
+
+    def _note(self, event: str, request: SnippetRequest, started: float, **fields: str) -> None:
+        elapsed_ms = round((self.clock.monotonic() - started) * 1000, 1)
+        self.journal.note(event, host=host_of(request), elapsed_ms=elapsed_ms, **fields)
+
+
+def _full_text(lead: Snippet, content: PageContent | None) -> str:
+    """The passages, preceded by the *lead* unless one of them contains it."""
+    passages = [passage.text for passage in content.passages] if content else []
+    has_lead = any(lead.text.removesuffix("...") in passage for passage in passages)
+    return "\n\n".join(passages if has_lead else [lead.text, *passages])

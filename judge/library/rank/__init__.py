@@ -1,0 +1,1 @@
+"""The approved pages that bear on a dispute, ranked by their words."""

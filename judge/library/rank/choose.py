@@ -1,0 +1,158 @@
+"""Chooses which approved pages the model is offered, and which text of each.
+
+rank all pages by their known text -> retrieve the best -> offer those relevant to the dispute
+"""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from judge.library.dispute import Dispute
+from judge.library.extract.plain_text import cut_text
+from judge.library.pages.approved_pages import IndexedPages, LibraryPage, PageLibrary, UsablePages
+from judge.library.pages.page_records import PageKey, SnippetRequest
+from judge.library.rank.candidates import NO_NEARNESS, Candidate, rank_candidates
+from judge.library.rank.page_terms import CandidatePage
+from judge.types.references import Snippet
+
+ASSUMED_NATION = "england"
+"""The nation of a dispute that names none: most of our users live there."""
+
+SEPARATOR = " … "
+"""Between a page's lead and its most relevant passage."""
+
+
+class ChosenPage(NamedTuple):
+    """A page to retrieve, and its ranking by its text; None while the text is unknown."""
+
+    request: SnippetRequest
+    candidate: Candidate | None = None
+    digest: str = ""
+    guess: Candidate | None = None
+    """The ranking by title and topics alone, if the text is unknown and they matched."""
+
+
+class OfferedPage(NamedTuple):
+    """A page to cite, and the nations where it applies; empty means all."""
+
+    snippet: Snippet
+    nations: frozenset[str]
+
+
+def choose_pages(
+    indexed: IndexedPages,
+    dispute: Dispute,
+    domain: str,
+    nations: frozenset[str],
+    nearness: Mapping[str, float] = NO_NEARNESS,
+) -> tuple[ChosenPage, ...]:
+    """The pages to retrieve, best first: relevant ones, then those whose text is unknown.
+
+    Of the latter, pages whose title or topics match the dispute come first, then those of its
+    domain. The choice never depends on which snippets are cached. *nearness* is explained at
+    `rank_candidates`.
+    """
+    limit = indexed.catalog.retrieval.references
+    read, unread = _usable_pages(indexed, domain, nations)
+    relevant = rank_candidates(
+        indexed.index, dispute, domain, limit=limit, wanted=read, nearness=nearness
+    )
+    chosen = []
+    for candidate in relevant:
+        request, page = indexed.by_key[_key(candidate.page)]
+        chosen.append(ChosenPage(request, candidate, page.digest))
+    if unread and len(chosen) < limit:
+        likely = rank_candidates(
+            indexed.index, dispute, domain,
+            limit=limit, wanted=sorted(unread), has_threshold=False,
+        )  # fmt: skip
+        matched = [ChosenPage(indexed.by_key[_key(c.page)][0], guess=c) for c in likely]
+        others = (indexed.pages[number][0] for number in unread)
+        known = {page.request.key for page in matched}
+        chosen += matched
+        chosen += [ChosenPage(o) for o in others if o.domain == domain and o.key not in known]
+    return tuple(chosen[:limit])
+
+
+def offer_pages(
+    library: PageLibrary,
+    dispute: Dispute,
+    domain: str,
+    retrieved: Sequence[tuple[ChosenPage, Snippet]],
+    nations: frozenset[str],
+    *,
+    nearness: Mapping[str, float] = NO_NEARNESS,
+) -> tuple[OfferedPage, ...]:
+    """The *retrieved* pages that are relevant to the dispute, best first.
+
+    All are ranked again if the text of any has changed since it was chosen.
+    """
+    by_key = {chosen.request.key: (chosen, snippet) for chosen, snippet in retrieved}
+    pages = {key: library.page(chosen.request, s.text) for key, (chosen, s) in by_key.items()}
+    ranked = [chosen.candidate for chosen, _ in retrieved if chosen.candidate]
+    if any(not c.digest or c.digest != pages[c.request.key].digest for c, _ in retrieved):
+        usable = [
+            pages[key]
+            for key, (chosen, _) in by_key.items()
+            if _is_usable(chosen.request, pages[key], nations)
+        ]
+        index = library.compiled(usable)
+        ranked = list(rank_candidates(index, dispute, domain, limit=len(usable), nearness=nearness))
+    offered = []
+    for candidate in ranked:
+        chosen, snippet = by_key[_key(candidate.page)]
+        request = chosen.request
+        text = _reference_text(snippet.text, candidate, request.settings.max_words)
+        # `replace` takes three times as long, for each page of each dispute.
+        quoted = Snippet(
+            snippet.url, snippet.title, text, snippet.fetched_at, snippet.updated, snippet.is_stale
+        )
+        offered.append(OfferedPage(quoted, _nations(request, pages[request.key])))
+    return tuple(offered)
+
+
+def _usable_pages(indexed: IndexedPages, domain: str, nations: frozenset[str]) -> UsablePages:
+    """The pages that may be offered, each once; a page in two domains as configured in *domain*."""
+    if (domain, nations) not in indexed.usable:
+        first: dict[tuple[str, str], int] = {}
+        for number, (request, page) in enumerate(indexed.pages):
+            # Addresses that differ only in the fragment are one page, unless the selectors differ.
+            text = request.source.url.partition("#")[0], request.source.selector
+            is_first = text not in first or request.domain == domain
+            if is_first and _is_usable(request, page, nations):
+                first[text] = number
+        read = [number for number in first.values() if indexed.pages[number][1].is_read]
+        unread = [number for number in first.values() if not indexed.pages[number][1].is_read]
+        indexed.usable[domain, nations] = UsablePages(sorted(read), unread)
+    return indexed.usable[domain, nations]
+
+
+def _is_usable(request: SnippetRequest, page: LibraryPage, nations: frozenset[str]) -> bool:
+    """Whether the page is not withdrawn and applies in a named nation, or in the assumed one."""
+    applies_in = _nations(request, page)
+    is_near = not applies_in or bool(applies_in & (nations or {ASSUMED_NATION}))
+    return is_near and not page.is_withdrawn
+
+
+def _nations(request: SnippetRequest, page: LibraryPage) -> frozenset[str]:
+    """The nations configured and those found on the page; empty means all."""
+    return page.nations | frozenset(request.source.nations)
+
+
+def _key(page: CandidatePage) -> PageKey:
+    return page.domain, page.url
+
+
+def _reference_text(lead: str, candidate: Candidate, max_words: int) -> str:
+    """*lead*, followed by the candidate's best passage if there is one."""
+    if candidate.passage < 0:
+        return lead
+    return _with_passage(lead, candidate.page.passages[candidate.passage][1], max_words)
+
+
+@functools.lru_cache(maxsize=2048)
+def _with_passage(lead: str, text: str, max_words: int) -> str:
+    """Cached: the same few passages are quoted again and again."""
+    passage = cut_text(text, max_words)
+    is_lead = passage.removesuffix("...") in lead or lead.removesuffix("...") in text
+    return lead if is_lead else f"{lead}{SEPARATOR}{passage}"

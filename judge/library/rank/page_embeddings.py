@@ -1,0 +1,145 @@
+"""Finds the approved pages nearest to a dispute by an embedder's vectors; adds to ranking by words.
+
+update (in the background: embed pages, or load their vectors from the cache) -> nearness (per
+dispute). Used only if an embedder is configured; on any failure pages are ranked by words alone.
+"""
+
+import asyncio
+import base64
+import math
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from operator import mul
+from uuid import uuid4
+
+from judge.errors import EmbedderUnavailable
+from judge.library.pages.approved_pages import IndexedPages
+from judge.library.pages.page_records import DAY_S
+from judge.library.rank.candidates import NO_NEARNESS
+from judge.library.rank.page_terms import CandidatePage
+from judge.ports import Cache, Embedder, Journal, Lock
+
+BUDGET_S = 1.0
+"""How long a request waits for the vector of its dispute."""
+
+MAX_WORDS = 200
+"""Words of a page that are embedded: its title, its lead, and what follows."""
+
+BATCH_SIZE = 32
+"""Pages embedded per request; each batch is stored, so that a later failure loses nothing."""
+
+TTL_S = 30 * DAY_S
+LOCK_TTL_S = 120.0
+
+Vector = Sequence[float]
+"""Of length 1."""
+
+
+@dataclass(slots=True)
+class PageEmbeddings:
+    """The embeddings of all pages read so far, and their ranking for a dispute."""
+
+    embedder: Embedder
+    cache: Cache
+    lock: Lock
+    journal: Journal
+    budget_s: float = BUDGET_S
+    _vectors: dict[str, Vector] = field(default_factory=dict)
+    """By the digest of the embedded text."""
+    _digests: dict[str, str] = field(default_factory=dict)
+    """By the URL of the page."""
+
+    async def update(self, indexed: IndexedPages) -> None:
+        """Get a vector for each page of *indexed*; only one process at a time computes them."""
+        texts = {page.terms.page.url: _embedded_text(page.terms.page)
+                 for _, page in indexed.pages if page.is_read}  # fmt: skip
+        self._digests = {url: self._digest(text) for url, text in texts.items()}
+        by_digest = {self._digests[url]: text for url, text in texts.items()}
+        self._vectors = {d: v for d, v in self._vectors.items() if d in by_digest}
+        token = uuid4().hex
+        try:
+            if await self._load_cached(by_digest):
+                return
+            if await self.lock.acquire("vectors", token, LOCK_TTL_S):
+                try:
+                    await self._embed_missing(by_digest)
+                finally:
+                    await self.lock.release("vectors", token)
+        except EmbedderUnavailable as error:
+            self._note(error)
+
+    async def nearness(self, dispute: str) -> Mapping[str, float]:
+        """The similarity of pages to *dispute* by URL, 1 for the nearest; empty on failure.
+
+        By reciprocal rank, since cosines of different embedders are not comparable.
+        """
+        if not self._vectors:
+            return NO_NEARNESS
+        try:
+            async with asyncio.timeout(self.budget_s):
+                query = _normalised(await self.embedder.embed_query(dispute))
+        except (EmbedderUnavailable, TimeoutError) as error:
+            self._note(error)
+            return NO_NEARNESS
+        cosines = {
+            url: sum(map(mul, query, self._vectors[digest]))
+            for url, digest in self._digests.items()
+            if digest in self._vectors
+        }
+        near = [url for url, cosine in cosines.items() if cosine >= self.embedder.min_similarity]
+        near.sort(key=lambda url: -cosines[url])
+        return {url: 2 / (rank + 2) for rank, url in enumerate(near)}
+
+    def _digest(self, text: str) -> str:
+        return blake2b(f"{self.embedder.name}\n{text}".encode(), digest_size=16).hexdigest()
+
+    async def _load_cached(self, by_digest: Mapping[str, str]) -> bool:
+        """Load vectors that other processes stored; return whether none is missing now."""
+        missing = [digest for digest in by_digest if digest not in self._vectors]
+        values = await self.cache.get_many([_key(digest) for digest in missing]) if missing else []
+        cached = zip(missing, map(_decode_vector, values))
+        self._vectors |= {digest: vector for digest, vector in cached if vector}
+        return self._vectors.keys() >= by_digest.keys()
+
+    async def _embed_missing(self, by_digest: Mapping[str, str]) -> None:
+        missing = [digest for digest in by_digest if digest not in self._vectors]
+        for start in range(0, len(missing), BATCH_SIZE):
+            batch = missing[start : start + BATCH_SIZE]
+            raw = await self.embedder.embed_passages([by_digest[digest] for digest in batch])
+            vectors = dict(zip(batch, map(_normalised, raw)))
+            self._vectors |= vectors
+            await self.cache.put_many(
+                {_key(digest): (_encode_vector(v), TTL_S) for digest, v in vectors.items()}
+            )
+
+    def _note(self, error: Exception) -> None:
+        self.journal.note("pages.words_only", error=type(error).__name__)
+
+
+def _embedded_text(page: CandidatePage) -> str:
+    """The first words of *page*, beginning with its title and lead."""
+    texts = [page.title, page.lead, *(text for _, text in page.passages)]
+    return " ".join(" ".join(texts).split()[:MAX_WORDS])
+
+
+def _normalised(vector: Sequence[float]) -> Vector:
+    length = math.hypot(*vector) or 1.0
+    return array("f", (value / length for value in vector))
+
+
+def _key(digest: str) -> str:
+    return f"vector:{digest}"
+
+
+def _encode_vector(vector: Vector) -> str:
+    return base64.b64encode(array("f", vector).tobytes()).decode()
+
+
+def _decode_vector(text: str | None) -> Vector | None:
+    """The vector in *text*; None if it is absent or cannot be decoded."""
+    try:
+        return array("f", base64.b64decode(text or "", validate=True))
+    except ValueError:
+        return None

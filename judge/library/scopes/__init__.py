@@ -1,0 +1,1 @@
+"""Scopes: the part of the corpus that a query may search."""

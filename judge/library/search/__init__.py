@@ -1,0 +1,1 @@
+"""Search over the indexed corpus: questions, what is relevant, and how hits are shown."""

@@ -1,0 +1,245 @@
+"""The steps of a search, the same for every entrypoint.
+
+mentions and filters -> scope -> do its collections exist? -> query -> index -> hint if empty
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from judge.errors import BadScope, InvalidRequest, MissingValue
+from judge.library.scopes.filters import SearchFilters, scope_of
+from judge.library.scopes.periods import PERIOD_FORMS
+from judge.library.scopes.scopes import (
+    KINDS,
+    all_of,
+    check_size,
+    extract_scope,
+    nearest_name,
+    read_context,
+    scope_text,
+)
+from judge.library.search.query import parse_query
+from judge.library.search.visible_documents import CATALOGUE_TTL_S, VisibleDocuments
+from judge.ports import Catalogue, Clock, NameKind, SearchIndex
+from judge.text.english import counted
+from judge.types.search import (
+    EVERYWHERE,
+    Clause,
+    Passage,
+    Scope,
+    ScopeKind,
+    SearchQuery,
+    SearchResults,
+    Viewer,
+    fold_name,
+    mentioned,
+)
+
+MAX_QUERY = 1000
+"""Characters of a query that are searched; the question of a dispute may have as many."""
+
+MAX_RESULTS = 50
+"""Passages in one answer, at every entrypoint."""
+
+NOTHING_INDEXED = "Nothing is indexed yet. `judge index add PATH` does that."
+
+MAX_HINTED = 5
+"""Unknown names listed in a hint, and clauses dropped in turn to find a wider scope."""
+
+MAX_VALID = 50
+"""Documents, folders or tags listed in an error; there may be thousands."""
+
+
+class EmptyQuery(InvalidRequest):
+    """There is nothing to look for."""
+
+    field = "query"
+
+    def __init__(self) -> None:
+        super().__init__("Query cannot be empty")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchParameters:
+    """A query, which may contain @mentions, and where to search.
+
+    `context` holds only mentions; `filters` come from other fields. `default_collection` is
+    searched when there is no scope at all; it need not exist while nothing is indexed.
+    """
+
+    query: str
+    context: str | None = None
+    filters: Scope | SearchFilters = EVERYWHERE
+    default_collection: str | None = None
+    limit: int = 10
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOutcome:
+    """The results, with the query and scope as parsed.
+
+    `hint` names unknown names, and says why there are no results: the scope, or an empty index.
+    """
+
+    query: SearchQuery
+    scope: Scope
+    results: SearchResults
+    hint: str | None
+    elapsed_ms: float
+
+
+class DocumentSearch:
+    """Searches the indexed documents."""
+
+    def __init__(self, index: SearchIndex, catalogue: Catalogue, clock: Clock) -> None:
+        self.index = index
+        self.catalogue = catalogue
+        self._clock = clock
+        self._fresh_until: dict[tuple[ScopeKind, str], float] = {}
+        """Until when a name is known to exist; a lookup at each search would double its time."""
+        self._views: dict[Viewer, DocumentSearch] = {}
+
+    def seen_by(self, viewer: Viewer) -> "DocumentSearch":
+        """The same search over what *viewer* may see; cached by viewer."""
+        if viewer.sees_all:
+            return self
+        if viewer not in self._views:
+            documents = VisibleDocuments(self.index, self.catalogue, self._clock, viewer)
+            self._views[viewer] = DocumentSearch(documents, documents, self._clock)
+        return self._views[viewer]
+
+    async def search(self, parameters: SearchParameters) -> SearchOutcome:
+        """The relevant passages; raises EmptyQuery, BadScope and IndexUnavailable."""
+        started = self._clock.monotonic()
+        try:
+            text, scope = self._parse(parameters)
+        except MissingValue as missing:
+            raise BadScope(str(missing), await self._valid_values(missing.kind)) from None
+        await self._check_collections(scope, optional=parameters.default_collection)
+        query = parse_query(text[:MAX_QUERY])
+        results = await self.index.search(
+            query, scope, limit=parameters.limit, offset=parameters.offset
+        )
+        hint = await self._hint(query, scope, is_empty=not results.total)
+        elapsed_ms = round((self._clock.monotonic() - started) * 1000, 3)
+        return SearchOutcome(query, scope, results, hint, elapsed_ms)
+
+    async def is_inside(self, passage: Passage, scope: Scope) -> bool:
+        """Whether the document of *passage* is in *scope*; raises BadScope and IndexUnavailable."""
+        await self._check_collections(scope)
+        document = Scope(
+            (
+                Clause("collection", (passage.collection,)),
+                Clause("document", (passage.document_id,)),
+            )
+        )
+        return not scope.clauses or await self.catalogue.contains(all_of(document, scope))
+
+    def _parse(self, parameters: SearchParameters) -> tuple[str, Scope]:
+        """The query without its mentions, and the combined scope."""
+        now = self._clock.now()
+        query = extract_scope(parameters.query, now)
+        if not query.text.strip():
+            raise EmptyQuery
+        context = read_context(parameters.context or "", now)
+        filters = parameters.filters
+        filters = filters if isinstance(filters, Scope) else scope_of(filters)
+        scope = all_of(context.scope, query.scope, filters)
+        is_scoped = query.has_mentions or context.has_mentions or bool(scope.clauses)
+        if parameters.default_collection and not is_scoped:
+            scope = Scope((Clause("collection", (parameters.default_collection,)),))
+        check_size(scope)
+        return query.text, scope
+
+    async def _check_collections(self, scope: Scope, *, optional: str | None = None) -> None:
+        """Raise BadScope when *scope* names a collection that does not exist.
+
+        The *optional* one may be missing as long as there are no collections at all.
+        """
+        for name in _names(scope, "collection"):
+            if await self._exists("collection", name):
+                continue
+            valid = await self._valid_values("collection")
+            if valid or name != optional:
+                raise BadScope(_no_such_collection(name, valid), valid)
+
+    async def _valid_values(self, kind: str) -> Sequence[str]:
+        """The values allowed after `@kind:`; the kinds when there is no such kind."""
+        match kind:
+            case "collection":
+                return [stats.name for stats in await self.catalogue.collections()]
+            case "modified":
+                return PERIOD_FORMS
+            case "document" | "folder" | "tag":
+                return [name for name in await self.catalogue.names(kind) if name][:MAX_VALID]
+            case _:
+                return KINDS
+
+    async def _exists(self, kind: ScopeKind, name: str) -> bool:
+        """Whether a *kind* is called *name*, ignoring case; a yes is cached."""
+        key, now = (kind, fold_name(name)), self._clock.monotonic()
+        if now >= self._fresh_until.get(key, 0.0):
+            if not await self.catalogue.contains(Scope((Clause(kind, (name,)),))):
+                return False
+            self._fresh_until[key] = now + CATALOGUE_TTL_S
+        return True
+
+    async def _hint(self, query: SearchQuery, scope: Scope, *, is_empty: bool) -> str | None:
+        unknown = [sentence async for sentence in self._unknown_names(scope)][:MAX_HINTED]
+        if is_empty and not await self.catalogue.contains(EVERYWHERE):
+            return NOTHING_INDEXED
+        if not is_empty or not scope.clauses:
+            return " ".join(unknown) or None
+        wider = await self._wider_scope(query, scope)
+        return " ".join([*unknown, wider]).strip() or None
+
+    async def _unknown_names(self, scope: Scope) -> AsyncIterator[str]:
+        """A sentence for each unknown name in *scope*, at most MAX_HINTED of a kind."""
+        for kind in get_args(NameKind):
+            count = 0
+            for name in _names(scope, kind):
+                if name and count < MAX_HINTED and not await self._exists(kind, name):
+                    count += 1
+                    # A thread, since finding the nearest of 57,000 names takes 0.4 s.
+                    names = await self.catalogue.names(kind)
+                    guess = await asyncio.to_thread(nearest_name, name, names)
+                    suggestion = f" Did you mean {guess!r}?" if guess else ""
+                    yield f"No {kind} is called {name!r}.{suggestion}"
+
+    async def _wider_scope(self, query: SearchQuery, scope: Scope) -> str:
+        """A sentence that names a wider scope with results; empty if there is none."""
+        for wider in _widenings(scope):
+            total = (await self.index.search(query, wider, limit=1)).total
+            if total:
+                passages = counted(total, "passage")
+                return (
+                    f"Nothing in {scope_text(scope)} is relevant; {scope_text(wider)} has "
+                    f"{passages}."
+                )
+        return ""
+
+
+def _widenings(scope: Scope) -> Iterator[Scope]:
+    """*scope* without one of its last clauses, the last first; then everywhere."""
+    count = len(scope.clauses)
+    if count > 1:
+        for dropped in reversed(range(max(0, count - MAX_HINTED), count)):
+            yield Scope(scope.clauses[:dropped] + scope.clauses[dropped + 1 :])
+    yield EVERYWHERE
+
+
+def _names(scope: Scope, kind: str) -> Iterator[str]:
+    """The values of all clauses of *kind*, nested ones too."""
+    for clause in mentioned(scope):
+        if clause.kind == kind:
+            yield from clause.values
+
+
+def _no_such_collection(name: str, valid: Sequence[str]) -> str:
+    if not valid:
+        return f"There is no collection {name!r}. {NOTHING_INDEXED}"
+    guess = nearest_name(name, valid)
+    return f"There is no collection {name!r}{f': did you mean {guess!r}?' if guess else '.'}"

@@ -1,0 +1,1 @@
+"""The sources file: parsed and validated; errors name file, line and key."""

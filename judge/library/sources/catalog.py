@@ -1,0 +1,253 @@
+"""Makes a catalog of the sources file, the files it includes and the package's vocabulary.
+
+sources_file/ parses and validates the files; the rest of Judge uses the dataclasses below.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from judge.library.sources.packaged import (
+    NO_VOCABULARY,
+    NO_WORDS,
+    SubjectWords,
+    Vocabulary,
+    texts_digest,
+)
+from judge.library.sources.read_table import Mistake, configuration_error, read_table
+from judge.library.sources.tables import (
+    DomainTable,
+    HelpTable,
+    PatternTable,
+    SafetyTable,
+    SourcesTable,
+    SourceTable,
+)
+from judge.types.references import RetrievalSettings, SourceSpec
+from judge.types.replies import Persona
+from judge.types.results import HelpLine
+from judge.types.text_files import TextFile
+
+SOURCES_FILE = "sources.toml"
+"""The name used in errors for a sources file that is given as text."""
+
+SINGLETONS = ("retrieval", "blocked", "personas")
+"""Tables that only one of the files may contain."""
+
+
+@dataclass(frozen=True, slots=True)
+class DomainSpec:
+    """A subject area: the words that detect it and the pages that may be quoted for it.
+
+    `terms` and `patterns` come from the sources file; `vocabulary` holds those of the package. A
+    term of the file overrules a term of the package with the same words.
+    """
+
+    name: str
+    title: str
+    terms: tuple[tuple[str, float], ...]
+    patterns: tuple[PatternTable, ...]
+    examples: tuple[str, ...]
+    sources: tuple[SourceSpec, ...]
+    not_examples: tuple[str, ...] = ()
+    help: tuple[HelpLine, ...] = ()
+    vocabulary: SubjectWords = NO_WORDS
+    file: str = SOURCES_FILE
+
+    @property
+    def all_patterns(self) -> tuple[PatternTable, ...]:
+        """The patterns of the package and of the sources file."""
+        return (*self.vocabulary.patterns, *self.patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyRule:
+    """Terms and patterns that suggest danger, and the help lines to show for them."""
+
+    terms: tuple[str, ...]
+    patterns: tuple[str, ...]
+    help: tuple[HelpLine, ...]
+    harmless: tuple[str, ...] = ()
+    """Patterns of phrases that are removed from the text before matching."""
+    name: str = ""
+    files: tuple[str, ...] = field(default=(), compare=False)
+    """The files that define it: the sources file, the package's, or both."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCatalog:
+    """The validated sources; `digest` identifies the texts that they were made from.
+
+    `files` maps `retrieval`, `blocked` and `personas` to the file that sets them, if one does.
+    """
+
+    retrieval: RetrievalSettings
+    domains: tuple[DomainSpec, ...]
+    safety: tuple[SafetyRule, ...]
+    blocked_help: tuple[HelpLine, ...]
+    personas: tuple[Persona, ...]
+    digest: str
+    files: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def domain_help(self, name: str) -> tuple[HelpLine, ...]:
+        """The help lines of the domain called *name*; none for `default`."""
+        return next((domain.help for domain in self.domains if domain.name == name), ())
+
+
+@dataclass(frozen=True, slots=True)
+class _SourcesFile:
+    """A file and its parsed table."""
+
+    file: TextFile
+    table: SourcesTable
+
+    def has(self, key: str) -> bool:
+        return key in self.table.model_fields_set
+
+
+def parse_sources(
+    main: TextFile | str, *included: TextFile, vocabulary: Vocabulary = NO_VOCABULARY
+) -> SourceCatalog:
+    """The catalog in the sources file *main* and those it includes, over *vocabulary*.
+
+    Raises ConfigurationError naming the file, line and key of each mistake, and its fix.
+    """
+    first = main if isinstance(main, TextFile) else TextFile(SOURCES_FILE, main)
+    files = [_SourcesFile(file, read_table(file, SourcesTable)) for file in (first, *included)]
+    package = vocabulary if files[0].table.vocabulary else NO_VOCABULARY
+    mistakes = list(_mistakes_across(files, package))
+    if mistakes:
+        raise configuration_error(mistakes)
+    table = {
+        key: next((f.table for f in files if f.has(key)), files[0].table) for key in SINGLETONS
+    }
+    return SourceCatalog(
+        retrieval=RetrievalSettings(**table["retrieval"].retrieval.model_dump()),
+        domains=tuple(
+            _domain(name, domain, source.file.name, package)
+            for source in files
+            for name, domain in source.table.domains.items()
+        ),
+        safety=_safety(
+            [_rule(rule, source.file.name) for source in files for rule in source.table.safety],
+            {rule.name for source in files for rule in source.table.safety if not rule.vocabulary},
+            package,
+        ),
+        blocked_help=_help_lines(table["blocked"].blocked.help),
+        personas=tuple(Persona(item.name, item.brief) for item in table["personas"].personas),
+        digest=texts_digest((*(source.file.text for source in files), *vocabulary.texts)),
+        files={key: file.file.name for key in SINGLETONS for file in files if file.has(key)},
+    )
+
+
+def _mistakes_across(files: Sequence[_SourcesFile], package: Vocabulary) -> Iterator[Mistake]:
+    """Mistakes that validating each table by itself cannot find."""
+    seen: dict[tuple[str, ...], str] = {}
+    for index, source in enumerate(files):
+        names = [("domains", name) for name in source.table.domains]
+        for path in [*((key,) for key in SINGLETONS if source.has(key)), *names]:
+            if path in seen:
+                yield Mistake(source.file, path, f"is in {seen[path]} too; keep it in one file")
+            seen.setdefault(path, source.file.name)
+        for key in ("include", "vocabulary"):
+            if index and source.has(key):
+                yield Mistake(source.file, (key,), f"belongs in {files[0].file.name}; move it")
+        yield from _mistakes_within(source, package)
+    if not any(source.table.domains for source in files):
+        yield Mistake(files[0].file, ("domains",), "add at least one, as in [domains.tenancy]")
+
+
+def _mistakes_within(source: _SourcesFile, package: Vocabulary) -> Iterator[Mistake]:
+    """Duplicates in the lists of one file, and safety rules that can never match."""
+    file, table = source.file, source.table
+    yield from _duplicates(file, ("personas",), "name", [p.name for p in table.personas])
+    for name, domain in table.domains.items():
+        pages = [page.url for page in domain.sources]
+        yield from _duplicates(file, ("domains", name, "sources"), "url", pages)
+    package_rules = {rule.name for rule in package.safety()}
+    for index, rule in enumerate(table.safety):
+        if not rule.terms and not rule.patterns and rule.name not in package_rules:
+            yield Mistake(file, ("safety", index), _trigger_fix(rule, package_rules))
+
+
+def _duplicates(
+    file: TextFile, path: tuple[str, ...], key: str, values: Sequence[str]
+) -> Iterator[Mistake]:
+    """A mistake for each of *values*, in the list at *path*, that occurs earlier in it."""
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            first = values.index(value) + 1
+            fix = f"{value!r} is number {first} of the list too; remove one"
+            yield Mistake(file, (*path, index, key), fix)
+
+
+def _trigger_fix(rule: SafetyTable, package_rules: Iterable[str | None]) -> str:
+    """How to fix a safety rule that has nothing to match."""
+    if rule.name is None:
+        return "needs terms or patterns; add at least one term"
+    valid = ", ".join(sorted(name for name in package_rules if name)) or "none here"
+    return f"needs terms or patterns, or the name of one of the package's rules ({valid})"
+
+
+def _domain(name: str, table: DomainTable, file: str, vocabulary: Vocabulary) -> DomainSpec:
+    return DomainSpec(
+        name=name,
+        title=table.title or name.replace("_", " ").replace("-", " ").capitalize(),
+        terms=tuple(table.terms.items()),
+        patterns=tuple(table.patterns),
+        examples=tuple(example.text for example in table.examples),
+        sources=tuple(_source(source) for source in table.sources),
+        not_examples=tuple(example.text for example in table.not_examples),
+        help=_help_lines(table.help),
+        vocabulary=vocabulary.words(name) if table.vocabulary else NO_WORDS,
+        file=file,
+    )
+
+
+def _source(table: SourceTable) -> SourceSpec:
+    topics, nations = tuple(table.topics), tuple(table.nations)
+    return SourceSpec(table.url, table.title, topics, nations, table.selector)
+
+
+def _safety(
+    ours: Sequence[SafetyRule], replaced: Iterable[str | None], vocabulary: Vocabulary
+) -> tuple[SafetyRule, ...]:
+    """The rules of the sources files, then those of the package that have no rule of their name.
+
+    A rule with the name of one of the package's extends it and overrules its help lines. Those
+    whose names are in *replaced*, from `vocabulary = false`, replace it instead.
+    """
+    file = vocabulary.safety_file.name if vocabulary.safety_file else ""
+    by_name = {rule.name: _rule(rule, file) for rule in vocabulary.safety() if rule.name}
+    rules = []
+    for rule in ours:
+        base = by_name.pop(rule.name, None)
+        rules.append(_joined(base, rule) if base and rule.name not in replaced else rule)
+    # A rule that only switches off one of the package's has nothing to match.
+    return tuple(rule for rule in (*rules, *by_name.values()) if rule.terms or rule.patterns)
+
+
+def _joined(base: SafetyRule, more: SafetyRule) -> SafetyRule:
+    return dataclasses.replace(
+        base,
+        terms=(*base.terms, *more.terms),
+        patterns=(*base.patterns, *more.patterns),
+        harmless=(*base.harmless, *more.harmless),
+        help=more.help or base.help,
+        files=(*base.files, *more.files),
+    )
+
+
+def _rule(table: SafetyTable, file: str) -> SafetyRule:
+    return SafetyRule(
+        tuple(table.terms),
+        tuple(table.patterns),
+        _help_lines(table.help),
+        tuple(table.harmless),
+        table.name or "",
+        (file,),
+    )
+
+
+def _help_lines(lines: Iterable[HelpTable]) -> tuple[HelpLine, ...]:
+    return tuple(HelpLine(line.title, line.url, line.phone) for line in lines)

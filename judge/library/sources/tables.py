@@ -1,0 +1,268 @@
+"""The tables of the sources and vocabulary files, as pydantic models."""
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+)
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+from judge.library.nations import NATIONS
+from judge.text.regex_limits import checked_regex
+from judge.text.untrusted import has_tag
+from judge.types.references import RetrievalSettings
+from judge.types.requests import DEFAULT_DOMAIN
+
+MAX_PERSONAS = 6
+
+_HOST = re.compile(r"(?:(?!-)[\w-]{1,63}(?<!-)\.)*(?!-)[\w-]{1,63}(?<!-)\.?", re.ASCII)
+
+
+def _line(value: str) -> str:
+    """*value* trimmed; raises ValueError unless it is one printable line."""
+    value = value.strip()
+    if not value or not value.isprintable():
+        raise ValueError("must be one line of text")
+    return value
+
+
+def _http_url(value: str) -> str:
+    """*value*; raises ValueError unless it is a URL that can be fetched."""
+    with_port = "must have a host and a port from 1 to 65535, as in https://a.example:80/"
+    try:
+        parts = urlsplit(value)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise ValueError(with_port) from None
+    if port == 0:
+        raise ValueError(with_port)
+    if not host.isascii():
+        raise ValueError("must have its host as it is sent, as in https://xn--bcher-kva.example/")
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise ValueError("must have no spaces or special characters; percent-encode them")
+    if parts.scheme not in {"http", "https"}:
+        raise ValueError("must be http or https, as in https://www.gov.uk/private-renting")
+    if not (":" in host or _HOST.fullmatch(host)) or parts.username is not None:
+        raise ValueError("must have a host and no user name, as in https://www.gov.uk/")
+    return value
+
+
+def _header_text(value: str) -> str:
+    """*value* trimmed; raises ValueError unless it can be sent in an HTTP header."""
+    if not value.isascii() or (value and not value.isprintable()):
+        raise ValueError("must be one line of plain ASCII, since it is sent as a header")
+    return value.strip()
+
+
+def _phone(value: str) -> str:
+    if not re.fullmatch(r"[0-9A-Za-z +()-]*", value):
+        raise ValueError("must have only letters, digits, spaces and + ( ) -, as in 0800 1111")
+    return value
+
+
+def _prompt_text(value: str) -> str:
+    """*value* trimmed; raises ValueError unless it can be part of the prompt."""
+    value = value.strip()
+    if not value or not all(char.isprintable() or char in "\n\t" for char in value):
+        raise ValueError("must be text that can be read")
+    if has_tag(value):
+        raise ValueError("must hold no tag such as <REFERENCES>; those are the prompt's own")
+    return value
+
+
+def _nation(value: object) -> object:
+    """*value* in our spelling; raises ValueError unless it is a nation of the United Kingdom."""
+    nation = "-".join(value.lower().split()) if isinstance(value, str) else value
+    if nation not in NATIONS:
+        raise ValueError(f"must be one of {', '.join(NATIONS)}")
+    return nation
+
+
+def _term(value: str) -> str:
+    if not any(character.isalnum() for character in value):
+        raise ValueError("a term needs at least one letter or digit")
+    return value
+
+
+def _domain_name(value: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,39}", value):
+        raise ValueError("must be at most 40 of a-z, 0-9, - and _, as in [domains.tenancy]")
+    if value == DEFAULT_DOMAIN:
+        raise ValueError(f"{value!r} means that no domain was found; choose another name")
+    return value
+
+
+def _selector(value: str) -> str:
+    """*value* trimmed; raises ValueError unless it is a CSS selector that the parser accepts."""
+    value = value.strip()
+    try:
+        _ = LexborHTMLParser("").css(value) if value else None
+    except SelectolaxError:
+        raise ValueError('must be a CSS selector, as in "main p", or left out') from None
+    return value
+
+
+def is_relative_glob(glob: str) -> bool:
+    """Whether *glob* is relative to the file that includes it, and not recursive."""
+    return bool(glob) and not (glob.startswith(("/", "\\", "~")) or ":" in glob or "**" in glob)
+
+
+def _glob(value: str) -> str:
+    if not is_relative_glob(value):
+        raise ValueError('must be a path relative to this file, as in "domains/*.toml"')
+    return value
+
+
+def _of_at_most(length: int, check: Callable[[str], str]) -> Any:
+    """The metadata of a text field: at most *length* characters, then *check*."""
+    return Field(max_length=length), AfterValidator(check)
+
+
+_Line = Annotated[str, *_of_at_most(200, _line)]
+_Name = Annotated[str, *_of_at_most(40, _line)]
+_Url = Annotated[str, *_of_at_most(2048, _http_url)]
+_Term = Annotated[str, *_of_at_most(80, _term)]
+_Regex = Annotated[str, *_of_at_most(300, checked_regex)]
+_LongRegex = Annotated[str, *_of_at_most(500, checked_regex)]
+_Contact = Annotated[str, *_of_at_most(200, _header_text)]
+_Selector = Annotated[str, *_of_at_most(500, _selector)]
+_Glob = Annotated[str, *_of_at_most(200, _glob)]
+_Nation = Annotated[str, BeforeValidator(_nation)]
+_Weight = Annotated[float, Field(ge=-10, le=10)]
+_Phone = Annotated[str, *_of_at_most(40, _phone)]
+_DomainName = Annotated[str, AfterValidator(_domain_name)]
+
+
+class _Table(BaseModel):
+    """A table of a file: unknown keys and values of the wrong type are errors."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class RetrievalTable(_Table):
+    """`[retrieval]`: see RetrievalSettings."""
+
+    ttl_hours: float = Field(RetrievalSettings().ttl_hours, gt=0, le=24 * 30)
+    references: int = Field(RetrievalSettings().references, ge=1, le=20)
+    passages_per_scope: int = Field(RetrievalSettings().passages_per_scope, ge=1, le=10)
+    max_words: int = Field(RetrievalSettings().max_words, ge=10, le=1000)
+    fetch_timeout_s: float = Field(RetrievalSettings().fetch_timeout_s, gt=0, le=60)
+    failure_ttl_s: int = Field(RetrievalSettings().failure_ttl_s, ge=1, le=24 * 3600)
+    stale_days: int = Field(RetrievalSettings().stale_days, ge=1, le=365)
+    contact: _Contact = RetrievalSettings().contact
+
+
+class HelpTable(_Table):
+    """A help line."""
+
+    title: _Line
+    url: _Url
+    phone: _Phone = ""
+
+
+class BlockedTable(_Table):
+    """`[blocked]`: what is shown when the model's safety filter refuses a dispute."""
+
+    help: list[HelpTable] = Field(default_factory=list, max_length=20)
+
+
+class PersonaTable(_Table):
+    """One of the `[[personas]]`."""
+
+    name: Annotated[_Name, AfterValidator(_prompt_text)]
+    brief: Annotated[str, *_of_at_most(2000, _prompt_text)]
+
+
+class SafetyTable(_Table):
+    """One of the `[[safety]]` rules; the name of a package rule extends or replaces that rule."""
+
+    name: _Name | None = None
+    vocabulary: bool = True
+    terms: list[_Term] = Field(default_factory=list)
+    patterns: list[_LongRegex] = Field(default_factory=list, max_length=100)
+    harmless: list[_LongRegex] = Field(default_factory=list, max_length=100)
+    help: list[HelpTable] = Field(default_factory=list, max_length=20)
+
+
+class PatternTable(_Table):
+    """A regular expression of a domain (case is ignored) and the weight of a match."""
+
+    regex: _Regex
+    weight: _Weight
+
+
+class SourceTable(_Table):
+    """An approved page."""
+
+    url: _Url
+    title: _Line
+    topics: list[_Line] = Field(default_factory=list)
+    nations: list[_Nation] = Field(default_factory=list)
+    selector: _Selector = ""
+
+
+class ExampleTable(_Table):
+    """A text that must, or must not, get its domain."""
+
+    text: _Line
+
+
+class DomainTable(_Table):
+    """One `[domains.NAME]`."""
+
+    title: _Line | None = None
+    vocabulary: bool = True
+    patterns: list[PatternTable] = Field(default_factory=list, max_length=100)
+    terms: dict[_Term, _Weight] = Field(default_factory=dict)
+    sources: list[SourceTable] = Field(default_factory=list)
+    examples: list[ExampleTable] = Field(default_factory=list)
+    not_examples: list[ExampleTable] = Field(default_factory=list)
+    help: list[HelpTable] = Field(default_factory=list, max_length=20)
+
+
+class SourcesTable(_Table):
+    """A whole sources file, or one that it includes."""
+
+    include: list[_Glob] = Field(default_factory=list, max_length=50)
+    vocabulary: bool = True
+    retrieval: RetrievalTable = RetrievalTable()
+    blocked: BlockedTable = BlockedTable()
+    personas: list[PersonaTable] = Field(default_factory=list, max_length=MAX_PERSONAS)
+    safety: list[SafetyTable] = Field(default_factory=list)
+    domains: dict[_DomainName, DomainTable] = Field(default_factory=dict)
+
+
+class VocabularyTable(_Table):
+    """A file of the package's vocabulary: the words and patterns of one subject."""
+
+    version: Literal[1]
+    patterns: list[PatternTable] = Field(default_factory=list, max_length=100)
+    terms: dict[_Term, _Weight]
+
+
+class SafetyFileTable(_Table):
+    """The file of the package's safety rules."""
+
+    version: Literal[1]
+    safety: list[SafetyTable]
+
+
+TABLES: dict[str, type[BaseModel]] = {
+    "retrieval": RetrievalTable,
+    "blocked": BlockedTable,
+    "help": HelpTable,
+    "personas": PersonaTable,
+    "safety": SafetyTable,
+    "patterns": PatternTable,
+    "sources": SourceTable,
+    "examples": ExampleTable,
+    "not_examples": ExampleTable,
+}
+"""The model of the table under each key; that of a domain is DomainTable, whatever its name."""

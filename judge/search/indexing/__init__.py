@@ -1,1 +1,0 @@
-"""Documents become passages in the index."""

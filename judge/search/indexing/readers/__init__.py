@@ -1,1 +1,0 @@
-"""Documents of all kinds -> blocks of text, with the lines they stand on and their headings."""

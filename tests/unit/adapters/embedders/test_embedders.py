@@ -1,0 +1,259 @@
+import json
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from aiohttp import web
+
+from judge.adapters.embedders import cohere, gemini
+from judge.adapters.embedders.batches import BACKOFF_S, MAX_WAIT_S, PASSAGES_ATTEMPTS
+from judge.adapters.models.gemini_client import GeminiClient
+from judge.errors import EmbedderUnavailable
+
+
+class Sleeps(list):
+    """A sleep that records its durations and returns at once."""
+
+    async def __call__(self, seconds):
+        self.append(seconds)
+
+
+class FakeCohere:
+    """Cohere's v2 embed API: fails as scripted, then returns vectors of the texts' lengths."""
+
+    def __init__(self, *script):
+        self.script = list(script)
+        self.requests = []
+        self.keys = []
+        self.sleeps = Sleeps()
+
+    def answer(self, request):
+        body = json.loads(request.content)
+        self.requests.append(body)
+        self.keys.append(request.headers["Authorization"])
+        if self.script:
+            planned = self.script.pop(0)
+            if isinstance(planned, Exception):
+                raise planned
+            return planned
+        vectors = [[float(len(text)), 1.0] for text in body["texts"]]
+        return httpx.Response(200, json={"embeddings": {"float": vectors}})
+
+    @asynccontextmanager
+    async def embedder(self):
+        async with httpx.AsyncClient(transport=httpx.MockTransport(self.answer)) as client:
+            yield cohere.cohere_embedder(client, "secret", sleep=self.sleeps)
+
+
+async def test_cohere_passages_are_embedded_in_order_and_in_batches():
+    fake = FakeCohere()
+    texts = ["x" * n for n in range(1, cohere.BATCH_TEXTS + 6)]
+
+    async with fake.embedder() as embedder:
+        vectors = await embedder.embed_passages(texts)
+
+    assert [vector[0] for vector in vectors] == [float(len(text)) for text in texts]
+    assert [len(request["texts"]) for request in fake.requests] == [cohere.BATCH_TEXTS, 5]
+    assert {request["input_type"] for request in fake.requests} == {"search_document"}
+    assert fake.requests[0]["output_dimension"] == cohere.DIMENSIONS
+    assert fake.keys[0] == "Bearer secret"
+
+
+async def test_cohere_query_has_the_input_type_of_queries():
+    fake = FakeCohere()
+
+    async with fake.embedder() as embedder:
+        assert await embedder.embed_query("abc") == [3.0, 1.0]
+
+    assert fake.requests[0]["input_type"] == "search_query"
+
+
+async def test_no_texts_send_no_request():
+    fake = FakeCohere()
+
+    async with fake.embedder() as embedder:
+        assert await embedder.embed_passages([]) == []
+
+    assert fake.requests == []
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        httpx.Response(503),
+        httpx.ConnectError("no"),
+        httpx.Response(200, text="<html>"),
+        httpx.Response(200, json={"embeddings": []}),
+        httpx.Response(200, json={"embeddings": {"float": None}}),
+        httpx.Response(200, json={"embeddings": {"float": [1.0]}}),
+    ],
+)
+async def test_transient_failure_is_retried_after_a_pause(failure):
+    fake = FakeCohere(failure)
+
+    async with fake.embedder() as embedder:
+        assert await embedder.embed_passages(["abc"]) == [[3.0, 1.0]]
+
+    assert fake.sleeps == [BACKOFF_S]
+
+
+@pytest.mark.parametrize(
+    ("header", "wait_s"),
+    [
+        ("7", 7.0),
+        ("900", MAX_WAIT_S),
+        ("Fri, 31 Dec 2100 23:59:59 GMT", MAX_WAIT_S),
+        ("soon", BACKOFF_S),
+        ("nan", BACKOFF_S),
+    ],
+)
+async def test_retry_after_is_respected_up_to_a_limit(header, wait_s):
+    fake = FakeCohere(httpx.Response(429, headers={"Retry-After": header}))
+
+    async with fake.embedder() as embedder:
+        await embedder.embed_passages(["abc"])
+
+    assert fake.sleeps == [wait_s]
+
+
+async def test_persistent_failure_is_reported_with_its_status_without_the_texts():
+    fake = FakeCohere(*[httpx.Response(500, text="secret words")] * 9)
+
+    async with fake.embedder() as embedder:
+        with pytest.raises(EmbedderUnavailable) as caught:
+            await embedder.embed_passages(["secret words"])
+
+    assert str(caught.value) == "Cohere made no vectors (status 500)."
+    assert len(fake.requests) == PASSAGES_ATTEMPTS
+
+
+@pytest.mark.parametrize(("wait", "sleeps"), [("1", [1.0]), ("30", [])])
+async def test_query_does_not_wait_for_a_long_retry_after(wait, sleeps):
+    fake = FakeCohere(*[httpx.Response(429, headers={"Retry-After": wait})] * 9)
+
+    async with fake.embedder() as embedder:
+        with pytest.raises(EmbedderUnavailable, match="status 429"):
+            await embedder.embed_query("abc")
+
+    assert fake.sleeps == sleeps
+
+
+async def test_query_has_fewer_retries_than_passages():
+    fake = FakeCohere(*[httpx.Response(500)] * 9)
+
+    async with fake.embedder() as embedder:
+        with pytest.raises(EmbedderUnavailable):
+            await embedder.embed_query("abc")
+
+    assert len(fake.requests) == 2
+
+
+async def test_refused_key_is_not_retried():
+    fake = FakeCohere(httpx.Response(401))
+
+    async with fake.embedder() as embedder:
+        with pytest.raises(EmbedderUnavailable, match="status 401"):
+            await embedder.embed_passages(["abc"])
+
+    assert len(fake.requests) == 1
+
+
+@pytest.mark.parametrize("vectors", [[[1.0]], [[1.0], []], []])
+async def test_fewer_vectors_than_texts_are_an_error(vectors):
+    fake = FakeCohere(httpx.Response(200, json={"embeddings": {"float": vectors}}))
+
+    async with fake.embedder() as embedder:
+        with pytest.raises(EmbedderUnavailable, match="for 2 texts"):
+            await embedder.embed_passages(["a", "b"])
+
+
+async def test_service_timeout_is_unavailable():
+    fake = FakeCohere(*[TimeoutError()] * 9)
+
+    async with fake.embedder() as embedder:
+        with pytest.raises(EmbedderUnavailable, match="no answer in time"):
+            await embedder.embed_query("abc")
+
+
+class FakeGeminiEmbeddings:
+    """The batchEmbedContents method of Google's API on loopback."""
+
+    def __init__(self, *statuses):
+        self.statuses = list(statuses)
+        self.requests = []
+        self.paths = []
+
+    async def answer(self, request):
+        body = await request.json()
+        self.requests.append(body["requests"])
+        self.paths.append(request.path)
+        if self.statuses:
+            error = {"code": self.statuses[0], "message": "no", "status": "X"}
+            return web.json_response({"error": error}, status=self.statuses.pop(0))
+        texts = [item["content"]["parts"][0]["text"] for item in body["requests"]]
+        return web.json_response({"embeddings": [{"values": [len(text), 1]} for text in texts]})
+
+    @asynccontextmanager
+    async def embedder(self):
+        app = web.Application()
+        app.router.add_post("/{path:.*}", self.answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        port = runner.addresses[0][1]
+        client = GeminiClient("key", f"http://127.0.0.1:{port}")
+        try:
+            yield gemini.gemini_embedder(client, sleep=Sleeps())
+        finally:
+            await client.aclose()
+            await runner.cleanup()
+
+
+async def test_gemini_passages_are_embedded_in_order_and_in_batches():
+    fake = FakeGeminiEmbeddings()
+    texts = ["x" * n for n in range(1, gemini.BATCH_TEXTS + 3)]
+
+    async with fake.embedder() as embedder:
+        vectors = await embedder.embed_passages(texts)
+
+    assert [vector[0] for vector in vectors] == [len(text) for text in texts]
+    assert [len(batch) for batch in fake.requests] == [gemini.BATCH_TEXTS, 2]
+    assert fake.paths[0] == "/v1beta/models/gemini-embedding-001:batchEmbedContents"
+    assert fake.requests[0][0]["taskType"] == "RETRIEVAL_DOCUMENT"
+    assert fake.requests[0][0]["outputDimensionality"] == gemini.DIMENSIONS
+
+
+async def test_gemini_query_has_the_task_type_of_queries():
+    fake = FakeGeminiEmbeddings()
+
+    async with fake.embedder() as embedder:
+        assert await embedder.embed_query("abc") == [3, 1]
+
+    assert fake.requests[0][0]["taskType"] == "RETRIEVAL_QUERY"
+
+
+async def test_gemini_failure_is_retried_and_a_persistent_one_is_unavailable():
+    fake = FakeGeminiEmbeddings(503, 503, 400)
+
+    async with fake.embedder() as embedder:
+        with pytest.raises(EmbedderUnavailable, match=r"Gemini made no vectors \(status 400\)"):
+            await embedder.embed_passages(["abc"])
+
+    assert len(fake.requests) == 3
+
+
+async def test_unreachable_gemini_is_unavailable():
+    client = GeminiClient("key", "http://127.0.0.1:1")
+
+    with pytest.raises(EmbedderUnavailable, match="Gemini made no vectors"):
+        await gemini.gemini_embedder(client, sleep=Sleeps()).embed_query("abc")
+    await client.aclose()
+
+
+async def test_gemini_that_cannot_be_started_is_unavailable(monkeypatch, tmp_path):
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+    embedder = gemini.gemini_embedder(GeminiClient("key"), sleep=Sleeps())
+
+    with pytest.raises(EmbedderUnavailable, match=r"Gemini made no vectors \(FileNotFoundError\)"):
+        await embedder.embed_query("abc")

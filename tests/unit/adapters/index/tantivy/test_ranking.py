@@ -1,0 +1,135 @@
+"""The order of the passages that a query finds."""
+
+import pytest
+
+from judge.adapters.index.tantivy.index import RERANK_WINDOW, TantivyIndex
+from judge.adapters.index.tantivy.writer import TantivyStore
+from judge.adapters.system_clock import SystemClock
+from judge.library.search.query import parse_query
+from judge.types.search import Scope
+from tests.fakes.passages import document
+
+FILLER = [document(f"about something else number{n}", id=f"filler{n}") for n in range(30)]
+
+
+@pytest.fixture
+def ranked(tmp_path):
+    """What gives the ids that a question finds among given documents, best first.
+
+    Without documents it asks of those given before; given again, equals may change places.
+    """
+
+    async def ids(text, *documents, limit=56, offset=0):
+        if documents:
+            async with TantivyStore(tmp_path, SystemClock()).writing() as writer:
+                await writer.replace([*FILLER, *documents])
+                await writer.commit()
+        results = await TantivyIndex(tmp_path).search(
+            parse_query(text), Scope(), limit=limit, offset=offset
+        )
+        assert [hit.score for hit in results.hits] == sorted(
+            (hit.score for hit in results.hits), reverse=True
+        )
+        return [hit.passage.document_id for hit in results.hits]
+
+    return ids
+
+
+async def test_repeated_query_word_counts_more(ranked):
+    documents = (document("a flood here", id="flood"), document("a storm here", id="storm"))
+
+    assert (await ranked("flood storm flood", *documents))[0] == "flood"
+    assert (await ranked("flood storm storm", *documents))[0] == "storm"
+
+
+async def test_weight_of_a_repeated_query_word_saturates(ranked):
+    documents = (
+        document("the flood was there", id="one"),
+        document("storm, wind, hail, snow", id="four"),
+    )
+    question = f"{'flood or ' * 8} storm or wind or hail or snow"
+
+    assert (await ranked(question, *documents))[0] == "four"
+
+
+async def test_rare_word_decides_a_long_query_and_each_word_counts_in_a_short_one(ranked):
+    common = "heat noise engine drag", "speed metal wind"
+    documents = (
+        *[document(common[n % 2], id=f"common{n}") for n in range(40)],
+        document("flutter here it was seen", id="rare"),
+    )
+    short = "flutter and heat or noise or engine or drag"
+
+    assert (await ranked(short, *documents))[0].startswith("common")
+    assert (await ranked(f"{short} or speed or metal or wind", *documents))[0] == "rare"
+
+
+async def test_phrase_within_a_sentence_ranks_first_and_hides_nothing(ranked):
+    found = await ranked(
+        'he said "revenue data" and left',
+        document("the data on revenue", id="apart"),
+        document("the revenue data again", id="phrase"),
+        document("only revenue", id="half"),
+    )
+
+    assert found[:2] == ["phrase", "apart"]
+    assert "half" in found
+
+
+async def test_adjacent_words_rank_above_distant_ones(ranked):
+    found = await ranked(
+        "which heat transfer reduces engine noise",
+        document("the transfer of engine to heat reduces noise of it", id="apart"),
+        document("the heat transfer of it reduces engine noise to", id="beside"),
+    )
+
+    assert found == ["beside", "apart"]
+
+
+async def test_common_word_gets_no_extra_weight_for_being_rare_in_headings(ranked):
+    common = [document(f"print the list {n}", id=f"list{n}", title="Else") for n in range(40)]
+    found = await ranked(
+        "list of sockets",
+        *common,
+        document("of nothing", id="titled", title="List"),
+        document("the open sockets", id="sockets", title="Else"),
+    )
+
+    assert found[0] == "sockets"
+
+
+async def test_pages_of_hits_join_at_the_reranking_limit(ranked):
+    crowd = [
+        document(f"heat engine {'noise heat ' * (n % 5)}transfer reduces {n}", id=f"d{n}")
+        for n in range(RERANK_WINDOW + 6)
+    ]
+    question = "which heat transfer reduces engine noise"
+    whole = await ranked(question, *crowd)
+    pages = [await ranked(question, limit=7, offset=at) for at in range(0, 56, 7)]
+
+    assert len(whole) == len(crowd)
+    assert [name for page in pages for name in page] == whole
+
+
+async def test_document_with_two_matching_passages_ranks_above_one_with_one(ranked):
+    question = "which heat transfer reduces engine noise"
+    found = await ranked(
+        question,
+        document("heat transfer and engine noise", id="once"),
+        document("heat transfer and engine noise", "heat of the engine", id="twice"),
+    )
+
+    assert found[0] == "twice"
+
+
+@pytest.mark.parametrize("others", ["", " eagle fox golf hotel india"])
+async def test_relevance_is_judged_by_more_than_the_best_passage(ranked, others):
+    question = f"alpha bravo charlie delta{others}"
+    best = document("alpha " * 9, id="best", title="Alpha")
+    single = [document(word, id=f"{word}{n}") for word in question.split() for n in range(15)]
+    proof = document(f"alpha bravo {'padding ' * 900}", id="proof")
+
+    assert await ranked(question, best, *single) == []
+    found = await ranked(question, best, *single, proof, limit=200)
+    assert found[0] == "best"
+    assert "proof" in found

@@ -1,0 +1,313 @@
+"""What is specific to Tantivy: its folder, its lock, and several processes."""
+
+import asyncio
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+from judge.adapters.index.tantivy.index import TantivyIndex, index_folder
+from judge.adapters.index.tantivy.schema import english, open_index
+from judge.adapters.index.tantivy.writer import TantivyStore
+from judge.adapters.system_clock import SystemClock
+from judge.errors import IndexLocked, IndexUnavailable
+from judge.library.search.query import parse_query
+from judge.text.english import strip_accents
+from judge.types.search import Scope
+from tests.fakes.passages import book, document
+
+
+def store_of(folder, wait_s=5.0):
+    return TantivyStore(folder, SystemClock(), wait_s=wait_s)
+
+
+async def add(folder, *documents):
+    async with store_of(folder).writing() as writer:
+        await writer.replace(documents)
+        await writer.commit()
+
+
+async def ids(index, text="robot"):
+    results = await index.search(parse_query(text), Scope(), limit=50)
+    return sorted(hit.passage.document_id for hit in results.hits)
+
+
+@contextmanager
+def other_process(task, folder):
+    command = [sys.executable, "-m", "tests.fakes.index_process", task, str(folder)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+async def test_open_reader_sees_each_commit_at_once(tmp_path):
+    index = TantivyIndex(tmp_path)
+    assert await ids(index) == []
+
+    await add(tmp_path, document("robot", id="one"))
+    assert await ids(index) == ["one"]
+    await add(tmp_path, document("robot", id="two"))
+    assert await ids(index) == ["one", "two"]
+
+
+async def test_reader_sees_the_commits_of_another_process(tmp_path):
+    index = TantivyIndex(tmp_path)
+    with other_process("write", tmp_path) as process:
+        number = int(await asyncio.to_thread(process.stdout.readline))
+
+        assert f"d{number}" in await ids(index)
+
+
+async def test_cancelled_commit_raises_cancelled_error_and_is_atomic(
+    tmp_path,
+):
+    begun = asyncio.Event()
+
+    async def write():
+        async with store_of(tmp_path).writing() as writer:
+            await writer.replace([document(f"robot {n}", id=f"d{n}") for n in range(40)])
+            begun.set()
+            await writer.commit()
+
+    task = asyncio.create_task(write())
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(await ids(TantivyIndex(tmp_path))) in {0, 40}
+
+
+async def test_uncommitted_changes_are_neither_visible_nor_stored(tmp_path):
+    await add(tmp_path, document("robot", id="kept"))
+    index = TantivyIndex(tmp_path)
+
+    async with store_of(tmp_path).writing() as writer:
+        await writer.replace([document("robot", id="lost")])
+        await writer.remove("default", ["kept"])
+        assert await ids(index) == ["kept"]
+
+    assert await ids(index) == ["kept"]
+    await add(tmp_path)
+    assert await ids(index) == ["kept"]
+
+
+@pytest.mark.parametrize("round_", range(2))
+async def test_killed_writer_loses_nothing_that_was_committed(tmp_path, round_):
+    with other_process("write", tmp_path) as process:
+        for _ in range(2 + round_):
+            last = int(await asyncio.to_thread(process.stdout.readline))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+    index = TantivyIndex(tmp_path)
+    found = await ids(index)
+    assert {f"d{number}" for number in range(last + 1)} <= set(found)
+    await add(tmp_path, document("robot", id="after"))
+    assert await ids(index) == sorted([*found, "after"])
+
+
+async def test_second_writer_learns_who_has_the_lock(tmp_path):
+    with other_process("hold", tmp_path) as process:
+        await asyncio.to_thread(process.stdout.readline)
+
+        with pytest.raises(IndexLocked, match=f"by process {process.pid} \\(index_process.py hold"):
+            async with store_of(tmp_path, wait_s=0.1).writing():
+                pass
+
+
+async def test_writer_waits_for_the_lock(tmp_path):
+    with other_process("hold", tmp_path) as process:
+        await asyncio.to_thread(process.stdout.readline)
+        writing = asyncio.create_task(add(tmp_path, document("robot", id="one")))
+        await asyncio.sleep(0)
+        process.stdin.close()
+
+        await writing
+
+    assert await ids(TantivyIndex(tmp_path)) == ["one"]
+
+
+async def test_writers_in_one_process_queue_for_the_lock(tmp_path):
+    store = store_of(tmp_path, wait_s=0)
+
+    async def write(name):
+        async with store.writing() as writer:
+            await writer.replace([document("robot", id=name)])
+            await writer.commit()
+            written.append(name)
+
+    written, names = [], [f"d{number:02}" for number in range(12)]
+    await asyncio.gather(*map(write, names))
+
+    assert written == names
+    assert await ids(TantivyIndex(tmp_path)) == names
+
+
+async def test_lock_is_held_even_if_its_owner_cannot_be_written(tmp_path):
+    (tmp_path / "index.lock").symlink_to("/dev/full")
+
+    await add(tmp_path, document("robot", id="one"))
+
+    assert await ids(TantivyIndex(tmp_path)) == ["one"]
+
+
+async def test_lock_is_free_after_a_failure_in_the_block(tmp_path):
+    with pytest.raises(KeyError):
+        async with store_of(tmp_path).writing():
+            raise KeyError
+
+    await add(tmp_path, document("robot", id="one"))
+
+
+async def test_reader_needs_no_lock(tmp_path):
+    await add(tmp_path, document("robot", id="one"))
+    with other_process("hold", tmp_path) as process:
+        await asyncio.to_thread(process.stdout.readline)
+
+        assert await ids(TantivyIndex(tmp_path)) == ["one"]
+
+
+async def test_index_of_another_version_says_how_to_rebuild(tmp_path):
+    (tmp_path / "index-v0").mkdir()
+    index = TantivyIndex(tmp_path)
+
+    with pytest.raises(IndexUnavailable, match=r"index-v0.*another version.*judge index add"):
+        await ids(index)
+    with pytest.raises(IndexUnavailable, match="another version"):
+        await index.ping()
+
+
+async def test_first_commit_replaces_the_index_of_another_version(tmp_path):
+    (tmp_path / "index-v0").mkdir()
+
+    await add(tmp_path, document("robot", id="one"))
+
+    assert [folder.name for folder in tmp_path.glob("index-v*")] == [index_folder(tmp_path).name]
+    assert await ids(TantivyIndex(tmp_path)) == ["one"]
+
+
+async def test_broken_index_is_unavailable_not_empty(tmp_path):
+    await add(tmp_path, document("robot", id="one"))
+    (index_folder(tmp_path) / "meta.json").write_text("{")
+    index = TantivyIndex(tmp_path)
+
+    for ask in (ids(index), index.ping(), index.around("a:0"), index.collections()):
+        with pytest.raises(IndexUnavailable, match=r"cannot be read.*judge index add"):
+            await ask
+    with pytest.raises(IndexUnavailable, match="cannot be written"):
+        await add(tmp_path, document("robot", id="two"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "waits"), [("robot", False), ("robot " * 9, True), ("机器人" * 40, True)]
+)
+async def test_only_a_long_query_leaves_the_event_loop(tmp_path, asked, waits):
+    await add(tmp_path, document("robot", id="one"))
+    searching = asyncio.create_task(ids(TantivyIndex(tmp_path), asked))
+
+    await asyncio.sleep(0)
+
+    assert searching.done() is not waits
+    await searching
+
+
+async def test_files_left_by_a_full_disk_are_removed_before_writing(tmp_path):
+    await add(tmp_path, document("robot", id="kept"))
+    with other_process("fill", tmp_path) as process:
+        told = (await asyncio.to_thread(process.communicate))[0]
+    assert "cannot be written" in told
+    assert "If the disk is full, make room and do the same again" in told
+    left = set(index_folder(tmp_path).iterdir())
+
+    async with store_of(tmp_path).writing():
+        pass
+
+    assert len(left) > len(set(index_folder(tmp_path).iterdir()))
+    assert await ids(TantivyIndex(tmp_path)) == ["kept"]
+
+
+async def test_folder_that_cannot_be_made_is_unavailable(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(IndexUnavailable, match="cannot be written"):
+        await add(tmp_path / "file", document("robot"))
+
+
+async def test_index_that_was_deleted_is_empty_and_can_be_made_again(tmp_path):
+    await add(tmp_path, document("robot", id="one"))
+    index = TantivyIndex(tmp_path)
+    assert await ids(index) == ["one"]
+
+    shutil.rmtree(index_folder(tmp_path))
+
+    assert await ids(index) == []
+    await add(tmp_path, document("robot", id="two"))
+    assert await ids(index) == ["two"]
+
+
+async def test_index_that_was_put_back_is_read_as_it_is_now(tmp_path):
+    folder, index = index_folder(tmp_path), TantivyIndex(tmp_path)
+    even, odd = ([f"d{n:02}" for n in range(first, 40, 2)] for first in (0, 1))
+    await add(tmp_path, *(document("robot", id=name) for name in (*even, *odd)))
+    shutil.copytree(folder, tmp_path / "backup")
+
+    for removed, left in ((even, odd), (odd, even)):
+        async with store_of(tmp_path).writing() as writer:
+            await writer.remove("default", removed)
+            await writer.commit()
+        assert await ids(index) == left
+        shutil.rmtree(folder)
+        shutil.copytree(tmp_path / "backup", folder)
+
+
+async def test_replacing_in_one_commit_counts_each_document_once(tmp_path):
+    item = document("robot", id="one")
+
+    async with store_of(tmp_path).writing() as writer:
+        await writer.replace([item])
+        await writer.replace([item, document("robot", id="two")])
+        await writer.commit()
+
+    assert await ids(TantivyIndex(tmp_path)) == ["one", "two"]
+
+
+async def test_word_in_a_heading_counts_more_than_in_the_text(tmp_path):
+    filler = "and so on for as long as it takes"
+    await add(
+        tmp_path,
+        document(f"boiler {filler}", id="text", title=filler),
+        document(f"{filler} boiler", id="head", title=filler, section="boiler"),
+    )
+
+    results = await TantivyIndex(tmp_path).search(parse_query("boiler"), Scope(), limit=2)
+
+    assert [hit.passage.document_id for hit in results.hits] == ["head", "text"]
+
+
+async def test_questions_are_analysed_as_the_index_is(tmp_path):
+    text = f"Landlords' REPAIRS, dying {'x' * 39} {'y' * 40} ROS2 naïve_word Straße 東京 the of"
+    await add(tmp_path, document(text, title="", id="one"))
+
+    terms = open_index(str(index_folder(tmp_path))).searcher().terms_with_prefix("body", "")
+
+    assert {term for term, _ in terms} == set(english().analyze(strip_accents(text))) | {"ros", "2"}
+
+
+async def test_long_and_hostile_questions_are_answered_in_time(tmp_path):
+    await add(tmp_path, *book())
+    index = TantivyIndex(tmp_path)
+    text = " ".join(passage.text for item in book() for passage in item.passages)
+
+    questions = (text, "x" * 10_000, '"' + text + '"', "-a " * 500 + "robot", "\ud800 robot")
+
+    async with asyncio.timeout(20):
+        found = [await index.search(parse_query(q), Scope(), limit=10) for q in questions]
+
+    assert [bool(results.hits) for results in found] == [True, False, False, True, True]

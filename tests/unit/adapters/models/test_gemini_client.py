@@ -1,0 +1,193 @@
+"""The shared client of Google's SDK: opened once, reopened after a failure, with proxies."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+from judge.adapters.embedders.gemini import gemini_embedder
+from judge.adapters.models.gemini_client import GeminiClient
+from judge.adapters.models.gemini_model import GeminiService
+from judge.adapters.models.remote import RemoteModel
+from judge.bootstrap.services import open_services
+from judge.settings import Settings
+from judge.types.replies import Prompt
+from judge.types.requests import JudgeRequest
+from tests.fakes.gemini import text
+from tests.fakes.journal import RecordingJournal
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def client() -> AsyncIterator[GeminiClient]:
+    client = GeminiClient("key")
+    yield client
+    await client.aclose()
+
+
+async def test_the_client_is_opened_once_for_many_callers(client):
+    async with asyncio.TaskGroup() as group:
+        clients = [group.create_task(client.open()) for _ in range(5)]
+
+    assert len({id(opened.result()) for opened in clients}) == 1
+
+
+async def test_the_certificates_are_read_once_for_all_transports_of_the_sdk(client):
+    api = (await client.open())._api_client
+
+    tls = api._async_client_session_request_args["ssl"]
+    assert api._websocket_ssl_ctx["ssl"] is tls
+    assert api._async_httpx_client_args["verify"] is tls
+
+
+async def test_cancelled_caller_does_not_stop_the_opening(client):
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.0):
+            await client.open()
+    opening = client._opening
+
+    assert await client.open() is (await opening)[0]
+
+
+async def test_callers_that_fail_together_share_one_new_client(client, monkeypatch, tmp_path):
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+
+    async def open_at_second_try():
+        with pytest.raises(FileNotFoundError):
+            await client.open()
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        return await client.open()
+
+    async with asyncio.TaskGroup() as group:
+        first, second = (group.create_task(open_at_second_try()) for _ in range(2))
+
+    assert first.result() is second.result()
+
+
+async def test_closing_an_unused_client_returns_at_once():
+    closing = GeminiClient("key").aclose()
+
+    with pytest.raises(StopIteration):
+        closing.send(None)
+
+
+async def test_closing_a_client_that_could_not_start_raises_nothing(client, monkeypatch, tmp_path):
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.0):
+            await client.open()
+
+    await client.aclose()
+
+    assert client._opening is None
+
+
+async def test_closing_ends_the_session_and_another_one_is_opened_when_asked(client):
+    first = await client.open()
+    session = (await client._opening)[1]
+    await client.aclose()
+
+    assert session.closed
+    assert await client.open() is not first
+
+
+class Proxy:
+    """A proxy that answers for every host, and records the hosts."""
+
+    def __init__(self) -> None:
+        self.hosts: list[str] = []
+
+    async def answer(self, request: web.Request) -> web.Response:
+        self.hosts.append(request.host)
+        if request.path.endswith(":batchEmbedContents"):
+            return web.json_response({"embeddings": [{"values": [1.0]}]})
+        return web.Response(body=text("{}").body, content_type="application/json")
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def proxy(monkeypatch) -> AsyncIterator[Proxy]:
+    proxy = Proxy()
+    app = web.Application()
+    app.router.add_post("/{path:.*}", proxy.answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{runner.addresses[0][1]}")
+    monkeypatch.setenv("no_proxy", "localhost")
+    yield proxy
+    await runner.cleanup()
+
+
+async def test_judging_and_embedding_go_through_the_proxy_of_the_environment(proxy):
+    client = GeminiClient("key", "http://gemini.example")
+    model = RemoteModel(GeminiService(client, model="m", reply_schema={}), RecordingJournal())
+    prompt = Prompt(
+        "Judge.", "Who is right?", JudgeRequest(context="The sink is full.", query="Is it me?")
+    )
+
+    await model.complete(prompt, timeout_s=10, doubles_limit=False)
+    assert await gemini_embedder(client).embed_query("sink") == [1.0]
+
+    assert proxy.hosts == ["gemini.example", "gemini.example"]
+    await client.aclose()
+
+
+async def test_a_host_that_needs_no_proxy_is_asked_directly(proxy):
+    client = GeminiClient("key", "http://localhost:1")
+    await client.open()
+
+    assert (await client._opening)[1]._default_proxy is None
+    await client.aclose()
+
+
+@pytest.mark.parametrize("name", ["all_proxy", "https_proxy"])
+async def test_invalid_proxy_for_other_hosts_does_not_prevent_starting(monkeypatch, name):
+    monkeypatch.setenv(name, "socks5://localhost:1")
+    client = GeminiClient("key", "http://localhost:1")
+    await client.open()
+    await client.aclose()
+
+
+async def test_a_proxy_may_be_named_without_its_scheme(proxy, monkeypatch):
+    monkeypatch.setenv("http_proxy", os.environ["http_proxy"].removeprefix("http://"))
+    client = GeminiClient("key", "http://gemini.example")
+
+    assert await gemini_embedder(client).embed_query("sink") == [1.0]
+
+    assert proxy.hosts == ["gemini.example"]
+    await client.aclose()
+
+
+async def test_invalid_proxy_is_reported_with_what_to_check(monkeypatch):
+    monkeypatch.setenv("http_proxy", "socks5://localhost:1")
+    failure = await GeminiService(
+        GeminiClient("key", "http://gemini.example"), model="m", reply_schema={}
+    ).warm()
+
+    assert failure
+    assert (failure.reason, failure.may_retry) == ("client:ValueError", False)
+    assert "proxy variables" in failure.hint
+
+
+async def test_model_fallback_and_embedder_of_a_process_share_one_client(tmp_path):
+    settings = Settings(
+        _env_file=None,
+        gemini_api_key="key",
+        fallback="another",
+        embedder="gemini",
+        data_dir=str(tmp_path),
+    )
+    async with open_services(settings, RecordingJournal()) as services:
+        models = services.pipeline.model
+        embedder = services.corpus.search.index._embedder._embedder
+        clients = [
+            models.primary.service._client,
+            models.fallback.service._client,
+            embedder.ask.args[0],
+        ]
+
+    assert len({id(client) for client in clients}) == 1

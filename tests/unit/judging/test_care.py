@@ -1,0 +1,215 @@
+"""Which disputes suggest danger, and which help lines they get."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.bootstrap.sources import compile_knowledge
+from judge.errors import ConfigurationError
+from judge.judging.care import (
+    SafetyFindings,
+    compile_safety,
+    explain_safety,
+    find_safety,
+    merged_help,
+)
+from judge.library.dispute import read_dispute
+from judge.library.sources.catalog import SafetyRule, parse_sources
+from judge.types.results import HelpLine
+from tests.cpu_time import cpu_seconds
+
+ROOT = Path(__file__).parents[3]
+RULES = compile_knowledge("[domains.any]").catalog.safety
+WATCH = compile_safety(RULES)
+SENTENCES: dict[str, list[str]] = tomllib.loads(
+    (ROOT / "tests" / "fixtures" / "safety_sentences.toml").read_text()
+)
+LOOK_ALIKES = SENTENCES["look_alikes"]
+SERIOUS = {kind: said for kind, said in SENTENCES.items() if kind != "look_alikes"}
+LISTENERS = HelpLine("Listeners", "https://listeners.example/", "116 000")
+CHAT = HelpLine("Chat", "https://chat.example/")
+
+
+def needs_care(text: str) -> bool:
+    return find_safety(WATCH, read_dispute(text, "Am I being unreasonable?")).needs_care
+
+
+def care_for(text: str, *rules: SafetyRule) -> bool:
+    return find_safety(compile_safety(rules), read_dispute(text, "")).needs_care
+
+
+def rule(*terms: str, patterns: tuple[str, ...] = (), harmless: tuple[str, ...] = ()) -> SafetyRule:
+    return SafetyRule(terms, patterns, (LISTENERS,), harmless)
+
+
+class TestSafetySentences:
+    """Measured on the project's own sentences, not on independent ones."""
+
+    def test_sentences_are_at_least_sixty_and_about_half_are_harmless(self):
+        serious = sum(len(said) for said in SERIOUS.values())
+        assert serious + len(LOOK_ALIKES) >= 60
+        assert 0.4 <= len(LOOK_ALIKES) / (serious + len(LOOK_ALIKES)) <= 0.6
+
+    def test_recall_and_precision_are_high(self):
+        serious = [text for said in SERIOUS.values() for text in said]
+        found = sum(needs_care(text) for text in serious)
+        false = sum(needs_care(text) for text in LOOK_ALIKES)
+        assert found / len(serious) >= 0.95
+        assert found / (found + false) >= 0.85
+
+    @pytest.mark.parametrize("kind", SERIOUS)
+    def test_at_most_one_sentence_of_each_kind_is_missed(self, kind):
+        assert sum(needs_care(text) for text in SERIOUS[kind]) >= len(SERIOUS[kind]) - 1
+
+
+class TestHelp:
+    @pytest.mark.parametrize(
+        ("text", "phone"),
+        [
+            ("My husband hits me.", "0808 2000 247"),
+            ("I'm afraid of him.", "999"),
+            ("My ex is stalking me.", "0808 802 0300"),
+            ("I want to kill myself.", "116 123"),
+            ("He hits our daughter.", "0808 800 5000"),
+            ("My drink was spiked.", "0808 500 2222"),
+            ("They have found me a husband.", "020 7008 0151"),
+            ("My boss has my passport.", "08000 121 700"),
+            ("The carer hit my nan.", "0808 808 8141"),
+            ("We have nowhere to sleep tonight.", "0808 800 4444"),
+        ],
+    )
+    def test_help_lines_match_the_danger(self, text, phone):
+        care = find_safety(WATCH, read_dispute(text, "Am I unreasonable?"))
+        assert phone in [line.phone for line in care.help]
+
+    def test_harmless_dispute_gets_no_help_lines(self):
+        assert (
+            find_safety(WATCH, read_dispute("My flatmate ate my cheese.", "Why?"))
+            == SafetyFindings()
+        )
+
+    def test_danger_in_the_question_is_found(self):
+        assert find_safety(WATCH, read_dispute("We had a row.", "He hits me, is that normal?")).help
+
+    def test_help_lines_of_several_rules_are_in_their_order_without_duplicates(self):
+        care = find_safety(WATCH, read_dispute("He hits me and tracks my every move.", ""))
+        phones = [line.phone for line in care.help]
+        assert phones[0] == "999"
+        assert phones.count("0808 2000 247") == 1
+        assert "0808 802 0300" in phones
+
+    def test_rule_without_help_lines_still_needs_care(self):
+        watch = compile_safety([SafetyRule(("danger",), (), ())])
+        assert find_safety(watch, read_dispute("There is danger.", "")) == SafetyFindings(
+            needs_care=True
+        )
+
+    def test_help_lines_are_merged_by_phone_or_else_by_url(self):
+        again = HelpLine("The same, renamed", "https://other.example/", "116 000")
+        assert merged_help([LISTENERS, CHAT, again, CHAT]) == (LISTENERS, CHAT)
+
+    def test_every_shipped_rule_has_help_lines_with_https_urls(self):
+        lines = [line for rule in RULES for line in rule.help]
+        assert lines
+        assert all(line.url.startswith("https://") for line in lines)
+        assert all(rule.help for rule in RULES)
+
+
+class TestMatching:
+    def test_terms_match_only_whole_words(self):
+        assert not care_for("therapists", rule("rapist", "rap"))
+        assert care_for("A rapist.", rule("rapist"))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "He won't stop",
+            "he WON’T\n  stop!",
+            "he wont stop",
+            "he w\u200bon't st\u00adop",
+            "ｈｅ　ｗｏｎ＇ｔ　ｓｔｏｐ",
+        ],
+    )
+    def test_term_matches_in_any_case_spacing_apostrophe_and_with_hidden_characters(self, text):
+        assert care_for(text, rule("won't stop"))
+
+    def test_hyphens_and_spaces_match_each_other(self):
+        assert care_for("I self-harm", rule("self harm"))
+        assert care_for("I self harm", rule("self-harm"))
+
+    def test_term_does_not_match_across_a_sentence_end(self):
+        assert not care_for("He hits. Me, I cook.", rule("hits me"))
+
+    def test_terms_with_a_common_prefix_are_all_found(self):
+        assert care_for("he hits us", rule("hits me", "hits us"))
+
+    def test_pattern_with_capitals_and_curly_apostrophes_matches_folded_text(self):
+        assert care_for("i'm AFRAID", rule(patterns=(r"I’m (?:afraid|scared)",)))
+        assert care_for("word", rule(patterns=(r"\Aword\Z",)))
+
+    @pytest.mark.parametrize(
+        "said",
+        ["he *hits* me", "he “hits” me", "he 'hits' me", "he __hits__ me", "he 😡 hits me"],
+    )
+    def test_emphasised_word_is_matched_by_patterns(self, said):
+        assert care_for(said, rule(patterns=(r"\bhe hits me\b",)))
+        assert not care_for(said, rule("hits me", harmless=(r"\bhe hits me\b",)))
+
+    def test_shipped_patterns_match_words_without_apostrophes(self):
+        assert needs_care("My boyfriend wont let me see my friends.")
+        assert needs_care("He said hell kill me if I go.")
+
+    def test_harmless_phrase_is_removed_for_all_rules(self):
+        rules = (rule("killing me"), rule("other", harmless=(r"\bjob is killing me\b",)))
+        assert not care_for("This job is killing me.", *rules)
+        assert care_for("This job is killing me and he is killing me.", *rules)
+
+    def test_removing_a_harmless_phrase_does_not_join_its_neighbours(self):
+        assert not care_for("he hits the road me", rule("hits me", harmless=("the road",)))
+
+    def test_no_dispute_needs_care_without_rules(self):
+        assert not care_for("I want to die.")
+
+    @given(st.text(max_size=300), st.text(max_size=60))
+    def test_only_a_text_that_needs_care_gets_help(self, context, query):
+        care = find_safety(WATCH, read_dispute(context, query))
+        assert care.needs_care or not care.help
+
+    @pytest.mark.parametrize("unit", ["he has ", "i am 14 hits ", "he threw a ", "kill me ", "a"])
+    def test_finding_danger_is_fast_on_repetitive_text(self, unit):
+        text = (unit * 8000)[:8000]
+        assert cpu_seconds(lambda: find_safety(WATCH, read_dispute(text, ""))) < 0.25
+
+
+class TestConfiguration:
+    def test_harmless_phrases_are_read_into_their_rule(self):
+        catalog = parse_sources(
+            "[[safety]]\nterms = ['a b']\nharmless = ['x a b']\n[domains.any]\n"
+        )
+        assert catalog.safety == (SafetyRule(("a b",), (), (), ("x a b",)),)
+
+    def test_potentially_slow_harmless_phrase_is_refused(self):
+        with pytest.raises(ConfigurationError, match=r"safety\[1\]\.harmless\[1\]: could be slow"):
+            parse_sources("[[safety]]\nterms = ['a']\nharmless = ['(a+)+']\n[domains.any]\n")
+
+
+class TestExplanation:
+    def test_explanation_has_the_rule_its_matches_and_the_harmless_phrases(self):
+        rules = compile_safety(
+            [
+                SafetyRule(
+                    ("hits me",), (r"\bkills? me\b",), (), (r"\bkills me laughing\b",), "violence"
+                ),
+                SafetyRule(("locked in",), (), (), (), "control"),
+            ]
+        )
+        dispute = read_dispute("She kills me laughing. He hits me, hits me, will kill me.", "Odd?")
+        found = explain_safety(rules, dispute)
+        assert [(one.rule, one.found) for one in found.reasons] == [
+            ("violence", ("hits me", "kill me"))
+        ]
+        assert found.harmless == ("kills me laughing",)
+        assert not explain_safety(rules, read_dispute("She sings.", "Odd?")).reasons

@@ -1,0 +1,102 @@
+"""A page is read from its bytes: title, lead and description."""
+
+import pytest
+
+from judge.library.extract.html_page import read_html
+from tests.cpu_time import cpu_seconds
+
+TEXT = "Your landlord has to repair the boiler within a reasonable time of being told about it."
+PAGE = f"<head><title>Window | Site</title></head><body><main>{{}}{f'<p>{TEXT}</p>' * 6}</main>"
+
+
+@pytest.mark.parametrize(
+    ("markup", "title"),
+    [
+        ("<h1>Repairs</h1>", "Repairs"),
+        ("<meta property=og:title content=Told>", "Window"),
+        ("<meta property=og:title content>", "Window"),
+        ("", "Window"),
+    ],
+)
+def test_title_is_the_heading_or_else_the_window_title_without_the_site(markup, title):
+    assert read_html(PAGE.format(markup).encode()).title == title
+
+
+def test_anchor_sign_is_removed_from_the_title():
+    assert (
+        read_html(PAGE.format("<h1>Repairs<a href=#x>\u00b6</a></h1>").encode()).title == "Repairs"
+    )
+
+
+def test_page_without_heading_and_window_title_has_no_title():
+    assert read_html(f"<p>{TEXT}</p>".encode()).title == ""
+
+
+def test_charset_of_the_response_is_used():
+    body = PAGE.format("<h1>Ремонт</h1>").encode("windows-1251")
+    assert read_html(body, charset="windows-1251").title == "Ремонт"
+
+
+def test_content_is_found_by_role_main():
+    body = PAGE.replace("<main>", "<div role=main>").format("<h1>Repairs</h1>")
+    body = body.replace("<body>", "<body><h1>Tell us more</h1>")
+    assert read_html(body.encode()).title == "Repairs"
+
+
+def test_og_title_is_preferred_to_the_window_title():
+    body = PAGE.replace("<head>", '<head><meta property="og:title" content="Told">').format("")
+    assert read_html(body.encode()).title == "Told"
+
+
+def test_heading_outside_the_content_is_not_the_title():
+    body = PAGE.format("<h1>Repairs</h1>").replace("<main>", "<h1>Tell us more</h1><main>")
+    assert read_html(body.encode()).title == "Repairs"
+
+
+def test_selected_text_is_the_lead():
+    body = PAGE.format("<h1>Repairs</h1>").encode()
+    assert read_html(body, selector="h1").lead == "Repairs"
+
+
+def test_description_above_the_text_is_skipped_if_the_site_has_descriptions():
+    body = PAGE.format("<h1>A</h1><p class=lead>What the law says of repairs and who pays.</p>")
+    assert read_html(body.encode(), has_description=True).lead == TEXT
+    assert read_html(body.encode()).lead.startswith("What the law says")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("a. ", "<p>a. ", "<li>a:", "updated ", "<dt>Applies to:<dd>England and ", "<h1>"),
+        *("<time datetime=2020-01-01>updated ", "<title>", "ld+json>", "<meta content=x name=y>"),
+        *("<option>a", "<rb>a", "<optgroup>a", "<a" + "b" * 130, "<body a>", '"\u2019', "\u200b"),
+    ],
+)
+def test_two_mebibytes_of_repetitive_markup_are_read_in_two_seconds(unit):
+    body = ("<select><p>" + unit * (2 * 1024 * 1024 // len(unit))).encode()
+    assert cpu_seconds(lambda: read_html(body)) < 2  # a busy machine takes twice as long
+
+
+@pytest.mark.parametrize(
+    ("refresh", "is_quoted"),
+    [("0; url=/new", False), ("5;/new", False), ("300", True), ("60; url=/", True)],
+)
+def test_page_that_redirects_at_once_has_no_lead(refresh, is_quoted):
+    meta = f'<meta http-equiv="Refresh" content="{refresh}">'
+    found = read_html(PAGE.replace("<head>", f"<head>{meta}").format("<h1>Repairs</h1>").encode())
+    assert (found.lead, found.title) == (TEXT if is_quoted else None, "Repairs")
+
+
+@pytest.mark.parametrize(
+    "title", ["error" + "!" * 100_000 + "x", "404 " * 50_000 + "x", "sorry " * 9]
+)
+def test_very_long_title_is_read_quickly(title):
+    body = f"<title>{title}</title><h1>{title}</h1><p>{TEXT}</p>".encode()
+    assert cpu_seconds(lambda: read_html(body)) < 0.5
+
+
+def test_description_without_text_after_it_is_the_lead():
+    body = (
+        "<main><h1>A</h1><p class=lead>What the law says of repairs and of who pays for them.</p>"
+    )
+    assert read_html(body.encode(), has_description=True).lead.startswith("What the law says")

@@ -1,0 +1,500 @@
+"""Which paragraph of a page is its lead: one test for each rule."""
+
+import importlib.util
+import logging
+import re
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.library.extract.html_page import read_html
+from tests.cpu_time import cpu_seconds
+
+PAGES = Path(__file__).parents[3] / "fixtures" / "pages"
+EVAL = Path(__file__).parents[5] / "shared" / "eval" / "first_paragraph"
+
+WANTED = "The landlord has to repair the boiler within a reasonable time of being told about it."
+MORE = (
+    "<p>" + "The next paragraph goes on for a while about letters, rent and advice. " * 6 + "</p>"
+)
+JUNK = "This sentence is not what the page is about and nobody would ever quote it."
+
+
+def page(before="", after="", wanted=f"<p>{WANTED}</p>"):
+    return f"<html><body>{before}<main><h1>Repairs</h1>{after}{wanted}{MORE}</main></body></html>"
+
+
+def lead(body, **options):
+    return read_html(body, **options).lead or ""
+
+
+def snippet(html, **options):
+    return lead(html.encode(), charset="utf-8", **options)
+
+
+def test_lead_outside_the_body_of_a_guidance_page_is_found():
+    body = (PAGES / "guidance.html").read_bytes()
+    assert lead(body, charset="utf-8") == (
+        "Your landlord must keep the boiler and the pipes in working order at all times."
+    )
+
+
+def test_teaser_above_the_byline_is_skipped():
+    found = lead((PAGES / "article.html").read_bytes())
+    assert found.startswith("The first week in a shared flat is easy")
+    assert found.endswith("longer.")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "<span>By Jo Example</span>",
+        "<span>Written by a friend</span>",
+        "<p class=byline>Jo Example</p>",
+        "<div class=post__author><span>Jo Example</span></div>",
+    ],
+)
+def test_byline_is_recognised_by_words_or_markup(name):
+    teaser = f"<main><h1>Repairs</h1><p>{JUNK}</p><hr>{{}}<hr>"
+    text = f"<div><p>{WANTED}</p>{MORE * 2}</div></main>"
+    assert snippet(teaser.format(name) + text) == WANTED
+    assert snippet(teaser.format("<span>Rent</span>") + text) == JUNK
+
+
+@pytest.mark.parametrize(("tag", "is_lead"), [("p", True), ("div", False)])
+def test_paragraph_beside_the_title_is_the_lead_but_a_box_is_not(tag, is_lead):
+    title = f"<div><h1>Repairs</h1><{tag}>{JUNK}</{tag}></div>"
+    found = snippet(f"<body>{title}<div><div><p>{WANTED}</p>{MORE}</div></div></body>")
+    assert found == (JUNK if is_lead else WANTED)
+
+
+@pytest.mark.parametrize(("labels", "is_lead"), [(2, True), (3, False)])
+def test_lead_outside_the_content_is_within_three_blocks_of_the_title(labels, is_lead):
+    between = "".join(f"<p>Label {n}</p>" for n in range(labels))
+    title = f"<div><h1>Repairs</h1>{between}<p>{JUNK}</p></div>"
+    found = snippet(f"<body>{title}<main><p>{WANTED}</p>{MORE * 2}</main></body>")
+    assert found == (JUNK if is_lead else WANTED)
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        "<div class='cookie-banner'><p>{}</p></div>",
+        "<div id=onetrust-consent><p>{}</p></div>",
+        "<div class=breadcrumbs><p>{}</p></div>",
+        "<a class=skip-link href=#c>{}</a>",
+        "<nav><p>{}</p></nav>",
+        "<div role=navigation><p>{}</p></div>",
+        "<footer><p>{}</p></footer>",
+        "<aside><p>{}</p></aside>",
+        "<header><p>{}</p></header>",
+        "<div class='related-links'><p>{}</p></div>",
+        "<p class=byline>{}</p>",
+        "<div class='post__author'><p>{}</p></div>",
+        "<figure><img><figcaption>{}</figcaption></figure>",
+        "<table><caption>{}</caption></table>",
+        "<p><a href=/x>{}</a></p>",
+        "<pre>{}</pre>",
+        "<button>{}</button>",
+        "<h2>{}</h2>",
+        "<ul><li>{}</li></ul>",
+        "<dialog open>{}</dialog>",
+        "<details><p>{}</p></details>",
+        "<form><p>{}</p></form>",
+    ],
+)
+def test_elements_around_the_content_are_not_the_lead(junk):
+    junk = junk.format(JUNK.rstrip(".") if "<h2" in junk else JUNK)
+    assert snippet(page(before=junk)) == WANTED
+    assert snippet(page(after=junk)) == WANTED
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<p hidden>{}</p>",
+        "<p aria-hidden=true>{}</p>",
+        "<p style='color: red; display : NONE'>{}</p>",
+        "<div style='visibility:hidden'><p>{}</p></div>",
+        "<p style='position:absolute; left: -9999px'>{}</p>",
+        "<p style='text-indent:-999em'>{}</p>",
+        "<p style='clip: rect(0 0 0 0)'>{}</p>",
+        "<p class='visually-hidden'>{}</p>",
+        "<p><del>{}</del></p>",
+        "<s>{}</s>",
+        "<noscript><p>{}</p></noscript>",
+        "<template><p>{}</p></template>",
+        "<script>document.write('<p>{}</p>')</script>",
+        "<style>{}</style>",
+        "<svg><text>{}</text></svg>",
+        "<textarea>{}</textarea>",
+        "<!-- <p>{}</p> -->",
+    ],
+)
+def test_hidden_text_is_never_the_lead(hidden):
+    hidden = hidden.format(JUNK)
+    assert snippet(page(after=hidden)) == WANTED
+    assert snippet(f"<body>{hidden}</body>") == ""
+    assert snippet(f"<body>{hidden}</body>", selector="p, body") == ""
+
+
+def test_element_with_most_of_the_prose_is_the_content_despite_its_class():
+    box = f"<div class=sidebar><p>{WANTED}</p>{MORE * 2}</div>"
+    assert snippet(f"<body><h1>Repairs</h1>{box}{MORE.replace('The next', 'No')}</body>") == WANTED
+
+
+def test_page_with_a_hidden_body_is_read():
+    assert snippet(page().replace("<body>", "<body hidden>")) == WANTED
+
+
+def test_hidden_words_inside_a_paragraph_are_left_out():
+    inner = WANTED.replace("boiler", "<span hidden>old </span><b>boiler</b>").replace(
+        "told", "told<span class='sr-only'> (opens in a new tab)</span>"
+    )
+    assert snippet(page(wanted=f"<p>{inner}</p>")) == WANTED
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "We use cookies to make this site work as well as it possibly can.",
+        "We use some essential cookies to make this website work.",
+        "Please enable JavaScript in your settings to see all of this page.",
+        "Your browser is out of date and may not show everything on this page.",
+        "An official website of the government of a country far away from here.",
+        "By clicking the button below you accept our terms, all of them.",
+        "Copyright © 2020 by the people who wrote this page for everybody else.",
+        "By staying on this page, you agree to all that we have written elsewhere.",
+        "Love homes? Our letter has the best of them, delivered right to your inbox.",
+        "Sign up to our letter and never miss a thing that we write about.",
+        "By Jo Example who writes about homes. Read more of this author.",
+        "Published on the third of March and last read on the fourth. Thanks.",
+        "Photo of a kitchen with four shelves by somebody. All of it is tidy.",
+        "Medically reviewed by somebody on the third of March, and written by others.",
+        "Page last reviewed: 22 November 2022. The next review of it is due in three years.",
+        "Read more: What happens when the shelves of a kitchen are taken down?",
+        "Welcome to our newsletter! Every week we tell you the best of our kitchens.",
+        "This was originally published by another site, which knows kitchens too.",
+        "{{ page.description }} is shown here once this page has been filled in.",
+        "The office of the clerk: Monday to Friday from 8 a.m. to 4 p.m.",
+        "Was this page useful? Tell us why not and we will try to make it better.",
+        "This page is also available in Polish and Urdu, and in large print.",
+        "This guide is for general information only and is not legal advice for you.",
+        "Short words only here.",
+        "No sentence ends in here though there are quite a few words in it",
+    ],
+)
+def test_boilerplate_sentence_is_not_the_lead(sentence):
+    assert snippet(page(after=f"<p>{sentence}</p>")) == WANTED
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "By law,",
+        "By Friday,",
+        "Photocopies show that",
+        "Share your view:",
+        "If you agree to it:",
+        "Listen to us:",
+        "When you sign up to a service,",
+    ],
+)
+def test_sentence_that_resembles_a_byline_or_credit_is_the_lead(opening):
+    text = f"{opening} {WANTED}"
+    assert snippet(page(wanted=f"<p>{text}</p>")) == text
+
+
+def test_list_of_ways_to_apply_is_not_a_byline():
+    html = page(wanted=f"<div><p>{WANTED}</p></div><ul><li>By post</li><li>By phone</li></ul>")
+    assert snippet(html) == WANTED
+
+
+def test_footnotes_and_deleted_words_are_left_out():
+    inner = WANTED.replace("boiler", "<s>stove</s><ins>boiler</ins>").replace(
+        "it.", "it.<sup id=fnref:1><a href=#fn:1>[footnote 1]</a></sup>"
+    )
+    assert snippet(page(wanted=f"<p>{inner}</p>")) == WANTED
+    assert snippet(page(wanted="<p>Rooms of 10 m<sup>2</sup> or more have to be heated.</p>")) == (
+        "Rooms of 10 m2 or more have to be heated."
+    )
+
+
+def test_notice_above_the_text_is_not_the_lead():
+    notice = f"<div class=govuk-notification-banner><h2>Important</h2><p>{JUNK}</p></div>"
+    assert snippet(page(after=notice)) == WANTED
+
+
+def test_long_paragraph_about_cookies_is_the_lead():
+    text = "Under the law a site that uses cookies has to say so. " * 8
+    assert snippet(page(wanted=f"<p>{text}</p>"), max_words=5) == "Under the law a site..."
+
+
+def test_text_before_the_title_is_not_the_lead_if_text_follows():
+    html = f"<body><p>{JUNK}</p><h1>Repairs</h1><p>{WANTED}</p>{MORE}</body>"
+    assert snippet(html) == WANTED
+
+
+def test_text_before_a_title_at_the_end_is_the_lead():
+    assert snippet(f"<body><p>{WANTED}</p>{MORE}<h1>Site</h1></body>") == WANTED
+
+
+def test_nearly_empty_main_is_not_the_content():
+    html = f"<body><main><p>{JUNK}</p></main><div><h1>A</h1><p>{WANTED}</p>{MORE}</div></body>"
+    assert snippet(html) == WANTED
+
+
+def test_sidebar_around_most_of_the_page_is_read():
+    html = f"<body><div class=sidebar><p>{WANTED}</p>{MORE}</div></body>"
+    assert snippet(html) == WANTED
+
+
+def test_table_is_read_if_too_little_is_left_without_it():
+    html = f"<body><table><tr><td>{WANTED}</td></tr></table></body>"
+    assert snippet(html) == WANTED
+
+
+def test_cookie_banner_is_not_read_even_if_little_else_is_left():
+    more = MORE * 3
+    html = f"<body><div class=cookies><p>{JUNK}</p></div><div class=menu>{more}</div></body>"
+    assert snippet(html).startswith("The next paragraph")
+
+
+def test_page_with_only_cookie_banners_has_no_lead():
+    menu = "".join(f"<div class=menu{n}><p>{WANTED}</p></div>" for n in range(3))
+    banner = f"<div class=cookies><p>{JUNK}</p></div>"
+    scattered = "".join(f"<div class=cookie-{n}><p>{JUNK}</p></div>" for n in range(5))
+    assert snippet(f"<body>{banner}{menu}</body>") == WANTED
+    assert snippet(f"<body>{scattered}</body>") == ""
+
+
+def test_page_over_the_element_limit_gives_its_first_paragraph():
+    copied = "".join(f"<font size={n}>" for n in range(8)) + "<p>x" * 50_000
+    assert snippet(f"<body><p>{WANTED}</p>{copied}</body>") == WANTED
+
+
+def test_lead_in_a_header_with_the_title_is_found():
+    assert snippet(f"<body><header><h1>A</h1><p>{WANTED}</p></header>{MORE}</body>") == WANTED
+
+
+def test_lead_in_a_sidebar_with_the_title_is_found():
+    box = f"<div class='sidebar'><h1>A</h1><p>{WANTED}</p></div>"
+    assert snippet(f"<body>{box}<div>{MORE}</div></body>") == WANTED
+
+
+def test_cookie_banner_with_a_title_is_not_the_lead():
+    banner = f"<div class=cookies><h1>Cookies</h1><p>{JUNK}</p></div>"
+    assert snippet(f"<body>{banner}<p>{WANTED}</p>{MORE}</body>") == WANTED
+
+
+def test_box_beside_the_paragraphs_is_a_paragraph():
+    assert snippet(page(wanted=f"<div>{WANTED}</div>")) == WANTED
+
+
+def test_box_deeper_than_the_paragraphs_is_not_a_paragraph():
+    assert snippet(page(after=f"<div><div>{JUNK}</div></div>")) == WANTED
+
+
+def test_image_does_not_end_a_paragraph_but_a_rule_does():
+    smile = WANTED.replace("repair the", "repair<img>the")
+    assert snippet(page(wanted=f"<div>{smile}<hr>{JUNK}</div>")) == WANTED
+
+
+@pytest.mark.parametrize("unseen", ["<!-- x -->", "<?php x ?>", "<!doctype html>", "<![CDATA[x]]>"])
+def test_comment_or_processing_instruction_does_not_end_a_paragraph(unseen):
+    inner = WANTED.replace("boiler", f"boi{unseen}ler")
+    assert snippet(page(wanted=f"<p>{inner}</p>")) == WANTED
+
+
+@pytest.mark.parametrize("tag", ["glossary-term", "custom"])
+def test_custom_element_does_not_end_a_paragraph(tag):
+    inner = WANTED.replace("boiler", f"<{tag}>boiler</{tag}>")
+    assert snippet(page(wanted=f"<p>{inner}</p>")) == WANTED
+
+
+def test_heading_that_is_a_whole_sentence_may_be_the_lead():
+    assert snippet(f"<body><div><h3>{WANTED}</h3>{MORE}</div></body>") == WANTED
+
+
+def test_text_between_line_breaks_counts_for_its_element():
+    rest = MORE.removeprefix("<p>").removesuffix("</p>")
+    loose = f"{WANTED}<br><br>{rest}<br><br>{rest}"
+    assert snippet(f"<body><p>{JUNK}</p><div>{loose}</div></body>") == WANTED
+
+
+def test_two_line_breaks_end_a_paragraph_and_one_does_not():
+    half, rest = WANTED[:30], WANTED[30:]
+    html = f"<body><div>{half}<br>{rest}<br> <br>{JUNK}</div></body>"
+    assert snippet(html) == " ".join(f"{half} {rest}".split())
+
+
+def test_page_without_paragraph_elements_is_read_by_its_boxes():
+    html = f"<body><div><div>{WANTED}</div><div>{JUNK * 6}</div></div></body>"
+    assert snippet(html) == WANTED
+
+
+def test_hidden_content_streamed_by_react_is_read():
+    assert snippet(f"<body><div hidden id='S:0'><p>{WANTED}</p></div></body>") == WANTED
+
+
+def test_heading_that_equals_the_window_title_is_the_title():
+    site = f"<title>Repairs | Shelter</title><div><h1>Shelter</h1><p>{JUNK}</p></div>"
+    found = read_html(page(before=site).encode())
+    assert (found.title, found.lead) == ("Repairs", WANTED)
+
+
+def test_panels_of_an_accordion_are_read():
+    panels = f"<div role=tab>Who pays</div><div role=tabpanel><p>{WANTED}</p>{MORE}</div>"
+    assert snippet(f"<body><div role=tablist>{panels}</div></body>") == WANTED
+
+
+def test_hidden_until_found_content_is_read():
+    assert snippet(f"<body><div hidden=until-found><p>{WANTED}</p></div></body>") == WANTED
+
+
+def test_page_with_much_text_before_a_hidden_element_is_read():
+    html = f"<body><p>{WANTED}</p>{MORE * 40}<div hidden></div>{MORE}</body>"
+    assert snippet(html) == WANTED
+
+
+def test_selector_overrides_all_rules():
+    html = page(before=f"<nav><b class=x>{JUNK}</b></nav>")
+    assert snippet(html, selector="nav .x") == JUNK
+
+
+def test_first_paragraph_of_the_selected_elements_is_the_lead():
+    html = page(after=f"<div class=x>Short words.</div><div class=x><p>{JUNK}</p></div>")
+    assert snippet(html, selector=".x") == JUNK
+
+
+def test_selector_without_a_paragraph_gives_its_first_text():
+    html = page(after="<div class=x> </div><div class=x>Call us:<br>0800 1111</div>")
+    assert snippet(html, selector=".x") == "Call us: 0800 1111"
+
+
+@pytest.mark.parametrize("selector", ["", " ", ".nowhere", "p[", ":nope", ",", "p\ud800", "\0"])
+def test_invalid_selector_or_one_without_a_match_is_ignored(selector):
+    assert snippet(page(), selector=selector) == WANTED
+
+
+def test_lead_is_cut_at_max_words():
+    assert snippet(page(), max_words=4) == "The landlord has to..."
+    assert snippet(page(), max_words=len(WANTED.split())) == WANTED
+
+
+def test_very_long_word_is_cut():
+    text = f"{WANTED[:-1]} {'x' * 5000}."
+    assert len(snippet(page(wanted=f"<p>{text}</p>"))) < 300
+
+
+def test_white_space_is_folded_and_invisible_characters_are_removed():
+    dirty = WANTED.replace(" ", "\u00a0\u2003\n", 1).replace("boiler", "boi\u200bl\u00ader\ufe0f")
+    dirty = dirty.replace("told", "\u202etold\u2066\U000e0041").replace("about", "\x07about\x9b")
+    assert snippet(page(wanted=f"<p>{dirty}</p>")) == WANTED
+
+
+@pytest.mark.parametrize(
+    "html", ["", " ", "<", "<p>", "<frameset><frame>", "plain words", "\ud800"]
+)
+def test_page_without_prose_has_no_lead(html):
+    assert read_html(html.encode("utf-8", "replace")).lead is None
+
+
+def test_sentence_before_a_replacement_character_is_complete():
+    body = page(wanted=f"<p>{WANTED}").encode().replace(b"it.", b"it.\xff")
+    assert lead(body, charset="utf-8") == WANTED + "\ufffd"
+
+
+def test_pages_are_read_correctly_by_many_threads():
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(snippet, [page(), page(wanted=f"<p>{JUNK}</p>")] * 50))
+    assert found == [WANTED, JUNK] * 50
+
+
+def test_charset_of_the_header_is_used():
+    body = page(wanted=f"<p>{WANTED[:-1]} for £5.</p>").encode("cp1252")
+    assert lead(body, charset="latin1").endswith("for £5.")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<div>",
+        "<p>",
+        "<div>We use cookies to make this site work so well.</div>",
+        "<b id=1>",
+        "<a>",
+        "<table><td>",
+        "<svg>",
+        "<!--",
+        "<",
+        "&",
+        "<i><div></i>",
+    ],
+)
+def test_two_mebibytes_of_repetitive_markup_are_read_quickly(unit):
+    body = (unit * (2 * 1024 * 1024 // len(unit))).encode()
+    assert cpu_seconds(lambda: lead(body, charset="utf-8", selector="*, div")) < 2
+    assert len(lead(body, charset="utf-8", selector="*, div")) <= 100
+
+
+@given(st.binary(max_size=400), st.text(max_size=10), st.text(max_size=10))
+def test_any_bytes_and_any_selector_are_read_without_an_error(body, charset, selector):
+    found = lead(body, charset=charset, selector=selector)
+    assert "\n" not in found
+
+
+MARKUP = st.lists(
+    st.sampled_from(
+        "<p> </p> <div> </div> <a> </a> <b> </b> <br> <h1> </h1> <table> <td> <main> <header> "
+        "<svg> </svg> <script> </script> <!-- --> <?x> <ul> <li> words. &amp; It is so. and "
+        "more".split(" ")
+    ),
+    max_size=120,
+)
+
+
+@settings(max_examples=200)
+@given(MARKUP, st.integers(1, 12))
+def test_lead_has_only_words_of_the_page_within_the_limit(parts, max_words):
+    html = " ".join(parts)
+    words = snippet(html, max_words=max_words).removesuffix("...").split()
+    text = re.sub(r"<[^>]*>", " ", html).replace("&amp;", "&").split()
+    assert len(words) <= max_words
+    assert set(words) <= {*text, *(word.rstrip(".") for word in text)}
+
+
+def load_scorer():
+    path = EVAL / "first_paragraph_bench.py"
+    if not path.exists():
+        pytest.skip("the shared pages are not here")
+    spec = importlib.util.spec_from_file_location("first_paragraph_bench", path)
+    scorer = importlib.util.module_from_spec(spec)
+    with warnings.catch_warnings():  # the scorer silences warnings and logs for everybody
+        spec.loader.exec_module(scorer)
+    logging.disable(logging.NOTSET)
+    return scorer
+
+
+def scores(folder):
+    scorer = load_scorer()
+    pages, _ = scorer.load(EVAL / folder, {"article", "documentation", "service"})
+    for one in pages:
+        scorer.prepare(one)
+    return [scorer.score(lead(one["raw"]), one) for one in pages]
+
+
+def test_leads_of_real_pages_are_mostly_right():
+    rows = scores("pages")
+    wrong = sum(not row["body"] and not row["none"] for row in rows)
+    assert sum(row["hit"] for row in rows) >= 0.82 * len(rows)
+    assert wrong <= 0.08 * len(rows)
+
+
+def test_leads_of_british_guidance_are_all_right():
+    rows = scores("uk")
+    assert [row["hit"] for row in rows] == [1] * 15

@@ -1,0 +1,178 @@
+"""How the text of a page is split into passages."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.library.extract.html_page import read_html
+from judge.library.extract.page_passages import MAX_PASSAGES, MAX_WORDS
+
+TEXT = "Your landlord has to repair the boiler within a reasonable time of being told about it."
+MORE = "<p>" + "The rest goes on for a while about letters, rent and advice. " * 4 + "</p>"
+
+
+def passages(inner, around="{}"):
+    html = around.format(f"<main><h1>Repairs</h1>{inner}{MORE}</main>")
+    return read_html(f"<html><body>{html}</body></html>".encode()).passages[:-1]
+
+
+def texts(inner, around="{}"):
+    return [passage.text for passage in passages(inner, around)]
+
+
+def test_each_paragraph_is_a_passage_with_its_nearest_heading():
+    found = passages(f"<p>{TEXT}</p><h2>Who pays</h2><p>{TEXT} A</p><h3>Late ¶</h3><p>{TEXT} B</p>")
+    assert [(passage.heading, passage.text[-1]) for passage in found] == [
+        ("", "."),
+        ("Who pays", "A"),
+        ("Late", "B"),
+    ]
+
+
+def test_list_is_joined_to_its_introduction():
+    inner = "<p>You may have to pay:</p><ul><li>rent</li><li><p>the <b>deposit</b></p></li></ul>"
+    assert texts(inner) == ["You may have to pay: rent; the deposit"]
+
+
+def test_list_after_a_whole_sentence_is_a_separate_passage():
+    inner = f"<p>{TEXT}</p><ul><li>damp in the walls</li><li>a broken lock</li></ul>"
+    assert texts(inner) == [TEXT, "damp in the walls; a broken lock"]
+
+
+def test_long_item_of_a_list_is_a_separate_passage():
+    long = "The council can look at the flat and tell the landlord what has to be done first. " * 3
+    inner = f"<ul><li>damp in the walls</li><li>{long}</li><li>a broken front door</li></ul>"
+    assert texts(inner) == ["damp in the walls", long.strip(), "a broken front door"]
+
+
+def test_rows_of_a_table_are_read_as_a_list():
+    inner = "<p>The rates are:</p><table><tr><td>21 and over</td><td>£12</td></tr></table>"
+    assert texts(inner) == ["The rates are: 21 and over £12"]
+
+
+def test_repeated_text_is_one_passage():
+    box = f"<div class=narrow><p>{TEXT}</p></div>"
+    assert texts(f"{box}{box.replace('narrow', 'wide')}") == [TEXT]
+
+
+def test_table_after_a_list_is_a_separate_passage():
+    inner = "<ul><li>damp in the walls</li></ul><table><tr><td>21 and over</td><td>£12</td></tr>"
+    assert texts(f"{inner}</table>") == ["damp in the walls", "21 and over £12"]
+
+
+def test_table_and_details_are_read_beside_a_long_text():
+    folded = "<details><summary>Who pays?</summary><p>The landlord pays for it.</p></details>"
+    table = "<table><tr><td>21 and over</td><td>£12 an hour</td></tr></table>"
+    found = passages(f"<p>{TEXT * 4}</p>{table}{folded}")
+    assert [(one.heading, one.text) for one in found[-2:]] == [
+        ("", "21 and over £12 an hour"),
+        ("Who pays?", "The landlord pays for it."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        "<nav><p>{}</p></nav>",
+        "<div class=cookie-banner><p>{}</p></div>",
+        "<div class=related-items><h2>Related</h2><p>{}</p></div>",
+        "<footer><p>{}</p></footer>",
+        "<ul><li><a href=/a>Contents of this page, part one</a></li></ul><!-- {} -->",
+        "<p class=byline>By Jo Example</p><!-- {} -->",
+        "<p>We use cookies to make this site work as well as it can.</p><!-- {} -->",
+        "<div>Share</div><!-- {} -->",
+    ],
+)
+def test_elements_around_the_content_are_not_passages(junk):
+    assert texts(f"{junk.format(TEXT)}<p>{TEXT} A</p>") == [f"{TEXT} A"]
+
+
+@pytest.mark.parametrize(("words", "is_kept"), [(59, False), (60, True)])
+def test_text_of_sixty_words_may_contain_boilerplate(words, is_kept):
+    text = " ".join(["We use cookies to remember."] + ["word"] * (words - 6) + ["Yes."])
+    assert (texts(f"<p>{text}</p>") == [text]) == is_kept
+
+
+@pytest.mark.parametrize(("words", "is_kept"), [(24, False), (25, True)])
+def test_text_of_twenty_five_words_may_begin_like_a_byline(words, is_kept):
+    text = " ".join(["Published in May,"] + ["word"] * (words - 4) + ["yes."])
+    assert (texts(f"<p>{text}</p>") == [text]) == is_kept
+
+
+@pytest.mark.parametrize(("words", "is_kept"), [(11, False), (12, True)])
+def test_twelve_words_without_a_full_stop_are_a_passage(words, is_kept):
+    text = " ".join(["word"] * words)
+    assert (texts(f"<div>{text}</div>") == [text]) == is_kept
+
+
+@pytest.mark.parametrize(("words", "is_kept"), [(3, False), (4, True)])
+def test_four_words_with_a_full_stop_are_a_passage(words, is_kept):
+    text = " ".join(["Pay"] * words) + "."
+    assert (texts(f"<p>{text}</p>") == [text]) == is_kept
+
+
+def test_code_and_lists_of_links_without_an_introduction_are_not_passages():
+    links = "<ul><li><a href=/a>Rent arrears and debts</a></li><li>more of it</li></ul>"
+    assert texts(f"<pre>{TEXT}</pre><p>{TEXT}</p>{links}") == [TEXT]
+    assert texts(f"<p>Read also:</p>{links}") == ["Read also: Rent arrears and debts; more of it"]
+
+
+def test_code_is_not_a_passage_even_if_little_else_is_left():
+    body = f"<main><h1>Repairs</h1><pre>{TEXT}</pre><aside>{TEXT} A</aside></main>"
+    assert [one.text for one in read_html(body.encode()).passages] == [f"{TEXT} A"]
+
+
+def test_long_paragraph_is_split_between_sentences():
+    found = texts(f"<p>{TEXT} {'It goes on. ' * 60}</p>")
+    assert len(found) == 3
+    assert all(len(text.split()) <= MAX_WORDS and text.endswith(".") for text in found)
+
+
+def test_very_long_sentence_is_split_between_words():
+    words = " ".join(f"word{n}" for n in range(200))
+    assert [len(text.split()) for text in texts(f"<p>{words} .</p>")] == [80, 80, 41]
+
+
+def test_passages_of_a_section_are_joined_if_there_are_too_many():
+    different = [TEXT.replace(" boiler", f" boiler{n}") for n in range(5)]
+    section = "".join(f"<p>{text}</p>" for text in different)
+    found = passages("".join(f"<h2>Part {n}</h2>{section}" for n in range(20)))
+    assert len(found) == 20
+    assert found[0].text == " ".join(different)
+    assert found[-1].heading == "Part 19"
+
+
+def test_sections_are_joined_if_there_are_still_too_many():
+    found = passages("".join(f"<h2>Part {n}</h2><p>{TEXT}</p>" for n in range(100)))
+    assert found[0].text.startswith(f"{TEXT} {TEXT}")
+    assert found[1].heading == "Part 5"
+    assert len(found) <= MAX_PASSAGES
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            "<p> </p> <ul> <li> </ul> <h2> </h2> <td> <table> <div> <dt> <dd> a: words. It is so. "
+            "and|more <a> </a> &nbsp; <main> <section>".split(" ")
+        ),
+        max_size=300,
+    )
+)
+def test_number_and_length_of_passages_are_bounded(parts):
+    found = read_html((" ".join(parts) * 5).encode()).passages
+    assert len(found) <= MAX_PASSAGES
+    assert all(0 < len(passage.text.split()) <= MAX_WORDS for passage in found)
+    assert all("\n" not in passage.text + passage.heading for passage in found)
+
+
+def test_passages_under_one_heading_are_joined_first():
+    section = f"<p>{TEXT}</p><p>{TEXT} And</p><p>so on. {TEXT}</p>"
+    found = passages("".join(f"<h2>Part {n}</h2>{section}" for n in range(30)))
+    assert [one.heading for one in found] == [f"Part {n}" for n in range(30)]
+    assert {one.text for one in found[:-1]} == {f"{TEXT} {TEXT} And so on. {TEXT}"}
+
+
+def test_joined_passages_have_the_heading_of_the_first():
+    found = passages("".join(f"<h2>Part {n}</h2><p>We do say so.</p>" for n in range(100)))
+    assert [one.heading for one in found] == [f"Part {n}" for n in range(0, 100, 20)][: len(found)]
+    assert len(found) >= 4

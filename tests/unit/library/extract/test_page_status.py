@@ -1,0 +1,197 @@
+"""A page's notes on withdrawal and nations, distinguished from prose about them."""
+
+import pytest
+
+from judge.library.extract.html_page import read_html
+from judge.library.extract.page_status import nations_of
+
+TEXT = "Your landlord has to repair the boiler within a reasonable time of being told about it."
+MORE = f"<p>{TEXT}</p>" * 5
+
+
+def read(before="", title="Repairs", head=""):
+    html = f"<head>{head}</head><body>{before}<main><h1>{title}</h1>{{}}{MORE}</main></body>"
+    return lambda after="": read_html(html.format(after).encode())
+
+
+GOVUK = "<section class=gem-c-notice><h2>This guidance was withdrawn on <time>3 May</time></h2>{}"
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        GOVUK.format("<p>It is out of date.</p></section>"),
+        "<p class=gem-c-lead-paragraph>How repairs are done and paid.</p><dl><dt>From:<dd>A board"
+        "<dt>Published<dd>1 May 2019</dl>" + GOVUK.format("</section>"),
+        "<div class=alert>This publication is no longer in force.</div>",
+        "<div><p>This page has been archived and is no longer updated by anybody here.</p></div>",
+        "<h2>This news story was withdrawn on 1 May 2020</h2>",
+        "<div>Important: this code of practice has been superseded by a new one.</div>",
+        "<p>This is an archived page.</p>",
+        "<section><h2>This Welsh language scheme was withdrawn on 1 May 2020</h2></section>",
+        "<span>Withdrawn</span>",
+        "<div>[Withdrawn]</div>",
+        "<div>WITHDRAWN 3 May 2020</div>",
+        "<p>Archived: kept so that old decisions can be understood.</p>",
+        "<p>We have withdrawn this guidance.</p>",
+        "<p>You\u2019re viewing an archived page.</p>",
+        "<p>This is archived content and nobody looks after it.</p>",
+        "<p>Please note: this factsheet is out of date.</p>",
+        "<p>The guidance on this page has been withdrawn.</p>",
+        "<p>This code of practice has now been replaced by another one.</p>",
+        "<p>You are viewing an archived version of this page.</p>",
+        "<p>This guide is obsolete.</p>",
+        "<p>This guidance ceased to apply on 1 May 2020.</p>",
+        "<p>This guidance has expired.</p>",
+        "<p>This page is not being updated.</p>",
+        "<p>This form is no longer available.</p>",
+        "<div>Superseded</div>",
+        "<div>Superseded by: the model tenancy</div>",
+        "<div>Status: withdrawn</div>",
+    ],
+)
+def test_page_with_a_withdrawal_note_is_withdrawn_without_text(note):
+    found = read()(note)
+    assert found.withdrawn
+    assert (found.lead, found.passages) == (None, ())
+
+
+@pytest.mark.parametrize(
+    "head", ["<title>[Withdrawn] Repairs - GOV.UK</title>", "<meta name=govuk:withdrawn content=w>"]
+)
+def test_page_is_withdrawn_if_its_head_says_so(head):
+    assert read(head=head)().withdrawn
+
+
+def test_page_is_withdrawn_if_its_title_says_so():
+    assert read(title="[Withdrawn] Repairs")().withdrawn
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<p>The offer was withdrawn on 3 May because nobody had answered it in time.</p>",
+        "<p>If this guidance was withdrawn, you would read of it at the top of the page.</p>",
+        f"<p>{TEXT}</p><p>This guidance was withdrawn in 2019, and here is what came then.</p>",
+        f"<p>{TEXT}</p>" * 2 + "<h2>This guidance was withdrawn on 3 May 2020</h2>",
+        "<p>This page explains when a claim has been withdrawn and what that does to costs.</p>",
+        "<p>This guidance is updated when the law is, and is never withdrawn without notice.</p>",
+        f"<p>This notice is no longer valid once the fixed term has ended.</p><p>{TEXT}</p>",
+        "<h2>This page explains what happens when an offer was withdrawn</h2>",
+    ],
+)
+@pytest.mark.parametrize("title", ["Withdrawn claims", "When guidance is archived"])
+def test_article_about_withdrawal_is_not_withdrawn(text, title):
+    found = read(title=title)(text)
+    assert not found.withdrawn
+    assert found.lead
+
+
+LABELS = "".join(f"<span>{n}</span><hr>" for n in range(6))
+
+
+@pytest.mark.parametrize("tag", ["Withdrawn", "Archived guidance"])
+def test_withdrawal_tag_counts_within_three_blocks_of_the_title(tag):
+    tag = f"<span>{tag}</span><hr>"
+    assert read(before=LABELS)(tag).withdrawn
+    assert read(before=f"{LABELS}{tag}")().withdrawn
+    assert read(before=f"{LABELS}{tag}{LABELS[: len(LABELS) // 3]}")().withdrawn
+    assert not read(before=f"{tag}{LABELS}")().withdrawn
+    assert not read()(f"{LABELS}{tag}").withdrawn
+
+
+@pytest.mark.parametrize(
+    ("line", "nations"),
+    [
+        ("Applies to England", ("england",)),
+        ("Applies to: England and Wales (see guidance for Scotland)", ("england", "wales")),
+        ("Applies to England, Scotland and Wales", ("england", "scotland", "wales")),
+        ("This applies in Scotland.", ("scotland",)),
+        ("This guidance applies to Northern Ireland only.", ("northern-ireland",)),
+        ("This advice applies to England. See advice for Wales", ("england",)),
+        ("Available in England and Wales only", ("england", "wales")),
+        ("England and Wales only", ("england", "wales")),
+        ("This page is for people living in Wales", ("wales",)),
+        ("This fact sheet is for tenants in Wales.", ("wales",)),
+        ("The information on this page applies to Wales", ("wales",)),
+        ("This page applies if you live in Wales", ("wales",)),
+        ("This information relates to Wales only", ("wales",)),
+        ("This guide explains the law in England and Wales.", ("england", "wales")),
+        ("Applies to England and Wales but not Scotland", ("england", "wales")),
+        ("For England only", ("england",)),
+        ("Applies across the UK", ("england", "scotland", "wales", "northern-ireland")),
+        ("Applies to Great Britain", ("england", "scotland", "wales")),
+        ("Applies to the UK", ("england", "scotland", "wales", "northern-ireland")),
+        ("Applies to all of the UK", ("england", "scotland", "wales", "northern-ireland")),
+        ("Applies to GB", ("england", "scotland", "wales")),
+        ("Applies to England, Wales and NI", ("england", "wales", "northern-ireland")),
+        ("Applies to England\u2013Wales", ("england", "wales")),
+        ("This guidance applies to England and not Scotland", ("england",)),
+        ("Jurisdiction: England and Wales", ("england", "wales")),
+        ("Geographical extent: England", ("england",)),
+        ("This guidance does not apply in Scotland.", ("england", "wales", "northern-ireland")),
+        ("This doesn\u2019t apply to Scotland or Wales", ("england", "northern-ireland")),
+        ("This section does not apply in Scotland.", ()),
+        ("This section applies in Scotland.", ()),
+        ("Applies to England's largest councils", ()),
+        ("Applies to England\u2019s largest councils", ()),
+        ("England has rules of its own.", ()),
+        ("Applies to everyone", ()),
+    ],
+)
+def test_nations_are_read_from_a_line(line, nations):
+    assert nations_of(line) == nations
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<section class=gem-c-devolved-nations><h2>Applies to England and Wales</h2></section>",
+        (
+            "<div class=app-c-important-metadata><dl><dt>Applies to:</dt><dd>England and Wales "
+            "(see guidance for <a href=/x>Scotland</a>)</dd></dl></div>"
+        ),
+        "<p>This advice applies to England and Wales.</p>",
+        "<p>This applies to:</p><ul><li>England</li><li>Wales</li></ul>",
+        "<dl><dt>Applies to</dt><dd>England,</dd><dd>Wales</dd></dl>",
+    ],
+)
+def test_nations_are_read_from_a_box_near_the_title(box):
+    assert read()(box).nations == ("england", "wales")
+    assert read(before=box)().nations == ("england", "wales")
+
+
+def test_line_far_down_does_not_name_the_nations_of_the_page():
+    assert read()(f"{MORE}<h2>Scotland</h2><p>This applies in Scotland.</p>").nations == ()
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "404",
+        "Error 404",
+        "404 error: page not found",
+        "Page not found",
+        "Sorry, we can\u2019t find that page",
+        "The page you requested could not be found",
+        "Access Denied",
+        "Service unavailable",
+        "Sorry, there is a problem with the service",
+    ],
+)
+def test_error_page_has_no_text(title):
+    for found in (read(title=title)(), read(head=f"<title>{title} | Example Council</title>")()):
+        assert (found.lead, found.passages, found.withdrawn) == (None, (), False)
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Not found guilty: what next", "Access denied to your child", "404 homes", "Error codes"],
+)
+def test_page_about_an_error_has_text(title):
+    assert read(title=title)().lead == TEXT
+
+
+@pytest.mark.parametrize("window", [" | Example Council", "- | Example Council", "\u2014"])
+def test_page_with_only_the_site_in_its_window_title_has_text(window):
+    assert read(head=f"<title>{window}</title>")().lead == TEXT

@@ -1,0 +1,417 @@
+"""Readers and passages: no text is lost, and boundaries follow the structure of the text."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.library.extract.file_kinds import DocumentKind, decode_text, is_binary, kind_of
+from judge.library.extract.html_document import read_html
+from judge.library.extract.markdown import read_markdown
+from judge.library.extract.passage_splitter import MAX_WORDS, TARGET_WORDS, size, split_passages
+from judge.library.extract.source_code import read_code
+from judge.library.extract.text_blocks import read_pages, read_text, split_lines
+from judge.types.search import PdfText
+from tests.fakes.passages import passage
+
+LIKE = passage("", title="A title", folder="a/b", tags=("t",), chapter="C")
+SENTENCE = "This sentence has exactly eight words in it. "
+
+
+def cut(reading):
+    return split_passages(reading, LIKE)
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def html(markup: str):
+    return read_html(markup.encode())
+
+
+BITS = st.sampled_from(
+    [
+        "# One",
+        "### Three ###",
+        "Title\n===",
+        "Sub\n---",
+        "---",
+        "```python",
+        "```",
+        "~~~~",
+        "word",
+        "def f():\n    return 1",
+        "class A:\n    def b(self):\n        pass",
+        "@deco\ndef g(): ...",
+        "# a comment",
+        "func x() {",
+        "}",
+        "    indented",
+        "\ttab",
+        "",
+        "",
+        "x" * 3000,
+        SENTENCE * 60,
+        "a b " * 400,
+        "中文" * 700,
+        "- item\n- item",
+        "| a | b |",
+        "\x0c",
+        "\r\n",
+    ]
+) | st.text(max_size=30)
+TEXTS = st.lists(BITS, max_size=12).map("\n".join)
+
+
+@given(TEXTS, st.sampled_from(["text", "markdown", "python", "go"]))
+def test_nothing_is_lost_and_lines_are_right(text, kind):
+    read = {"text": read_text, "markdown": read_markdown}.get(kind)
+    passages = cut(read(text) if read else read_code(text, kind))
+    assert squeezed("".join(p.text for p in passages)) == squeezed(text)
+    assert [p.position for p in passages] == list(range(len(passages)))
+    lines = split_lines(text)
+    for p in passages:
+        assert 1 <= p.start_line <= p.end_line <= len(lines)
+        within = squeezed("\n".join(lines[p.start_line - 1 : p.end_line]))
+        assert squeezed(p.text) in within
+    starts = [p.start_line for p in passages]
+    assert starts == sorted(starts)
+
+
+@pytest.mark.parametrize("kind", ["text", "markdown", "python", "c"])
+def test_lines_are_counted_as_grep_does_with_form_feeds_too(kind):
+    text = "# one\n\x0c\n# two\x0c three\n\x0c\nclass Four:\r\n    pass\n\x0cfive = 5\n"
+
+    read = {"text": read_text, "markdown": read_markdown}.get(kind)
+    blocks = (read(text) if read else read_code(text, kind)).blocks
+
+    lines = text.replace("\r\n", "\n").split("\n")
+    for block in blocks:
+        assert block.text == "\n".join(lines[block.start_line - 1 : block.end_line])
+    assert blocks[-1].end_line == 7
+
+
+@given(TEXTS)
+def test_no_passage_is_much_longer_than_the_target(text):
+    for p in cut(read_markdown(text)):
+        assert size(p.text) <= MAX_WORDS + TARGET_WORDS
+
+
+@given(TEXTS)
+def test_any_text_is_read_as_html(text):
+    assert isinstance(cut(html(text)), tuple)
+
+
+def test_shared_metadata_is_copied_to_each_passage():
+    (one,) = cut(read_text("Words."))
+    assert (one.title, one.folder, one.tags, one.chapter) == ("A title", "a/b", ("t",), "C")
+    assert (one.text, one.start_line, one.end_line) == ("Words.", 1, 1)
+
+
+def test_a_heading_begins_a_passage_and_names_its_section():
+    found = cut(read_markdown("# Top\n\nOne.\n\n## Sub *it*\n\nTwo.\n\nThree."))
+    assert [(p.section, p.start_line, p.end_line) for p in found] == [
+        ("Top", 1, 3),
+        ("Sub it", 5, 9),
+    ]
+    assert found[1].text == "## Sub *it*\n\nTwo.\n\nThree."
+
+
+def test_headings_without_text_between_them_stay_with_what_follows():
+    (one,) = cut(read_markdown("# Top\n## Sub\n\nText."))
+    assert one.section == "Sub"
+
+
+def test_a_document_of_headings_is_kept():
+    (one,) = cut(read_markdown("# Top\n## Sub"))
+    assert (one.section, one.text) == ("Sub", "# Top\n## Sub")
+
+
+def test_text_before_the_first_heading_has_no_section():
+    found = cut(read_markdown("Words.\n\n# Top\n\nMore."))
+    assert [p.section for p in found] == [None, "Top"]
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# Top\n\nx", "Top"),
+        ("## Sub\n\n# Top", "Top"),
+        ("---\ntitle: 'From front'\n---\n# Top", "From front"),
+        ("---\ntags: x\n...\nText", None),
+        ("---\nnever closed", None),
+        ("Top\n===\n\nSub\n---\n", "Top"),
+        ("# [A link](x.md) and `code` {#anchor}", "A link and code"),
+        ("#\n\ntext", None),
+        ("#hashtag", None),
+        ("", None),
+    ],
+)
+def test_the_title_is_the_top_heading_or_what_the_front_matter_says(text, title):
+    assert read_markdown(text).title == title
+
+
+def test_chapter_is_the_nearest_heading_above_the_section_and_never_the_title():
+    text = "# Top\n\na\n\n## Two\n\nb\n\n### Three\n\nc\n\n#### Four\n\nd\n\n## Six\n\ne"
+    found = split_passages(read_markdown(text), passage("", chapter=None))
+    assert [(p.chapter, p.section) for p in found] == [
+        (None, "Top"),
+        ("Two", "Two"),
+        ("Two", "Three"),
+        ("Three", "Four"),
+        ("Six", "Six"),
+    ]
+
+
+def test_heading_in_a_code_fence_is_not_a_heading():
+    reading = read_markdown("```\n# not\n```\n\n~~~\n# nor\n~~~\n# Top")
+    assert reading.title == "Top"
+    assert len(reading.blocks) == 3
+
+
+def test_a_shorter_fence_does_not_close_a_longer_one():
+    reading = read_markdown("````\n```\n# not\n```\n````")
+    assert [block.is_code for block in reading.blocks] == [True]
+
+
+def test_a_fence_is_kept_whole_when_it_fits():
+    fence = "```\n" + "a line of code\n" * 60 + "```"
+    found = cut(read_markdown(f"{SENTENCE * 20}\n\n{fence}\n\n{SENTENCE * 20}"))
+    assert any(p.text == fence for p in found)
+
+
+def test_a_long_paragraph_is_cut_between_sentences():
+    found = cut(read_text(SENTENCE * 100))
+    assert len(found) == 4
+    assert all(p.text.rstrip().endswith("it.") for p in found)
+    assert all(p.start_line == p.end_line == 1 for p in found)
+
+
+def test_a_long_paragraph_over_many_lines_tells_the_lines_of_each_piece():
+    found = cut(read_text("\n".join([SENTENCE.strip()] * 60)))
+    assert [(p.start_line, p.end_line) for p in found] == [(1, 25), (26, 50), (51, 60)]
+
+
+def test_short_paragraphs_share_a_passage():
+    paragraph = SENTENCE * 5
+    found = cut(read_text("\n\n".join([paragraph.strip()] * 7)))
+    assert [size(p.text) for p in found] == [200, 80]
+
+
+PYTHON = '''"""Module."""
+
+import os
+
+LIMIT = 3
+
+
+# About f.
+@cache
+def f(x):
+    """Twice the size of all that was given, and whatever else may come to mind on the way.
+
+    It goes on for some lines so that it is long enough to stand alone as a passage of its own.
+    """
+    return x * 2
+
+
+TABLE = {}
+
+
+class Small:
+    """One, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve, thirteen."""
+
+    def method(self):
+        """Fourteen, fifteen, sixteen, seventeen, eighteen, nineteen, twenty, twenty-one."""
+'''
+
+
+def test_python_is_cut_at_definitions_with_their_decorators_and_comments():
+    reading = read_code(PYTHON, "python")
+    assert [(b.section, b.text.splitlines()[0]) for b in reading.blocks] == [
+        (None, '"""Module."""'),
+        ("f", "# About f."),
+        (None, "TABLE = {}"),
+        ("Small", "class Small:"),
+    ]
+    assert reading.language == "python"
+
+
+def test_small_definitions_share_a_passage():
+    code = "\n\n".join(f"def f{n}():\n    return {n}" for n in range(20))
+    found = cut(read_code(code, "python"))
+    assert len(found) == 3
+    assert found[0].section == "f0"
+
+
+def test_methods_of_a_long_class_are_separate_passages():
+    body = "\n".join(f"    def m{n}(self):\n" + "        x = 1\n" * 12 for n in range(4))
+    sections = [
+        b.section for b in read_code(f"class Long:\n    y = 2\n{body}\n    z = 3", "python").blocks
+    ]
+    assert sections == ["Long", "Long.m0", "Long.m1", "Long.m2", "Long.m3", "Long"]
+
+
+@pytest.mark.parametrize("broken", ["def f(:\n\nx = 1", "x = '\0'", "x" + " = 1" * 5])
+def test_python_that_cannot_be_parsed_is_cut_by_its_blank_lines(broken):
+    assert squeezed("".join(p.text for p in cut(read_code(broken, "python")))) == squeezed(broken)
+
+
+def test_python_that_is_very_long_is_not_parsed():
+    code = "def f():\n    pass\n\n" + "x = 1\n" * 200_000
+    assert read_code(code, "python").blocks[0].section == "f"
+
+
+def test_invalid_escapes_raise_no_warning():
+    assert read_code(r"x = '\d'", "python").blocks[0].text == r"x = '\d'"
+
+
+GO = """package main
+
+import "fmt"
+
+// Foo greets.
+func (s *Server) Foo(a int) error {
+	x()
+
+	y()
+}
+
+type Bar struct {
+}
+
+static int baz(int a,
+               int b) {
+"""
+
+
+def test_other_languages_are_split_at_unindented_lines():
+    sections = [(b.section, b.start_line) for b in read_code(GO, "go").blocks]
+    assert sections == [(None, 1), (None, 3), ("Foo", 5), ("Bar", 12), ("baz", 15)]
+
+
+def test_a_comment_alone_defines_nothing():
+    assert read_code("a\n\n// only\n// words\n\nb", "go").blocks[1].section is None
+    assert read_code("x\n\n" + "// c\n" * 20, "go").blocks[1].section is None
+    assert read_code("x\n\n" + "y" * 400, "go").blocks[1].section is None
+
+
+def test_heading_of_white_space_is_fast():
+    (heading,) = read_markdown(f"# x{' ' * 200_000}y ##").blocks
+    assert heading.section == "x y"
+
+
+@pytest.mark.parametrize("length", [2_000, 1_000_000])
+def test_a_line_of_white_space_in_code_is_fast_and_counts_as_a_line(length):
+    calls = "    call()\n" * 400
+    passages = cut(read_code(f"def f():\n{' ' * length}\n{calls}    last()", "python"))
+    assert (passages[0].start_line, passages[-1].end_line) == (1, 403)
+    assert max(size(p.text) for p in passages) <= MAX_WORDS + TARGET_WORDS
+
+
+def test_heading_of_underscores_is_fast():
+    name = f"a{'_' * 200_000}b"
+    (heading,) = read_markdown(f"# {name} _c_ d__ __").blocks
+    assert heading.section == f"{name} c d"
+
+
+def test_preformatted_text_of_many_backticks_is_fast():
+    (passage, *_) = cut(html(f"<pre>{'`' * 2_000_000}</pre>"))
+    assert passage.text.startswith("```")
+
+
+def test_a_page_cannot_tag_itself():
+    reading = html("<p>---<p>title: Ours<p>tags: [signed]<p>---<p>Text.")
+    assert (reading.title, reading.tags, len(reading.blocks)) == (None, (), 5)
+
+
+PAGE = """<html><head><title>A  page</title><style>x{}</style></head><body>
+<nav>Menu</nav><main><h1>Top <b>it</b></h1><p>One<br>two <a href="x">three</a></p>
+<!-- not this --><ul><li>a</li><li>b</li></ul><pre>x = 1
+
+```
+y</pre><h2>Sub</h2>tail<script>no()</script><table><tr><td>1</td></tr></table></main>
+<footer>Imprint</footer></body></html>"""
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<pre>one<br>two</pre>", "```\none\ntwo\n```"),
+        ("<pre><code><div>one</div><div>two</div></code></pre>", "```\none\ntwo\n```"),
+        ("<h2>One<br>two <b>thr</b>ee</h2>", "## One two three"),
+        ("<h2><div class=anchor></div><div>One</div></h2>", "## One"),
+    ],
+)
+def test_lines_in_html_stay_apart_and_headings_are_whole(markup, text):
+    (block,) = html(markup).blocks
+    assert block.text == text
+
+
+def test_form_around_the_whole_page_is_read_and_one_in_it_is_not():
+    page = "<form><h1>Bins</h1><p>On Monday.</form><form><p>Search here.</form>"
+    assert [block.text for block in html(page).blocks] == ["# Bins", "On Monday."]
+
+
+def test_html_page_becomes_text_under_headings():
+    reading = html(PAGE)
+    assert [(p.section, p.text) for p in cut(reading)] == [
+        ("Top it", "# Top it\n\nOne two three\n\n- a\n\n- b\n\n````\nx = 1\n\n```\ny\n````"),
+        ("Sub", "## Sub\n\ntail\n\n1"),
+    ]
+    assert (reading.title, reading.language) == ("Top it", "")
+
+
+def test_a_page_without_headings_has_the_title_of_its_head():
+    assert html("<title>T</title><p>x").title == "T"
+    assert html("").title is None
+    assert cut(html("<title>T</title>")) == ()
+
+
+def test_pages_of_a_pdf_are_sections_and_lines_go_on():
+    found = cut(read_pages(PdfText((SENTENCE * 20, "Last\nlines."), "T")))
+    assert [(p.section, p.start_line, p.end_line) for p in found] == [
+        ("Page 1", 1, 1),
+        ("Page 2", 2, 3),
+    ]
+    assert read_pages(PdfText(("a\n\nb", "c"))).blocks[-1].section == "Page 2"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a/README.MD", DocumentKind("markdown")),
+        ("page.htm", DocumentKind("html")),
+        ("a.pdf", DocumentKind("pdf")),
+        ("a.py", DocumentKind("code", "python")),
+        ("a.tsx", DocumentKind("code", "typescript")),
+        ("dir/Makefile", DocumentKind("code", "makefile")),
+        ("notes.txt", DocumentKind("text")),
+        ("LICENSE", DocumentKind("text")),
+        (".bashrc", DocumentKind("text")),
+    ],
+)
+def test_file_name_decides_the_document_type(name, kind):
+    assert kind_of(name) == kind
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("é".encode(), "é"),
+        ("é".encode("utf-8-sig"), "é"),
+        ("é".encode("utf-16"), "é"),
+        (b"\xe9", "é"),
+        (b"\x81", "\ufffd"),
+    ],
+)
+def test_bytes_are_decoded_with_a_fitting_encoding(content, text):
+    assert decode_text(content) == text
+
+
+def test_binary_content_holds_a_nul_unless_letters_are_wide():
+    assert is_binary(b"GIF\0")
+    assert not is_binary("wide".encode("utf-16"))
+    assert not is_binary(b"text")

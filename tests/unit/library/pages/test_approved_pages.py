@@ -1,0 +1,160 @@
+"""The library: pages that were read are ranked by their text, with one index for all requests."""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from judge.library.dispute import read_dispute
+from judge.library.extract.page_passages import PagePassage
+from judge.library.pages.approved_pages import IndexedPages, PageLibrary, requests_of
+from judge.library.pages.page_records import PageContent, PageRecord, SnippetRequest
+from judge.library.rank.candidates import rank_candidates
+from judge.library.sources.catalog import SourceCatalog, parse_sources
+from judge.types.references import Validators
+from judge.vocabulary.thesaurus import load_thesaurus
+
+BOILER = "Your landlord must repair the boiler and the thermostat of the radiators."
+
+
+def catalog(title: str = "Repairs", more: str = "") -> SourceCatalog:
+    return parse_sources(f"""
+[domains.tenancy]
+terms = {{ landlord = 3 }}
+[[domains.tenancy.sources]]
+url = "https://a.example/repairs"
+title = "{title}"
+[[domains.tenancy.sources]]
+url = "https://a.example/rent"
+title = "Rent"
+{more}
+""")
+
+
+def record(text: str = BOILER, digest: str = "1", **changes: object) -> PageRecord:
+    now = datetime(2026, 1, 15, tzinfo=UTC)
+    return PageRecord(text, now, "as it is read", Validators(), digest=digest, **changes)
+
+
+def content(text: str = BOILER) -> PageContent:
+    return PageContent("Title", (PagePassage("Heating", text),))
+
+
+def found(indexed: IndexedPages, dispute: str) -> list[str]:
+    ranked = rank_candidates(indexed.index, read_dispute("", dispute), "tenancy")
+    return [candidate.page.url for candidate in ranked]
+
+
+@pytest.fixture
+def library() -> PageLibrary:
+    return PageLibrary(load_thesaurus())
+
+
+@pytest.fixture
+def repairs() -> SnippetRequest:
+    return requests_of(catalog())[0]
+
+
+async def test_each_update_is_in_the_next_index(library, repairs):
+    for number, text in enumerate(("A boiler.", "A quay.", "A sluice."), start=1):
+        await library.update([(repairs, record(text, digest=str(number)), content(text))])
+        assert found(await library.indexed(catalog()), text) == ["https://a.example/repairs"]
+
+
+async def test_unread_page_has_only_terms_of_title_and_topics(library, repairs):
+    page = library.page(repairs)
+    assert (page.is_read, page.nations, page.is_withdrawn) == (False, frozenset(), False)
+    assert set(page.terms.stems) == {"repair"}
+
+
+async def test_page_is_ranked_by_its_text_once_read(library, repairs):
+    assert found(await library.indexed(catalog()), "the thermostat of the radiators") == []
+    await library.update([(repairs, record(nations=("wales",)), content())])
+    assert found(await library.indexed(catalog()), "the thermostat of the radiators") == [
+        "https://a.example/repairs"
+    ]
+    assert library.page(repairs).nations == {"wales"}
+
+
+async def test_index_is_rebuilt_only_after_an_update(library, repairs):
+    first = await library.indexed(catalog())
+    assert await library.indexed(catalog()) is first
+    await library.update([(repairs, record(), content())])
+    assert await library.indexed(catalog()) is not first
+
+
+async def test_concurrent_requests_share_one_index(library):
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(library.indexed(catalog())) for _ in range(50)]
+    assert len({id(task.result()) for task in asked}) == 1
+
+
+async def test_updates_during_a_build_do_not_start_another_for_waiting_requests(library, repairs):
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(library.indexed(catalog())) for _ in range(50)]
+        for number in range(20):
+            read = (repairs, record(digest=str(number)), content())
+            group.create_task(library.update([read]))
+    assert len({id(task.result()) for task in asked}) == 1
+    assert (await library.indexed(catalog())).pages[0][1].is_read
+
+
+async def test_last_record_of_a_page_is_current(library, repairs):
+    assert not library.is_current(repairs, record())
+    await library.update([(repairs, record(), content())])
+    assert library.is_current(repairs, record())
+    assert not library.is_current(repairs, record(digest="2"))
+
+
+async def test_new_title_counts_at_once_and_the_text_is_kept(library, repairs):
+    await library.update([(repairs, record(), content())])
+    indexed = await library.indexed(catalog(title="Mould"))
+    [(_, page), _] = indexed.pages
+    assert page.is_read
+    assert "mould" in page.terms.stems
+    assert "boiler" in page.terms.stems
+
+
+async def test_new_topics_count_at_once(library, repairs):
+    await library.update([(repairs, record(), content())])
+    told = catalog().domains[0]
+    sources = (replace(told.sources[0], topics=("mould",)), *told.sources[1:])
+    changed = replace(catalog(), digest="2", domains=(replace(told, sources=sources),))
+    [(_, page), _] = (await library.indexed(changed)).pages
+    assert page.is_read
+    assert page.terms.page.topics == ("mould",)
+
+
+async def test_catalogue_can_be_replaced_during_requests(library, repairs):
+    await library.update([(repairs, record(), content())])
+    more = '[[domains.tenancy.sources]]\nurl = "https://a.example/new"\ntitle = "New"\n'
+    catalogs = [catalog(), catalog(more=more)] * 10
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(library.indexed(one)) for one in catalogs]
+        group.create_task(library.update([(repairs, record(digest="2"), content())]))
+    for one, task in zip(catalogs, asked, strict=True):
+        indexed = task.result()
+        assert [request for request, _ in indexed.pages] == requests_of(one)
+        assert [page.terms for _, page in indexed.pages] == list(indexed.index.pages)
+        assert indexed.pages[0][1].is_read
+
+
+async def test_event_loop_is_not_blocked_by_updating_and_indexing(library):
+    requests = requests_of(catalog())
+    long = " ".join(f"word{number}" for number in range(20_000))
+    beats = 0
+
+    async def beat() -> None:
+        nonlocal beats
+        while True:
+            beats += 1
+            await asyncio.sleep(0)
+
+    beating = asyncio.create_task(beat())
+    await library.update([(request, record(), content(long)) for request in requests])
+    after_learning = beats
+    await library.indexed(catalog())
+    beating.cancel()
+    assert after_learning > 2
+    assert beats > after_learning + 1

@@ -1,0 +1,313 @@
+"""A page is read from its publisher's API, or else from its HTML."""
+
+import asyncio
+import json
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+
+from judge.errors import FetchError
+from judge.library.extract.html_page import ReadPage
+from judge.library.extract.publishers import read_body
+from judge.library.pages.page_reader import PageReader
+from judge.library.pages.page_records import PageRecord, SnippetRequest
+from judge.types.references import (
+    Media,
+    NotModified,
+    Page,
+    RetrievalSettings,
+    SourceSpec,
+    Validators,
+)
+from tests.fakes.clock import FakeClock
+
+PAGE = "https://www.gov.uk/tenant-repairs"
+API = "https://www.gov.uk/api/content/tenant-repairs"
+PART = "https://www.gov.uk/tenant-repairs/heating"
+PART_API = "https://www.gov.uk/api/content/tenant-repairs/heating"
+BODY = "Your landlord must repair the heating within a reasonable time of being told of it."
+IN_HTML = "Your landlord has to mend the boiler, says the page as it is shown to people here."
+HTML = f"<html><body><main><h1>Repairs</h1><p>{IN_HTML}</p></main></body></html>"
+ETAG = Validators(etag='"1"')
+
+
+def item(**changes: Any) -> Page:
+    """An item of the Content API."""
+    told = {
+        "document_type": "answer",
+        "base_path": "/tenant-repairs",
+        "title": "Repairs",
+        "public_updated_at": "2024-03-01T09:30:00Z",
+        "details": {"body": f"<p>{BODY}</p>"},
+    }
+    return reply(json.dumps(told | changes).encode())
+
+
+def reply(body: bytes) -> Page:
+    return Page(API, body, "utf-8", ETAG, "application/json; charset=utf-8")
+
+
+class Site:
+    """A fetcher of scripted pages that records its requests and timeouts."""
+
+    def __init__(self, clock: FakeClock, pages: dict[str, Page | NotModified | str]) -> None:
+        self.clock = clock
+        self.pages: dict[str, Page | NotModified | str] = {
+            PAGE: Page(PAGE, HTML.encode(), "utf-8"),
+            PART: Page(PART, HTML.encode(), "utf-8"),
+        } | pages
+        self.calls: list[tuple[str, Media]] = []
+        self.validators: list[Validators] = []
+        self.timeouts: list[float] = []
+
+    async def fetch(
+        self, url: str, *, timeout_s: float, validators: Validators, media: Media
+    ) -> Page | NotModified:
+        self.calls.append((url, media))
+        self.validators.append(validators)
+        self.timeouts.append(timeout_s)
+        found = self.pages.get(url, "status")
+        if found == "timeout":
+            self.clock.advance(timeout_s)
+        if isinstance(found, str):
+            raise FetchError(found, f"It is down ({found}).")
+        return found
+
+
+async def read(
+    pages: dict[str, Page | NotModified | str],
+    url: str = PAGE,
+    known: PageRecord | None = None,
+    **settings: Any,
+) -> tuple[PageRecord, Site]:
+    clock = FakeClock()
+    site = Site(clock, pages)
+    request = SnippetRequest("tenancy", SourceSpec(url, "Repairs"), RetrievalSettings(**settings))
+    record, _ = await PageReader(site, clock, read_body).read_page(request, known)
+    return record, site
+
+
+@pytest.mark.parametrize(
+    ("page", "reason", "message"),
+    [
+        ("status", "status", "It is down (status)."),
+        (NotModified(ETAG), "unasked-304", "advice.example sent 304 to a first request."),
+        (
+            Page("", b"<p>Short.</p>", "utf-8"),
+            "no-text",
+            "No paragraph was found on advice.example; a selector may help.",
+        ),
+        (
+            Page(
+                "", b"<h1>Page not found</h1><p>Sorry, there is no such page on here.</p>", "utf-8"
+            ),
+            "no-text",
+            "No paragraph was found on advice.example under 'Page not found'; a selector may help.",
+        ),
+        (
+            Page("https://www.advice.example/", HTML.encode(), "utf-8"),
+            "redirects",
+            (
+                "advice.example sends whoever asks for the page to its front page. Look where it "
+                "has moved to and correct the source's url."
+            ),
+        ),
+        (
+            replace(item(), url="x"),
+            "no-text",
+            "No paragraph was found on advice.example.",
+        ),
+    ],
+)
+async def test_unreadable_page_is_an_error_that_names_only_its_host(page, reason, message):
+    url = "https://advice.example/repairs?name=private"
+    with pytest.raises(FetchError) as caught:
+        await read({url: page}, url)
+    assert (caught.value.reason, str(caught.value)) == (reason, message)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "message"),
+    [
+        (ValueError("odd"), "bad-markup", "The page on www.gov.uk cannot be read."),
+        (TimeoutError(), "slow-markup", "The page on www.gov.uk takes too long to read."),
+    ],
+)
+async def test_bad_or_slow_markup_is_an_error_that_names_its_host(error, reason, message):
+    def fail(*_: object, **__: object) -> ReadPage:
+        raise error
+
+    clock = FakeClock()
+    request = SnippetRequest("tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings())
+    with pytest.raises(FetchError) as caught:
+        await PageReader(Site(clock, {}), clock, fail).read_page(request, None)
+    assert (caught.value.reason, str(caught.value)) == (reason, message)
+
+
+async def test_exception_of_the_fetcher_is_an_error_with_its_type_and_host() -> None:
+    class Broken(Site):
+        async def fetch(self, *_: object, **__: object) -> Page:
+            raise ZeroDivisionError("private")
+
+    clock = FakeClock()
+    request = SnippetRequest("tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings())
+    with pytest.raises(FetchError) as caught:
+        await PageReader(Broken(clock, {}), clock, read_body).read_page(request, None)
+    assert (caught.value.reason, str(caught.value)) == (
+        "unexpected-ZeroDivisionError",
+        "ZeroDivisionError while fetching www.gov.uk.",
+    )
+
+
+async def test_govuk_page_is_read_only_from_the_api():
+    record, site = await read({API: item()})
+    assert (record.text, record.updated, record.address) == (BODY, date(2024, 3, 1), API)
+    assert site.calls == [(API, "json")]
+
+
+async def test_page_of_another_host_is_read_only_as_html():
+    url = "https://advice.example/repairs"
+    record, site = await read({url: Page(url, HTML.encode(), "utf-8")}, url)
+    assert record.text == IN_HTML
+    assert site.calls == [(url, "html")]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "status",
+        "timeout",
+        "connection",
+        "content-type",
+        reply(b"{"),
+        reply(b"[]"),
+        reply(b"\xff\xfe"),
+        reply(b'{"error": "not found"}'),
+        item(details={}, description=""),
+        item(
+            document_type="redirect",
+            redirects=[{"path": "/tenant-repairs", "destination": "/repairs"}],
+        ),
+    ],
+)
+async def test_html_is_read_if_the_api_lacks_the_page(answer: Page | str):
+    record, site = await read({API: answer})
+    assert (record.text, record.address) == (IN_HTML, PAGE)
+    assert site.calls == [(API, "json"), (PAGE, "html")]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"document_type": "gone", "details": {}},
+        {"withdrawn_notice": {"explanation": "<p>Out of date.</p>"}},
+    ],
+)
+async def test_gone_or_withdrawn_page_has_no_text(changes: dict[str, Any]):
+    record, site = await read({API: item(**changes)})
+    assert (record.is_withdrawn, record.text) == (True, "")
+    assert site.calls == [(API, "json")]
+
+
+async def test_nations_of_the_item_are_recorded():
+    nations = {"england": {"applicable": True}, "wales": {"applicable": False}}
+    details = {"body": f"<p>{BODY}</p>", "national_applicability": nations}
+    record, _ = await read({API: item(details=details)})
+    assert record.nations == ("england",)
+
+
+async def test_part_of_a_guide_is_read_from_the_item_of_the_guide():
+    parts = [
+        {"slug": "overview", "title": "Overview", "body": "<p>Another part of the same guide.</p>"},
+        {"slug": "heating", "title": "Heating", "body": f"<p>{BODY}</p>"},
+    ]
+    whole = item(document_type="guide", details={"parts": parts})
+    record, site = await read({API: whole}, PART)
+    assert (record.text, record.address) == (BODY, API)
+    assert [url for url, _ in site.calls] == [PART_API, API]
+
+
+async def test_all_fetches_share_the_timeout_of_one():
+    record, site = await read({PART_API: "timeout", API: "timeout"}, PART, fetch_timeout_s=6)
+    assert record.text == IN_HTML
+    assert site.timeouts == [2, 2, 2]
+    assert site.clock.monotonic() - FakeClock().monotonic() == 4
+
+
+async def test_timeout_after_an_overrun_is_zero():
+    class Late(Site):
+        async def fetch(self, url: str, **settings: Any) -> Page | NotModified:
+            try:
+                return await super().fetch(url, **settings)
+            finally:
+                self.clock.advance(60)
+
+    clock = FakeClock()
+    site = Late(clock, {API: "status"})
+    request = SnippetRequest("tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings())
+    await PageReader(site, clock, read_body).read_page(request, None)
+    assert site.timeouts[1:] == [0.0]
+
+
+async def test_fast_api_error_leaves_the_whole_timeout_for_the_html():
+    _, site = await read({API: "status"}, fetch_timeout_s=6)
+    assert site.timeouts == [3, 6]
+
+
+async def test_validators_are_sent_to_the_url_that_was_read():
+    known, _ = await read({API: item()})
+    record, site = await read({API: NotModified(ETAG)}, known=known)
+    assert site.validators == [ETAG]
+    assert record == replace(known, fetched_at=record.fetched_at)
+
+
+async def test_validators_of_the_api_are_not_sent_to_the_page():
+    known, _ = await read({API: item()})
+    _, site = await read({API: "status"}, known=known)
+    assert site.validators == [ETAG, Validators()]
+
+
+async def test_error_of_the_html_is_raised_if_both_fail():
+    with pytest.raises(FetchError) as failure:
+        await read({API: "connection", PAGE: "status"})
+    assert failure.value.reason == "status"
+
+
+async def test_hanging_fetcher_is_a_timeout():
+    class Hanging:
+        async def fetch(self, *_: object, **__: object) -> Page:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    request = SnippetRequest(
+        "tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings(fetch_timeout_s=0.01)
+    )
+    with pytest.raises(FetchError) as failure:
+        await PageReader(Hanging(), FakeClock(), read_body).read_page(request, None)
+    assert failure.value.reason == "timeout"
+    assert str(failure.value) == "www.gov.uk took too long to answer."
+
+
+@pytest.mark.parametrize(("days", "is_known"), [(1, True), (2, False)])
+async def test_update_after_tomorrow_is_ignored(days: int, is_known: bool) -> None:
+    day = (FakeClock().now() + timedelta(days=days)).date()
+    record, _ = await read({API: item(public_updated_at=f"{day}T09:30:00Z")})
+    assert record.updated == (day if is_known else None)
+
+
+@pytest.mark.parametrize(
+    ("url", "final"),
+    [("https://advice.example", "https://advice.example/"), (PAGE, "https://a.example/?p=12")],
+)
+async def test_requested_front_page_is_read(url: str, final: str) -> None:
+    record, _ = await read({url: Page(final, HTML.encode(), "utf-8")}, url)
+    assert record.text == IN_HTML
+
+
+async def test_digest_changes_with_what_is_read():
+    first, _ = await read({API: item()})
+    again, _ = await read({API: item()})
+    other, _ = await read({API: item(public_updated_at="2025-03-01T09:30:00Z")})
+    assert first.digest == again.digest != other.digest

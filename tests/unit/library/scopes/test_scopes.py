@@ -1,0 +1,426 @@
+"""Mentions in a query or a context, and the scope that they give."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.errors import BadScope
+from judge.library.scopes.scopes import (
+    KINDS,
+    MAX_NAMES,
+    all_of,
+    any_of,
+    check_size,
+    complement,
+    extract_scope,
+    format_scope,
+    nearest_name,
+    parse_scope,
+    scope_text,
+)
+from judge.types.search import EVERYWHERE, Clause, Scope, mentioned
+
+NOW = datetime(2025, 3, 14, 15, 9, tzinfo=UTC)
+
+
+def extract_mentions(query: str, now: datetime) -> tuple[str, Scope]:
+    parsed = extract_scope(query, now)
+    return parsed.text, parsed.scope
+
+
+def day(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def clauses(text: str) -> tuple[Clause, ...]:
+    return parse_scope(text, NOW).clauses
+
+
+def only(text: str) -> Clause:
+    (clause,) = clauses(text)
+    return clause
+
+
+@pytest.mark.parametrize(
+    ("text", "clause"),
+    [
+        ("@collection:reports", Clause("collection", ("reports",))),
+        ("@collection:a,b", Clause("collection", ("a", "b"))),
+        ("@Collection:Reports", Clause("collection", ("Reports",))),
+        ('@collection:"my reports",drafts', Clause("collection", ("my reports", "drafts"))),
+        ("@collection:“my reports”", Clause("collection", ("my reports",))),
+        (r'@tag:"say \"yes\" \\ no"', Clause("tag", ('say "yes" \\ no',))),
+        (r'@document:"a\b"', Clause("document", (r"a\b",))),
+        ("@document:annual-report-2024", Clause("document", ("annual-report-2024",))),
+        ("@document:https://x.org/a?b=c:d", Clause("document", ("https://x.org/a?b=c:d",))),
+        ("@folder:2024/q1", Clause("folder", ("2024/q1",))),
+        ("@folder:/2024//q1/", Clause("folder", ("2024/q1",))),
+        (r"@folder:./2024\q1", Clause("folder", ("2024/q1",))),
+        ("@folder:/", Clause("folder", ("",))),
+        ('@folder:"2024/."', Clause("folder", ("2024",), is_recursive=False)),
+        ('-@folder:"/."', Clause("folder", ("",), is_recursive=False, is_excluded=True)),
+        ("@document:notes(1).md", Clause("document", ("notes(1).md",))),
+        ("@tag:x", Clause("tag", ("x",))),
+        ("-@collection:drafts", Clause("collection", ("drafts",), is_excluded=True)),
+        ("@tag:x,X,y", Clause("tag", ("x", "y"))),
+    ],
+)
+def test_mention_becomes_a_clause(text, clause):
+    assert clauses(text) == (clause,)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "@*", "@collection:*", "@collection:a,*", "@folder:*"])
+def test_a_star_or_nothing_is_everywhere(text):
+    assert clauses(text) == ()
+
+
+def test_several_mentions_are_combined_with_and():
+    scope = parse_scope("@folder:2024 @tag:published -@collection:drafts", NOW)
+    assert [(c.kind, c.is_excluded) for c in scope.clauses] == [
+        ("folder", False),
+        ("tag", False),
+        ("collection", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "after", "before"),
+    [
+        ("today", "2025-03-14", "2025-03-15"),
+        ("yesterday", "2025-03-13", "2025-03-14"),
+        ("2025-01-31", "2025-01-31", "2025-02-01"),
+        ("2025-01-01..2025-03-31", "2025-01-01", "2025-04-01"),
+        ("2025-01-01..2025-01-01", "2025-01-01", "2025-01-02"),
+        ("20250131", "2025-01-31", "2025-02-01"),
+        ("2025-01-01..9999-12-31", "2025-01-01", "9999-12-31T23:59:59.999999"),
+        ("2025-01-01..", "2025-01-01", None),
+        ("..2025-01-01", None, "2025-01-02"),
+        (">2025-01-01", "2025-01-02", None),
+        (">=2025-01-01", "2025-01-01", None),
+        ("<2025-01-01", None, "2025-01-01"),
+        ("<=2025-01-01", None, "2025-01-02"),
+        (">=2025-01-01T09:00Z", "2025-01-01T09:00", None),
+        ("<2025-01-01T09:00+02:00", None, "2025-01-01T07:00"),
+        ('">=2025-01-01 09:00Z"', "2025-01-01T09:00", None),
+    ],
+)
+def test_a_period_has_whole_days_in_utc(value, after, before):
+    clause = only(f"@modified:{value}")
+    assert clause.after == (day(after) if after else None)
+    assert clause.before == (day(before) if before else None)
+
+
+@pytest.mark.parametrize(
+    ("value", "days"), [("last-week", 7), ("LAST-MONTH", 30), ("last-year", 365)]
+)
+def test_last_week_is_the_last_seven_days(value, days):
+    clause = only(f"@modified:{value}")
+    assert (clause.after, clause.before) == (NOW - timedelta(days=days), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("@foldr:x", "@foldr: did you mean @folder? (at character 1)"),
+        ("robots @colection:x", "@colection: did you mean @collection? (at character 8)"),
+        ("-@tagg:x", "-@tagg: did you mean @tag? (at character 1)"),
+        ("@zzzzzz:x", "@zzzzzz: there is no such scope. (at character 1)"),
+        ("@collection:", "'@collection:' lacks a value (at character 1)."),
+        ("@collection: reports", "'@collection:' lacks a value (at character 1)."),
+        ("@collection:a,", "'@collection:a,' lacks a value (at character 1)."),
+        ("@collection:a,,b", "'@collection:a,' lacks a value (at character 1)."),
+        ('@tag:""', "'@tag:\"\"' lacks a value (at character 1)."),
+        ('@tag:"  "', "'@tag:\"  \"' lacks a value (at character 1)."),
+        ("@tag:?", "'@tag:' lacks a value (at character 1)."),
+        ('@tag:"open', "@tag: the quotation mark that opens at character 6 is not closed."),
+        (
+            '@tag:"a"b',
+            (
+                "'@tag:\"a\"' lacks a space or a comma after the closing quotation mark "
+                "(at character 1)."
+            ),
+        ),
+        (
+            "@tag:*",
+            "@tag:*: a star stands for everything in @* and @collection:* only (at character 1).",
+        ),
+        (
+            "@modified:*",
+            (
+                "@modified:*: a star stands for everything in @* and @collection:* only "
+                "(at character 1)."
+            ),
+        ),
+        ("-@*", "-@* leaves nothing to search (at character 1)."),
+        ("-@collection:*", "-@collection leaves nothing to search (at character 1)."),
+        ("@modified:2025-02-30", "@modified:2025-02-30: '2025-02-30' is no date. (at character 1)"),
+        ("@modified:2025-3-1", "@modified:2025-3-1: '2025-3-1' is no date. (at character 1)"),
+        ("@modified:soon", "@modified:soon: 'soon' is no date. (at character 1)"),
+        ("@modified:>", "@modified:>: '>' is no date. (at character 1)"),
+        (
+            "@modified:>9999-12-31T23:59-12:00",
+            (
+                "@modified:>9999-12-31T23:59-12:00: '9999-12-31t23:59-12:00' is no date. "
+                "(at character 1)"
+            ),
+        ),
+        ("@modified:..", "@modified:..: a range needs a date. (at character 1)"),
+        (
+            "@modified:2025-03-31..2025-01-01",
+            (
+                "@modified:2025-03-31..2025-01-01: the range ends (2025-01-01) before it begins "
+                "(2025-03-31). (at character 1)"
+            ),
+        ),
+        ("@modified:today,yesterday", "@modified takes one range, not several (at character 1)."),
+        (
+            '@folder:"a/.",b',
+            (
+                "@folder: either all folders end in /. or none (at character 1). Join mentions "
+                'with OR, as in (@folder:"a/." OR @folder:b).'
+            ),
+        ),
+    ],
+)
+def test_an_error_says_what_and_where(text, told):
+    with pytest.raises(BadScope) as caught:
+        extract_mentions(text, NOW)
+    assert str(caught.value) == told
+
+
+def test_an_unknown_kind_names_the_valid_ones():
+    with pytest.raises(BadScope) as caught:
+        parse_scope("@foldr:x", NOW)
+    assert caught.value.valid == KINDS == ("collection", "document", "folder", "tag", "modified")
+
+
+def test_a_bad_date_names_the_forms_that_are_understood():
+    with pytest.raises(BadScope) as caught:
+        parse_scope("@modified:soon", NOW)
+    assert "last-week" in caught.value.valid
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("reports", "'reports' is no scope."),
+        ("@jo", "'@jo' is no scope."),
+        ("collection:x", "'collection:x' is no scope: did you mean @collection:?"),
+        ("-(FOLDR:x", "'-(FOLDR:x' is no scope: did you mean @folder:?"),
+        ("@tag:x with more", "'with more' is no scope."),
+        ("@*x", "'@*x' is no scope."),
+        ("--", "'--' is no scope."),
+        ("x" * 90, f"{'x' * 80!r} is no scope."),
+    ],
+)
+def test_a_context_holds_nothing_but_mentions(text, told):
+    with pytest.raises(BadScope) as caught:
+        parse_scope(text, NOW)
+    assert str(caught.value) == (
+        f"{told} Write @kind:value, such as @collection:reports, or @* for everything."
+    )
+    assert caught.value.valid == KINDS
+
+
+@pytest.mark.parametrize(
+    ("query", "rest", "count"),
+    [
+        ("revenue @collection:reports", "revenue", 1),
+        ("what (see @folder:2024) is it?", "what (see ) is it?", 1),
+        ("in @collection:reports, not", None, None),
+        ("is it in @folder:2024?", "is it in ?", 1),
+        ("@tag:a b @tag:c", "b", 2),
+        ("everything @*", "everything", 0),
+        ("everything @*.", "everything .", 0),
+    ],
+)
+def test_mentions_are_taken_out_of_a_query(query, rest, count):
+    if rest is None:
+        with pytest.raises(BadScope):
+            extract_mentions(query, NOW)
+        return
+    text, scope = extract_mentions(query, NOW)
+    assert (text, len(scope.clauses)) == (rest, count)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "write to jo@example.com",
+        "ask @jo  about it",
+        "git@host:path",
+        "jo@folder:x",
+        "a @ b",
+        "@9:30",
+        "@*args",
+        "@",
+        "-@",
+        "f(x)@tag:y",
+    ],
+)
+def test_other_text_with_an_at_sign_is_query(query):
+    assert extract_mentions(query, NOW) == (query, Scope())
+
+
+@pytest.mark.parametrize(
+    ("query", "has_mentions"),
+    [
+        ("x", False),
+        ("x (y)", False),
+        ("x @*", True),
+        ("x @collection:a", True),
+        ("x @collection:*", True),
+        ("x -@collection:a", True),
+        ("x @tag:a", True),
+        ("x (@tag:a OR @*)", True),
+    ],
+)
+def test_query_says_whether_it_has_a_scope(query, has_mentions):
+    assert extract_scope(query, NOW).has_mentions is has_mentions
+
+
+def test_joined_scopes_hold_all_their_clauses_once():
+    a, b = parse_scope("@tag:a", NOW), parse_scope("-@collection:c @tag:a", NOW)
+    assert all_of(a, b).clauses == (*a.clauses, b.clauses[0])
+
+
+def test_everywhere_is_formatted_as_empty():
+    assert format_scope(Scope()) == {}
+    assert scope_text(Scope()) == "@*"
+
+
+def test_scope_is_formatted_as_parsed():
+    told = format_scope(parse_scope("@folder:2024/q1 -@tag:X @modified:2025-01-01..", NOW))
+    assert told == {
+        "scope": "@folder:2024/q1 -@tag:X @modified:>=2025-01-01",
+        "clauses": [
+            {"kind": "folder", "values": ["2024/q1"], "recursive": True, "excluded": False},
+            {"kind": "tag", "values": ["X"], "excluded": True},
+            {"kind": "modified", "after": day("2025-01-01"), "before": None, "excluded": False},
+        ],
+    }
+
+
+def test_a_folder_without_what_is_below_says_so():
+    scope = Scope((Clause("folder", ("a",), is_recursive=False),))
+    assert scope_text(scope) == '@folder:"a/."'
+    assert parse_scope(scope_text(scope), NOW) == scope
+
+
+def test_the_nearest_name_ignores_case_and_may_be_none():
+    assert nearest_name("REPORT", ["Reports", "Drafts"]) == "Reports"
+    assert nearest_name("zzz", ["Reports"]) is None
+
+
+@pytest.mark.parametrize(("name", "meant"), [("howto", "doc/howto"), ("clean", "doc/clean.html")])
+def test_the_nearest_name_may_be_meant_by_its_last_part(name, meant):
+    assert nearest_name(name, ["doc/howto", "hono", "doc/clean.html", "express"]) == meant
+
+
+NAMES = st.text(min_size=1, max_size=12).map(str.strip).filter(lambda name: name not in {"", "*"})
+MOMENTS = st.integers(0, 4 * 10**15).map(
+    lambda n: datetime(1990, 1, 1, tzinfo=UTC) + timedelta(microseconds=n)
+) | st.integers(0, 40_000).map(lambda n: datetime(1990, 1, 1, tzinfo=UTC) + timedelta(days=n))
+
+
+@st.composite
+def named_clauses(draw):
+    kind = draw(st.sampled_from(["collection", "document", "tag"]))
+    values = draw(st.lists(NAMES, min_size=1, max_size=3, unique_by=str.casefold))
+    return Clause(kind, tuple(values), is_excluded=draw(st.booleans()))
+
+
+@st.composite
+def folder_clauses(draw):
+    part = st.text("abc d.é,\"'", min_size=1, max_size=6).map(str.strip)
+    parts = draw(st.lists(part.filter(lambda p: p not in {"", "."}), min_size=1, max_size=3))
+    folder = draw(st.sampled_from(["/".join(parts), ""]))
+    return Clause(
+        "folder", (folder,), is_recursive=draw(st.booleans()), is_excluded=draw(st.booleans())
+    )
+
+
+@st.composite
+def period_clauses(draw):
+    after, before = sorted(
+        draw(st.tuples(MOMENTS, MOMENTS).filter(lambda pair: pair[0] != pair[1]))
+    )
+    kept = draw(st.sampled_from([(after, before), (after, None), (None, before)]))
+    return Clause("modified", after=kept[0], before=kept[1], is_excluded=draw(st.booleans()))
+
+
+CLAUSES = st.one_of(named_clauses(), folder_clauses(), period_clauses())
+SCOPES = st.recursive(
+    CLAUSES.map(lambda clause: Scope((clause,))),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=2, max_size=3).map(lambda scopes: all_of(*scopes)),
+        st.lists(inner, min_size=2, max_size=3).map(any_of),
+        inner.map(complement),
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.just(EVERYWHERE) | SCOPES)
+def test_formatted_scope_parses_to_the_same_scope(scope):
+    written = scope_text(scope)
+    assert parse_scope(written, NOW) == scope
+    assert extract_mentions(f"revenue {written}", NOW) == ("revenue", scope)
+
+
+@given(st.lists(CLAUSES, max_size=3).map(tuple), st.text('abc @-:"“”,?.', max_size=20))
+def test_query_cannot_remove_a_clause(made, text):
+    scope = Scope(made)
+    try:
+        _, more = extract_mentions(text, NOW)
+    except BadScope:
+        return
+    assert set(scope.clauses) <= set(all_of(scope, more).clauses)
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_parsed_or_refused_with_a_message(text):
+    try:
+        rest, scope = extract_mentions(text, NOW)
+    except BadScope as error:
+        rest, scope = str(error), Scope()
+    assert rest or not text.strip() or scope.clauses or "*" in text
+    assert all(clause.kind in KINDS for clause in mentioned(scope))
+
+
+@given(st.text('@-* abctgfolder:,"“”.?()\\', max_size=40))
+def test_nothing_is_lost_from_a_query_without_mentions(text):
+    try:
+        rest, scope = extract_mentions(text, NOW)
+    except BadScope:
+        return
+    if not scope.clauses and "*" not in text:
+        assert rest == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["@folder:/", '@folder:"/."', '-@folder:"a/."', "@folder:a,b", '@tag:"/."', "@tag:A"],
+)
+def test_parsed_scope_is_formatted_as_it_was_written(text):
+    assert scope_text(parse_scope(text, NOW)) == text
+
+
+def test_suggestions_ignore_signs_and_brackets():
+    with pytest.raises(BadScope, match="did you mean @tag:"):
+        parse_scope("((-(tga:x", NOW)
+
+
+def test_a_scope_may_have_a_thousand_names_and_a_time_counts_as_one() -> None:
+    def scope(names: int) -> Scope:
+        return parse_scope(
+            f"@tag:{','.join(f'x{n}' for n in range(names))} @modified:2025-01-01..", NOW
+        )
+
+    check_size(scope(MAX_NAMES - 1))
+    with pytest.raises(
+        BadScope, match=r"^The scope has 1001 names; 1000 are the most\. Name fewer\.$"
+    ):
+        check_size(scope(MAX_NAMES))

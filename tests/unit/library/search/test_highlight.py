@@ -1,0 +1,189 @@
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from judge.library.search.highlight import CLUSTER_CHARS, CONTEXT_CHARS, highlighter
+from judge.library.search.query import parse_query
+from judge.text.unspaced import UNSPACED
+from judge.types.search import SearchQuery
+
+LETTER = rf"[^\W_{UNSPACED}]"
+"""Of a word that must not be cut."""
+
+FILLER = "and so it went on for a good long while with nothing to be said about it "
+
+
+def marked_in(text: str, query: SearchQuery) -> str:
+    return highlighter(query)(text)
+
+
+def test_words_are_marked_as_stemmed():
+    shown = marked_in("The landlord repaired it. Repairs cost.", parse_query("repairing"))
+
+    assert shown == "The landlord **repaired** it. **Repairs** cost."
+
+
+def test_about_fifty_characters_of_context_on_either_side():
+    shown = marked_in(f"{FILLER}the boiler {FILLER}", parse_query("boiler"))
+
+    before, marked, after = re.split(r"(\*\*boiler\*\*)", shown)
+    assert marked == "**boiler**"
+    assert before.startswith("...")
+    assert after.endswith("...")
+    assert CONTEXT_CHARS - 15 < len(before) - 3 <= CONTEXT_CHARS
+    assert CONTEXT_CHARS - 15 < len(after) - 3 <= CONTEXT_CHARS
+
+
+def test_place_with_most_query_words_is_shown():
+    text = f"The boiler. {FILLER * 4} A tenant whose boiler broke. {FILLER * 4}"
+
+    shown = marked_in(text, parse_query("tenant boiler broke"))
+
+    assert "**tenant** whose **boiler** **broke**" in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "marked"),
+    [
+        ("call getUserId here", "user", "call **getUserId** here"),
+        ("call get_user_id here", "getUserId", "call **get_user_id** here"),
+        ("don't be cruel", "cruel", "don't be **cruel**"),
+        ("Le café est là", "cafe", "Le **café** est là"),
+        ("Le cafe\u0301 est", "café", "Le **cafe\u0301** est"),
+        ("une nai\u0308vete\u0301", "naïveté", "une **nai\u0308vete\u0301**"),
+        ("मकान का किराया।", "किराया", "मकान का **किराया**।"),
+        ("a dying plant", "die", "a **dying** plant"),
+        ("hoping it is possible", "hope possibility", "**hoping** it is **possible**"),
+        ("“the tenant’s boiler” – it", "boiler tenant", "“the **tenant’s** **boiler**” – it"),
+        ("don’t pay", "t", "**don’t** pay"),
+        ("our **boiler** is off", "boiler", "our **boiler** is off"),
+        ("a phrase of words", '"phrase of words"', "a **phrase** **of** **words**"),
+        ("open(f'files/{x}')", "files", "open(f'**files**/{x}')"),
+        (
+            "the landlord's and l'avocat's",
+            "landlord avocat",
+            "the **landlord's** and l'**avocat's**",
+        ),
+        ("utf8 and x2y", "8 2", "**utf8** and x2y"),
+        ("Straße 5, café", "straße", "**Straße** 5, café"),
+        ("plain text", "straße", "plain text"),
+        ("été plain", "plain", "été **plain**"),
+        ("锅炉坏了，房东必须修理。", "房东", "锅炉坏了，**房东**必须修理。"),
+        ("锅炉坏了，房东必须修理。", "修理锅炉", "**锅炉**坏了，房东必须**修理**。"),
+        ("東京都のUSB接口", "usb接口", "東京都の**USB接口**"),
+        ("집주인이 수리해야", "집주인", "**집주인**이 수리해야"),
+        ("锅 炉", "锅炉", "锅 炉"),
+    ],
+)
+def test_whole_words_are_marked(text, query, marked):
+    assert marked_in(text, parse_query(query)) == marked
+
+
+@given(
+    st.text("abcdeilnortuvxyz", min_size=1, max_size=7),
+    st.sampled_from(["", "s", "es", "ies", "ed", "ied", "ing", "ying", "ly", "ational", "fulness"]),
+    st.sampled_from([("{}", str), ("{} — so", str), ("({}'s)", str), ("get{}", str.capitalize)]),
+    st.sampled_from([str.lower, str.capitalize, str.upper]),
+)
+@example("d", "ying", ("{}", str), str.lower)
+@example("l", "ie", ("{}", str), str.lower)
+def test_query_word_is_marked_with_any_ending(root, ending, place, spell):
+    word = root + ending
+    frame, within = place
+    text = frame.format(within(spell(word)))
+
+    shown = marked_in(text, SearchQuery(word, words=(word,)))
+
+    assert shown.count("**") == 2
+
+
+@given(
+    st.text("abdiIruyG_'2 .\n", max_size=40),
+    st.lists(st.sampled_from(["die", "i", "aids", "guided", "2", "y", "bid_i", "abr", "u'd"])),
+)
+def test_words_of_plain_text_are_marked_as_beside_other_letters(text, asked):
+    query = SearchQuery("", words=tuple(asked))
+
+    assert marked_in(f"{text} é", query).removesuffix(" é") == marked_in(text, query)
+
+
+def test_text_without_spaces_is_cut_between_letters():
+    shown = marked_in(f"{'中华人民' * 50}锅炉{'共和国是' * 50}", parse_query("锅炉"))
+
+    assert shown == f"...{'中华人民' * 13}"[:3] + f"{'中华人民' * 13}"[-CONTEXT_CHARS:] + (
+        f"**锅炉**{'共和国是' * 13}"[: CONTEXT_CHARS + 6] + "..."
+    )
+
+
+def test_first_of_equally_good_places_is_shown():
+    text = f"one boiler {FILLER * 4} the boiler {FILLER * 4} a boiler repaired {FILLER * 4} repairs"
+
+    assert marked_in(text, parse_query("boiler")).startswith("one **boiler**")
+    assert "a **boiler** **repaired**" in marked_in(text, parse_query("boiler repair"))
+
+
+def test_beginning_is_shown_without_any_query_word():
+    shown = marked_in(FILLER * 3, parse_query("boiler"))
+
+    assert shown.startswith("and so it went")
+    assert shown.endswith("...")
+    assert "**" not in shown
+
+
+def test_excluded_words_are_not_marked():
+    assert marked_in("gas boiler", parse_query("boiler -gas")) == "gas **boiler**"
+
+
+def test_long_word_is_left_out_rather_than_cut():
+    shown = marked_in(f"{'x' * 300} boiler {'y' * 300}", parse_query("boiler"))
+
+    assert shown == "...**boiler**..."
+
+
+TEXTS = st.lists(
+    st.one_of(
+        st.sampled_from(
+            ["boiler", "Boilers", "repair-man", "getBoilerId", "**", "...", "\n", "x_y"]
+        ),
+        st.text(max_size=60),
+    ),
+    max_size=60,
+).map(" ".join)
+
+
+@given(TEXTS, st.sampled_from(["boiler", "repair boiler", '"get boiler"', "x", "zebra", ""]))
+def test_nothing_is_cut_in_half(text, asked):
+    plain = text.replace("*", "+")
+
+    shown = marked_in(plain, parse_query(asked))
+
+    assert shown.count("**") % 2 == 0
+    inner = shown.replace("**", "")
+    start = inner.removeprefix("...") if not plain.startswith(inner[:3]) else inner
+    places = [start, start.removesuffix("..."), inner, inner.removesuffix("...")]
+    places.append(inner.removeprefix("...").removesuffix("..."))
+    assert any(_stands_whole(piece, plain) for piece in places)
+    for marked in re.findall(r"\*\*(.*?)\*\*", shown, re.DOTALL):
+        assert re.search(rf"(?<!{LETTER}){re.escape(marked)}(?!{LETTER})", plain)
+
+
+def _stands_whole(piece, text):
+    """Whether *piece* is in *text* with no letter or digit of the same word beyond its ends."""
+    for match in re.finditer(re.escape(piece), text):
+        before, after = text[: match.start()][-1:], text[match.end() :][:1]
+        starts = not (re.match(LETTER, before) and re.match(LETTER, piece[:1]))
+        ends = not (re.match(LETTER, after) and re.match(LETTER, piece[-1:]))
+        if starts and ends:
+            return True
+    return not piece
+
+
+@given(TEXTS)
+def test_highlight_is_short_however_long_the_text(text):
+    longest = max((len(word) for word in text.split()), default=0)
+
+    shown = marked_in(text, parse_query("boiler repair"))
+
+    assert len(shown.replace("**", "")) <= CLUSTER_CHARS + longest + 2 * CONTEXT_CHARS + 6

@@ -1,0 +1,160 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.library.search.query import parse_query
+from tests.cpu_time import cpu_seconds
+
+
+def test_plain_words_are_lowered_and_lose_stop_words_but_no_repeats():
+    query = parse_query("How does ROS 2 handle the node, and Node communication?")
+
+    assert query.words == ("ros", "2", "handle", "node", "node", "communication")
+
+
+def test_contraction_of_a_stop_word_is_a_stop_word():
+    assert parse_query("what's wrong? I'm sure it's the user's").words == ("wrong", "sure", "user")
+
+
+def test_query_with_only_stop_words_keeps_them():
+    assert parse_query("to be or to be").words == ("to", "be", "or", "to", "be")
+    assert parse_query("who is it").words == ("who", "is", "it")
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "I am interested in articles about",
+        "I'm looking for any papers on",
+        "What papers exist which deal with",
+        "Are there documents that discuss",
+        "I would like to find all information concerning",
+        "Please list some literature on",
+        "Give me references describing",
+        "Articles on",
+        "We are interested in",
+    ],
+)
+def test_question_phrases_are_stop_words(request_: str):
+    assert parse_query(f"{request_} heat transfer. {request_} engine noise?").words == (
+        "heat", "transfer", "engine", "noise",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("articles of association", ("articles", "association")),
+        ("find documents", ("find", "documents")),
+        ("which documents prove ownership", ("documents", "prove", "ownership")),
+        ("what information is on", ("information",)),
+        ("I am looking for", ("looking",)),
+    ],
+)
+def test_ambiguous_words_are_kept(text: str, kept: tuple[str, ...]):
+    assert parse_query(text).words == kept
+
+
+def test_adjacent_content_words_are_pairs():
+    query = parse_query("fast node communication of the robot arms")
+
+    assert query.pairs == ("fast node", "node communication", "robot arms")
+
+
+def test_negation_is_not_a_stop_word():
+    assert parse_query("can I not pay rent").words == ("not", "pay", "rent")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"Section 21 notice"',
+        "“Section 21 notice”",
+        'find +"Section 21 notice" now',
+        'find "Section 21 notice" -gas',
+    ],
+)
+def test_query_that_is_a_phrase_or_has_operators_is_a_command(text):
+    query = parse_query(text)
+
+    assert query.phrases == ("section 21 notice",)
+    assert query.optional_phrases == ()
+    assert query.words == (
+        ("find", "now") if "now" in text else ("find",) if "find" in text else ()
+    )
+
+
+@pytest.mark.parametrize("text", ['find "Section 21 notice" now', "find “Section 21 notice” now"])
+def test_quoted_words_among_others_are_preferred_not_required(text):
+    query = parse_query(text)
+
+    assert (query.phrases, query.optional_phrases) == ((), ("section 21 notice",))
+    assert query.words == ("find", "section", "21", "notice", "now")
+
+
+def test_signs_in_a_long_text_are_not_operators():
+    story = "the tar command takes the option -x and others such as -v for each file "
+    query = parse_query(story + 'that it is to "take out" of the archive')
+
+    assert (query.phrases, query.excluded, query.optional_phrases) == ((), (), ("take out",))
+    assert "v" in query.words
+
+
+def test_minus_excludes_a_word_or_a_phrase():
+    query = parse_query('boiler -gas -"hot water" well-known')
+
+    assert set(query.excluded) == {"gas", "hot water"}
+    assert query.words == ("boiler", "well", "known")
+
+
+def test_excluded_identifier_is_excluded_as_a_phrase_of_its_parts():
+    assert parse_query("user -get_name").excluded == ("get name",)
+
+
+@pytest.mark.parametrize("text", ['say "hello', "hello -", '- "hello', 'hello ""'])
+def test_unclosed_quote_lone_dash_and_empty_quote_are_plain_text(text):
+    query = parse_query(text)
+
+    assert "hello" in query.words
+    assert query.phrases == query.excluded == ()
+
+
+def test_stop_words_beside_a_phrase_do_not_rank():
+    assert parse_query('what is "quiet enjoyment" -gas').words == ()
+    assert parse_query('what is "quiet enjoyment"').words == ("quiet", "enjoyment")
+
+
+def test_camel_case_name_is_also_searched_by_its_parts():
+    assert parse_query("call getUserId").words == ("call", "getuserid", "user", "id")
+    assert parse_query("GitHub").words == ("github",)
+
+
+def test_possessive_is_the_word_itself():
+    assert parse_query("the landlord's duty").words == ("landlord", "duty")
+
+
+@pytest.mark.parametrize("text", ["", "   ", "-gas", "?!", '"..."'])
+def test_query_without_words_is_empty(text):
+    assert parse_query(text).is_empty
+
+
+@given(st.text())
+def test_any_text_is_a_query_whose_words_are_single_tokens(text):
+    query = parse_query(text)
+
+    assert query.text == text
+    assert all(word and not word.isspace() and "_" not in word for word in query.words)
+    assert all(
+        phrase.strip() == phrase != ""
+        for phrase in query.phrases + query.excluded + query.optional_phrases
+    )
+
+
+@given(st.lists(st.sampled_from(['"', "-", "“", "”", "a", "dog", " ", "'", "_", "the"])))
+def test_any_punctuation_is_parsed_without_an_error(pieces):
+    assert parse_query("".join(pieces)).text == "".join(pieces)
+
+
+@pytest.mark.parametrize("start", ["", "boiler."])
+def test_white_space_is_scanned_once(start):
+    assert cpu_seconds(lambda: parse_query(f"{start}{' ' * 20_000}robots")) < 0.2

@@ -1,0 +1,303 @@
+"""The search service: scopes from all places, names that exist, hints when nothing is found."""
+
+import threading
+
+import pytest
+
+from judge.errors import BadScope, IndexUnavailable
+from judge.library.scopes.filters import SearchFilters, scope_of
+from judge.library.scopes.scopes import MAX_NAMES
+from judge.library.search.citable_passages import CitablePassageFinder
+from judge.library.search.service import (
+    MAX_HINTED,
+    NOTHING_INDEXED,
+    DocumentSearch,
+    EmptyQuery,
+    SearchParameters,
+)
+from judge.types.search import EVERYWHERE, Clause, Scope
+from tests.fakes.clock import FakeClock
+from tests.fakes.passages import document
+from tests.fakes.search_index import FakeIndex
+
+LEASES = (
+    document(
+        "the boiler is repaired", id="lease.md", collection="Leases", tags=("2025",), folder="flat"
+    ),
+    document("a boiler manual", "more boiler", id="manual.md", collection="manuals"),
+)
+
+
+class World:
+    """A search over a few documents."""
+
+    def __init__(self, *documents):
+        self.clock = FakeClock()
+        self.index = FakeIndex(*(documents or LEASES))
+        self.search = DocumentSearch(self.index, self.index, self.clock)
+
+    async def find(self, query="boiler", **more):
+        return await self.search.search(SearchParameters(query, **more))
+
+    async def ids(self, query="boiler", **more):
+        found = await self.find(query, **more)
+        return sorted(hit.passage.id for hit in found.results.hits)
+
+
+LEASE, MANUAL, MORE = "Leases/lease.md:0", "manuals/manual.md:0", "manuals/manual.md:1"
+
+
+async def test_without_a_scope_everything_is_searched():
+    assert await World().ids() == [LEASE, MANUAL, MORE]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"context": "@collection:leases"},
+        {"query": "boiler @collection:LEASES"},
+        {"filters": scope_of(SearchFilters(collection_name="leases"))},
+        {"default_collection": "leases"},
+        {"context": "-@collection:manuals"},
+        {"query": "boiler @tag:2025"},
+    ],
+)
+async def test_scope_applies_wherever_it_is_given(more):
+    assert await World().ids(**more) == [LEASE]
+
+
+async def test_scopes_from_all_places_are_combined():
+    world = World()
+    found = await world.find("boiler @collection:manuals", context="@document:manual.md", limit=1)
+    assert found.scope == Scope(
+        (Clause("document", ("manual.md",)), Clause("collection", ("manuals",)))
+    )
+    assert (len(found.results.hits), found.results.total) == (1, 2)
+
+
+async def test_names_are_compared_off_the_event_loop():
+    class Names(list):
+        def __iter__(self):
+            compared_in.append(threading.get_ident())
+            return super().__iter__()
+
+    class ManyNames(FakeIndex):
+        async def names(self, kind, scope=EVERYWHERE):
+            return Names(await super().names(kind, scope))
+
+    compared_in = []
+    index = ManyNames(*LEASES)
+    found = await DocumentSearch(index, index, FakeClock()).search(
+        SearchParameters("boiler @document:leas.md")
+    )
+    assert "Did you mean 'lease.md'?" in found.hint
+    assert threading.get_ident() not in compared_in
+
+
+async def test_an_excluded_collection_cannot_be_reached_by_naming_its_document():
+    assert await World().ids("boiler @document:lease.md -@collection:leases") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@*",
+        "@collection:*",
+        "@collection:manuals",
+        "@document:manual.md",
+        "@folder:/",
+        "-@tag:2025",
+        "-@collection:leases",
+        "(@tag:zzz OR @collection:manuals)",
+    ],
+)
+async def test_any_scope_replaces_the_default(text):
+    assert MANUAL in await World().ids(context=text, default_collection="leases")
+    assert MANUAL in await World().ids(f"boiler {text}", default_collection="leases")
+    assert MANUAL not in await World().ids(default_collection="leases")
+
+
+async def test_filter_replaces_the_default():
+    filters = scope_of(SearchFilters(document_id="manual.md"))
+    assert MANUAL in await World().ids(filters=filters, default_collection="leases")
+
+
+@pytest.mark.parametrize("query", ["", "  ", "@tag:2025", "@*"])
+async def test_a_query_of_nothing_but_mentions_is_empty(query):
+    with pytest.raises(EmptyQuery):
+        await World().find(query)
+
+
+async def test_an_unknown_collection_is_an_error_that_names_the_valid_ones():
+    with pytest.raises(BadScope, match="no collection 'lease': did you mean 'Leases'") as caught:
+        await World().find(context="@collection:lease")
+    assert caught.value.valid == ("Leases", "manuals")
+
+
+async def test_an_excluded_collection_must_exist_too():
+    with pytest.raises(BadScope, match=r"no collection 'zzz'\."):
+        await World().find(context="-@collection:zzz")
+
+
+async def test_a_default_collection_must_exist_once_anything_does():
+    with pytest.raises(BadScope):
+        await World().find(default_collection="default")
+
+
+async def test_an_index_without_anything_finds_nothing_in_its_default_collection():
+    world = World()
+    world.index.documents_by_key.clear()
+    found = await world.find(default_collection="default")
+    assert (found.results.hits, found.hint) == ((), NOTHING_INDEXED)
+    assert (await world.find()).hint == NOTHING_INDEXED
+    with pytest.raises(BadScope, match="Nothing is indexed yet"):
+        await world.find(context="@collection:leases")
+
+
+@pytest.mark.parametrize(
+    ("scope", "hint"),
+    [
+        ("@tag:2024", "No tag is called '2024'. Did you mean '2025'?"),
+        ("@folder:zzz", "No folder is called 'zzz'."),
+        ("@document:leas.md", "Did you mean 'lease.md'?"),
+        ("@tag:2025 @collection:manuals", "Nothing in @tag:2025 @collection:manuals is relevant"),
+        ("@tag:2025 @collection:manuals", "@tag:2025 has 1 passage."),
+        ("@modified:today", "@* has 3 passages."),
+    ],
+)
+async def test_hint_names_the_limiting_clause_and_wider_scopes(scope, hint):
+    found = await World().find(context=scope)
+    assert found.results.hits == ()
+    assert hint in (found.hint or "")
+
+
+async def test_no_hint_if_the_scope_is_not_the_cause():
+    assert (await World().find("zebra", context="@tag:2025")).hint is None
+    assert (await World().find("zebra")).hint is None
+    assert (await World().find(context="@folder:/")).hint is None
+
+
+async def test_unknown_name_is_reported_even_with_hits():
+    found = await World().find(context="@tag:2025,2023 -@document:gone")
+    assert len(found.results.hits) == 1
+    assert (
+        found.hint == "No document is called 'gone'. No tag is called '2023'. Did you mean '2025'?"
+    )
+
+
+async def test_a_hint_names_few_of_many_unknown_names():
+    found = await World().find(context=f"@tag:{','.join(f'x{n}' for n in range(300))}")
+    assert (found.hint or "").count("No tag is called") == MAX_HINTED
+
+
+async def test_few_wider_scopes_are_tried_for_a_hint():
+    world = World()
+    asked = []
+    searching = world.index.search
+
+    async def counted(*args, **more):
+        asked.append(args)
+        return await searching(*args, **more)
+
+    world.index.search = counted
+    await world.find(context=" ".join(f"@modified:<{year}-01-01" for year in range(1900, 2000)))
+    assert len(asked) <= MAX_HINTED + 2
+
+
+async def test_scope_of_too_many_names_is_refused_wherever_it_is_given():
+    many = scope_of(SearchFilters(tags=tuple(f"x{n}" for n in range(MAX_NAMES))))
+    await World().find(filters=many)
+    with pytest.raises(BadScope, match=f"has {MAX_NAMES + 1} names"):
+        await World().find(filters=many, context="@tag:y")
+
+
+async def test_names_are_cached_for_a_second():
+    world = World()
+    for _ in range(3):
+        await world.find(context="@collection:leases @tag:2025")
+    assert world.index.calls == ["contains", "contains"]
+    world.clock.advance(1.1)
+    await world.find(context="@collection:leases")
+    assert world.index.calls.count("contains") == 3
+
+
+async def test_a_new_collection_is_seen_at_once():
+    world = World()
+    await world.find(context="@collection:leases")
+    new = document("a boiler", id="n", collection="new")
+    world.index.documents_by_key["new", "n"] = new
+    assert len((await world.find(context="@collection:new")).results.hits) == 1
+
+
+async def test_time_taken_is_in_milliseconds():
+    world = World()
+    searching = world.index.search
+
+    async def slow(*args, **more):
+        world.clock.advance(0.0125)
+        return await searching(*args, **more)
+
+    world.index.search = slow
+    assert (await world.find()).elapsed_ms == 12.5
+
+
+async def test_unavailable_index_is_reported():
+    world = World()
+    world.index.is_down = True
+    with pytest.raises(IndexUnavailable):
+        await world.find()
+
+
+def source_of(world):
+    return CitablePassageFinder(world.search, world.clock)
+
+
+async def test_the_best_passages_of_a_scope_can_be_cited():
+    world = World()
+    found = await source_of(world).find("The boiler is broken", "@collection:leases", 2)
+    (snippet,) = found.snippets
+    assert (snippet.kind, snippet.url, snippet.title) == ("passage", "lease.md.md", "A title")
+    assert snippet.fetched_at == world.clock.now()
+    assert found.warnings == ()
+
+
+async def test_signs_in_a_story_are_not_operators():
+    story = 'He said "never call @collection:x" -boiler and don\'t'
+    found = await source_of(World()).find(story + " boiler", "@*", 1)
+    assert len(found.snippets) == 1
+
+
+@pytest.mark.parametrize("story", ["…", "zebra"])
+async def test_scope_without_a_relevant_passage_is_a_warning(story):
+    found = await source_of(World()).find(story, "@collection:leases", 1)
+    assert found.snippets == ()
+    assert found.warnings == ("No passage of the indexed documents fits this dispute.",)
+
+
+async def test_hints_and_warnings_of_the_index_are_passed_on():
+    world = World()
+    world.index.warnings = ("Only the words were searched.",)
+    found = await source_of(world).find("boiler", "@tag:x", 1)
+    assert found.warnings[0] == "Only the words were searched."
+    assert "No tag is called 'x'" in found.warnings[1]
+
+
+async def test_a_scope_where_nothing_is_indexed_is_refused():
+    world = World()
+    world.index.documents_by_key.clear()
+    with pytest.raises(BadScope, match="Nothing is indexed here"):
+        await source_of(world).find("boiler", "@tag:x", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("# Top\n\n## Sub\n\nThe boiler\nis mine", "The boiler\nis mine"),
+        ("# The boiler ", "# The boiler "),
+        ("the boiler", "the boiler"),
+    ],
+)
+async def test_headings_are_left_out_of_what_is_cited(text, shown):
+    world = World(document(text, language="markdown"))
+    found = await source_of(world).find("boiler", "@*", 1)
+    assert found.snippets[0].text == shown

@@ -1,0 +1,103 @@
+"""The title, topics and nations that are proposed for a new source."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from judge.library.extract.page_passages import PagePassage
+from judge.library.pages.page_records import PageContent, PageRecord
+from judge.library.sources.catalog import parse_sources
+from judge.library.sources.propose import propose_source
+from judge.types.references import SourceSpec, Validators
+from judge.vocabulary.thesaurus import parse_thesaurus
+
+THESAURUS = parse_thesaurus("""
+[storytelling]
+ignore = "always"
+[subjects.home]
+"kick * out, throw me onto the street" = "eviction"
+"the thing in the cupboard" = "immersion boiler"
+"turn * off" = "disconnection"
+""")
+CATALOG = parse_sources(
+    "[domains.tenancy]\nterms = { landlord = 3 }\n"
+    + "".join(
+        f'[[domains.tenancy.sources]]\nurl = "{url}"\ntitle = "{title}"\n'
+        for url, title in (
+            ("https://a.example/1", "Old name (A News)"),
+            ("https://a.example/2", "Rent (A Advice)"),
+            ("https://a.example/3", "Damp (A Advice)"),
+            ("https://b.example/1", "Mould (B)"),
+            ("https://b.example/2", "Mice (B)"),
+            ("https://b.example/3", "Moths (B)"),
+        )
+    )
+)
+
+
+def propose(
+    url="https://a.example/x", title="Keys", texts=(), heading="", nations=()
+) -> SourceSpec:
+    record = PageRecord(
+        "So it is.", datetime(2026, 1, 15, tzinfo=UTC), "", Validators(), nations=nations
+    )
+    passages = tuple(PagePassage(heading, text) for text in texts)
+    return propose_source(url, record, PageContent(title, passages), CATALOG, THESAURUS)
+
+
+def test_title_ends_with_the_publisher_in_most_titles_of_the_site():
+    assert propose().title == "Keys (A Advice)"
+    assert propose(title="Keys (Us)").title == "Keys (Us)"
+    assert propose(url="https://c.example/x").title == "Keys"
+
+
+@pytest.mark.parametrize(
+    ("url", "title"),
+    [
+        ("https://c.example/housing/lost-door-keys/", "lost door keys"),
+        ("https://c.example/", "https://c.example/"),
+    ],
+)
+def test_page_without_a_title_is_titled_by_its_url(url, title):
+    assert propose(url=url, title="").title == title
+
+
+def test_title_has_at_most_two_hundred_characters():
+    assert propose(url="https://c.example/", title="k" * 300).title == "k" * 200
+
+
+def test_topics_are_the_most_frequent_words_without_common_short_or_title_words():
+    texts = ["locks locksmith tenants always rug keys 2024"] * 3 + ["tenants barely", "barely"]
+    assert propose(texts=texts).topics == ("tenants", "locks", "locksmith")
+
+
+def test_word_of_a_heading_counts_three_times():
+    said = ["alpha bravo charlie"] * 4
+    assert propose(texts=[*said, "locks", "locks"]).topics == ("alpha", "bravo", "charlie")
+    assert propose(texts=said, heading="Locks").topics == ("alpha", "bravo", "charlie", "locks")
+
+
+def test_first_three_words_are_topics_of_a_short_page():
+    assert propose(texts=["alpha bravo charlie delta"]).topics == ("alpha", "bravo", "charlie")
+
+
+def test_lay_phrases_without_gaps_are_the_first_topics():
+    found = propose(title="Eviction", texts=["tenants"] * 3)
+    assert found.topics == ("throw me onto the street", "tenants")
+    assert propose(title="Disconnection", texts=["tenants"] * 3).topics == ("tenants",)
+    assert propose(texts=["boiler"] * 3, title="A boiler").topics == ()
+    assert propose(texts=["x"], heading="Immersion boilers").topics[0] == (
+        "the thing in the cupboard"
+    )
+
+
+def test_at_most_eight_topics_are_proposed():
+    words = "alpha bravo charlie delta echoes foxtrot golf hotel india"
+    assert len(propose(texts=[words] * 3).topics) == 8
+
+
+def test_nations_are_proposed_only_if_not_all():
+    assert propose(nations=("wales",)).nations == ("wales",)
+    every = ("england", "scotland", "wales", "northern-ireland")
+    assert propose(nations=every).nations == ()
+    assert propose(nations=(*every, "ireland")).nations == ()
