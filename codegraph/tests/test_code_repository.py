@@ -56,14 +56,6 @@ def test_subfolder_of_a_work_tree_is_listed_from_its_own_root(repo):
     assert list(Repository(root / "sub").files()) == ["a.py"]
 
 
-def test_graphs_in_subfolders_are_not_listed(repo):
-    root = repo("--- sub/a.py\n--- sub/.judge/rag_graph.json\n{}\n")
-    walked = list(Repository(root).files())
-    git(root, "init", "-q")
-
-    assert list(Repository(root).files()) == walked == ["sub/a.py"]
-
-
 def test_ignored_folder_as_the_root_is_listed(repo):
     root = repo("--- out/a.py\n--- .gitignore\nout/\n")
     git(root, "init", "-q")
@@ -75,13 +67,6 @@ def test_folder_without_git_is_walked_without_dependencies(repo):
     root = repo("--- a.py\n--- node_modules/x.js\n--- .venv/y.py\n--- sub/b.py\n")
 
     assert list(Repository(root).files()) == ["a.py", "sub/b.py"]
-
-
-def test_folder_is_walked_without_a_git_program(repo, monkeypatch):
-    root = repo("--- a.py\n")
-    monkeypatch.setenv("PATH", "")
-
-    assert list(Repository(root).files()) == ["a.py"]
 
 
 def test_repository_cannot_make_git_start_a_program(repo):
@@ -154,14 +139,6 @@ def test_each_file_has_its_status(repo):
     }
     assert [item.line for item in tool_rag_where_used("f", root).items] == [1, 2]
     assert tool_rag_search("xxxx", root).items == ()
-
-
-def test_unreadable_file_of_another_size_makes_the_graph_stale():
-    record = FileRecord("a.py", "python", "", 1, 5, "unreadable")
-    known = {"a.py": FileStat(1, 6)}
-    recorded = RecordedFiles({"a.py": record}, 10**18)
-    state, stale = compare(recorded, known, lambda _: None, same_builder=True)
-    assert (state, stale.changed) == ("STALE", ("a.py",))
 
 
 def test_freshness_is_unknown_if_files_cannot_be_listed_or_read():

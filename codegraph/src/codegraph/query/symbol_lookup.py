@@ -38,10 +38,9 @@ def find_symbol(graph: Graph, name: str, lines: LineReader) -> str:
 def _by_name(graph: Graph, name: str) -> list[str]:
     if not name:
         return []
-    last = name.rpartition(".")[2]
-    names = {symbol_id(node.id): node.fqn for node in graph.nodes(last)}
-    full = [symbol for symbol, fqn in names.items() if fqn == name]
     ending = f".{name}"
+    names = {symbol_id(n.id): n.fqn for n in graph.nodes() if f".{n.fqn}".endswith(ending)}
+    full = [symbol for symbol, fqn in names.items() if fqn == name]
     others = [symbol for symbol, fqn in names.items() if fqn.endswith(ending)]
     # `main` may be the module as well as the function in it.
     symbols = (full or others) if "." in name else [*full, *others]

@@ -6,11 +6,9 @@ an occurrence; which symbol it refers to is resolved by the linker.
 
 import ast
 from collections.abc import Sequence
-from typing import Any
 
 from codegraph import ir
 from codegraph.facts import FileFacts
-from codegraph.read.environment import Environment
 from codegraph.read.fact_writer import FactWriter
 from codegraph.read.syntax_trees import (
     chain_key,
@@ -30,6 +28,56 @@ _STRING = ir.Constant("str")
 _MAX_ELEMENTS = 4
 
 
+#: Variables with their new bindings; an empty tuple when the branch discarded them.
+Changes = dict[str, tuple[int, ...]]
+
+
+class Environment:
+    """The bindings that may reach the current statement, of variables and of narrowed `a.b`.
+
+    Branches nest, so one table is enough: a branch keeps an undo log, which is applied at its end.
+    """
+
+    def __init__(self) -> None:
+        self._bindings: dict[str, tuple[int, ...]] = {}
+        self._chains: dict[str, set[str]] = {}
+        #: The undo log of each open branch: what it changed, with the bindings before.
+        self._undo_logs: list[Changes] = []
+
+    def __getitem__(self, name: str) -> tuple[int, ...]:
+        """The bindings of *name*; empty when it has not been bound."""
+        return self._bindings.get(name, ())
+
+    def __setitem__(self, name: str, bindings: tuple[int, ...]) -> None:
+        if self._undo_logs:
+            self._undo_logs[-1].setdefault(name, self._bindings.get(name, ()))
+        self._bindings[name] = bindings
+        if "." in name:
+            self._chains.setdefault(name.partition(".")[0], set()).add(name)
+
+    def forget_attributes(self, name: str) -> None:
+        """Discard the narrowed types of the attributes of *name*, which was bound again."""
+        for chain in self._chains.get(name, ()):
+            if self[chain]:
+                self[chain] = ()
+
+    def start_branch(self) -> None:
+        """Start to record changes."""
+        self._undo_logs.append({})
+
+    def end_branch(self) -> Changes:
+        """Undo the changes since the last `start_branch`, and return them."""
+        before = self._undo_logs.pop()
+        changes = {name: self._bindings[name] for name in before}
+        self._bindings.update(before)
+        return changes
+
+    def update(self, changes: Changes) -> None:
+        """Apply the *changes* of a branch."""
+        for name, bindings in changes.items():
+            self[name] = bindings
+
+
 class ExpressionReader(FactWriter, ast.NodeVisitor):
     """Turn expressions into `ir` expressions, in the current scope and environment.
 
@@ -41,14 +89,6 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
         super().__init__(facts)
         self.environment = Environment()
         self._in_annotation = False
-        self._visitors: dict[type[ast.AST], Any] = {}
-
-    def visit(self, node: ast.AST) -> Any:
-        """Like `ast.NodeVisitor`, in half the time: methods are looked up once per kind of node."""
-        kind = type(node)
-        if kind not in self._visitors:
-            self._visitors[kind] = getattr(self, f"visit_{kind.__name__}", self.generic_visit)
-        return self._visitors[kind](node)
 
     def read_annotation(self, node: ast.expr, *, is_type: bool = True) -> ir.Expr:
         """Read an annotation; with *is_type*, strings in it are parsed as types."""

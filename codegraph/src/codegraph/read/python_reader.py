@@ -3,7 +3,6 @@
 import ast
 
 from codegraph.facts import FileFacts, new_facts
-from codegraph.read.newer_syntax import downgraded
 from codegraph.read.statement_reader import StatementReader
 from codegraph.read.syntax_trees import first_line
 from codegraph.source_text import content_hash
@@ -11,10 +10,10 @@ from codegraph.source_text import content_hash
 
 def read_python(text: str) -> FileFacts:
     """The facts of the Python source *text*; raise SyntaxError when it does not parse."""
-    tree, type_params = _parsed(text)
+    tree = ast.parse(text)
     # Split as the parser counts lines: `splitlines` would also split at a form feed.
     lines = text.split("\n")
-    reader = StatementReader(new_facts(len(lines) - (not lines[-1]) or 1), type_params)
+    reader = StatementReader(new_facts(len(lines) - (not lines[-1]) or 1))
     span, digest = (0, 0), ""
     for statement in tree.body:
         reader.read_top_level(statement)
@@ -23,14 +22,3 @@ def read_python(text: str) -> FileFacts:
             digest = content_hash(source.encode("utf-8", "surrogatepass"))
         reader.end_statement(digest)
     return reader.finish()
-
-
-def _parsed(text: str) -> tuple[ast.Module, dict[int, list[tuple[int, str]]]]:
-    """The syntax tree of *text*, and the type parameters that this Python cannot parse, by line."""
-    try:
-        return ast.parse(text), {}
-    except SyntaxError:
-        newer = downgraded(text)
-        if newer.text == text:
-            raise
-        return ast.parse(newer.text), newer.type_params

@@ -47,12 +47,6 @@ def is_named_like_a_class(function: ast.expr) -> bool:
     return name == "cls" or name.lstrip("_")[:1].isupper()
 
 
-def parse_type_parameter(line: int, text: str) -> tuple[str, ast.expr | None]:
-    """The name and the bound of a type parameter on *line*: `T`, `T: Base = int`, `*Ts`."""
-    declared, _, bound = text.partition("=")[0].partition(":")
-    return declared.strip("* "), parse_type(bound, line)
-
-
 def parse_type(text: str, line: int) -> ast.expr | None:
     """The type written in the string *text* on *line*; None when it is no expression."""
     try:
