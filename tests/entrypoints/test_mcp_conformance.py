@@ -26,6 +26,7 @@ NOT_OFFERED = {
     "elicitation-sep1330-enums",
     "json-schema-2020-12",
     "logging-set-level",
+    "tools-call-with-logging",
     "resources-subscribe",
     "resources-unsubscribe",
     "server-sse-polling",

@@ -22,6 +22,8 @@ class Graph:
         """*artifact* was written at *written_ns*; raise GraphMissing when it is damaged."""
         self.artifact = artifact
         self.recorded = RecordedFiles.from_artifact(artifact, written_ns)
+        #: The definitions by the last part of their full names.
+        self.by_last_name: dict[str, list[Node]] = {}
         self._nodes: dict[str, list[Node]] = {}
         self._definitions: dict[str, list[Node]] = {}
         self._nested: dict[str, list[str]] = {}
@@ -46,6 +48,7 @@ class Graph:
             outer = f"{node.file}:{qualified}" if qualified else node.file
             self._nested.setdefault(outer, []).append(symbol)
         self._definitions.setdefault(symbol, []).append(node)
+        self.by_last_name.setdefault(node.fqn.rpartition(".")[2], []).append(node)
 
     def definitions(self, symbol: str) -> list[Node]:
         """The definitions of the symbol with this id; empty when there is no such symbol."""
@@ -64,10 +67,6 @@ class Graph:
         """The names of all definitions in a file: the module's, and those within it."""
         nodes = self._nodes.get(path, ())
         return [node.id[len(path) + 1 :] if at else node.fqn for at, node in enumerate(nodes)]
-
-    def nodes(self) -> Iterator[Node]:
-        """All definitions, by file."""
-        return (node for nodes in self._nodes.values() for node in nodes)
 
     def fqn(self, symbol: str) -> str:
         """The full name of the symbol with this id."""
