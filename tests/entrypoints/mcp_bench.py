@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from codegraph.python_api import build_graph_for_repo
-from codegraph.query.roots import CodeRoots, open_roots
 from mcp import Client
 
+from judge.bootstrap.code_roots import CodeRoots, open_roots
 from judge.bootstrap.corpus import open_search
 from judge.bootstrap.services import Services
 from judge.entrypoints.mcp.server import build_server

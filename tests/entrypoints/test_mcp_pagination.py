@@ -8,11 +8,8 @@ from functools import partial
 from typing import Any
 
 import pytest
-from codegraph.query.roots import open_roots
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp import Client
-
 from judge.entrypoints.mcp.judge_tool import LEFT_OUT, fitting_verdict
 from judge.entrypoints.mcp.pagination import (
     FIRST_PART,
@@ -27,6 +24,9 @@ from judge.entrypoints.mcp.pagination import (
     size_of,
     write_cursor,
 )
+from mcp import Client
+
+from judge.bootstrap.code_roots import open_roots
 from judge.library.search.answer_format import format_answer
 from judge.library.search.service import SearchParameters
 from judge.types.references import Excerpt

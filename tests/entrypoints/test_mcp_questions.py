@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 import pytest
-from codegraph.query.roots import open_roots
 
+from judge.bootstrap.code_roots import open_roots
 from tests.entrypoints.mcp_bench import OpenMcpBench, open_mcp_bench, text_of, write_repository
 from tests.fakes.passages import document
 

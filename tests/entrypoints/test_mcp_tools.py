@@ -10,10 +10,10 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from codegraph.query.roots import CodeRoots, open_roots
 from mcp.shared.exceptions import MCPError
 
 from judge.adapters.models.extractive import ExtractiveModel
+from judge.bootstrap.code_roots import CodeRoots, open_roots
 from judge.errors import ContentBlocked, DeadlineExceeded
 from judge.library.scopes.scopes import parse_scope
 from judge.library.search.service import DocumentSearch
