@@ -37,7 +37,7 @@ from judge.errors import (
     JudgeError,
     MissingKey,
 )
-from judge.library.scopes.mentions import STAR
+from judge.library.scopes.grammar import STAR
 from judge.library.search.answer_format import count_sources, format_answer, reply_marks
 from judge.library.search.service import MAX_QUERY, EmptyQuery, SearchOutcome, SearchParameters
 from judge.ports import Journal
