@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-from judge.text.english import MARKS, WORD, Span, stems
+from judge.text.english import MARKS, Span, stems, tokens
 from judge.text.identifiers import identifier_parts
 from judge.text.unspaced import UNSPACED, searchable
 from judge.types.search import SearchQuery
@@ -19,7 +19,6 @@ CLUSTER_CHARS = 150
 MARK = "**"
 _LETTER = rf"[^\W_{UNSPACED}]"
 _SPACED = rf"{_LETTER}+(?:[{MARKS}]{_LETTER}*)*"
-_PIECE = re.compile(WORD)
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _OTHER_LETTER = re.compile(rf"[^\W\x00-\x7f]|[{MARKS}{UNSPACED}]")
 
@@ -57,7 +56,7 @@ def highlighter(query: SearchQuery) -> Callable[[str], str]:
     'He repairs **boilers**.'
     """
     query_text = " ".join((*query.words, *query.phrases))
-    query_stems = frozenset(stems(_PIECE.findall(searchable(query_text).lower())))
+    query_stems = frozenset(stems(tokens(searchable(query_text).lower())))
     # All of 314,000 words of code and prose begin with their stem less its last letter, or so:
     beginnings = {stem[: max(2, len(stem) - 1)] for stem in query_stems}
     beginnings |= {f"{stem[0]}ying" for stem in query_stems if stem[1:] == "ie"}  # dying: die
@@ -117,7 +116,7 @@ def _occurrences(part: str, text: str) -> Iterator[int]:
 def _stems_of(word: str) -> frozenset[str]:
     """The stems under which the engines index *word*."""
     plain = searchable(word)
-    return frozenset(stems(_PIECE.findall(f"{plain} {identifier_parts(plain)}".lower())))
+    return frozenset(stems(tokens(f"{plain} {identifier_parts(plain)}".lower())))
 
 
 def _densest_cluster(matches: list[_TermMatch]) -> list[_TermMatch]:
