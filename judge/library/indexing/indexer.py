@@ -2,13 +2,12 @@
 
 places -> files and web pages -> plan: new or changed? -> read, split, write -> missing? -> vectors
 
-A run commits as it goes: what is committed stays, however the process ends, and a second run does
-the rest.
+A run commits as it goes, so that a second one does the rest, however the first ends.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
@@ -40,19 +39,13 @@ from judge.ports import (
     VectorStorage,
     WritableIndex,
 )
-from judge.types.search import (
-    DocumentWithPassages,
-    IndexedDocument,
-    fold_name,
-    passage_id,
-)
+from judge.types.search import DocumentWithPassages, IndexedDocument, fold_name
 
 BATCH_FILES = 32
-BATCH_BYTES = 2_000_000
-"""Read at a time, in a thread; that takes a fraction of a second."""
+"""Read at a time, in a thread."""
 
 COMMIT_EVERY_S = 3.0
-"""About the most work that a crash can lose; one each second would take a tenth of the time."""
+"""About the most work that a crash can lose."""
 
 PDF_SLOTS = 2
 """PDFs read at a time; each takes a core, up to 2 GiB and one of a process's few threads."""
@@ -83,19 +76,16 @@ class IndexingReport:
 
     def note(self, result: ReadResult, *, is_new: bool) -> None:
         """Count the *result* of one file or page; *is_new* if it was not indexed before."""
-        match result:
-            case DocumentWithPassages():
-                self.passages += len(result.passages)
-                self.added += is_new
-                self.replaced += not is_new
-            case IndexingProblem():
-                self.problems.append(result)
-            case "unchanged":
-                self.unchanged += 1
-            case "binary":
-                self.binary += 1
-            case "empty":
-                self.empty += 1
+        if isinstance(result, DocumentWithPassages):
+            self.passages += len(result.passages)
+            self.added += is_new
+            self.replaced += not is_new
+        elif isinstance(result, IndexingProblem):
+            self.problems.append(result)
+        else:
+            self.unchanged += result == "unchanged"
+            self.binary += result == "binary"
+            self.empty += result == "empty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +186,9 @@ class DocumentIndexer:
         async with self.store.writing() as writer:
             await writer.replace(new)
             await writer.commit()
+        if self.vectors:
+            with suppress(EmbedderUnavailable):  # The words are indexed.
+                await self.vectors.complete(lambda _count: None, lambda: False)
         return tuple(item.document for item in new)
 
     async def add_page(
@@ -220,25 +213,15 @@ class DocumentIndexer:
 
         Raises IndexLocked and IndexUnavailable.
         """
-        if document_ids is None:
-            report = RemovalReport([d.id for d in await self.catalogue.documents(collection)], [])
-        else:
-            report = await self._find_documents(collection, document_ids)
-        if report.removed:
+        ids = {fold_name(d.id): d.id for d in await self.catalogue.documents(collection)}
+        wanted = list(ids.values()) if document_ids is None else document_ids
+        removed = [ids[fold_name(name)] for name in wanted if fold_name(name) in ids]
+        missing = [name for name in wanted if fold_name(name) not in ids]
+        if removed:
             async with self.store.writing() as writer:
-                await writer.remove(collection, None if document_ids is None else report.removed)
+                await writer.remove(collection, None if document_ids is None else removed)
                 await writer.commit()
-        return report
-
-    async def _find_documents(self, collection: str, ids: Sequence[str]) -> RemovalReport:
-        """Which of *ids* exist, as spelled in the index; faster than to list all documents."""
-        passages = {
-            name: await self.catalogue.around(passage_id(collection, name, 0)) for name in ids
-        }
-        return RemovalReport(
-            [first[0].document_id for first in passages.values() if first],
-            [name for name, first in passages.items() if not first],
-        )
+        return RemovalReport(removed, missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,12 +239,18 @@ class _IndexingRun:
     ) -> None:
         """Read and write the files, a batch at a time, committing as it goes."""
         committed = self.indexer.clock.monotonic()
-        for batch in _batches(tasks):
+        for start in range(0, len(tasks), BATCH_FILES):
             if self.should_stop():
                 self.report.is_interrupted = True
-                break
+                return
+            batch = tasks[start : start + BATCH_FILES]
             results = await asyncio.to_thread(lambda tasks: [*map(self._read, tasks)], batch)
-            await self._write(batch, results)
+            documents = [item for item in results if isinstance(item, DocumentWithPassages)]
+            await self.writer.replace(documents)
+            for task, result in zip(batch, results, strict=True):
+                self.report.note(result, is_new=task.indexed is None)
+                if task.indexed and result in ("binary", "empty"):  # It has no text any more.
+                    await self.writer.remove(task.indexed.collection, [task.indexed.id])
             if self.indexer.clock.monotonic() - committed >= COMMIT_EVERY_S:
                 await self.writer.commit()
                 committed = self.indexer.clock.monotonic()
@@ -293,13 +282,9 @@ class _IndexingRun:
     def _read(self, task: IndexingTask) -> ReadResult:
         try:
             content = self.indexer.files.read(task.file.location, max_bytes=MAX_BYTES)
-            if self._is_indexed(content, task.meta, task.indexed):
-                return "unchanged"
             if is_binary(content) and task.meta.effective_kind.kind != "pdf":
                 return "binary"
-            if is_blank(content):
-                return "empty"
-            return read_document(content, task.meta, self.indexer.read_pdf)
+            return "empty" if is_blank(content) else self._split(content, task.meta, task.indexed)
         except UnreadableDocument as error:
             return IndexingProblem(task.file.shown, str(error))
 
@@ -308,28 +293,17 @@ class _IndexingRun:
     ) -> ReadResult:
         try:
             content, meta = await fetch_page(fetcher, url, self.options)
-            if self._is_indexed(content, meta, record):
-                return "unchanged"
-            return await asyncio.to_thread(read_document, content, meta, self.indexer.read_pdf)
+            return await asyncio.to_thread(self._split, content, meta, record)
         except UnreadableDocument as error:
             return IndexingProblem(url, str(error))
 
-    def _is_indexed(
+    def _split(
         self, content: bytes, meta: DocumentMetadata, record: IndexedDocument | None
-    ) -> bool:
-        """Whether *record* has the same content, so that nothing is to be written."""
-        if record is None or self.options.replaces:
-            return False
-        return record.content_hash == hash_of(content, meta)
-
-    async def _write(self, tasks: Sequence[IndexingTask], results: Sequence[ReadResult]) -> None:
-        documents = [item for item in results if isinstance(item, DocumentWithPassages)]
-        if documents:
-            await self.writer.replace(documents)
-        for task, result in zip(tasks, results, strict=True):
-            self.report.note(result, is_new=task.indexed is None)
-            if task.indexed and result in ("binary", "empty"):  # It has no text any more.
-                await self.writer.remove(task.indexed.collection, [task.indexed.id])
+    ) -> ReadResult:
+        """The document with this *content*, unless *record* has the same."""
+        if record and not self.options.replaces and record.content_hash == hash_of(content, meta):
+            return "unchanged"
+        return read_document(content, meta, self.indexer.read_pdf)
 
 
 def _check_globs(options: IndexingOptions) -> None:
@@ -346,19 +320,6 @@ def _check_single(options: IndexingOptions, count: int) -> None:
         raise InvalidRequest(
             f"--document and --title are for one document, and there are {count} here."
         )
-
-
-def _batches(tasks: Sequence[IndexingTask]) -> Iterator[list[IndexingTask]]:
-    batch: list[IndexingTask] = []
-    size = 0
-    for task in tasks:
-        batch.append(task)
-        size += task.file.size_bytes
-        if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 async def _complete_vectors(

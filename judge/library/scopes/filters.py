@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from judge.errors import BadScope, MissingValue
-from judge.library.scopes.mentions import STAR
+from judge.library.scopes.grammar import STAR
 from judge.library.scopes.periods import parse_moment
 from judge.library.scopes.scopes import KINDS_WITH_STAR, folder_path
 from judge.types.request_fields import StrictModel
