@@ -67,8 +67,7 @@ async def test_neither_a_slow_body_nor_the_time_between_requests_is_limited():
     async with connected(made) as (reader, writer):
         for _ in range(2):
             writer.write(b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\na")
-            await until(lambda: made[0].cycle and made[0].cycle.body == b"a")
-            assert made[0].head_timer is None
+            await until(lambda: made[0].head_timer is None)
             writer.write(b"b")
             assert (await reader.readuntil(b"ab")).startswith(b"HTTP/1.1 200")
             assert made[0].head_timer is None
