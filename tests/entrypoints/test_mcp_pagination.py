@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp import Client
+
+from judge.bootstrap.code_roots import open_roots
 from judge.entrypoints.mcp.judge_tool import LEFT_OUT, fitting_verdict
 from judge.entrypoints.mcp.pagination import (
     FIRST_PART,
@@ -24,9 +27,6 @@ from judge.entrypoints.mcp.pagination import (
     size_of,
     write_cursor,
 )
-from mcp import Client
-
-from judge.bootstrap.code_roots import open_roots
 from judge.library.search.answer_format import format_answer
 from judge.library.search.service import SearchParameters
 from judge.types.references import Excerpt
