@@ -52,8 +52,8 @@ class McpBench:
     services: Services
     recorded: RecordingJournal
 
-    def client(self, mode: str = "auto", *, wants_text: bool = False) -> Client:
-        server = build_server(self.services, lambda _: OPERATOR, wants_text=lambda _: wants_text)
+    def client(self, mode: str = "auto", *, is_structured: bool = True) -> Client:
+        server = build_server(self.services, lambda _: OPERATOR, is_structured=is_structured)
         return Client(server, mode=mode, read_timeout_seconds=60)
 
 

@@ -162,7 +162,7 @@ def _close(text: str, items: list[_Item], first: int, end: int) -> None:
 
 
 def _begins_word(text: str, bracket: _Item) -> bool:
-    return not bracket.start or text[bracket.start - 1] in "(" or text[bracket.start - 1].isspace()
+    return not bracket.start or text[bracket.start - 1] == "(" or text[bracket.start - 1].isspace()
 
 
 def _check_closed(text: str, items: Sequence[_Item], opened: Sequence[int]) -> None:
