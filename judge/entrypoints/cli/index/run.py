@@ -1,7 +1,6 @@
 """The work of `judge index`: run the indexer and print a report."""
 
 import asyncio
-import gc
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -21,9 +20,6 @@ from judge.ports import Journal
 from judge.settings import load_settings
 from judge.text.english import counted
 from judge.types.search import fold_name
-
-GC_THRESHOLD = 20_000
-"""New objects between two runs of the cycle collector: those of some hundred documents."""
 
 
 async def add_documents(
@@ -49,9 +45,6 @@ async def add_documents(
     require_text(
         options.collection, *options.tags, options.folder, options.document_id, options.title
     )
-    # Else a tenth of the time goes into collecting cycles, of which there are hardly any.
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD, 20, 20)
     async with open_search(settings, journal) as corpus:
         with stop_on_interrupt() as should_stop:
             progress = IndexingProgress(progress_bar, should_stop)
