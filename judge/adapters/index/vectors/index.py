@@ -64,14 +64,10 @@ class VectorIndex:
         """See `VectorStorage.missing`."""
         return len(await asyncio.to_thread(self._missing))
 
-    async def complete(
-        self, advance: Callable[[int], None], should_stop: Callable[[], bool]
-    ) -> None:
+    async def complete(self, advance: Callable[[int], None]) -> None:
         """See `VectorStorage.complete`; a failure is noted in the journal as well."""
         missing = await asyncio.to_thread(self._missing)
         for start in range(0, len(missing), BATCH_TEXTS):
-            if should_stop():
-                return
             keys, texts = zip(*missing[start : start + BATCH_TEXTS], strict=True)
             try:
                 vectors = await self.embedder.embed_passages(texts)
