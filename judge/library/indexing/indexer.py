@@ -71,7 +71,6 @@ class IndexingReport:
     empty: int = 0
     links: int = 0
     problems: list[IndexingProblem] = field(default_factory=list)
-    is_interrupted: bool = False
     elapsed_s: float = 0.0
 
     def note(self, result: ReadResult, *, is_new: bool) -> None:
@@ -96,19 +95,13 @@ class RemovalReport:
     missing: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class IndexingProgress:
-    """Callbacks with which a caller follows a long run, and ends it."""
-
-    track: Callable[[str, int], AbstractContextManager[Callable[[int], None]]] = (
-        lambda _phase, _total: nullcontext(lambda _count: None)
-    )
-    """Takes a phase and its number of documents; gives a callback for how many more are done."""
-    should_stop: Callable[[], bool] = lambda: False
-    """Called between batches."""
+Track = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+"""Takes a phase and its number of documents; gives a callback for how many more are done."""
 
 
-NO_PROGRESS = IndexingProgress()
+def untracked(_phase: str, _total: int) -> AbstractContextManager[Callable[[int], None]]:
+    """A Track that tells nobody."""
+    return nullcontext(lambda _count: None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +120,7 @@ class DocumentIndexer:
     pdf_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PDF_SLOTS))
 
     async def add(
-        self,
-        places: Sequence[str],
-        options: IndexingOptions,
-        progress: IndexingProgress = NO_PROGRESS,
+        self, places: Sequence[str], options: IndexingOptions, track: Track = untracked
     ) -> IndexingReport:
         """Add the files, folders and web pages at *places*; only what changed is read again.
 
@@ -155,17 +145,16 @@ class DocumentIndexer:
         )
         if plan.tasks or urls or options.prunes or options.replaces:
             async with self.store.writing() as writer:
-                run = _IndexingRun(self, writer, options, report, progress.should_stop)
-                with progress.track("Indexing", len(plan.tasks) + len(urls)) as advance:
+                run = _IndexingRun(self, writer, options, report)
+                with track("Indexing", len(plan.tasks) + len(urls)) as advance:
                     await run.add_files(plan.tasks, advance)
                     await run.add_pages(urls, indexed, advance)
-                if not report.is_interrupted:
-                    missing = documents_to_remove(indexed, options, plan, scan, urls)
-                    await writer.remove(options.collection, missing)
-                    report.removed = len(missing)
+                missing = documents_to_remove(indexed, options, plan, scan, urls)
+                await writer.remove(options.collection, missing)
+                report.removed = len(missing)
                 await writer.commit()
-        if self.vectors and not report.is_interrupted:
-            await _complete_vectors(self.vectors, report, progress)
+        if self.vectors:
+            await _complete_vectors(self.vectors, report, track)
         report.elapsed_s = round(self.clock.monotonic() - started, 2)
         return report
 
@@ -188,7 +177,7 @@ class DocumentIndexer:
             await writer.commit()
         if self.vectors:
             with suppress(EmbedderUnavailable):  # The words are indexed.
-                await self.vectors.complete(lambda _count: None, lambda: False)
+                await self.vectors.complete(lambda _count: None)
         return tuple(item.document for item in new)
 
     async def add_page(
@@ -232,7 +221,6 @@ class _IndexingRun:
     writer: IndexWriter
     options: IndexingOptions
     report: IndexingReport
-    should_stop: Callable[[], bool]
 
     async def add_files(
         self, tasks: Sequence[IndexingTask], advance: Callable[[int], None]
@@ -240,9 +228,6 @@ class _IndexingRun:
         """Read and write the files, a batch at a time, committing as it goes."""
         committed = self.indexer.clock.monotonic()
         for start in range(0, len(tasks), BATCH_FILES):
-            if self.should_stop():
-                self.report.is_interrupted = True
-                return
             batch = tasks[start : start + BATCH_FILES]
             results = await asyncio.to_thread(lambda tasks: [*map(self._read, tasks)], batch)
             documents = [item for item in results if isinstance(item, DocumentWithPassages)]
@@ -263,15 +248,12 @@ class _IndexingRun:
         advance: Callable[[int], None],
     ) -> None:
         """Fetch each web page and write it, unless it is unchanged."""
-        if not urls or self.report.is_interrupted:
+        if not urls:
             return
         await self.writer.commit()  # Fetching may take long.
         by_id = {fold_name(record.id): record for record in indexed}
         async with self.indexer.open_fetcher() as fetcher:
             for url in urls:
-                if self.should_stop():
-                    self.report.is_interrupted = True
-                    return
                 record = by_id.get(fold_name(self.options.document_id or url))
                 result = await self._read_page(fetcher, url, record)
                 if isinstance(result, DocumentWithPassages):
@@ -322,19 +304,16 @@ def _check_single(options: IndexingOptions, count: int) -> None:
         )
 
 
-async def _complete_vectors(
-    vectors: VectorStorage, report: IndexingReport, progress: IndexingProgress
-) -> None:
+async def _complete_vectors(vectors: VectorStorage, report: IndexingReport, track: Track) -> None:
     """Make all missing vectors, those of earlier runs too, and report how many remain missing."""
     missing, why = await vectors.missing(), ""
     if not missing:
         return
     try:
-        with progress.track("Embedding", missing) as advance:
-            await vectors.complete(advance, progress.should_stop)
+        with track("Embedding", missing) as advance:
+            await vectors.complete(advance)
     except EmbedderUnavailable as error:
         why = f" {error}"
-    report.is_interrupted = progress.should_stop()
     if missing := await vectors.missing():
         reason = f"{missing} missing.{why} The same command makes them."
         report.problems.append(IndexingProblem("vectors", reason))

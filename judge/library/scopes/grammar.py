@@ -83,6 +83,8 @@ class _Item:
     text: str = ""
     node: Mention | Group | None = None
     is_open: bool = False
+    is_bracket: bool = False
+    """Whether it opens a bracket that may belong to the scope."""
 
     @property
     def is_operator(self) -> bool:
@@ -136,11 +138,11 @@ def _read_items(text: str) -> list[_Item]:
         elif token["close"] and items and items[-1].node:
             raise BadScope(f"The bracket {place_of(at - 1)} was never opened. {SYNTAX}.")
         else:
-            is_open = bool(token["bracket"] or token["open"])
+            is_bracket, is_open = bool(token["bracket"]), token[0].endswith("(")
             if is_open:
                 opened.append(len(items))
-            items.append(_Item(token.start(), at, token[0], is_open=is_open))
-    _check_closed(text, items, opened)
+            items.append(_Item(token.start(), at, token[0], None, is_open, is_bracket))
+    _check_closed(items, opened)
     return items
 
 
@@ -148,7 +150,7 @@ def _close(text: str, items: list[_Item], first: int, end: int) -> None:
     """Make one item of those after the bracket *first* if they are a scope, or else add a sign."""
     bracket, inner = items[first], items[first + 1 :]
     is_scope = any(item.node for item in inner) and all(i.node or i.is_operator for i in inner)
-    if not (is_scope and _begins_word(text, bracket)):
+    if not (is_scope and bracket.is_bracket):
         items.append(_Item(end - 1, end, ")"))
         return
     if not _AFTER_BRACKET.match(text, end):
@@ -161,18 +163,22 @@ def _close(text: str, items: list[_Item], first: int, end: int) -> None:
     items[first:] = [_Item(bracket.start, end, node=group)]
 
 
+<<<<<<< HEAD
 def _begins_word(text: str, bracket: _Item) -> bool:
     return not bracket.start or text[bracket.start - 1] == "(" or text[bracket.start - 1].isspace()
 
 
 def _check_closed(text: str, items: Sequence[_Item], opened: Sequence[int]) -> None:
+=======
+def _check_closed(items: Sequence[_Item], opened: Sequence[int]) -> None:
+>>>>>>> area-e
     """Raise BadScope if one of the *opened* brackets begins a scope and is not closed."""
     unclosed, begins_scope = set(opened), False
     for number in reversed(range(len(items))):
         item = items[number]
         if not item.is_open:
             begins_scope = item.node is not None
-        elif begins_scope and number in unclosed and _begins_word(text, item):
+        elif begins_scope and number in unclosed and item.is_bracket:
             raise BadScope(f"The bracket {place_of(item.start)} is not closed. {SYNTAX}.")
 
 

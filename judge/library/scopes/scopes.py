@@ -178,27 +178,27 @@ def _clause(mention: Mention, now: datetime) -> Clause | None:
 
 def _is_recursive(mention: Mention) -> bool:
     """Whether subfolders are included, which `"2024/."` denies."""
-    ending = NON_RECURSIVE_SUFFIX
-    has_ending = [value.endswith(ending) for value in mention.values]
-    if any(has_ending) and not all(has_ending):
+    ending, place = NON_RECURSIVE_SUFFIX, place_of(mention.start)
+    has_ending = {value.endswith(ending) for value in mention.values}
+    if len(has_ending) > 1:
         raise BadScope(
-            f"{mention.text}: either all folders end in {ending} or none ({place_of(mention.start)}). Join "
+            f"{mention.text}: either all folders end in {ending} or none ({place}). Join "
             f'mentions with OR, as in (@folder:"a{ending}" OR @folder:b).'
         )
-    return not any(has_ending)
+    return True not in has_ending
 
 
 def _kind(mention: Mention) -> ScopeKind:
     for kind in KINDS:
         if kind == mention.kind:
             return kind
-    guess = _suggestion(mention.text, [f"@{kind}" for kind in KINDS]) or ": there is no such scope."
-    raise BadScope(f"{mention.text}{guess} ({place_of(mention.start)})", KINDS)
+    told = _suggestion(mention.text, [f"@{kind}" for kind in KINDS]) or ": there is no such scope."
+    raise BadScope(f"{mention.text}{told} ({place_of(mention.start)})", KINDS)
 
 
 def _suggestion(text: str, valid: Sequence[str]) -> str:
-    guess = nearest_name(text.lstrip("-"), valid)
-    return f": did you mean {guess}?" if guess else ""
+    nearest = nearest_name(text.lstrip("-"), valid)
+    return f": did you mean {nearest}?" if nearest else ""
 
 
 def _distinct(values: Sequence[str]) -> tuple[str, ...]:

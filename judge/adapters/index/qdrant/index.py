@@ -39,9 +39,6 @@ from judge.types.search import (
 COLLECTION = "judge"
 """The one Qdrant collection; Judge's own collections are payload in it."""
 
-TIMEOUT_S = 5
-"""For one request to the server."""
-
 CANDIDATES = 100
 """At least so many hits of each kind are fused by rank."""
 
@@ -52,11 +49,6 @@ PAGE = 1_000
 """Documents read in one request."""
 
 _FIELD_OF = {"document": "document", "folder": "folders", "tag": "tag"}
-
-
-def open_client(url: str, api_key: str | None) -> AsyncQdrantClient:
-    """A client of the server at *url*; it sends nothing yet, and compares no versions."""
-    return AsyncQdrantClient(url=url, api_key=api_key, timeout=TIMEOUT_S, check_compatibility=False)
 
 
 @dataclass(slots=True)
@@ -125,14 +117,17 @@ class QdrantIndex:
         with translated_errors(self.address):
             if not await self._exists():
                 return ()
-            passages = await self._facet("collection")
-            documents = await self._facet("collection", Filter(must=[equals("first", "1")]))
-            spellings = {name: await self._spelling(name) for name in passages}
-        return tuple(
-            CollectionStats(spelling, documents.get(name, 0), passages[name])
-            for name, spelling in sorted(spellings.items())
-            if spelling
-        )
+            passages = await self._facet("spelling")
+            documents = await self._facet("spelling", Filter(must=[equals("first", "1")]))
+        stats: dict[str, CollectionStats] = {}
+        for spelling in sorted(passages, reverse=True):
+            before = stats.get(fold_name(spelling), CollectionStats(spelling, 0, 0))
+            stats[fold_name(spelling)] = CollectionStats(
+                before.name,
+                before.documents + documents.get(spelling, 0),
+                before.passages + passages[spelling],
+            )
+        return tuple(stats[name] for name in sorted(stats))
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
         """See `Catalogue.documents`."""
@@ -242,12 +237,6 @@ class QdrantIndex:
             COLLECTION, name, facet_filter=matching, limit=MAX_NAMES, exact=True
         )
         return {str(hit.value): hit.count for hit in facet.hits}
-
-    async def _spelling(self, collection: str) -> str:
-        """The name of *collection* as a passage spells it; empty if it was removed meanwhile."""
-        matching = Filter(must=[equals("collection", collection)])
-        found, _ = await self.client.scroll(COLLECTION, matching, limit=1)
-        return points.to_passage(found[0].payload).collection if found else ""
 
 
 async def vector_names(client: AsyncQdrantClient) -> frozenset[str]:

@@ -31,7 +31,18 @@ TERMS_VECTOR = "terms"
 
 _NAMESPACE = UUID("9d2b1f5e-54a4-4a0e-8d0e-6b7f3a2c9e11")
 
-KEYWORDS = ("id", "key", "collection", "document", "folder", "folders", "tag", "terms", "first")
+KEYWORDS = (
+    "id",
+    "key",
+    "collection",
+    "document",
+    "folder",
+    "folders",
+    "tag",
+    "terms",
+    "first",
+    "spelling",
+)
 """Payload fields that are matched exactly."""
 
 Condition = models.Condition
@@ -48,6 +59,7 @@ def payload(passage: Passage, record: IndexedDocument | None, terms: list[str]) 
         "id": fold_name(passage.id),
         "key": document_key(passage.collection, passage.document_id),
         "collection": fold_name(passage.collection),
+        "spelling": passage.collection,
         "document": fold_name(passage.document_id),
         "folder": f"/{fold_name(passage.folder)}",
         "folders": ancestors(passage.folder),

@@ -21,7 +21,6 @@ def open_vectors(
     """
     try:
         from judge.adapters.index.vectors.index import VectorIndex  # noqa: PLC0415 - an extra
-        from judge.adapters.index.vectors.storage import StoredVectors  # noqa: PLC0415 - an extra
         from judge.adapters.index.vectors.vector_file import VectorFile  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise ConfigurationError(
@@ -29,5 +28,5 @@ def open_vectors(
             "brings it. Or set JUDGE_EMBEDDER=none to search the text alone."
         ) from error
     file = VectorFile(data_dir / "vectors" / f"{_UNSAFE.sub('_', embedder.name)}.v2")
-    vectors = StoredVectors(index, file, embedder, journal)
-    return SearchEngine(VectorIndex(index, file, embedder), index, store, vectors)
+    vectors = VectorIndex(index, file, embedder, journal)
+    return SearchEngine(vectors, index, store, vectors)

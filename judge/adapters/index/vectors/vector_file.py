@@ -76,7 +76,10 @@ class VectorFile:
             database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
     def keep_only(self, keys: Keys) -> None:
-        """Remove the vectors of all other keys."""
+        """Remove the vectors of all other keys, and the files of other embedders."""
+        for other in self.path.parent.glob("*.v*"):
+            if other != self.path:
+                other.unlink()
         table = self.table()
         unused = table.keys[~np.isin(table.keys, keys)].tolist()
         if unused:
