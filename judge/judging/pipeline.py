@@ -26,11 +26,11 @@ from judge.judging.verdicts.check import check_reply
 from judge.library.dispute import read_dispute
 from judge.ports import Clock, Journal
 from judge.types.requests import JudgeRequest
-from judge.types.results import JudgeResult
-from judge.types.steps import (
+from judge.types.results import (
     AttemptStarted,
     DomainDetected,
     Emit,
+    JudgeResult,
     ReferencesReady,
     Step,
     SupportAsked,

@@ -14,7 +14,7 @@ from judge.judging.verdicts.partial_reply import ReplyReader
 from judge.judging.verdicts.reply_schema import MAX_REPLY_LENGTH
 from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.replies import CheckedField, Defect, ModelReply, Prompt
-from judge.types.steps import Emit, FieldChecked, Restarted
+from judge.types.results import Emit, FieldChecked, Restarted
 
 _STRUCTURE = re.compile(r"[][{}]")
 """The JSON of a reply has one of these between any two fields."""

@@ -9,10 +9,10 @@ from judge.entrypoints.mcp.calls import ToolCall
 from judge.entrypoints.mcp.pagination import MAX_STRUCTURED, size_of
 from judge.text.english import counted
 from judge.types.requests import JudgeRequest
-from judge.types.results import JudgeResult
-from judge.types.steps import (
+from judge.types.results import (
     AttemptStarted,
     DomainDetected,
+    JudgeResult,
     ReferencesReady,
     Restarted,
     Step,

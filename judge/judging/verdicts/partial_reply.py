@@ -28,8 +28,8 @@ from judge.judging.verdicts.reply_schema import (
     without_opening_fence,
 )
 from judge.judging.verdicts.rules import ReplyField, paraphrase_field, persona_field, summary_field
-from judge.types.or_none import OrNone
 from judge.types.replies import CheckedField, Prompt
+from judge.types.request_fields import OrNone
 
 
 class PartialBody(BaseModel):
