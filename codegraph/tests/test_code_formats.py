@@ -77,18 +77,6 @@ def test_text_says_that_there_is_more_and_what_is_stale(root):
     assert "The graph is stale: module_c.py" in text
 
 
-def test_text_marks_inferred_uses(repo):
-    root = repo(
-        "--- a.py\nclass A:\n    def m(self): ...\ndef f(): return A()\n"
-        "--- b.py\nfrom a import f as g\ng().m()\n"
-    )
-    build_graph_for_repo(root)
-
-    inferred = as_text(tool_rag_where_used("A.m", root))
-
-    assert "calls, by inference:\n  b.py:2: g().m()" in inferred
-
-
 def test_text_shows_possible_uses_separately_with_their_count(repo):
     root = repo("--- a.py\nclass A:\n    def m(self): ...\ndef g(x):\n    x.m()\n")
     build_graph_for_repo(root)

@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from codegraph.python_api import CodeGraph, build_graph_for_repo, tool_rag_where_used
-from codegraph.read.python_reader import read_python
+from codegraph.read.languages import read_python
 from codegraph.store.repository import FACTS_NAME, GRAPH_NAME
 from hypothesis import given
 from hypothesis import strategies as st
@@ -201,13 +201,3 @@ def test_deep_nesting_does_not_crash(repo, depth):
     report = build_graph_for_repo(root)
 
     assert report.files == 1
-
-
-def test_empty_subscript_does_not_crash(repo):
-    root = repo(
-        "--- a.py\ndef f():\n    return 1\nx = f()\nx[()].m()\nclass A:\n    def m(self): ...\n"
-    )
-
-    report = build_graph_for_repo(root)
-
-    assert report.unparsed == ()

@@ -10,7 +10,6 @@ import pytest
 from codegraph.errors import BadRepository
 from codegraph.models import FileStat
 from codegraph.python_api import (
-    CodeGraph,
     build_graph_for_repo,
     tool_rag_search,
     tool_rag_where_used,
@@ -18,7 +17,6 @@ from codegraph.python_api import (
 from codegraph.store.artifact import FileRecord
 from codegraph.store.freshness import RecordedFiles, compare
 from codegraph.store.repository import (
-    FACTS_NAME,
     GRAPH_NAME,
     MAX_FILE_BYTES,
     Repository,
@@ -54,13 +52,6 @@ def test_subfolder_of_a_work_tree_is_listed_from_its_own_root(repo):
     git(root, "init", "-q")
 
     assert list(Repository(root / "sub").files()) == ["a.py"]
-
-
-def test_ignored_folder_as_the_root_is_listed(repo):
-    root = repo("--- out/a.py\n--- .gitignore\nout/\n")
-    git(root, "init", "-q")
-
-    assert list(Repository(root / "out").files()) == ["a.py"]
 
 
 def test_folder_without_git_is_walked_without_dependencies(repo):
@@ -202,34 +193,3 @@ def test_graph_behind_a_link_is_not_opened(seed_repo, tmp_path):
 
     with pytest.raises(FileNotFoundError, match="build-graph"):
         tool_rag_search("x", seed_repo)
-
-
-def _pipe(path: Path) -> None:
-    os.mkfifo(path)
-
-
-def _endless(path: Path) -> None:
-    path.symlink_to("/dev/zero")
-
-
-@pytest.mark.parametrize("name", [GRAPH_NAME, FACTS_NAME])
-@pytest.mark.parametrize("make", [_pipe, _endless])
-def test_graph_or_facts_that_are_a_pipe_or_a_link_are_replaced(repo, name, make):
-    root = repo("--- a.py\ndef f(): ...\n")
-    (root / GRAPH_NAME).parent.mkdir(exist_ok=True)
-    make(root / name)
-
-    report = build_graph_for_repo(root)
-
-    assert report.read == 1
-    assert CodeGraph(root).search("f", limit=1).items
-
-
-def test_failed_write_leaves_no_temporary_files(repo):
-    root = repo("--- a.py\n")
-    (root / ".judge" / "rag_graph.json").mkdir(parents=True)
-    (root / ".judge" / "rag_graph.json" / "x").write_text("")
-
-    with pytest.raises(BadRepository):
-        Repository(root).write(GRAPH_NAME, b"{}")
-    assert [path.name for path in (root / ".judge").iterdir()] == ["rag_graph.json"]

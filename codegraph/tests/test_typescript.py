@@ -526,24 +526,6 @@ def test_files_are_read_once_the_extra_is_installed(repo, monkeypatch):
     assert build_graph_for_repo(root).read == 0
 
 
-def test_file_with_one_line_unknown_to_the_grammar_is_read(repo):
-    overloads = "interface Make {\n  (one: string): void\n  <T>(one: T): void\n}\n"
-    filling = "// So much is known.\n" * 100
-    root = repo(f"--- a.ts\n{filling}{overloads}export function ok() {{}}\nok();\n")
-
-    assert build_graph_for_repo(root).unparsed == ()
-    assert [use.line for use in CodeGraph(root).where_used("ok").items] == [105, 106]
-
-
-def test_import_with_a_syntax_error_does_not_end_the_build(repo):
-    filling = "// So much is known.\n" * 20
-    root = repo(f'--- a.ts\n{filling}import a, }} {{ b }} from "./m";\nfunction ok() {{}}\nok();\n')
-
-    build_graph_for_repo(root)
-
-    assert [use.line for use in CodeGraph(root).where_used("ok").items] == [22, 23]
-
-
 def test_method_of_an_interface_is_overridden_by_its_implementation(repo):
     root = repo(
         "--- a.ts\ninterface Named { name(): string }\n"
@@ -657,18 +639,6 @@ REPEATED = {
     "one name": "var one = {n};\n",
     "one statement": "{separator} c{n} = {n}",
 }
-
-
-def test_member_with_a_tilde_keeps_its_name(repo):
-    root = repo(
-        "--- a.ts\nexport function check() {}\n"
-        'export class A {\n  "~validate"() {\n    check();\n  }\n}\n'
-    )
-
-    build_graph_for_repo(root)
-
-    uses = CodeGraph(root).where_used("check").items
-    assert [use.enclosing for use in uses if use.kind == "calls"] == ['a.A."~validate"']
 
 
 def test_type_parameters_may_have_a_variance(repo):

@@ -2,7 +2,7 @@
 
 Types come from annotations, else from what is assigned, returned and yielded. Nothing is guessed:
 an expression whose type cannot be inferred has none, and its attributes become possible uses, not
-exact ones. `member_access`, `calls` and `containers` each evaluate one kind of expression and call
+exact ones. `class_hierarchy` and `calls` evaluate their kinds of expression and call
 back here for its parts.
 """
 
@@ -14,10 +14,8 @@ from msgspec.structs import replace
 from codegraph import ir
 from codegraph.facts import MODULES, fixture_key
 from codegraph.infer import types as ty
-from codegraph.infer.calls import CallEvaluator
-from codegraph.infer.class_hierarchy import ClassHierarchy
-from codegraph.infer.containers import ContainerTypes
-from codegraph.infer.member_access import MemberAccess
+from codegraph.infer.calls import CallEvaluator, ContainerTypes
+from codegraph.infer.class_hierarchy import ClassHierarchy, MemberAccess
 from codegraph.infer.name_resolver import Declaration, NameResolver
 from codegraph.infer.standard_library import external_instance
 
@@ -96,8 +94,6 @@ class TypeEvaluator:
                 return self.classes.narrowed(types, tested, holds=expr.holds)
             case ir.AnnotatedVariable():
                 return self._annotated_variable(path, expr, other_scope=False)
-            case ir.SentValue(scope=scope):
-                return self._sent_value(ty.Definition(path, scope))
             case ir.TypeParameter(binding=binding, bound=bound):
                 allowed = self.annotation_types(path, bound) if bound is not None else ()
                 return (ty.TypeVariable(f"{path}:T{binding}", allowed),)
@@ -190,12 +186,6 @@ class TypeEvaluator:
         if isinstance(expr, ir.Constant) and expr.type_name == "ellipsis":
             return (ty.ELLIPSIS,)
         return self.annotation_types(path, expr)
-
-    def _sent_value(self, function: ty.Definition) -> ty.Types:
-        """What `yield` evaluates to: the second argument of a declared `Generator`."""
-        returns = self.resolver.scope(function).returns
-        types = self.annotation_types(function.path, returns) if returns is not None else ()
-        return ty.union(t.argument(1) for t in types if isinstance(t, ty.Generic))
 
 
 def _allowed_types(type_: ty.Type) -> ty.Types:

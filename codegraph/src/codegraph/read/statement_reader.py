@@ -12,8 +12,9 @@ from typing import NamedTuple
 from codegraph import ir
 from codegraph.facts import FileFacts, Parameter, ScopeKind, fixture_key
 from codegraph.read.binding_reader import BindingReader
-from codegraph.read.expression_reader import Changes, Environment
-from codegraph.read.syntax_trees import (
+from codegraph.read.expression_reader import (
+    Changes,
+    Environment,
     FunctionNode,
     chain_key,
     each_parameter,
