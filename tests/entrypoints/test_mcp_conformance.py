@@ -44,7 +44,7 @@ OFFERED_BY_JUDGE = {
 }
 """Scenarios that need none of the suite's own tools."""
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(180)]
 
 
 @pytest.fixture(scope="module")

@@ -49,6 +49,8 @@ asyncio.run(serve_streams(open_services))
 """
 """A server whose model writes to stdout in many ways."""
 
+pytestmark = pytest.mark.process
+
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
