@@ -483,6 +483,14 @@ def more():
     yield from many()
 for a in more():
     a.m()  # inferred
+=== what is sent to a generator | a.A.m
+--- a.py
+from collections.abc import Generator
+class A:
+    def m(self): ...
+def flow() -> Generator[int, A, None]:
+    a = yield 1
+    a.m()  # use
 === async functions | a.A.m
 --- a.py
 import asyncio
