@@ -155,7 +155,7 @@ class SourceReading:
             return None, False
         best = max(shares.values())
         closest = sorted(at for at, share in shares.items() if share == best)
-        statement = Statement.of(claim)
+        statement = Statement.of(claim.rpartition(": ")[2])  # "You are right: they must pay."
         for at in closest:
             if not self._contradicts(statement, self._statement(at)):
                 return at, False
