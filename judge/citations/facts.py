@@ -46,7 +46,7 @@ _MONTHS = (
 ).split()
 
 FIGURES = frozenset(
-    [*_WORDS, *_LARGE, *_UNITS, *(f"{unit}s" for unit in _UNITS), *_MONTHS, "cent", "twice"]
+    [*_WORDS, *_LARGE, *_UNITS, *(f"{unit}s" for unit in _UNITS), *_MONTHS, "per", "cent", "twice"]
 )
 """Words of numbers, units and dates, which are compared as facts and not as words."""
 
