@@ -163,15 +163,7 @@ def _close(text: str, items: list[_Item], first: int, end: int) -> None:
     items[first:] = [_Item(bracket.start, end, node=group)]
 
 
-<<<<<<< HEAD
-def _begins_word(text: str, bracket: _Item) -> bool:
-    return not bracket.start or text[bracket.start - 1] == "(" or text[bracket.start - 1].isspace()
-
-
-def _check_closed(text: str, items: Sequence[_Item], opened: Sequence[int]) -> None:
-=======
 def _check_closed(items: Sequence[_Item], opened: Sequence[int]) -> None:
->>>>>>> area-e
     """Raise BadScope if one of the *opened* brackets begins a scope and is not closed."""
     unclosed, begins_scope = set(opened), False
     for number in reversed(range(len(items))):
