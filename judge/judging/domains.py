@@ -46,10 +46,6 @@ STORY_WORDS = 50
 """When question and story have at least so many words and the question says nothing of the best
 domain, the story may mention it in passing: it then needs the score of the longest texts."""
 
-READ_WORDS = 500
-READ_CHARACTERS = 3000
-"""What is read of a context: a story says early what it is about."""
-
 MIN_LEAD = 0.2
 CLEAR_FACTOR = 2.0
 """The best domain must lead the second by MIN_LEAD, since pages of the wrong domain do more harm
@@ -184,15 +180,10 @@ def detect_domain(detector: Detector, dispute: Dispute) -> Detection:
 def weigh_evidence(detector: Detector, dispute: Dispute) -> DomainEvidence:
     """The matches and scores of each domain in *dispute*, and the score that is needed."""
     count = len(dispute.context.words)
-    context = replace(
-        dispute.context,
-        folded=dispute.context.folded[:READ_CHARACTERS],
-        words=dispute.context.words[:READ_WORDS],
-    )
     hint_factor = math.sqrt(HINT_WORDS / max(count, HINT_WORDS))
     matches: list[dict[str, DomainMatch]] = [{} for _ in detector.domains]
     _add_matches(matches, detector, dispute.query, QUERY_FACTOR, QUERY_FACTOR, is_asked=True)
-    _add_matches(matches, detector, context, 1.0, hint_factor, is_asked=False)
+    _add_matches(matches, detector, dispute.context.beginning, 1.0, hint_factor, is_asked=False)
     scores = _ranking(detector, matches)
     words = count + len(dispute.query.words)
     for_length, for_question, for_runner_up = _needed_for_length(words), None, None

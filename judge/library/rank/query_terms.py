@@ -57,7 +57,10 @@ def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
     entries: dict[int, float] = {}
     shown: dict[str | int, str] = {}
     rows: list[bytes] = []
-    for words, factor in ((dispute.query.words, QUERY_FACTOR), (dispute.context.words, 1.0)):
+    for words, factor in (
+        (dispute.query.words, QUERY_FACTOR),
+        (dispute.context.beginning.words, 1.0),
+    ):
         phrases = find_phrases(index.thesaurus, words)
         for found in phrases:
             weight = factor * (SINGLE_WORD_FACTOR if len(found.phrase.stems) == 1 else 1.0)
