@@ -41,8 +41,8 @@ PRODUCT_UNIT = FIXED_POINT_ONE**-2
 integer: sums are exact to at least four decimals."""
 
 
-IndexedWord = tuple[str, int, bool]
-"""The stem of a word, its row in the word vectors (0 for none), and whether it is searched for:
+IndexedWord = tuple[str, bytes, bool]
+"""The stem of a word, its row in the word vectors (empty for none), and whether it is searched for:
 it occurs in some page and says something about a subject."""
 
 
@@ -126,7 +126,7 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
 def _indexed(word: str, stems_in_pages: Container[str], thesaurus: Thesaurus) -> IndexedWord:
     [stem] = stems([word])
     if word in STOP_WORDS:
-        return stem, 0, False
+        return stem, b"", False
     is_ignored = word in thesaurus.storytelling or word.isdigit()
     return stem, load_word_vectors().row(stem), stem in stems_in_pages and not is_ignored
 

@@ -64,7 +64,7 @@ def test_replacing_a_well_known_name_is_a_changed_fact(one: str, other: str) -> 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("It took 24 to 48 hours.", "1 to 2 days"),
+        ("It took 24 to 48 hours.", "2 days"),
         ("It took 5 hours.", "18000 second"),
         ("It took 36 months.", "36 month"),
         ("He paid £2.50.", "2.5 money"),
