@@ -124,9 +124,3 @@ def test_an_empty_file_and_a_missing_one_are_exit_2(cli, disputes):
 def test_confused_disputes_are_listed_with_their_lines(cli, disputes):
     report = json.loads(cli("sources", "try", disputes(WRONG, WRONG), "--json").out)
     assert report["confusions"] == [{"labelled": "pubs", "detected": "default", "lines": [1, 2]}]
-
-
-def test_endless_file_is_refused(cli):
-    told = cli("sources", "try", "/dev/zero", "--offline")
-    assert told.code == 2
-    assert "is longer than" in told.err
