@@ -54,10 +54,10 @@ def test_page_in_two_domains_and_plain_http_are_findings():
         "[domains.x]\n" + page % ("http", "", "a") + "[domains.y]\n" + page % ("http", "/", "b")
     )
 
-    assert [(kind, path[1]) for kind, path, _ in told] == [
-        ("plain-http", "x"),
-        ("duplicate-page", "y"),
-        ("plain-http", "y"),
+    assert [(kind, key) for kind, key, _ in told] == [
+        ("plain-http", "domains.x.sources[1].url"),
+        ("duplicate-page", "domains.y.sources[1].url"),
+        ("plain-http", "domains.y.sources[1].url"),
     ]
 
 
@@ -73,9 +73,9 @@ def test_page_listed_twice_in_different_spellings_is_a_finding():
         parse_sources(f"[domains.x]\nterms = {{ a = 3 }}\nsources = [{rows}]"), Places(())
     )
 
-    assert [(item.key[2:], item.message) for item in found] == [
+    assert [(item.key, item.message) for item in found] == [
         (
-            ("sources", 1, "url"),
+            "domains.x.sources[2].url",
             "https://www.Example.org/a/#top stands in sources[1] too; keep it in one",
         )
     ]
