@@ -21,8 +21,7 @@ from judge.judging.domains import (
 from judge.library.dispute import read_dispute
 from judge.library.pages.approved_pages import PageLibrary
 from judge.library.rank.choose import choose_pages
-from judge.library.sources.catalog import parse_sources
-from judge.library.sources.packaged import Vocabulary
+from judge.library.sources.catalog import Vocabulary, parse_sources
 from judge.types.text_files import TextFile
 from judge.vocabulary.thesaurus import load_thesaurus
 
