@@ -76,10 +76,10 @@ async def test_retry_event_has_the_defects(opened):
     async with opened(ScriptedModel(BAD_REPLY, GOOD_REPLY)) as bench:
         told = await events_of(bench)
     assert told.names == [
-        *("domain", "references", "attempt", "field", "restart"),
-        *("attempt", *["field"] * 4, "verdict"),
+        *("domain", "references", "attempt", "restart"),
+        *("attempt", *["field"] * 5, "verdict"),
     ]
-    assert told.data_of("restart")["keeps"] == ["paraphrase"]
+    assert told.data_of("restart")["keeps"] == []
     defects = told.data_of("restart")["defects"]
     assert {"rule", "field", "expected", "hard"} == set(defects[0])
     assert ("citation", "summary") in {(d["rule"], d["field"]) for d in defects}
