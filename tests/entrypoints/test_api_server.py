@@ -86,7 +86,7 @@ async def test_sigterm_lets_a_request_and_a_stream_finish(world):
             client.stream("POST", "/api/judge/stream", json=DISPUTE) as stream,
         ):
             pieces = stream.aiter_text()
-            assert "event: references" in await anext(pieces)  # before the model answers
+            assert "event: domain" in await anext(pieces)  # before the model answers
             asking = asyncio.create_task(client.post("/api/judge", json=DISPUTE))
             await until(lambda: len(world.gemini.seen) == 2)
             server.process.send_signal(signal.SIGTERM)
