@@ -86,7 +86,8 @@ def plan_indexing(
             record.path if record and not options.document_id else file.path
         )
         if owner != file.path and (key in paths_by_id or exists(owner)):
-            problems.append(_clash(file, owner))
+            reason = f"would have the same id as {owner}; add it with --folder"
+            problems.append(IndexingProblem(file.shown, reason))
             continue
         paths_by_id[key] = file.path
         if file.size_bytes > MAX_BYTES:
@@ -118,11 +119,6 @@ def _meta(
         mtime_ns=file.mtime_ns,
         size_bytes=file.size_bytes,
     )
-
-
-def _clash(file: FoundFile, owner: str) -> IndexingProblem:
-    """The problem of a file whose id belongs to that at *owner*."""
-    return IndexingProblem(file.shown, f"would have the same id as {owner}; add it with --folder")
 
 
 def _is_unchanged(file: FoundFile, meta: DocumentMetadata, record: IndexedDocument) -> bool:

@@ -97,16 +97,13 @@ class DocumentSearch:
         self.index = index
         self.catalogue = catalogue
         self._clock = clock
-        self._views: dict[Viewer, DocumentSearch] = {}
 
     def seen_by(self, viewer: Viewer) -> "DocumentSearch":
-        """The same search over what *viewer* may see; cached by viewer."""
+        """The same search over what *viewer* may see."""
         if viewer.sees_all:
             return self
-        if viewer not in self._views:
-            documents = VisibleDocuments(self.index, self.catalogue, self._clock, viewer)
-            self._views[viewer] = DocumentSearch(documents, documents, self._clock)
-        return self._views[viewer]
+        documents = VisibleDocuments(self.index, self.catalogue, viewer)
+        return DocumentSearch(documents, documents, self._clock)
 
     async def search(self, parameters: SearchParameters) -> SearchOutcome:
         """The relevant passages; raises EmptyQuery, BadScope and IndexUnavailable."""

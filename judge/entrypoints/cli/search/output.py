@@ -30,14 +30,13 @@ class Results:
     hint: str | None = None
 
     @property
-    def characters(self) -> int:
-        """The length of all texts together."""
-        return sum(len(hit.passage.text) for hit in self.hits)
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The paths of the hits, each once, the best hit's first."""
-        return tuple(dict.fromkeys(hit.passage.path for hit in self.hits))
+    def context(self) -> dict[str, Any]:
+        """The hits as one context: how many, how long, and their paths, the best hit's first."""
+        return {
+            "chunk_count": len(self.hits),
+            "total_chars": sum(len(hit.passage.text) for hit in self.hits),
+            "sources": list(dict.fromkeys(hit.passage.path for hit in self.hits)),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +77,11 @@ def results_text(results: Results) -> str:
         lines += [_DOUBLE, ""]
         for rank, hit in enumerate(results.hits, start=1):
             lines += _hit_lines(rank, hit)
+        count, characters, sources = results.context.values()
         lines += [
             _DOUBLE,
-            f"Context assembled: {len(results.hits)} chunks, {results.characters} characters",
-            f"Sources: {len(results.sources)} unique pages",
+            f"Context assembled: {count} chunks, {characters} characters",
+            f"Sources: {len(sources)} unique pages",
         ]
     else:
         lines.append(NOTHING)
@@ -98,11 +98,7 @@ def results_json(results: Results) -> str:
         "chunks": [_chunk(rank, hit) for rank, hit in enumerate(results.hits, start=1)],
     }
     if results.hits:
-        body["context"] = {
-            "chunk_count": len(results.hits),
-            "total_chars": results.characters,
-            "sources": list(results.sources),
-        }
+        body["context"] = results.context
     else:
         body["message"] = NOTHING
     if results.hint:

@@ -17,7 +17,7 @@ from judge.library.extract.document_reader import (
 )
 from judge.library.indexing.indexer import COMMIT_EVERY_S, DocumentIndexer
 from judge.library.indexing.plan import IndexingOptions, plan_indexing
-from judge.library.indexing.web_pages import fetch_page, is_url
+from judge.library.indexing.web_pages import fetch_page
 from judge.types.references import NotModified
 from judge.types.search import FileScan, FoundFile, PdfText
 from tests.fakes.clock import FakeClock
@@ -264,19 +264,10 @@ def test_title_and_chapter_come_from_the_text_or_the_place(content, name, title,
     assert (document.passages[0].title, document.passages[0].chapter) == (title, chapter)
 
 
-def test_given_title_wins_and_without_a_folder_there_is_no_chapter():
-    (passage,) = read_document(b"x", meta("a.txt", title="Mine"), read_pdf).passages
-    assert (passage.title, passage.chapter) == ("Mine", None)
-
-
 @pytest.mark.parametrize("name", ["", " ", "*", "a\nb", "x" * 101])
 def test_a_collection_needs_a_name(name):
     with pytest.raises(InvalidRequest, match="no name for a collection"):
         check_collection(name)
-
-
-def test_a_name_is_trimmed():
-    assert check_collection(" my docs ") == "my docs"
 
 
 PAGE = "https://example.org/terms"
@@ -319,11 +310,6 @@ async def test_unavailable_page_is_explained():
     fetcher.fail(PAGE, "robots")
     with pytest.raises(UnreadableDocument, match="robots"):
         await fetch_page(fetcher, PAGE, OPTIONS)
-
-
-def test_urls_are_distinguished_from_paths():
-    assert is_url("HTTPS://x.org")
-    assert not is_url("./http/readme.md")
 
 
 async def test_places_are_files_and_pages_and_all_are_counted():

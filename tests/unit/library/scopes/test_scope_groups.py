@@ -39,6 +39,8 @@ def extract_mentions(query: str, now: datetime) -> tuple[str, Scope]:
         ("-(@tag:a @tag:b)", "-(@tag:a @tag:b)"),
         ("-(-(@tag:a @tag:b))", "@tag:a @tag:b"),
         ("-(-@tag:a)", "@tag:a"),
+        ("NOT @tag:a !@tag:b –@tag:c −@tag:d", "-@tag:a -@tag:b -@tag:c -@tag:d"),
+        ("not (@tag:a OR @tag:b) !(@tag:c)", "-(@tag:a OR @tag:b) -@tag:c"),
         ("(@tag:a OR @*)", "@*"),
         (
             '(@tag:"(x) OR y" OR @document:notes(1).md)',
@@ -175,22 +177,7 @@ def test_filters_applied_shows_brackets():
 
 
 PIECES = st.sampled_from(
-    [
-        "(",
-        ")",
-        "-(",
-        " ",
-        " OR ",
-        " AND ",
-        " or ",
-        "@tag:a",
-        "-@tag:b",
-        "@*",
-        " word ",
-        '"x',
-        ",",
-        "-",
-    ]
+    '(| )|-(| | OR | AND | or | NOT |@tag:a|-@tag:b|!@tag:b|@*| word |"x|,|-|–'.split("|")
 )
 
 

@@ -76,15 +76,6 @@ def test_a_star_or_nothing_is_everywhere(text):
     assert clauses(text) == ()
 
 
-def test_several_mentions_are_combined_with_and():
-    scope = parse_scope("@folder:2024 @tag:published -@collection:drafts", NOW)
-    assert [(c.kind, c.is_excluded) for c in scope.clauses] == [
-        ("folder", False),
-        ("tag", False),
-        ("collection", True),
-    ]
-
-
 @pytest.mark.parametrize(
     ("value", "after", "before"),
     [
@@ -196,12 +187,6 @@ def test_an_unknown_kind_names_the_valid_ones():
     assert caught.value.valid == KINDS == ("collection", "document", "folder", "tag", "modified")
 
 
-def test_a_bad_date_names_the_forms_that_are_understood():
-    with pytest.raises(BadScope) as caught:
-        parse_scope("@modified:soon", NOW)
-    assert "last-week" in caught.value.valid
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -286,11 +271,6 @@ def test_joined_scopes_hold_all_their_clauses_once():
     assert all_of(a, b).clauses == (*a.clauses, b.clauses[0])
 
 
-def test_everywhere_is_formatted_as_empty():
-    assert format_scope(Scope()) == {}
-    assert scope_text(Scope()) == "@*"
-
-
 def test_scope_is_formatted_as_parsed():
     told = format_scope(parse_scope("@folder:2024/q1 -@tag:X @modified:2025-01-01..", NOW))
     assert told == {
@@ -301,12 +281,6 @@ def test_scope_is_formatted_as_parsed():
             {"kind": "modified", "after": day("2025-01-01"), "before": None, "excluded": False},
         ],
     }
-
-
-def test_a_folder_without_what_is_below_says_so():
-    scope = Scope((Clause("folder", ("a",), is_recursive=False),))
-    assert scope_text(scope) == '@folder:"a/."'
-    assert parse_scope(scope_text(scope), NOW) == scope
 
 
 def test_the_nearest_name_ignores_case_and_may_be_none():
@@ -370,16 +344,6 @@ def test_formatted_scope_parses_to_the_same_scope(scope):
     assert extract_mentions(f"revenue {written}", NOW) == ("revenue", scope)
 
 
-@given(st.lists(CLAUSES, max_size=3).map(tuple), st.text('abc @-:"“”,?.', max_size=20))
-def test_query_cannot_remove_a_clause(made, text):
-    scope = Scope(made)
-    try:
-        _, more = extract_mentions(text, NOW)
-    except BadScope:
-        return
-    assert set(scope.clauses) <= set(all_of(scope, more).clauses)
-
-
 @given(st.text(max_size=80))
 def test_any_text_is_parsed_or_refused_with_a_message(text):
     try:
@@ -388,29 +352,6 @@ def test_any_text_is_parsed_or_refused_with_a_message(text):
         rest, scope = str(error), Scope()
     assert rest or not text.strip() or scope.clauses or "*" in text
     assert all(clause.kind in KINDS for clause in mentioned(scope))
-
-
-@given(st.text('@-* abctgfolder:,"“”.?()\\', max_size=40))
-def test_nothing_is_lost_from_a_query_without_mentions(text):
-    try:
-        rest, scope = extract_mentions(text, NOW)
-    except BadScope:
-        return
-    if not scope.clauses and "*" not in text:
-        assert rest == text
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["@folder:/", '@folder:"/."', '-@folder:"a/."', "@folder:a,b", '@tag:"/."', "@tag:A"],
-)
-def test_parsed_scope_is_formatted_as_it_was_written(text):
-    assert scope_text(parse_scope(text, NOW)) == text
-
-
-def test_suggestions_ignore_signs_and_brackets():
-    with pytest.raises(BadScope, match="did you mean @tag:"):
-        parse_scope("((-(tga:x", NOW)
 
 
 def test_a_scope_may_have_a_thousand_names_and_a_time_counts_as_one() -> None:

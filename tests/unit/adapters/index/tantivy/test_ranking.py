@@ -52,18 +52,6 @@ async def test_weight_of_a_repeated_query_word_saturates(ranked):
     assert (await ranked(question, *documents))[0] == "four"
 
 
-async def test_rare_word_decides_a_long_query_and_each_word_counts_in_a_short_one(ranked):
-    common = "heat noise engine drag", "speed metal wind"
-    documents = (
-        *[document(common[n % 2], id=f"common{n}") for n in range(40)],
-        document("flutter here it was seen", id="rare"),
-    )
-    short = "flutter and heat or noise or engine or drag"
-
-    assert (await ranked(short, *documents))[0].startswith("common")
-    assert (await ranked(f"{short} or speed or metal or wind", *documents))[0] == "rare"
-
-
 async def test_phrase_within_a_sentence_ranks_first_and_hides_nothing(ranked):
     found = await ranked(
         'he said "revenue data" and left',
