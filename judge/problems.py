@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, NotRequired, TypedDict, cast
 from urllib.parse import quote
 
-from codegraph.errors import AmbiguousSymbol, UnknownRepository
-
 from judge.errors import (
+    AmbiguousSymbol,
     BadScope,
     BudgetSpent,
     ContentBlocked,
@@ -24,6 +23,7 @@ from judge.errors import (
     NotFound,
     Overloaded,
     UnknownDomain,
+    UnknownRepository,
 )
 from judge.types.replies import Defect
 from judge.types.request_fields import BadFields, FieldError

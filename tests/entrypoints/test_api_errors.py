@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge import errors
+from judge.entrypoints.api import request_body
 from judge.entrypoints.api.middleware.requests import RequestMiddleware
 from judge.entrypoints.api.problem_responses import (
     ClientLeft,
@@ -272,9 +273,10 @@ async def test_internal_error_shows_only_a_request_id(opened):
     assert "boiler" not in bench.log.getvalue()
 
 
-async def test_slow_body_is_a_timeout():
+async def test_slow_body_is_a_timeout(monkeypatch):
+    monkeypatch.setattr(request_body, "BODY_TIMEOUT_S", 0.001)
     with pytest.raises(BadFields, match="in time"):
-        await read_body({"headers": []}, asyncio.Event().wait, timeout_s=0.001)
+        await read_body({"headers": []}, asyncio.Event().wait)
 
 
 @settings(max_examples=150, deadline=None)

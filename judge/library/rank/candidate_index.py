@@ -8,14 +8,14 @@ import math
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import mul
 
 from judge.library.rank.page_terms import PageTerms
 from judge.text.english import STOP_WORDS, stems
 from judge.text.relevance import idf
-from judge.text.word_cache import WordCache
 from judge.vocabulary.thesaurus import Thesaurus
 from judge.vocabulary.word_vectors import load_word_vectors
 
@@ -54,7 +54,7 @@ class CandidateIndex:
     for each stem and entry the gains of all pages in one big integer, 64 bits per page, so that one
     multiplication scores all pages: a tenth of the time of a loop. `text_vectors` are packed alike,
     an integer per dimension, and `negated_vectors` are their negatives, both with 1 added so that
-    no lane is negative. `domains` maps each domain to its pages, `words` each word to its stem.
+    no lane is negative. `domains` maps each domain to its pages, `words` looks up a word.
     """
 
     pages: tuple[PageTerms, ...]
@@ -65,7 +65,7 @@ class CandidateIndex:
     text_vectors: Sequence[int]
     negated_vectors: Sequence[int]
     domains: Mapping[str, frozenset[int]]
-    words: WordCache[IndexedWord]
+    words: Callable[[str], IndexedWord]
 
     def score_pages(
         self, terms: Collection[tuple[str | int, float]], text_vector: Iterable[float] = ()
@@ -119,7 +119,7 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
         text_vectors=text_vectors,
         negated_vectors=[twice - like for like in text_vectors],
         domains={domain: frozenset(numbers) for domain, numbers in domains.items()},
-        words=WordCache(lambda word: _indexed(word, idfs, thesaurus)),
+        words=lru_cache(maxsize=8192)(lambda word: _indexed(word, idfs, thesaurus)),
     )
 
 

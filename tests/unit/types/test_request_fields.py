@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.entrypoints.code_requests import CodeSearch, LineageRequest, WhereUsed
 from judge.entrypoints.mcp.document_tools import DocumentQuery, PassageQuery
-from judge.entrypoints.mcp.judge_tool import DisputeQuery
+from judge.entrypoints.mcp.tools import DisputeQuery
 from judge.golden.cases import GoldenCase
 from judge.golden.prices import Prices
 from judge.types.request_fields import (

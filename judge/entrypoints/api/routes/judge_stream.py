@@ -13,7 +13,6 @@ from litestar import post
 from litestar.datastructures import State
 from litestar.di import NamedDependency
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.openapi.spec import Example
 from litestar.serialization import encode_json
 from litestar.types import ASGIApp, Receive, Scope, Send
 
@@ -43,33 +42,6 @@ from judge.types.steps import (
     SupportAsked,
 )
 
-EXAMPLE_STREAM: Final = """\
-event: domain
-data: {"domain":"tenancy","domain_scores":[{"domain":"tenancy","score":5.0,"matched":["landlord"]}]}
-
-event: references
-data: {"references":[]}
-
-event: attempt
-data: {"number":1}
-
-event: field
-data: {"name":"paraphrase","value":"Your boiler is broken.","citations":[]}
-
-: still here
-
-event: restart
-data: {"defects":[{"rule":"citation","field":"personas.0.rationale","expected":"no number in any \
-bracket","hard":true}],"keeps":["paraphrase"]}
-
-event: attempt
-data: {"number":2}
-
-event: field
-data: {"name":"personas.0","value":{"name":"Therapist","verdict":"No","rationale":"You asked \
-politely.","key_points":["Rest.","Write.","Ask."]},"citations":[]}
-
-"""
 HEARTBEAT_S: Final = 8.0
 """Seconds of silence before a comment. 10 are promised; proxies often give up after 15 to 60."""
 
@@ -130,7 +102,6 @@ EVENTS = ResponseSpec(
     description="The events, from `domain` to `verdict` or `error`.",
     media_type=EVENT_STREAM,
     generate_examples=False,
-    examples=[Example(id="events", summary="Some of the events", value=EXAMPLE_STREAM)],
 )
 
 
