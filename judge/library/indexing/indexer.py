@@ -136,8 +136,9 @@ class DocumentIndexer:
         indexed = await self.catalogue.documents(options.collection)
         plan = plan_indexing(scan.files, indexed, options, exists=self.files.exists)
         problems = [IndexingProblem(path, reason) for path, reason in scan.problems]
-        if problems and options.replaces:
-            problems.append(IndexingProblem("--replace", NOTHING_REMOVED))
+        if problems and (options.replaces or options.prunes):
+            option = "--replace" if options.replaces else "--prune"
+            problems.append(IndexingProblem(option, NOTHING_REMOVED))
         report = IndexingReport(
             unchanged=plan.unchanged, links=scan.links, problems=[*problems, *plan.problems]
         )

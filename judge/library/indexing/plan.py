@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from judge.library.extract.document_reader import MAX_BYTES, DocumentMetadata
-from judge.library.scopes.scopes import folder_path
-from judge.types.search import FileScan, FoundFile, IndexedDocument, fold_name
+from judge.types.search import FileScan, FoundFile, IndexedDocument, fold_name, folder_path
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -139,15 +138,14 @@ def documents_to_remove(
 ) -> tuple[str, ...]:
     """The ids of documents to remove: with `replaces`, all whose file or page was not given.
 
-    Not if a path could not be read: it may be misspelled, and its documents are still wanted.
+    None if a path could not be read: it may be misspelled, and its documents are still wanted.
     """
-    removes_rest = options.replaces and not scan.problems
-    if not (removes_rest or options.prunes):
+    if scan.problems or not (options.replaces or options.prunes):
         return ()
     pages = {fold_name(options.document_id or url) for url in urls if options.replaces}
     return tuple(
         record.id
         for record in indexed
         if fold_name(record.id) not in plan.document_ids | pages
-        and (removes_rest or scan.covers(record.path))
+        and (options.replaces or scan.covers(record.path))
     )

@@ -344,14 +344,15 @@ async def test_missing_files_are_removed_only_on_request():
     assert (report.replaced, report.removed, bench.ids()) == (1, 1, ["002.md"])
 
 
-async def test_replacing_removes_nothing_if_a_path_cannot_be_read():
+@pytest.mark.parametrize("option", ["replaces", "prunes"])
+async def test_nothing_is_removed_if_a_path_cannot_be_read(option):
     files = many(2)
     bench = Bench({f.relative: b"Words." for f in files})
     await bench.add(*files)
-    options = IndexingOptions("docs", replaces=True)
+    options = IndexingOptions("docs", **{option: True})
     report = await bench.add(files[0], places=("docs", "broken"), options=options)
-    assert (report.replaced, report.removed, len(bench.ids())) == (1, 0, 2)
-    assert [problem.path for problem in report.problems] == ["broken", "--replace"]
+    assert (report.removed, len(bench.ids())) == (0, 2)
+    assert [problem.path for problem in report.problems] == ["broken", f"--{option[:-1]}"]
 
 
 async def test_documents_in_memory_are_indexed_atomically():
