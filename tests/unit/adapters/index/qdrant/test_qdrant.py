@@ -63,8 +63,9 @@ async def test_failing_embedder_stops_writing_before_anything_is_changed(client)
     assert (await index_of(client, None).around("default/d:0"))[0].text == "old"
 
 
-async def test_partly_written_document_is_not_listed(client):
-    """The first upsert of passages is interrupted, as by a kill."""
+async def test_partly_written_document_is_not_listed(client, monkeypatch):
+    """The last upsert of passages is interrupted, as by a kill."""
+    monkeypatch.setattr("judge.adapters.index.qdrant.writer.BATCH", 1)
     broken = _BrokenUpserts(client, whole=1)
 
     with pytest.raises(ConnectionError):
