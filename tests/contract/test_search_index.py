@@ -381,13 +381,6 @@ async def test_collections_with_slashes_have_distinct_passage_ids(engine):
         assert await engine.catalogue.around(passage.id) == (passage,)
 
 
-@pytest.mark.parametrize(
-    "passage_id", ["robots/nothing:0", "robots/perception/sensors:99", "", "x"]
-)
-async def test_unknown_id_gives_no_passage(robots, passage_id):
-    assert await robots.catalogue.around(passage_id, before=1, after=1) == ()
-
-
 async def test_empty_index_has_no_hits_and_an_empty_catalogue(engine):
     assert await engine.ids("robot") == []
     assert await engine.catalogue.around("a/b:0") == ()
@@ -462,14 +455,6 @@ async def test_names_are_compared_in_unicode_normal_form(engine):
     assert [stats.documents for stats in await engine.catalogue.collections()] == [1]
     for kind in ("collection", "document", "tag"):
         assert await engine.ids("two", Clause(kind, (decomposed,))) == [composed]
-
-
-async def test_same_document_id_in_two_collections_is_two_documents(engine):
-    await engine.add(document("robot", collection="a"), document("robot", collection="b"))
-
-    await engine.remove("a", ["doc"])
-
-    assert [h.passage.collection for h in (await engine.find("robot")).hits] == ["b"]
 
 
 async def test_documents_are_removed_and_unknown_ids_ignored(library):

@@ -10,7 +10,6 @@ from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from judge.bootstrap.corpus import open_search
@@ -195,13 +194,6 @@ async def test_search_by_get(shelf):
     )
 
 
-@pytest.mark.parametrize("twice", ["q=a&q=b", "q=a&query=b", "q=a&limit=1&limit=2"])
-async def test_unknown_query_parameters_are_refused(shelf, twice):
-    async with shelf() as at:
-        reply = await at.client.get(f"/api/search?{twice}")
-    assert (reply.status_code, reply.json()["type"]) == (400, "/problems/invalid-request")
-
-
 @pytest.mark.parametrize("query", ["q=caf%e9", "q=%ED%A0%80", "q=boiler&context=%ff"])
 async def test_a_query_string_that_is_no_utf_8_is_refused(shelf, query):
     async with shelf() as at:
@@ -238,25 +230,6 @@ async def test_invalid_scope_lists_the_valid_values(shelf, context, told, valid)
         problem = (await at.search(context=context)).json()
     assert problem["type"].endswith("bad-scope")
     assert told in problem["detail"]
-    assert valid in problem["valid"]
-
-
-@pytest.mark.parametrize(
-    ("filters", "valid"),
-    [
-        ({"collection_name": ""}, "leases"),
-        ({"collection_id": [" "]}, "leases"),
-        ({"tags": ["a", ""]}, "2025"),
-        ({"tags": "*"}, "2025"),
-        ({"folder_path": ""}, "flat"),
-        ({"document_id": ""}, "boiler.txt"),
-        ({"modified_after": ""}, "2025-01-31"),
-    ],
-)
-async def test_an_empty_filter_lists_the_valid_values(shelf, filters, valid):
-    async with shelf() as at:
-        problem = (await at.search(filters=filters)).json()
-    assert problem["type"].endswith("bad-scope")
     assert valid in problem["valid"]
 
 
@@ -300,15 +273,6 @@ async def test_unavailable_index_is_503_and_degrades_readiness(shelf):
         assert (ready.status_code, ready.json()["degraded"]) == (200, ["index"])
         reply = await at.search()
         assert (reply.status_code, reply.headers["retry-after"]) == (503, "5")
-
-
-async def test_index_warnings_are_in_the_reply(shelf):
-    async with shelf(()) as at:
-        index = FakeIndex()
-        index.warnings = ("Only the words were searched.",)
-        search = DocumentSearch(index, index, FakeClock())
-        use(at.bench, replace(at.bench.app.state.services.corpus, search=search))
-        assert (await at.search()).json()["warnings"] == ["Only the words were searched."]
 
 
 async def test_a_document_is_added_replaced_and_removed(shelf):
@@ -479,19 +443,6 @@ async def test_compressed_document_is_refused_and_byte_order_mark_accepted(shelf
     assert "compressed" in refused.json()["detail"]
 
 
-async def test_document_is_not_read_if_its_declared_length_is_too_large(shelf):
-    sent = []
-
-    async def body():
-        sent.append(1)
-        yield b" "
-
-    headers = {"content-type": "application/json", "content-length": str(100 * 1024 * 1024)}
-    async with shelf(()) as at:
-        reply = await at.client.post("/api/documents", content=body(), headers=headers)
-    assert (reply.status_code, sent) == (413, [])
-
-
 async def test_locked_index_is_503(shelf):
     async with shelf() as at:
         corpus = at.bench.app.state.services.corpus
@@ -512,18 +463,6 @@ async def test_search_and_documents_need_access(opened):
             for headers in ({}, user, admin)
         ]
     assert statuses == [401, 200, 200, 401, 403, 404]
-
-
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    query=st.text('abc @collection:"-,.*?()folder tag', max_size=40),
-    context=st.none() | st.text('@-:*,"abc foldertag', max_size=20),
-)
-async def test_any_query_is_answered_or_refused(shelf, query, context):
-    async with shelf(()) as at:
-        reply = await at.client.post("/api/search", json={"query": query, "context": context})
-    assert reply.status_code in {200, 400}
-    assert json.loads(reply.text)
 
 
 ANYTHING = st.recursive(

@@ -44,22 +44,6 @@ def subjects_of(text: str) -> list[float]:
     return [*touched, 0.0 if any(touched) else 1.0]
 
 
-class WordEmbedder:
-    """Texts are similar if they share most of their words, so it finds only what words find.
-
-    So the contract tests of keyword search can run on hybrid search too.
-    """
-
-    name = "words-512"
-    min_similarity = 0.4
-
-    async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
-        return [_counts(text) for text in texts]
-
-    async def embed_query(self, text: str) -> list[float]:
-        return _counts(text)
-
-
 def _counts(text: str) -> list[float]:
     vector = [0.0] * 512
     for word in re.findall(r"\w+", text.lower()) or ["nothing"]:

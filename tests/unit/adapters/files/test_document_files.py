@@ -98,11 +98,6 @@ def test_invalid_line_of_gitignore_matches_nothing(root):
     assert found(root) == ["a.txt", "b.md", "2024/q1/report.md"]
 
 
-def test_byte_order_mark_is_no_part_of_the_first_line_of_gitignore(root):
-    make(root, {".gitignore": "\ufeff2024/\ndata.csv\n"})
-    assert found(root) == ["a.txt", "b.md"]
-
-
 @pytest.mark.parametrize("glob", ["!", "[z-a]*", "a\\"])
 def test_invalid_glob_is_refused(root, glob):
     with pytest.raises(InvalidRequest, match="is no pattern of file names"):
@@ -138,11 +133,6 @@ def test_missing_path_is_a_problem_and_the_rest_is_found(root, tmp_path):
     assert len(result.files) == 1
     assert result.problems[0][1] == "No such file or directory"
     assert len(result.problems) == 2
-
-
-def test_an_empty_path_is_not_the_working_directory():
-    result = FILES.scan([""])
-    assert (result.files, result.problems) == ((), (("''", "is no path"),))
 
 
 def test_file_name_of_invalid_utf8_can_be_opened_and_printed(root):

@@ -57,11 +57,6 @@ def test_new_file_is_read_with_its_collection_folder_and_id():
     assert task.indexed is None
 
 
-def test_folder_option_is_a_prefix_of_id_and_folder():
-    (task,) = plan(file("x/a.md"), options=IndexingOptions("docs", folder="/top/")).tasks
-    assert (task.meta.document_id, task.meta.folder) == ("top/x/a.md", "top/x")
-
-
 def test_an_unchanged_file_is_not_even_opened():
     found = plan(file("a.md"), indexed=records_of(file("a.md")))
     assert (found.tasks, found.unchanged, found.document_ids) == ((), 1, {"a.md"})
@@ -183,15 +178,6 @@ async def test_a_touched_file_of_the_same_text_is_not_written_again():
     assert (report.unchanged, report.replaced) == (1, 0)
     again = await bench.add(file("a.md"), options=IndexingOptions("docs", replaces=True))
     assert again.replaced == 1
-
-
-async def test_changed_file_replaces_its_document():
-    bench = Bench({"a.md": b"Words."})
-    await bench.add(file("a.md"))
-    bench.contents["a.md"] = b"Other words."
-    report = await bench.add(file("a.md", mtime_ns=9_000))
-    (document,) = bench.index.documents_by_key.values()
-    assert (report.replaced, document.passages[0].text) == (1, "Other words.")
 
 
 @pytest.mark.parametrize("content", [b"", b"x\0", b"\xef\xbb\xbf", "\r\n".encode("utf-16")])
@@ -384,14 +370,6 @@ async def test_many_pdfs_at_once_leave_threads_for_other_work():
         may_end.set()
     await asyncio.gather(*adding)
     assert bench.ids() == sorted(["a.md", *names])
-
-
-async def test_given_time_of_a_page_is_used():
-    bench = Bench({})
-    bench.fetcher.page(PAGE, "<p>x", last_modified="Wed, 01 Jan 2025 10:00:00 GMT")
-    moment = datetime(2020, 1, 1, tzinfo=UTC)
-    assert (await bench.indexer.add_page(PAGE, OPTIONS, modified=moment)).modified == moment
-    assert (await bench.indexer.add_page(PAGE, OPTIONS)).modified > moment
 
 
 async def test_documents_are_removed_by_id_and_unknown_ids_reported():

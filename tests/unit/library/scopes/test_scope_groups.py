@@ -89,10 +89,6 @@ def test_brackets_and_operators_without_mentions_are_text(query):
     assert extract_mentions(query, NOW) == (query, EVERYWHERE)
 
 
-def test_lower_case_or_beside_a_word_is_a_word():
-    assert extract_mentions("now or @tag:a or then", NOW) == ("now or or then", A)
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [

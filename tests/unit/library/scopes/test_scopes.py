@@ -20,7 +20,7 @@ from judge.library.scopes.scopes import (
     parse_scope,
     scope_text,
 )
-from judge.types.search import EVERYWHERE, Clause, Scope, mentioned
+from judge.types.search import EVERYWHERE, Clause, Scope
 
 NOW = datetime(2025, 3, 14, 15, 9, tzinfo=UTC)
 
@@ -249,28 +249,6 @@ def test_other_text_with_an_at_sign_is_query(query):
     assert extract_mentions(query, NOW) == (query, Scope())
 
 
-@pytest.mark.parametrize(
-    ("query", "has_mentions"),
-    [
-        ("x", False),
-        ("x (y)", False),
-        ("x @*", True),
-        ("x @collection:a", True),
-        ("x @collection:*", True),
-        ("x -@collection:a", True),
-        ("x @tag:a", True),
-        ("x (@tag:a OR @*)", True),
-    ],
-)
-def test_query_says_whether_it_has_a_scope(query, has_mentions):
-    assert extract_scope(query, NOW).has_mentions is has_mentions
-
-
-def test_joined_scopes_hold_all_their_clauses_once():
-    a, b = parse_scope("@tag:a", NOW), parse_scope("-@collection:c @tag:a", NOW)
-    assert all_of(a, b).clauses == (*a.clauses, b.clauses[0])
-
-
 def test_scope_is_formatted_as_parsed():
     told = format_scope(parse_scope("@folder:2024/q1 -@tag:X @modified:2025-01-01..", NOW))
     assert told == {
@@ -342,16 +320,6 @@ def test_formatted_scope_parses_to_the_same_scope(scope):
     written = scope_text(scope)
     assert parse_scope(written, NOW) == scope
     assert extract_mentions(f"revenue {written}", NOW) == ("revenue", scope)
-
-
-@given(st.text(max_size=80))
-def test_any_text_is_parsed_or_refused_with_a_message(text):
-    try:
-        rest, scope = extract_mentions(text, NOW)
-    except BadScope as error:
-        rest, scope = str(error), Scope()
-    assert rest or not text.strip() or scope.clauses or "*" in text
-    assert all(clause.kind in KINDS for clause in mentioned(scope))
 
 
 def test_a_scope_may_have_a_thousand_names_and_a_time_counts_as_one() -> None:

@@ -141,15 +141,6 @@ async def test_unreachable_server_is_named(ask, unused_tcp_port):
             await ask(qdrant.index)
 
 
-async def test_unreachable_server_stops_writing(unused_tcp_port):
-    url = f"http://127.0.0.1:{unused_tcp_port}"
-    async with opened(url) as qdrant, qdrant.store.writing() as writer:
-        with pytest.raises(IndexUnavailable):
-            await writer.replace(HARBOUR)
-        with pytest.raises(IndexUnavailable):
-            await writer.remove("a", ["b"])
-
-
 async def test_missing_package_is_a_configuration_error(monkeypatch):
     monkeypatch.delitem(sys.modules, "judge.adapters.index.qdrant.index", raising=False)
     monkeypatch.setitem(sys.modules, "qdrant_client", None)

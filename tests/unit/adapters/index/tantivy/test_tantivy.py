@@ -1,7 +1,6 @@
 """What is specific to Tantivy: its folder, its lock, and several processes."""
 
 import asyncio
-import shutil
 import signal
 import subprocess
 import sys
@@ -45,16 +44,6 @@ def other_process(task, folder):
             yield process
         finally:
             process.kill()
-
-
-async def test_open_reader_sees_each_commit_at_once(tmp_path):
-    index = TantivyIndex(tmp_path)
-    assert await ids(index) == []
-
-    await add(tmp_path, document("robot", id="one"))
-    assert await ids(index) == ["one"]
-    await add(tmp_path, document("robot", id="two"))
-    assert await ids(index) == ["one", "two"]
 
 
 async def test_reader_sees_the_commits_of_another_process(tmp_path):
@@ -194,18 +183,6 @@ async def test_files_left_by_a_full_disk_are_removed_before_writing(tmp_path):
 
     assert len(left) > len(set(index_folder(tmp_path).iterdir()))
     assert await ids(TantivyIndex(tmp_path)) == ["kept"]
-
-
-async def test_index_that_was_deleted_is_empty_and_can_be_made_again(tmp_path):
-    await add(tmp_path, document("robot", id="one"))
-    index = TantivyIndex(tmp_path)
-    assert await ids(index) == ["one"]
-
-    shutil.rmtree(index_folder(tmp_path))
-
-    assert await ids(index) == []
-    await add(tmp_path, document("robot", id="two"))
-    assert await ids(index) == ["two"]
 
 
 async def test_replacing_in_one_commit_counts_each_document_once(tmp_path):
