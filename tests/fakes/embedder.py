@@ -1,7 +1,5 @@
 """Embedders whose vectors count the subjects or words of a text."""
 
-import re
-import zlib
 from collections.abc import Sequence
 
 from judge.errors import EmbedderUnavailable
@@ -42,10 +40,3 @@ def subjects_of(text: str) -> list[float]:
     lower = text.lower()
     touched = [float(any(word in lower for word in subject)) for subject in SUBJECTS]
     return [*touched, 0.0 if any(touched) else 1.0]
-
-
-def _counts(text: str) -> list[float]:
-    vector = [0.0] * 512
-    for word in re.findall(r"\w+", text.lower()) or ["nothing"]:
-        vector[zlib.crc32(word.encode()) % 512] += 1.0
-    return vector
