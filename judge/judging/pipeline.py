@@ -32,11 +32,11 @@ from judge.library.dispute import read_dispute
 from judge.ports import Clock, Journal
 from judge.types.replies import ModelReply
 from judge.types.requests import JudgeRequest
-from judge.types.results import JudgeResult
-from judge.types.steps import (
+from judge.types.results import (
     AttemptStarted,
     DomainDetected,
     Emit,
+    JudgeResult,
     ReferencesReady,
     Step,
     SupportAsked,

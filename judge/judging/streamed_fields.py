@@ -30,9 +30,9 @@ from judge.judging.verdicts.reply_schema import (
     without_opening_fence,
 )
 from judge.ports import LanguageModel, OnText, ignore_text
-from judge.types.or_none import OrNone
 from judge.types.replies import CheckedField, Defect, Prompt
-from judge.types.steps import Emit, FieldChecked, Restarted
+from judge.types.request_fields import OrNone
+from judge.types.results import Emit, FieldChecked, Restarted
 
 MIN_GROWTH = 0.02
 """A partial reply is parsed again after growing by this share, so that parsing stays linear."""

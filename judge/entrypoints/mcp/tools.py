@@ -38,10 +38,10 @@ from judge.entrypoints.mcp.document_tools import (
 from judge.entrypoints.mcp.results import MAX_BYTES, Json, size_of
 from judge.text.english import counted
 from judge.types.requests import JudgeRequest
-from judge.types.results import JudgeResult
-from judge.types.steps import (
+from judge.types.results import (
     AttemptStarted,
     DomainDetected,
+    JudgeResult,
     ReferencesReady,
     Restarted,
     Step,

@@ -17,8 +17,7 @@ from judge.judging.streamed_fields import StreamedFields, complete_members
 from judge.judging.verdicts.reply_schema import MAX_REPLY_LENGTH
 from judge.ports import LanguageModel
 from judge.types.replies import ModelReply
-from judge.types.results import JudgeResult
-from judge.types.steps import FieldChecked, Restarted, Step
+from judge.types.results import FieldChecked, JudgeResult, Restarted, Step
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel, StreamedReply, streamed

@@ -2,7 +2,6 @@
 
 import hashlib
 from codecs import BOM_UTF8
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
@@ -35,12 +34,10 @@ BYTES_OF_JSON = 3
 
 SMALLER = f"A document may have {MAX_BYTES // 1024 // 1024} MiB. Split it."
 
-MAX_FIELD = 64 * 1024
-"""Characters of a field beside the file; to split ten million commas into tags took 1.4 s."""
-
 MAX_TAGS = 1000
 """Per document. A body has room for millions, which would hold up all other requests."""
 
+AnyRequest = Request[Any, Any, Any]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
@@ -91,7 +88,7 @@ FORM = {
     responses=problems(*KEYED, "too-large", "unsupported-media-type", "index-unavailable"),
 )
 async def add_document(
-    request: Request[Any, Any, Any], services: NamedDependency[Services]
+    request: AnyRequest, services: NamedDependency[Services]
 ) -> Response[DocumentAdded]:
     """Index one document.
 
@@ -123,9 +120,7 @@ async def add_document(
     response_description="It is gone.",
     responses=problems(*KEYED, "not-found", "index-unavailable"),
 )
-async def remove_document(
-    request: Request[Any, Any, Any], services: NamedDependency[Services]
-) -> None:
+async def remove_document(request: AnyRequest, services: NamedDependency[Services]) -> None:
     """Take one document out of the index.
 
     The id may hold slashes.
@@ -136,14 +131,14 @@ async def remove_document(
         raise NotFound(f"There is no document {document_id!r} in {collection!r}.")
 
 
-def _collection_and_id(request: Request[Any, Any, Any]) -> tuple[str, str]:
+def _collection_and_id(request: AnyRequest) -> tuple[str, str]:
     """Collection and id from the raw path: routing merges double slashes, which URLs have."""
     raw = request.scope["raw_path"].partition(b"?")[0].decode("ascii", "replace")
     collection, _, document_id = raw.partition("/documents/")[2].partition("/")
     return unquote(collection), unquote(document_id)
 
 
-async def _sent(request: Request[Any, Any, Any], collection: str) -> tuple[NewDocument, str, bytes]:
+async def _sent(request: AnyRequest, collection: str) -> tuple[NewDocument, str, bytes]:
     """The document as described, its name and its bytes; *collection* is the default of a file."""
     content_type = request.headers.get("content-type", "")
     if is_json(content_type):
@@ -153,42 +148,37 @@ async def _sent(request: Request[Any, Any, Any], collection: str) -> tuple[NewDo
         if (new.text is None) == (new.url is None):
             raise BadFields([FieldError("text", "or url must be there, and not both")])
         return new, new.document_id or "", (new.text or "").encode()
+    return await _sent_as_form(request, content_type, collection)
+
+
+async def _sent_as_form(
+    request: AnyRequest, content_type: str, collection: str
+) -> tuple[NewDocument, str, bytes]:
     if not content_type.startswith("multipart/form-data") or "boundary=" not in content_type:
         raise RequestRefused("unsupported-media-type")
     try:
-        sent = list((await request.form()).multi_items())
+        sent = (await request.form()).dict()
     except RequestEntityTooLarge:
         raise RequestRefused("too-large", SMALLER) from None
     except (UnicodeError, LookupError):
         raise BadFields([FieldError("body", "must have fields that are text in UTF-8")]) from None
-    files = [value for _, value in sent if isinstance(value, UploadFile)]
+    files = [value for values in sent.values() for value in values if isinstance(value, UploadFile)]
     if len(files) != 1:
         raise BadFields([FieldError("file", f"must be there once, not {len(files)} times")])
     name = files[0].filename.replace("\\", "/").rpartition("/")[2]
+    fields = {
+        field: values if len(values) > 1 else values[0]
+        for field, values in sent.items()
+        if files[0] not in values
+    }
+    if tags := sent.get("tags"):
+        fields["tags"] = [tag for tag in ",".join(map(str, tags)).split(",") if tag.strip()]
     # As its id a file's name has the limits of any id.
-    fields = {"collection": collection, "document_id": name or None, **_form_fields(sent)}
-    new = parse_fields(NewDocument, fields)
+    defaults = {"collection": collection, "document_id": name or None}
+    new = parse_fields(NewDocument, defaults | fields)
     if new.text is not None or new.url is not None:
         raise BadFields([FieldError("file", "must be alone, without text and url")])
     return new, name, await files[0].read()
-
-
-def _form_fields(sent: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """The fields beside the file; `tags` is a list."""
-    fields: dict[str, Any] = {}
-    for name, value in sent:
-        if isinstance(value, UploadFile):
-            continue
-        if len(value) > MAX_FIELD:
-            raise BadFields([FieldError(name, f"must have at most {MAX_FIELD} characters")])
-        if name == "tags":
-            tags = [tag.strip() for tag in value.split(",") if tag.strip()]
-            fields[name] = [*fields.get(name, []), *tags]
-        elif name in fields:
-            raise BadFields([FieldError(name, "must be there once")])
-        else:
-            fields[name] = value
-    return fields
 
 
 def _metadata(

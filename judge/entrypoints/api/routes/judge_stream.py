@@ -31,11 +31,11 @@ from judge.entrypoints.api.routes.judge import (
 from judge.entrypoints.event_log import log_error, log_judgement
 from judge.problems import DefectDetails, ProblemDetails, as_body, defect_details
 from judge.types.requests import JudgeRequest
-from judge.types.results import JudgeResult
-from judge.types.steps import (
+from judge.types.results import (
     AttemptStarted,
     DomainDetected,
     FieldChecked,
+    JudgeResult,
     ReferencesReady,
     Restarted,
     Step,
@@ -149,7 +149,7 @@ class JudgementStream:
         Raises what the pipeline raises before its first step.
         """
         try:
-            await unless_client_leaves(receive, self._serve(scope, send), after_s=0)
+            await unless_client_leaves(receive, self._serve(scope, send))
         except ClientLeft as left:
             scope["state"]["final_status"] = left.problem.kind.status
         else:
