@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 from judge.golden.case_reader import StoredCase
 from judge.golden.comparison import AnswerChange, DiffPart, answer_changes, diff, prompt_changes
 from judge.golden.differences import Difference
+from judge.golden.replay import ReplayedReply
 from judge.golden.results import Answer, CaseScore, Result, Run, State, by_case
 
 MAX_VALUE = 240
@@ -221,16 +222,18 @@ def _answer_parts(result: Result, change: AnswerChange | None) -> Iterator[str]:
     if not result.answer:
         return
     if not result.has_passed or any(reply.rules for reply in result.answer.replies):
-        replies = [
-            (", ".join(map(str, reply.defects or reply.rules)), reply.text)
-            for reply in result.answer.replies
-        ]
+        replies = [("; ".join(_broken_rules(reply)), reply.text) for reply in result.answer.replies]
         yield _details("What the model replied", _table(("Rules that it broke", "Reply"), replies))
     text = answer_text(result.answer)
     if change and change.body and change.before.answer:
         parts = diff(answer_text(change.before.answer), text)
         yield _details("The answer changed", _diff(parts), is_open=True)
     yield _details("The answer", f"<pre>{escape(text)}</pre>")
+
+
+def _broken_rules(reply: ReplayedReply) -> Sequence[str]:
+    broken = [f"{d.rule} in {d.field}: expected {d.expected}" for d in reply.defects]
+    return broken or reply.rules
 
 
 def answer_text(answer: Answer) -> str:

@@ -27,6 +27,9 @@ Z_95 = 1.959964
 MAX_STORED_REPLAYS = 20
 """Older replays are removed; live runs, which cost money, never are."""
 
+MAX_LINE = 64 * 1024 * 1024
+"""Bytes of a line that are read, far more than an answer has: a device may never end a line."""
+
 State = Literal["passed", "failed", "unscored"]
 
 
@@ -198,7 +201,8 @@ def read_results(path: Path) -> list[Result]:
     """The results in *path*; raises ConfigurationError, which names a line that is invalid."""
     try:
         with path.open("rb") as file:
-            return [_result(path, *item) for item in enumerate(file, 1) if item[1].strip()]
+            lines = enumerate(iter(lambda: file.readline(MAX_LINE), b""), 1)
+            return [_result(path, number, line) for number, line in lines if line.strip()]
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error}.") from error
 

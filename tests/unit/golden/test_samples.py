@@ -70,11 +70,6 @@ def test_case_passes_if_its_rate_reaches_its_floor_whatever_unscored_answers_wer
     assert score.state == state
 
 
-def test_rate_is_of_the_scored_answers() -> None:
-    assert samples(3, 1, 2).rate == 0.75
-    assert samples(0, 0, 2).rate is None
-
-
 def test_thinking_tokens_are_priced_as_output() -> None:
     found = [sample(model="m", usage=Usage(1_000_000, 200_000, 300_000)), sample()]
     prices = Prices(currency="GBP", models={"m": Price(input=0.5, output=4)})
