@@ -160,4 +160,4 @@ def test_rule_that_is_broken_less_often_is_better() -> None:
 
 def test_samples_are_grouped_by_case_in_order() -> None:
     scores = by_case([sample("b"), sample("a"), sample("b", number=2)])
-    assert [(score.name, len(score.samples)) for score in scores] == [("b", 2), ("a", 1)]
+    assert [(score.name, len(score.results)) for score in scores] == [("b", 2), ("a", 1)]
