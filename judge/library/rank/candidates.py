@@ -147,11 +147,9 @@ def _passage_scores(page: PageTerms, passage_weights: Mapping[str, float]) -> li
     That serves as the neighbour after the last passage, and keeps `max` defined without passages.
     """
     scores = [0.0] * (len(page.page.passages) + 1)
-    passages, numbers, gains = page.passages, page.numbers, page.gains
-    for stem in filter(passages.__contains__, passage_weights):
-        value = passage_weights[stem]
-        for at in passages[stem]:
-            scores[numbers[at]] += value * gains[at]
+    for stem, weight in passage_weights.items():
+        for number, gain in page.passages.get(stem, {}).items():
+            scores[number] += weight * gain
     return scores
 
 
@@ -211,5 +209,5 @@ def _gains(
         if stem in gains:
             yield "word", stem, factor * index.idfs[stem] * gains[stem]
     for entry, factor in terms.entries.items():
-        if number in index.entries[entry]:
-            yield "thesaurus", entry, factor * index.entries[entry][number]
+        if number in index.gains[entry]:
+            yield "thesaurus", entry, factor * index.gains[entry][number]
