@@ -23,8 +23,7 @@ from judge.demo.site import example_site
 from judge.errors import JudgeError
 from judge.settings import DemoSettings
 from judge.types.requests import JudgeRequest
-from judge.types.results import JudgeResult
-from judge.types.steps import FieldChecked, ReferencesReady, Restarted, Step
+from judge.types.results import FieldChecked, JudgeResult, ReferencesReady, Restarted, Step
 from tests.fakes.journal import RecordingJournal
 
 LATE = (

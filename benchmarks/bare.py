@@ -11,8 +11,7 @@ from google.genai import types
 from litestar import Litestar, post
 from litestar.datastructures import State
 
-from judge.judging.prompts.personas import DEFAULT_PERSONAS
-from judge.judging.prompts.render import render_prompt
+from judge.judging.prompts import DEFAULT_PERSONAS, render_prompt
 from judge.judging.verdicts.reply_schema import reply_schema
 from judge.types.requests import JudgeRequest
 

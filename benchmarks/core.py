@@ -23,10 +23,9 @@ from judge.judging.care import find_safety
 from judge.judging.domains import choose_domain
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline
-from judge.judging.prompts.render import render_prompt
+from judge.judging.prompts import render_prompt
 from judge.judging.references import ReferenceCollector
-from judge.judging.results import build_result
-from judge.judging.run_context import Attempt, RunContext
+from judge.judging.results import Attempt, PreparedRequest, build_result
 from judge.judging.verdicts.check import check_reply
 from judge.library.dispute import read_dispute
 from judge.library.pages.retriever import SnippetRetriever
@@ -62,8 +61,10 @@ async def judge(
     replied = time.process_time_ns() - times[-1]
     checked = check_reply(reply, prompt)
     times.append(time.process_time_ns() - replied)
-    run = RunContext(request, known, detection, collected, safety, deadline, clock.monotonic())
-    build_result("1", run, [Attempt(reply, checked, False)])
+    prepared = PreparedRequest(
+        request, known, detection, collected, safety, deadline, clock.monotonic()
+    )
+    build_result("1", prepared, [Attempt(reply, checked, False)])
     times.append(time.process_time_ns() - replied)
     return [after - before for before, after in pairwise(times)]
 

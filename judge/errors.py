@@ -8,7 +8,9 @@ JudgeError
 │   ├── UnknownDomain       a domain that the sources file does not have
 │   ├── BadScope            an @scope that is invalid or names an unknown collection
 │   ├── UnreadableDocument  a document to be indexed has no text that can be read
+│   ├── AmbiguousSymbol     several definitions of the code have the name
 │   └── NotFound            the document, passage or symbol does not exist
+│       └── UnknownRepository   JUDGE_CODE_ROOTS has no repository of that name
 ├── FetchError              a page could not be fetched; it is left out
 ├── CacheUnavailable        the shared cache did not answer; the standby takes over
 ├── IndexUnavailable        the search index did not answer
@@ -84,6 +86,29 @@ class UnreadableDocument(InvalidRequest):
 
 class NotFound(InvalidRequest):
     """The document, passage or symbol that was named does not exist."""
+
+
+class AmbiguousSymbol(InvalidRequest):
+    """Several definitions of the code have the name; *candidates* are their full names."""
+
+    def __init__(self, message: str, candidates: Sequence[str]) -> None:
+        super().__init__(message)
+        self.candidates = tuple(candidates)
+
+
+class UnknownRepository(NotFound):
+    """JUDGE_CODE_ROOTS has no repository *name*, or several and none was named; *valid* are all."""
+
+    def __init__(self, name: str | None, valid: Sequence[str]) -> None:
+        names = ", ".join(valid)
+        if not valid:
+            text = "No repository may be asked about: set JUDGE_CODE_ROOTS=name=path."
+        elif name is None:
+            text = f"There are several repositories; name one of: {names}."
+        else:
+            text = f"There is no repository {name[:64]!r}. Valid are: {names}."
+        super().__init__(text)
+        self.valid = tuple(valid)
 
 
 class FetchError(JudgeError):

@@ -259,10 +259,8 @@ class VectorStorage(Protocol):
     async def missing(self) -> int:
         """How many passages have no vector; raises IndexUnavailable."""
 
-    async def complete(
-        self, advance: Callable[[int], None], should_stop: Callable[[], bool]
-    ) -> None:
-        """Make the missing vectors until *should_stop*; *advance* gets the size of each batch.
+    async def complete(self, advance: Callable[[int], None]) -> None:
+        """Make the missing vectors; *advance* gets the size of each batch.
 
         Finished batches are kept whatever happens. Raises EmbedderUnavailable and IndexUnavailable.
         """

@@ -6,12 +6,11 @@ HTTP sends them and golden cases compare them, so this needs no web framework.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NotRequired, TypedDict, cast
+from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 from urllib.parse import quote
 
-from codegraph.errors import AmbiguousSymbol, UnknownRepository
-
 from judge.errors import (
+    AmbiguousSymbol,
     BadScope,
     BudgetSpent,
     ContentBlocked,
@@ -24,14 +23,14 @@ from judge.errors import (
     NotFound,
     Overloaded,
     UnknownDomain,
+    UnknownRepository,
 )
 from judge.types.replies import Defect
 from judge.types.request_fields import BadFields, FieldError
 from judge.types.results import HelpLine
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemType:
+class Kind(NamedTuple):
     """A kind of problem: its HTTP status, its title, and what to do about it."""
 
     status: int
@@ -39,65 +38,55 @@ class ProblemType:
     advice: str
 
 
-KINDS: Mapping[str, ProblemType] = {
-    "invalid-request": ProblemType(
+_WAIT = "Wait for as many seconds as `Retry-After` says."
+
+KINDS: Mapping[str, Kind] = {
+    "invalid-request": Kind(
         400, "The request cannot be understood", "Correct the fields named in `errors`."
     ),
-    "unknown-domain": ProblemType(
+    "unknown-domain": Kind(
         400, "There is no such domain", "Use one of the names in `valid`, or leave `domain` out."
     ),
-    "bad-scope": ProblemType(
+    "bad-scope": Kind(
         400, "The scope cannot be used", "Use one of the names in `valid`, or leave `scope` out."
     ),
-    "unauthorized": ProblemType(
+    "unauthorized": Kind(
         401, "A key is needed", "Send `Authorization: Bearer` with a key of this service."
     ),
-    "forbidden": ProblemType(
-        403, "This is not allowed", "Ask whoever runs the service for access."
-    ),
-    "not-found": ProblemType(404, "There is nothing here", "Look at /schema for what there is."),
-    "method-not-allowed": ProblemType(
+    "forbidden": Kind(403, "This is not allowed", "Ask whoever runs the service for access."),
+    "not-found": Kind(404, "There is nothing here", "Look at /schema for what there is."),
+    "method-not-allowed": Kind(
         405, "This method is not used here", "Use a method that the `Allow` header names."
     ),
-    "ambiguous": ProblemType(
+    "ambiguous": Kind(
         409, "The name has several meanings", "Ask again with one of the names in `candidates`."
     ),
-    "too-large": ProblemType(413, "The body is too large", "Send at most what the operation says."),
-    "unsupported-media-type": ProblemType(
+    "too-large": Kind(413, "The body is too large", "Send at most what the operation says."),
+    "unsupported-media-type": Kind(
         415, "The body is not JSON", "Send JSON with `Content-Type: application/json`."
     ),
-    "content-blocked": ProblemType(
+    "content-blocked": Kind(
         422,
         "The safety filter refused the dispute",
         "If somebody is in danger, turn to one of the lines in `help`.",
     ),
-    "rate-limited": ProblemType(
-        429, "Too many requests", "Wait for as many seconds as `Retry-After` says."
-    ),
-    "client-left": ProblemType(
+    "rate-limited": Kind(429, "Too many requests", _WAIT),
+    "client-left": Kind(
         499, "The caller left before the answer", "Nothing: only our log shows this."
     ),
-    "internal-error": ProblemType(
+    "internal-error": Kind(
         500, "Something went wrong here", "Tell whoever runs the service the `request_id`."
     ),
-    "invalid-reply": ProblemType(
+    "invalid-reply": Kind(
         502,
         "The model's replies broke our rules",
         "Try again. `defects` names each rule, `attempts` how often the model was asked.",
     ),
-    "model-unavailable": ProblemType(
-        503, "The model does not answer", "Wait for as many seconds as `Retry-After` says."
-    ),
-    "budget-spent": ProblemType(
-        503, "Today's tokens are spent", "Wait for as many seconds as `Retry-After` says."
-    ),
-    "overloaded": ProblemType(
-        503, "Too much is being done already", "Wait for as many seconds as `Retry-After` says."
-    ),
-    "index-unavailable": ProblemType(
-        503, "The search index does not answer", "Try again a little later."
-    ),
-    "deadline-exceeded": ProblemType(504, "The time is over", "Try again."),
+    "model-unavailable": Kind(503, "The model does not answer", _WAIT),
+    "budget-spent": Kind(503, "Today's tokens are spent", _WAIT),
+    "overloaded": Kind(503, "Too much is being done already", _WAIT),
+    "index-unavailable": Kind(503, "The search index does not answer", "Try again a little later."),
+    "deadline-exceeded": Kind(504, "The time is over", "Try again."),
 }
 """The kinds by slug, with which `type` ends."""
 
@@ -168,7 +157,7 @@ class Problem:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def kind(self) -> ProblemType:
+    def kind(self) -> Kind:
         """The kind that its slug names."""
         return KINDS[self.slug]
 

@@ -7,8 +7,7 @@ judge/library/sources/catalog.py reads.
 import ipaddress
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal, TypeVar
 from urllib.parse import urlsplit
 
@@ -58,29 +57,24 @@ OPENAI = "openai:"
 
 
 def _split(value: object) -> object:
-    """`"a, b"` as `("a", "b")`; anything but a string is left to pydantic."""
+    """The parts of a comma list, without empty ones; a value that is no text is for pydantic."""
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return value
 
 
-def _each(check: Callable[[str], object]) -> AfterValidator:
-    """Validates a string, or each of several, with *check*, which raises ValueError."""
-
-    def validated(value: str | Sequence[str]) -> str | Sequence[str]:
-        for item in (value,) if isinstance(value, str) else value:
-            check(item)
-        return value
-
-    return AfterValidator(validated)
-
-
-def _origin(value: str) -> None:
+def _origin(value: str) -> str:
     if value != "*" and not _ORIGIN.fullmatch(value):
         raise ValueError(f"{value!r} is no origin; write it as in https://app.example.org")
+    return value
 
 
-def _web_address(value: str) -> None:
+def _network(value: str) -> str:
+    _ = ipaddress.ip_network(value, strict=False)
+    return value
+
+
+def _web_address(value: str) -> str:
     if not value.startswith(("http://", "https://")):
         raise ValueError("must begin with http:// or https://, as in http://127.0.0.1:11434/v1")
     try:
@@ -89,15 +83,19 @@ def _web_address(value: str) -> None:
         is_valid = False
     if not is_valid:
         raise ValueError("must have a host, and a port from 1 to 65535 where it has one")
+    return value
 
 
-def _hosts_with_ports(value: Sequence[str]) -> tuple[str, ...]:
-    hosts = tuple(host.lower() for host in value)
-    for host in hosts:
-        found = _HOST_WITH_PORT.fullmatch(host)
-        if not (found and 0 < int(found[1]) <= _LAST_PORT):
-            raise ValueError(f"{host!r} is no host with its port, as in localhost:8080")
-    return hosts
+def _host_with_port(value: str) -> str:
+    found = _HOST_WITH_PORT.fullmatch(value.lower())
+    if not (found and 0 < int(found[1]) <= _LAST_PORT):
+        raise ValueError(f"{value!r} is no host with its port, as in localhost:8080")
+    return value.lower()
+
+
+def _rate_limit(value: str) -> str:
+    _ = parse_rate_limit(value)
+    return value
 
 
 def _redis_address(value: SecretStr) -> SecretStr:
@@ -112,12 +110,13 @@ def _service_key(value: SecretStr) -> SecretStr:
     return value
 
 
-CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
-SecretList = Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_split)]
-Origins = Annotated[CommaList, _each(_origin)]
-Networks = Annotated[CommaList, _each(partial(ipaddress.ip_network, strict=False))]
-Hosts = Annotated[CommaList, AfterValidator(_hosts_with_ports)]
-WebAddress = Annotated[str, _each(_web_address)]
+T = TypeVar("T")
+CommaList = Annotated[tuple[T, ...], NoDecode, BeforeValidator(_split)]
+Origins = CommaList[Annotated[str, AfterValidator(_origin)]]
+Networks = CommaList[Annotated[str, AfterValidator(_network)]]
+Hosts = CommaList[Annotated[str, AfterValidator(_host_with_port)]]
+WebAddress = Annotated[str, AfterValidator(_web_address)]
+RateLimitText = Annotated[str, AfterValidator(_rate_limit)]
 ServiceKey = Annotated[SecretStr, AfterValidator(_service_key)]
 RedisAddressText = Annotated[SecretStr, AfterValidator(_redis_address)]
 
@@ -187,12 +186,10 @@ class Settings(DemoSettings):
     embedder: str | None = Field(None, validation_alias="JUDGE_EMBEDDER")
     cohere_api_key: ServiceKey | None = Field(None, validation_alias="COHERE_API_KEY")
     collection: str = Field("default", validation_alias="JUDGE_COLLECTION")
-    code_roots: CommaList = Field((), validation_alias="JUDGE_CODE_ROOTS")
-    api_keys: SecretList = Field((), validation_alias="JUDGE_API_KEYS")
-    admin_keys: SecretList = Field((), validation_alias="JUDGE_ADMIN_KEYS")
-    rate_limit: Annotated[str, _each(parse_rate_limit)] = Field(
-        "60/minute", validation_alias="JUDGE_RATE_LIMIT"
-    )
+    code_roots: CommaList[str] = Field((), validation_alias="JUDGE_CODE_ROOTS")
+    api_keys: CommaList[SecretStr] = Field((), validation_alias="JUDGE_API_KEYS")
+    admin_keys: CommaList[SecretStr] = Field((), validation_alias="JUDGE_ADMIN_KEYS")
+    rate_limit: RateLimitText = Field("60/minute", validation_alias="JUDGE_RATE_LIMIT")
     trusted_proxies: Networks = Field((), validation_alias="JUDGE_TRUSTED_PROXIES")
     support: Literal["words", "model"] = Field("words", validation_alias="JUDGE_SUPPORT")
     daily_tokens: int | None = Field(None, gt=0, validation_alias="JUDGE_DAILY_TOKENS")

@@ -155,8 +155,8 @@ def test_any_text_is_read_or_refused_as_a_syntax_error(text):
 
 
 def test_own_sources_are_read_without_a_syntax_error():
-    paths = list((Path(__file__).parents[3] / "judge").rglob("*.py"))
-    assert len(paths) > 200
+    paths = list((Path(__file__).parents[1] / "src").rglob("*.py"))
+    assert paths
     for path in paths:
         assert read_python(path.read_text()).scopes[0].kind == "module"
 

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from codegraph.errors import AmbiguousSymbol, BadPattern, BadRepository, UnknownSymbol
+from codegraph.errors import (
+    AmbiguousSymbol,
+    BadDirection,
+    BadPattern,
+    BadRepository,
+    UnknownSymbol,
+)
 from codegraph.python_api import (
     CodeGraph,
     build_graph_for_repo,
@@ -20,8 +26,6 @@ from codegraph.query.sections import Section, guess_sections, innermost
 from codegraph.source_text import count_lines, with_line_feeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from judge.errors import InvalidRequest, NotFound
 
 
 def graph_of(root: Path) -> dict:
@@ -433,7 +437,7 @@ def test_unknown_symbol_is_an_error_with_similar_names(seed_repo):
     with pytest.raises(UnknownSymbol, match=r"module_a\.target_symbol.*/api/code/search") as caught:
         tool_rag_where_used("target_symbl", seed_repo)
 
-    assert isinstance(caught.value, NotFound)
+    assert isinstance(caught.value, UnknownSymbol)
 
 
 @pytest.mark.parametrize("symbol", ["", " ", ".", "..", "a.", "nowhere.f", "é\0", "\udcff"])
@@ -947,7 +951,7 @@ def test_constant_has_a_context(repo):
 def test_unknown_direction_is_refused_with_the_valid_ones(seed_repo):
     build_graph_for_repo(seed_repo)
 
-    with pytest.raises(InvalidRequest, match="upstream"):
+    with pytest.raises(BadDirection, match="upstream"):
         tool_rag_lineage("use", "sideways", seed_repo)
 
 

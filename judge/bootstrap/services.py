@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from codegraph.query.roots import CodeRoots, open_roots
-
 from judge.adapters.admission import MAX_WAIT_SHARE, Admission
 from judge.adapters.files.last_good import LastGood
 from judge.adapters.files.watched_file import WatchedFile
@@ -19,6 +17,7 @@ from judge.adapters.models.extractive import ExtractiveModel
 from judge.adapters.models.remote import RemoteModel
 from judge.adapters.redis.rate_limit import FallbackRateLimiter, RedisRateLimiter
 from judge.adapters.redis.token_counter import RedisTokenCounter
+from judge.bootstrap.code_roots import CodeRoots, open_roots
 from judge.bootstrap.corpus import Corpus, open_search
 from judge.bootstrap.library import Library, open_library
 from judge.bootstrap.models import open_gemini, open_model

@@ -9,8 +9,7 @@ from judge.adapters.system_clock import SystemClock
 from judge.judging.care import compile_safety
 from judge.judging.domains import compile_detector
 from judge.judging.knowledge import Knowledge
-from judge.judging.prompts.personas import DEFAULT_PERSONAS
-from judge.judging.prompts.render import prompt_digest
+from judge.judging.prompts import DEFAULT_PERSONAS, prompt_digest
 from judge.library.sources.catalog import parse_sources
 from judge.library.sources.packaged import Vocabulary
 from judge.library.sources.read_table import included_files

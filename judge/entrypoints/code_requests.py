@@ -5,9 +5,9 @@ from typing import Annotated, Any
 from codegraph.errors import BadPattern
 from codegraph.query.code_graph import CodeGraph
 from codegraph.query.formats import Result, as_json
-from codegraph.query.roots import CodeRoots
 from pydantic import Field
 
+from judge.bootstrap.code_roots import CodeRoots
 from judge.types.request_fields import StrictModel
 
 MAX_ITEMS = 200

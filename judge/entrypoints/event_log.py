@@ -1,9 +1,7 @@
 """The events that every entrypoint logs: verdicts and unexpected errors."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from traceback import extract_tb
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from judge.ports import Journal
@@ -36,10 +34,14 @@ def log_error(journal: Journal, error: Exception, *, event: str = "http.error") 
 
     The text of an exception may quote what a person wrote.
     """
+    causes: list[BaseException] = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) and cause not in causes:
+        causes.append(cause)
+    frames = reversed(extract_tb(error.__traceback__, limit=-MAX_PLACES))
     journal.note(
         event,
-        error=" <- ".join(type(cause).__name__ for cause in _chain(error)),
-        place=" < ".join(_places(error.__traceback__)),
+        error=" <- ".join(type(cause).__name__ for cause in causes),
+        place=" < ".join(f"{Path(at.filename).name}:{at.lineno} {at.name}" for at in frames),
     )
 
 
@@ -49,18 +51,3 @@ async def warm(services: "Services", *, event: str = "http.error") -> None:
         await services.warm()
     except Exception as error:  # noqa: BLE001 - no reason not to serve
         log_error(services.journal, error, event=event)
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """*error*, its cause or context, that one's, and so on."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__
-
-
-def _places(traceback: TracebackType | None) -> list[str]:
-    """The innermost places of *traceback*, the innermost first."""
-    frames = reversed(extract_tb(traceback, limit=-MAX_PLACES))
-    return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]

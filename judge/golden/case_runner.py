@@ -43,8 +43,7 @@ from judge.problems import as_body, problem_of
 from judge.settings import Settings
 from judge.types.replies import Defect, Prompt
 from judge.types.requests import JudgeRequest
-from judge.types.results import Versions
-from judge.types.steps import Emit, Restarted, Step
+from judge.types.results import Emit, Restarted, Step, Versions
 from judge.types.text_files import TextFile
 
 REPLAY_DEADLINE_S = 30.0

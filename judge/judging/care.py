@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 from judge.library.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
 from judge.library.sources.catalog import SafetyRule
-from judge.text.pattern_set import PatternSet, compile_folded
-from judge.text.phrase_trie import PhraseTrie
+from judge.text.english import fold_space
+from judge.text.patterns import PatternSet
+from judge.text.phrases import Phrases
 from judge.types.results import HelpLine
 
-_EMPHASIS = b'"#*<=>@[\\]^_`{|}~'
-"""ASCII marks that are removed before matching; so are symbols outside ASCII."""
-_NOT_ASCII = re.compile("[^\x00-\x7f]")
+_EMPHASIS = re.compile(r"[\"#*<=>@\[\\\]^_`{|}~]|[^\x00-\x7f](?<!\w)|(?<!\S)'+|'+(?!\S)")
+"""Marks of emphasis, emoji and quotation marks: he *hits* me, he "hits" me, he 😡 hits me."""
 
 _CUT = " ; "
 """Replaces a harmless phrase; it ends a sentence, so that no term matches across the gap."""
@@ -58,16 +58,10 @@ class SafetyRules:
     """
 
     rules: tuple[SafetyRule, ...]
-    terms: PhraseTrie[int]
+    terms: Phrases[int]
     patterns: PatternSet
     pattern_rules: tuple[int, ...]
     harmless: PatternSet
-
-    def harmless_pattern(self, text: NormalisedText) -> re.Pattern[str] | None:
-        """A pattern for all harmless phrases; None if *text* has none of them."""
-        if next(self.harmless.matches(text.folded), None) is None:
-            return None
-        return _any_of([regex for rule in self.rules for regex in rule.harmless])
 
 
 def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
@@ -80,7 +74,7 @@ def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
     patterns = [(regex, index) for index, rule in enumerate(rules) for regex in rule.patterns]
     return SafetyRules(
         tuple(rules),
-        PhraseTrie(terms, _without_apostrophes),
+        Phrases(terms, _without_apostrophes),
         PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
         tuple(index for _, index in patterns),
         PatternSet(straight_apostrophes(regex) for rule in rules for regex in rule.harmless),
@@ -89,70 +83,38 @@ def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
 
 def find_safety(rules: SafetyRules, dispute: Dispute) -> SafetyFindings:
     """Whether any rule matches *dispute*, with help lines in the order of the rules."""
-    texts = [_without_emphasis(dispute.context), _without_emphasis(dispute.query)]
-    # Most disputes match nothing, and need not be searched for harmless phrases.
-    matching = _matching(rules, texts)
-    cleaned = [_without_harmless(rules, text) for text in texts] if matching else texts
-    if cleaned != texts:
-        matching = _matching(rules, cleaned)
-    help_lines = merged_help(line for rule in matching for line in rule.help)
-    return SafetyFindings(bool(matching), help_lines)
+    reasons = explain_safety(rules, dispute).reasons
+    return SafetyFindings(
+        bool(reasons), merged_help(line for reason in reasons for line in reason.help)
+    )
 
 
 def explain_safety(rules: SafetyRules, dispute: Dispute) -> SafetyExplanation:
     """Which rules match *dispute* and where, and which phrases were removed as harmless."""
     texts = [_without_emphasis(dispute.context), _without_emphasis(dispute.query)]
-    if not _matching(rules, texts):
+    if not any(True for text in texts for _ in _matches(rules, text)):
         return SafetyExplanation()
-    cleaned = [_without_harmless(rules, text) for text in texts]
-    return SafetyExplanation(
-        reasons=tuple(
-            SafetyReason(rule.name, rule.files, _matches(rules, rule, cleaned), rule.help)
-            for rule in _matching(rules, cleaned)
-        ),
-        harmless=tuple(
-            match[0]
-            for text in texts
-            for harmless in [rules.harmless_pattern(text)]
-            for match in (harmless.finditer(text.folded) if harmless else ())
-        ),
-    )
-
-
-def _matches(
-    rules: SafetyRules, rule: SafetyRule, texts: Sequence[NormalisedText]
-) -> tuple[str, ...]:
-    """The texts that *rule* matches in *texts*, without repeats."""
-    terms = [
-        " ".join(map(_without_apostrophes, text.words[start:end]))
-        for text in texts
-        for start, end, index in _term_spans(rules, text)
-        if rules.rules[index] is rule
+    harmless: list[str] = []
+    found: dict[int, dict[str, None]] = {}
+    for text in texts:
+        for index, words in _matches(rules, _without_harmless(rules, text, harmless)):
+            found.setdefault(index, {})[words] = None
+    reasons = [
+        SafetyReason(rule.name, rule.files, tuple(found[index]), rule.help)
+        for index, rule in enumerate(rules.rules)
+        if index in found
     ]
-    pattern = _any_of(rule.patterns)
-    matches = [m[0] for text in texts for m in (pattern.finditer(text.folded) if pattern else ())]
-    return tuple(dict.fromkeys([*terms, *matches]))
+    return SafetyExplanation(tuple(reasons), tuple(harmless))
 
 
-def _matching(rules: SafetyRules, texts: Sequence[NormalisedText]) -> list[SafetyRule]:
-    """The rules that match any of *texts*, in their order."""
-    indexes = {index for text in texts for index in _rule_indexes(rules, text)}
-    return [rules.rules[index] for index in sorted(indexes)]
-
-
-def _rule_indexes(rules: SafetyRules, text: NormalisedText) -> Iterator[int]:
-    """The index of the rule of each match in *text*; repeats are possible."""
-    yield from (index for _, _, index in _term_spans(rules, text))
-    for number, _ in rules.patterns.matches(text.folded):
-        yield rules.pattern_rules[number]
-
-
-def _term_spans(rules: SafetyRules, text: NormalisedText) -> Iterator[tuple[int, int, int]]:
-    """The first word, the end and the rule's index of each term within a sentence of *text*."""
+def _matches(rules: SafetyRules, text: NormalisedText) -> Iterator[tuple[int, str]]:
+    """The index of the rule of each match in *text*, with the words that match."""
     for start, phrases in rules.terms.find(text.words):
         for length, index in phrases:
             if text.ends.isdisjoint(range(start + 1, start + length)):
-                yield start, start + length, index
+                yield index, " ".join(map(rules.terms.form, text.words[start : start + length]))
+    for number, match in rules.patterns.matches(text.folded):
+        yield rules.pattern_rules[number], match[0]
 
 
 def merged_help(lines: Iterable[HelpLine]) -> tuple[HelpLine, ...]:
@@ -163,28 +125,24 @@ def merged_help(lines: Iterable[HelpLine]) -> tuple[HelpLine, ...]:
     return tuple(first.values())
 
 
-def _any_of(regexes: Sequence[str]) -> re.Pattern[str] | None:
-    """One pattern that matches where any of *regexes* does."""
-    if not regexes:
-        return None
-    return compile_folded("|".join(f"(?:{straight_apostrophes(regex)})" for regex in regexes))
-
-
-def _without_harmless(rules: SafetyRules, text: NormalisedText) -> NormalisedText:
-    harmless = rules.harmless_pattern(text)
-    return normalise(harmless.sub(_CUT, text.folded)) if harmless else text
+def _without_harmless(
+    rules: SafetyRules, text: NormalisedText, harmless: list[str]
+) -> NormalisedText:
+    """*text* without the phrases that only sound alarming, which are added to *harmless*."""
+    spans = sorted(match.span() for _, match in rules.harmless.matches(text.folded))
+    if not spans:
+        return text
+    pieces, at = [], 0
+    for start, end in spans:
+        if start >= at:
+            pieces += [text.folded[at:start], _CUT]
+            harmless.append(text.folded[start:end])
+            at = end
+    return normalise("".join([*pieces, text.folded[at:]]))
 
 
 def _without_emphasis(text: NormalisedText) -> NormalisedText:
-    """*text* without marks of emphasis and emoji: he *hits* me, he "hits" me, he 😡 hits me."""
-    folded = text.folded
-    if not folded.isascii():
-        folded = _NOT_ASCII.sub(lambda char: char[0] if char[0].isalnum() else "", folded)
-    folded = folded.encode().translate(None, _EMPHASIS).decode()
-    folded = f" {folded} ".replace(" '", " ").replace("' ", " ").strip()
-    if "  " in folded:
-        folded = " ".join(folded.split())
-    return text if folded == text.folded else replace(text, folded=folded)
+    return replace(text, folded=fold_space(_EMPHASIS.sub("", text.folded)))
 
 
 def _without_apostrophes(word: str) -> str:

@@ -17,8 +17,8 @@ from judge.errors import UnknownDomain
 from judge.library.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
 from judge.library.sources.catalog import DomainSpec, SourceCatalog
 from judge.library.sources.packaged import NO_WORDS
-from judge.text.pattern_set import PatternSet
-from judge.text.phrase_trie import PhraseTrie
+from judge.text.patterns import PatternSet
+from judge.text.phrases import Phrases
 from judge.types.requests import DEFAULT_DOMAIN, Detection, DomainScore
 
 QUERY_FACTOR = 1.5
@@ -86,7 +86,7 @@ class Detector:
     """
 
     domains: tuple[str, ...]
-    terms: PhraseTrie[DetectorTerm]
+    terms: Phrases[DetectorTerm]
     patterns: PatternSet
     pattern_weights: tuple[DomainWeight, ...]
 
@@ -151,7 +151,7 @@ def compile_detector(catalog: SourceCatalog) -> Detector:
     ]
     return Detector(
         domains=tuple(domain.name for domain in catalog.domains),
-        terms=PhraseTrie(_terms(catalog.domains), normalise_word),
+        terms=Phrases(_terms(catalog.domains), normalise_word),
         patterns=PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
         pattern_weights=tuple(weight for _, weight in patterns),
     )

@@ -14,23 +14,29 @@ from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.judging.care import find_safety, merged_help
 from judge.judging.domains import choose_domain
 from judge.judging.knowledge import Knowledge
-from judge.judging.model_caller import Deadline, ModelCaller
+from judge.judging.model_caller import Deadline, ModelCaller, costs_of
 from judge.judging.other_side.hearing import hear_other_side
-from judge.judging.prompts.render import render_prompt
+from judge.judging.prompts import render_prompt
 from judge.judging.references import ReferenceCollector
-from judge.judging.results import build_result, timings_of
-from judge.judging.run_context import Attempt, RunContext, log_attempt
+from judge.judging.results import (
+    Attempt,
+    PreparedRequest,
+    best_attempt,
+    build_result,
+    timings_of,
+)
 from judge.judging.streamed_fields import StreamedFields
 from judge.judging.support_by_model import SupportByModel
-from judge.judging.verdicts.check import check_reply
+from judge.judging.verdicts.check import ReplyCheck, check_reply
 from judge.library.dispute import read_dispute
 from judge.ports import Clock, Journal
+from judge.types.replies import ModelReply
 from judge.types.requests import JudgeRequest
-from judge.types.results import JudgeResult
-from judge.types.steps import (
+from judge.types.results import (
     AttemptStarted,
     DomainDetected,
     Emit,
+    JudgeResult,
     ReferencesReady,
     Step,
     SupportAsked,
@@ -98,6 +104,21 @@ class Pipeline:
         *,
         stream_fields: bool,
     ) -> JudgeResult:
+        prepared = await self._prepare(request, emit, deadline)
+        attempts = await self._ask(prepared, emit, StreamedFields(emit, is_enabled=stream_fields))
+        result = build_result(request_id, prepared, attempts)
+        is_judged = result.personas[0].verdict is not None
+        if self.support is not None and result.citations and is_judged:
+            emit(SupportAsked(len(result.citations)))
+            result = await self.support.rate_citations(result, request, deadline)
+        if request.hear_other_side:
+            result = await hear_other_side(result, prepared, self.model)
+        return replace(result, timings_ms=timings_of(prepared, self.clock.monotonic()))
+
+    async def _prepare(
+        self, request: JudgeRequest, emit: Emit, deadline: Deadline
+    ) -> PreparedRequest:
+        """Detect the domain, collect the references and look for danger."""
         knowledge = self.knowledge()
         catalog = knowledge.catalog
         dispute = read_dispute(request.context, request.query)
@@ -110,52 +131,41 @@ class Pipeline:
         )
         emit(ReferencesReady(collected.references))
         safety = find_safety(knowledge.safety, dispute)
-        collected_at = self.clock.monotonic()
-        run = RunContext(request, knowledge, detection, collected, safety, deadline, collected_at)
-        streamed = StreamedFields(emit, is_enabled=stream_fields)
-        attempts = await self._ask(run, emit, streamed)
-        result = build_result(request_id, run, attempts)
-        is_judged = result.personas[0].verdict is not None
-        if self.support is not None and result.citations and is_judged:
-            emit(SupportAsked(len(result.citations)))
-            result = await self.support.rate_citations(result, request, deadline)
-        if request.hear_other_side:
-            result = await hear_other_side(result, run, self.model)
-        return replace(result, timings_ms=timings_of(run, self.clock.monotonic()))
+        now = self.clock.monotonic()
+        return PreparedRequest(request, knowledge, detection, collected, safety, deadline, now)
 
     async def _ask(
-        self, run: RunContext, emit: Emit, streamed: StreamedFields
+        self, prepared: PreparedRequest, emit: Emit, streamed: StreamedFields
     ) -> tuple[Attempt, ...]:
         """Ask the model, and once more if the reply has any defect; returns one or two attempts."""
         emit(AttemptStarted(1))
-        first = await self._attempt(run, streamed)
-        log_attempt(self.journal, first, number=1)
-        if not first.checked.defects:
-            return (first,)
-        streamed.restart(first)
-        emit(AttemptStarted(2))
-        try:
-            second = await self._attempt(run, streamed, previous=first)
-        except (ModelUnavailable, DeadlineExceeded):
-            if first.checked.reply is None:
-                raise
-            self.journal.note("model.second_attempt_lost")
-            return (streamed.merge_into(first),)
-        log_attempt(self.journal, second, number=2)
-        streamed.withdraw_if_recited(second)
-        return (streamed.merge_into(first), second)
+        attempts = [await self._attempt(prepared, streamed)]
+        first = attempts[0].checked
+        if first.defects:
+            streamed.restart(first.defects)
+            emit(AttemptStarted(2))
+            try:
+                attempts.append(await self._attempt(prepared, streamed, previous=attempts[0]))
+            except (ModelUnavailable, DeadlineExceeded):
+                if first.reply is None:
+                    raise
+                self.journal.note("model.second_attempt_lost")
+        if attempts[-1].checked.reply is None:
+            streamed.withdraw(attempts[-1].checked.defects)
+        _, reply = best_attempt(attempts)
+        streamed.finish(reply.fields)
+        return tuple(attempts)
 
     async def _attempt(
-        self, run: RunContext, streamed: StreamedFields, previous: Attempt | None = None
+        self, prepared: PreparedRequest, streamed: StreamedFields, previous: Attempt | None = None
     ) -> Attempt:
         """Ask the model once and check its reply; *previous* is the attempt to be corrected."""
         prompt = render_prompt(
-            run.request,
-            run.collected.references,
-            run.knowledge.personas,
-            needs_care=run.safety.needs_care,
+            prepared.request,
+            prepared.collected.references,
+            prepared.knowledge.personas,
+            needs_care=prepared.safety.needs_care,
             defects=previous.checked.defects if previous else (),
-            settled=tuple(streamed.fields.values()),
         )
         was_truncated = previous is not None and previous.reply.finish == "truncated"
         # A first reply that can be shown is better than one that only quotes.
@@ -163,16 +173,21 @@ class Pipeline:
         caller = self.model.without_quoting_fallback if is_showable else self.model
         try:
             reply, model = await caller.complete(
-                prompt, run.deadline, doubles_limit=was_truncated, listener=streamed.listener
+                prompt, prepared.deadline, doubles_limit=was_truncated, listener=streamed.listener
             )
         except ContentBlocked as blocked:
-            catalog = run.knowledge.catalog
-            lines = catalog.blocked_help or catalog.domain_help(run.detection.domain)
-            help_lines = merged_help((*run.safety.help, *lines))
+            lines = prepared.knowledge.catalog.blocked_help
+            help_lines = merged_help((*prepared.safety.help, *lines)) if lines else prepared.help
             raise ContentBlocked(blocked.reason, help_lines) from blocked
-        streamed.finish(prompt, model, reply)
-        checked = check_reply(
-            reply, prompt, needs_verdicts=model.gives_verdicts, settled=streamed.fields
-        )
+        checked = check_reply(reply, prompt, needs_verdicts=model.gives_verdicts)
+        self._log_attempt(reply, checked, number=2 if previous else 1)
         is_degraded = model is not self.model.primary or not model.gives_verdicts
         return Attempt(reply, checked, is_degraded)
+
+    def _log_attempt(self, reply: ModelReply, checked: ReplyCheck, *, number: int) -> None:
+        """Log the cost and each broken rule, so that ops see which rule causes retries."""
+        self.journal.note("model.replied", **costs_of(reply))
+        for defect in checked.defects:
+            self.journal.note(
+                "reply.defect", rule=defect.rule, attempt=number, is_hard=defect.is_hard
+            )

@@ -5,13 +5,12 @@ from dataclasses import dataclass, replace
 
 from judge.errors import BadScope
 from judge.judging.model_caller import Deadline
-from judge.judging.prompts.render import number_references
 from judge.library.dispute import Dispute
 from judge.library.nations import NATIONS, find_nations
 from judge.library.pages.page_records import SnippetRequest
 from judge.library.pages.retriever import SnippetRetriever
 from judge.library.pages.snippet_store import CachedPage
-from judge.library.rank.candidates import NO_NEARNESS
+from judge.library.rank.candidates import NO_SIMILARITIES
 from judge.library.rank.choose import (
     ASSUMED_NATION,
     ChosenPage,
@@ -22,6 +21,7 @@ from judge.library.rank.choose import (
 from judge.library.rank.page_embeddings import PageEmbeddings
 from judge.library.sources.catalog import SourceCatalog
 from judge.ports import PassageFinder
+from judge.text.untrusted import safe_text
 from judge.types.references import CitablePassages, Reference, RetrievalSettings, Snippet
 from judge.types.requests import JudgeRequest
 
@@ -79,12 +79,14 @@ class ReferenceCollector:
         """The relevant pages, then *passages*; a page that cannot be fetched is left out."""
         nations = find_nations(dispute)
         indexed = await self.retriever.indexed(catalog)
-        nearness = await e.nearness(dispute.folded) if (e := self.embeddings) else NO_NEARNESS
-        chosen = choose_pages(indexed, dispute, domain, nations, nearness)
+        similarities = (
+            await e.similarities(dispute.folded) if (e := self.embeddings) else NO_SIMILARITIES
+        )
+        chosen = choose_pages(indexed, dispute, domain, nations, similarities)
         pages = await self.retriever.retrieve(_with_short_timeouts(chosen, deadline))
         retrieved = [(c, p.snippet) for c, p in zip(chosen, pages) if p.snippet is not None]
         offered = offer_pages(
-            self.retriever.library, dispute, domain, retrieved, nations, nearness=nearness
+            self.retriever.library, dispute, domain, retrieved, nations, similarities=similarities
         )
         snippets = self.arrange([*(page.snippet for page in offered), *passages.snippets])
         return CollectedReferences(
@@ -93,6 +95,24 @@ class ReferenceCollector:
             passage_warnings=passages.warnings,
             assumed_nation=None if nations else _assumed_nation(offered),
         )
+
+
+def number_references(snippets: Sequence[Snippet]) -> tuple[Reference, ...]:
+    """The snippets as references 1 to n, with texts made safe; those left empty are dropped."""
+    texts = [(snippet, safe_text(snippet.text)) for snippet in snippets]
+    return tuple(
+        Reference(
+            number=number,
+            kind=snippet.kind,
+            url=snippet.url,
+            title=snippet.title,
+            text=text,
+            fetched_at=snippet.fetched_at.replace(microsecond=0),
+            updated=snippet.updated,
+            stale=snippet.is_stale,
+        )
+        for number, (snippet, text) in enumerate(((s, t) for s, t in texts if t), start=1)
+    )
 
 
 def _is_left_out(chosen: ChosenPage, page: CachedPage, domain: str) -> bool:

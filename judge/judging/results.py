@@ -1,21 +1,56 @@
-"""The last step: attempts become the result that is shown, with its warnings."""
+"""What one run of the pipeline gathers, and how its attempts become the result that is shown."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from judge.errors import InvalidReply
-from judge.judging.care import merged_help
-from judge.judging.run_context import Attempt, RunContext
+from judge.judging.care import SafetyFindings, merged_help
+from judge.judging.knowledge import Knowledge
+from judge.judging.model_caller import Deadline
+from judge.judging.references import CollectedReferences
+from judge.judging.verdicts.check import ReplyCheck
 from judge.types.references import Excerpt, Reference
-from judge.types.replies import CheckedReply, Citation, Usage
-from judge.types.results import JudgeResult, NextStep, Timings
+from judge.types.replies import CheckedReply, Citation, ModelReply, Usage
+from judge.types.requests import Detection, JudgeRequest
+from judge.types.results import HelpLine, JudgeResult, NextStep, Timings
 
 MAX_STEPS: Final = 3
 """More would be a reading list and not something to do."""
 
 
-def _best(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
+@dataclass(frozen=True, slots=True)
+class PreparedRequest:
+    """A request and what was found for it before the model is asked.
+
+    `prepared_at` is in monotonic seconds.
+    """
+
+    request: JudgeRequest
+    knowledge: Knowledge
+    detection: Detection
+    collected: CollectedReferences
+    safety: SafetyFindings
+    deadline: Deadline
+    prepared_at: float
+
+    @property
+    def help(self) -> tuple[HelpLine, ...]:
+        """The help lines of the safety rules that match, then those of the domain."""
+        domain_help = self.knowledge.catalog.domain_help(self.detection.domain)
+        return merged_help((*self.safety.help, *domain_help))
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A reply and the result of checking it; degraded when the configured model did not judge."""
+
+    reply: ModelReply
+    checked: ReplyCheck
+    is_degraded: bool
+
+
+def best_attempt(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
     """The attempt with the fewest defects of those without a hard one; of equals the later.
 
     Raises InvalidReply with the defects of all attempts when each has a hard one.
@@ -27,33 +62,34 @@ def _best(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
     return min(reversed(usable), key=lambda pair: len(pair[0].checked.defects))
 
 
-def build_result(request_id: str, run: RunContext, attempts: Sequence[Attempt]) -> JudgeResult:
+def build_result(
+    request_id: str, prepared: PreparedRequest, attempts: Sequence[Attempt]
+) -> JudgeResult:
     """The result of the best of *attempts*; raises InvalidReply when none can be shown.
 
     `timings_ms` is all zeros: the caller sets it after the last step.
     """
-    best, reply = _best(attempts)
-    catalog, detection = run.knowledge.catalog, run.detection
-    citations, references = reply.citations, run.collected.references
+    best, reply = best_attempt(attempts)
+    citations, references = reply.citations, prepared.collected.references
     cited = {citation.number for citation in citations}
     return JudgeResult(
         id=request_id,
         paraphrase=reply.paraphrase,
         summary=reply.summary,
         personas=reply.personas,
-        domain=detection.domain,
-        domain_scores=detection.scores,
+        domain=prepared.detection.domain,
+        domain_scores=prepared.detection.scores,
         references=tuple([replace(r, cited=True) if r.number in cited else r for r in references]),
         snippets=tuple([Excerpt(r.url, r.text) for r in references]),
         citations=citations,
         evidence=reply.evidence,
-        help=merged_help((*run.safety.help, *catalog.domain_help(detection.domain))),
-        warnings=tuple(_warnings(best, reply, run)),
+        help=prepared.help,
+        warnings=tuple(_warnings(best, reply, prepared.collected)),
         other_side=None,
         model=best.reply.model,
         degraded=best.is_degraded,
         attempts=len(attempts),
-        versions=run.knowledge.versions,
+        versions=prepared.knowledge.versions,
         usage=sum((attempt.reply.usage for attempt in attempts), Usage()),
         timings_ms=Timings(0, 0, 0),
         next_steps=next_steps(citations, references),
@@ -73,10 +109,9 @@ def next_steps(
     return tuple(dict.fromkeys(NextStep(page.title, page.url) for page in cited))[:MAX_STEPS]
 
 
-def _warnings(best: Attempt, reply: CheckedReply, run: RunContext) -> Iterator[str]:
+def _warnings(best: Attempt, reply: CheckedReply, collected: CollectedReferences) -> Iterator[str]:
     """What the reader should know before trusting the verdict, one sentence each."""
     yield from (str(defect) for defect in reply.defects)
-    collected = run.collected
     if collected.left_out:
         pages = collected.left_out + sum(r.kind == "page" for r in collected.references)
         noun, verb = "page" if pages == 1 else "pages", "is" if collected.left_out == 1 else "are"
@@ -97,12 +132,13 @@ def _warnings(best: Attempt, reply: CheckedReply, run: RunContext) -> Iterator[s
         yield f"The verdict comes from {best.reply.model}, which stood in for the usual model."
 
 
-def timings_of(run: RunContext, finished: float) -> Timings:
-    """How long the phases of *run* took; *finished* is in monotonic seconds."""
+def timings_of(prepared: PreparedRequest, finished: float) -> Timings:
+    """How long the phases took; *finished* is in monotonic seconds."""
+    started = prepared.deadline.started
     return Timings(
-        references=_ms(run.collected_at - run.deadline.started),
-        model=_ms(finished - run.collected_at),
-        total=_ms(finished - run.deadline.started),
+        references=_ms(prepared.prepared_at - started),
+        model=_ms(finished - prepared.prepared_at),
+        total=_ms(finished - started),
     )
 
 

@@ -1,29 +1,41 @@
-"""Streams the fields of a reply while it is written, and tracks which stay after a retry.
+"""Streams the fields of a reply while it is written; a restart withdraws all of them.
 
-A field is streamed once it is complete and breaks no rule. From then on it is part of the verdict,
-whatever a later reply says in its place, unless a restart withdraws it.
+A field is streamed once it is complete and breaks no rule. After a field with a defect no more are
+streamed, since the model will be asked again. The rules are those of the finished reply.
 """
 
-import re
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Annotated, Any
 
-from judge.judging.run_context import Attempt
-from judge.judging.verdicts.check import SettledFields, with_settled_fields
-from judge.judging.verdicts.partial_reply import ReplyReader
-from judge.judging.verdicts.reply_schema import MAX_REPLY_LENGTH
+from pydantic import BaseModel, BeforeValidator, StrictBool
+from pydantic_core import from_json
+
+from judge.judging.verdicts.check import (
+    FieldContext,
+    ReplyField,
+    check_field,
+    paraphrase_field,
+    persona_field,
+    summary_field,
+)
+from judge.judging.verdicts.reply_schema import (
+    MAX_REPLY_LENGTH,
+    Paraphrase,
+    PersonaBody,
+    Prose,
+    QuoteBodies,
+    empty_if_none,
+    matches_persona,
+    without_opening_fence,
+)
 from judge.ports import LanguageModel, OnText, ignore_text
-from judge.types.replies import CheckedField, Defect, ModelReply, Prompt
-from judge.types.steps import Emit, FieldChecked, Restarted
+from judge.types.replies import CheckedField, Defect, Prompt
+from judge.types.request_fields import OrNone
+from judge.types.results import Emit, FieldChecked, Restarted
 
-_STRUCTURE = re.compile(r"[][{}]")
-"""The JSON of a reply has one of these between any two fields."""
-
-MIN_GROWTH = 0.01
+MIN_GROWTH = 0.02
 """A partial reply is parsed again after growing by this share, so that parsing stays linear."""
-
-_RECITED = frozenset({"recitation", "other"})
-"""Finish reasons after which no part of a reply is shown: all of it may be recited."""
 
 
 class StreamedFields:
@@ -32,93 +44,114 @@ class StreamedFields:
     def __init__(self, emit: Emit, *, is_enabled: bool) -> None:
         self._emit = emit
         self._is_enabled = is_enabled
-        self._fields: dict[str, CheckedField] = {}
-        self._kept: dict[str, CheckedField] = {}
-        """Those of `_fields` that an earlier reply wrote."""
-        self._gives_verdicts = True
+        self._told: dict[str, CheckedField] = {}
         self._text = ""
         self._read = 0
-        self._may_end_field = False
-        self._done: set[str] = set()
-
-    @property
-    def fields(self) -> SettledFields:
-        """The fields that were streamed and not withdrawn, by name."""
-        return self._fields
+        self._is_defective = False
 
     def listener(self, prompt: Prompt, model: LanguageModel) -> OnText:
         """The callback for the text that *model* writes in reply to *prompt*."""
         return partial(self._on_text, prompt, model) if self._is_enabled else ignore_text
 
-    def finish(self, prompt: Prompt, model: LanguageModel, reply: ModelReply) -> None:
-        """Emit the remaining fields of the whole *reply*; a model may not have streamed it."""
+    def restart(self, defects: Sequence[Defect] = ()) -> None:
+        """Withdraw all fields, and say so."""
+        self._told.clear()
+        self._forget_text()
+        self._emit(Restarted(tuple(defects)))
+
+    def withdraw(self, defects: Sequence[Defect] = ()) -> None:
+        """Restart if any field was streamed."""
+        if self._told:
+            self.restart(defects)
+
+    def finish(self, fields: Sequence[CheckedField]) -> None:
+        """Emit those *fields* of the verdict that remain, after a restart if it differs."""
         if not self._is_enabled:
             return
-        self._update_text(reply.text, model)
-        if reply.finish in {"stop", "truncated"}:
-            self._read_fields(prompt, is_whole=False)
-        if reply.finish == "stop":
-            self._read_fields(prompt, is_whole=True)
-
-    def restart(self, first: Attempt) -> None:
-        """Emit that the model is asked again after the *first* reply, and which fields stay.
-
-        None stays when that reply recites, or comes from a model that only quotes.
-        """
-        can_stay = self._gives_verdicts and first.reply.finish not in _RECITED
-        self._fields = self._fields if can_stay else {}
-        self._kept = dict(self._fields)
-        self._forget_text()
-        self._emit(Restarted(first.checked.defects, tuple(self._kept)))
-
-    def withdraw_if_recited(self, second: Attempt) -> None:
-        """Withdraw the fields of the *second* reply when it recites."""
-        if second.reply.finish in _RECITED:
-            self._withdraw_new(second.checked.defects)
-
-    def merge_into(self, attempt: Attempt) -> Attempt:
-        """*attempt*, an earlier one, with the fields streamed since in place of its own."""
-        checked = attempt.checked
-        if checked.reply is None or not self._fields:
-            return attempt
-        reply = with_settled_fields(checked.reply, self._fields)
-        return replace(attempt, checked=replace(checked, reply=reply, defects=reply.defects))
+        if not self._told.items() <= {field.name: field for field in fields}.items():
+            self.restart()
+        for field in fields:
+            if not field.defects:
+                self._tell(field)
 
     def _on_text(self, prompt: Prompt, model: LanguageModel, text: str) -> None:
-        searched = len(self._text) if text.startswith(self._text) else 0
-        self._update_text(text, model)
-        self._may_end_field |= _STRUCTURE.search(text, searched) is not None
-        has_grown = len(text) - self._read > MIN_GROWTH * len(text)
-        if self._may_end_field and has_grown and len(text) <= MAX_REPLY_LENGTH:
-            self._read_fields(prompt, is_whole=False)
-            self._read, self._may_end_field = len(text), False
-
-    def _update_text(self, text: str, model: LanguageModel) -> None:
-        """Continue with *text*; start over if the connection broke or another *model* took over."""
-        if not text.startswith(self._text):
-            self._withdraw_new()
+        if not text.startswith(self._text):  # The connection broke, or another model took over.
+            self.withdraw()
             self._forget_text()
-        if not model.gives_verdicts:  # Its prompt does not tell it which fields are settled.
-            self._kept = {}
-            if self._gives_verdicts:
-                self._withdraw_new()
-        self._text, self._gives_verdicts = text, model.gives_verdicts
+        self._text = text
+        has_grown = self._read * (1 + MIN_GROWTH) < len(text) <= MAX_REPLY_LENGTH
+        if has_grown and not self._is_defective:
+            self._read = len(text)
+            self._tell_complete_fields(prompt, model)
 
-    def _withdraw_new(self, defects: tuple[Defect, ...] = ()) -> None:
-        """Withdraw the fields that are not kept from an earlier reply."""
-        if len(self._fields) > len(self._kept):
-            self._fields = dict(self._kept)
-            self._emit(Restarted(defects, tuple(self._kept)))
+    def _tell_complete_fields(self, prompt: Prompt, model: LanguageModel) -> None:
+        body = PartialBody.model_validate(complete_members(self._text))
+        context = FieldContext(prompt, bool(body.references_help), body.quotes or ())
+        for field in _complete_fields(body, prompt, needs_verdicts=model.gives_verdicts):
+            if field.name in self._told:
+                continue
+            checked = check_field(field, context)
+            if checked.defects:
+                self._is_defective = True
+                return
+            self._tell(checked)
+
+    def _tell(self, field: CheckedField) -> None:
+        if field.name not in self._told:
+            self._told[field.name] = field
+            self._emit(FieldChecked(field.name, field.value, field.citations))
 
     def _forget_text(self) -> None:
-        self._text, self._read, self._may_end_field = "", 0, False
-        self._done.clear()
+        self._text, self._read, self._is_defective = "", 0, False
 
-    def _read_fields(self, prompt: Prompt, *, is_whole: bool) -> None:
-        reader = ReplyReader(prompt, self._fields, needs_verdicts=self._gives_verdicts)
-        done = self._done | self._fields.keys()
-        for field in reader.fields(self._text, done=done, is_whole=is_whole):
-            self._done.add(field.name)
-            if not field.defects:
-                self._fields[field.name] = field
-                self._emit(FieldChecked(field.name, field.value, field.citations))
+
+class PartialBody(BaseModel):
+    """The complete members of a reply; None for one that is missing or has the wrong shape."""
+
+    paraphrase: OrNone[Paraphrase] = None
+    references_help: OrNone[StrictBool] = None
+    quotes: Annotated[OrNone[QuoteBodies], BeforeValidator(empty_if_none)] = None
+    personas: OrNone[tuple[OrNone[PersonaBody], ...]] = None
+    summary: OrNone[Prose] = None
+
+
+def complete_members(text: str) -> dict[str, Any]:
+    """The members of the JSON object that *text* begins with, without those that may still grow.
+
+    The last member is left out, except for the complete entries of "personas".
+
+    >>> complete_members('{"paraphrase": "It is cold.", "personas": [{"name": "A"}, {"name": "B')
+    {'paraphrase': 'It is cold.', 'personas': [{'name': 'A'}]}
+    """
+    opened = without_opening_fence(text)
+    try:
+        members = from_json(opened, allow_partial="trailing-strings", allow_inf_nan=False)
+    except (ValueError, TypeError):
+        return {}
+    if not isinstance(members, dict) or not members:
+        return {}
+    name, value = members.popitem()
+    if name == "personas" and isinstance(value, list):
+        members[name] = value[:-1]
+    return members
+
+
+def _complete_fields(
+    body: PartialBody, prompt: Prompt, *, needs_verdicts: bool
+) -> Iterator[ReplyField]:
+    """The fields of *body* in order, up to the first that is missing or cannot be checked yet.
+
+    A text that may cite waits until `references_help` and `quotes` are known.
+    """
+    if body.paraphrase is None:
+        return
+    yield paraphrase_field(body.paraphrase)
+    if prompt.references and (body.references_help is None or body.quotes is None):
+        return
+    personas = body.personas or ()
+    for index, (persona, member) in enumerate(zip(prompt.personas, personas)):
+        if member is None or not matches_persona(persona, member, needs_verdict=needs_verdicts):
+            return
+        yield persona_field(index, persona, member)
+    if body.summary and len(personas) == len(prompt.personas):
+        yield summary_field(body.summary)

@@ -13,8 +13,8 @@ from judge.citations.claims import find_claims
 from judge.citations.marks import find_marks
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.judging.model_caller import Deadline, MeteredModel, ModelCaller
+from judge.judging.verdicts.check import contradiction_defects
 from judge.judging.verdicts.reply_schema import INTEGER, array_schema, object_schema, without_fence
-from judge.judging.verdicts.rules import contradiction_defects
 from judge.text.untrusted import quoted_text
 from judge.types.replies import Citation, Prompt
 from judge.types.requests import JudgeRequest

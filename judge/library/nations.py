@@ -8,7 +8,7 @@ South Wales, Bank of England, London in Ontario) do not count, and a city counts
 import functools
 
 from judge.library.dispute import Dispute
-from judge.text.pattern_set import PatternSet
+from judge.text.patterns import PatternSet
 
 NATIONS = ("england", "scotland", "wales", "northern-ireland")
 """As `nations` of a source spells them."""

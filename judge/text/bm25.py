@@ -6,11 +6,10 @@ which is computed here, so that every engine and its test double rank alike.
 """
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Sequence
 
-from judge.text.english import stems
+from judge.text.english import stems, tokens
 from judge.text.unspaced import searchable
 
 K1 = 1.2
@@ -22,12 +21,10 @@ B = 0.75
 K3 = 3.0
 """Saturation of the frequency in the query; docs/quality.md has the measurements."""
 
-_TOKEN = re.compile(r"[^\W_]+")
-
 
 def terms_of(text: str) -> list[str]:
     """The stems of all tokens of *text*, in order, repeats included."""
-    return stems(_TOKEN.findall(searchable(text).lower()))
+    return stems(tokens(searchable(text).lower()))
 
 
 def passage_vector(terms: Sequence[str], average_length: float) -> dict[int, float]:

@@ -16,7 +16,7 @@ MAX_REFERENCE_LENGTH = 4000
 
 _OPENERS = "<＜﹤〈"
 _TAG_OPENING = re.compile(
-    rf"[{_OPENERS}](?=[!?|]|[^\W\d_]|\s*[/／]|[^\w<‹]{{0,8}}(?:references|dispute|settled))",
+    rf"[{_OPENERS}](?=[!?|]|[^\W\d_]|\s*[/／]|[^\w<‹]{{0,8}}(?:references|dispute))",
     re.IGNORECASE,
 )
 

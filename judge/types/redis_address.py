@@ -34,11 +34,9 @@ def parse_redis_url(url: str) -> RedisAddress:
     RedisAddress(layout='sentinel', urls=('redis://:pw@a:1/3', 'redis://:pw@b:2/3'), service='main')
     """
     if url.startswith(_ONE):
-        if not _is_valid(url):
-            raise ValueError(f"has a port that is no number; write it as {SERVER_EXAMPLE}")
         database = "" if url.startswith("unix://") else urlsplit(url).path.strip("/")
-        if not _is_database(database):
-            raise ValueError(f"names a database that is no number; write it as {SERVER_EXAMPLE}")
+        if not (_has_valid_port(url) and _is_database(database)):
+            raise ValueError(f"has a port or a database that is no number; write {SERVER_EXAMPLE}")
         return RedisAddress("server", (url,))
     match = _SEVERAL.fullmatch(url)
     if not match:
@@ -47,27 +45,27 @@ def parse_redis_url(url: str) -> RedisAddress:
             f"written as {SENTINEL_EXAMPLE} or {CLUSTER_EXAMPLE}"
         )
     scheme, layout, login, hosts, path, options = match.groups(default="")
-    service, _, database = path.partition("/")
-    if layout == "cluster":
-        service, database = "", path
-    if layout == "sentinel" and not service:
+    is_sentinel = layout == "sentinel"
+    service, _, database = path.partition("/") if is_sentinel else ("", "", path)
+    if is_sentinel and not service:
         raise ValueError(f"names no service; write it as {SENTINEL_EXAMPLE}")
-    if layout == "cluster" and database not in {"", "0"}:
-        raise ValueError(f"names a database, and a cluster has only 0; write {CLUSTER_EXAMPLE}")
-    if not _is_database(database):
-        raise ValueError(f"names a database that is no number; write it as {SENTINEL_EXAMPLE}/0")
+    if not _is_database(database) or (not is_sentinel and database not in {"", "0"}):
+        raise ValueError(
+            f"names a database that is no number, or not 0 in a cluster; write "
+            f"{SENTINEL_EXAMPLE}/0 or {CLUSTER_EXAMPLE}"
+        )
     user = f"{login}@" if login else ""
     urls = tuple(f"{scheme}://{user}{host}/{database}{options}" for host in hosts.split(","))
-    if not all(_is_valid(each) and urlsplit(each).hostname for each in urls):
+    if not all(_has_valid_port(each) and urlsplit(each).hostname for each in urls):
         raise ValueError("has a host without a name, or a port that is no number")
-    return RedisAddress("sentinel" if layout == "sentinel" else "cluster", urls, service)
+    return RedisAddress("sentinel" if is_sentinel else "cluster", urls, service)
 
 
 def _is_database(path: str) -> bool:
     return re.fullmatch("[0-9]*", path) is not None
 
 
-def _is_valid(url: str) -> bool:
+def _has_valid_port(url: str) -> bool:
     """Whether *url* can be parsed; urllib's own error may quote a secret."""
     try:
         return urlsplit(url).port != 0

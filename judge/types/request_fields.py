@@ -2,21 +2,24 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 from pydantic_core import ErrorDetails
 
 from judge.errors import InvalidRequest
 
+T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
 
 MAX_ERRORS = 20
 """Errors listed in one response; nobody reads more."""
-
-MAX_LISTED = 20_000
-"""With more errors than this they are only counted: each takes 8 µs to list, and a body of 64 KiB
-cannot contain so many."""
 
 MESSAGES: Mapping[str, str] = {
     "missing": "is missing; add it",
@@ -61,6 +64,17 @@ class StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _none_if_wrong(value: object, validate: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return validate(value)
+    except ValidationError:
+        return None
+
+
+OrNone = Annotated[T | None, WrapValidator(_none_if_wrong)]
+"""In a pydantic model: None where the value has the wrong shape."""
+
+
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """What is wrong with one field, in words."""
@@ -101,8 +115,6 @@ def bad_fields_of(error: ValidationError, model: type[BaseModel] | None = None) 
 
     With *model*, the error for an unknown field lists the known ones.
     """
-    if (count := error.error_count()) > MAX_LISTED:
-        return BadFields([FieldError("body", f"has {count} mistakes")])
     details = error.errors(include_url=False, include_input=False)
     return BadFields([_field_error(detail, model) for detail in details[:MAX_ERRORS]])
 

@@ -1,9 +1,10 @@
-"""Data types of the answer to a request."""
+"""Data types of the answer to a request, and of the steps that are reported on the way."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from judge.types.references import Excerpt, Reference
-from judge.types.replies import Citation, Evidence, PersonaVerdict, Usage, VerdictWord
+from judge.types.replies import Citation, Defect, Evidence, PersonaVerdict, Usage, VerdictWord
 from judge.types.requests import DomainScore
 
 
@@ -129,3 +130,64 @@ class JudgeResult:
     """Where the time went."""
     next_steps: tuple[NextStep, ...]
     """What to read next: up to three of the pages cited, in the order in which they are cited."""
+
+
+@dataclass(frozen=True, slots=True)
+class DomainDetected:
+    """The first step: which domain the dispute is about."""
+
+    domain: str
+    domain_scores: tuple[DomainScore, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencesReady:
+    """Before the model is asked: what it may cite."""
+
+    references: tuple[Reference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptStarted:
+    """Each time the model is asked; the first has number 1."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChecked:
+    """For each field of a reply that breaks no rule, as soon as it is complete."""
+
+    name: str
+    """`paraphrase`, `personas.0` and so on, or `summary`."""
+    value: str | PersonaVerdict
+    """As it will be in the verdict, unless a restart withdraws it."""
+    citations: tuple[Citation, ...]
+    """The citations in this field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """When the model is asked again, or its reply starts over: the defects, and what stays.
+
+    There are no defects when a connection broke or another model took over.
+    """
+
+    defects: tuple[Defect, ...]
+    keeps: tuple[str, ...] = ()
+    """The names of the fields reported so far that still hold; all others are withdrawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class SupportAsked:
+    """When the model is asked about the citations of its verdict: how many there are."""
+
+    citations: int
+
+
+Step = DomainDetected | ReferencesReady | AttemptStarted | FieldChecked | Restarted | SupportAsked
+"""Any step of a judgement."""
+
+
+Emit = Callable[[Step], None]
+"""Receives each step; it must return at once."""

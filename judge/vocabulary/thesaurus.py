@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judge.errors import ConfigurationError
 from judge.text.english import STOP_WORDS, stems, words
-from judge.text.phrase_trie import PhraseTrie
+from judge.text.phrases import Phrases
 
 GAP = "*"
 MAX_GAP = 3
@@ -54,7 +54,7 @@ class Thesaurus:
     """All entries, their phrases by the stems before a gap, and words that name no subject."""
 
     entries: tuple[ThesaurusEntry, ...]
-    phrases: PhraseTrie[LayPhrase]
+    phrases: Phrases[LayPhrase]
     storytelling: frozenset[str]
 
 
@@ -102,7 +102,7 @@ def parse_thesaurus(text: str) -> Thesaurus:
     by_stems = ((p.stems[: len(p.stems) - len(p.rest)], p) for p in phrases)
     return Thesaurus(
         entries,
-        PhraseTrie(by_stems, _phrase_stem),
+        Phrases(by_stems, _phrase_stem),
         frozenset(file.storytelling.ignore.split()),
     )
 
@@ -185,13 +185,13 @@ def _matches_alone(thesaurus: Thesaurus, phrase: LayPhrase, word: str) -> bool:
 
 def _end(thesaurus: Thesaurus, rest: Words, text_words: Sequence[str], at: int) -> int:
     """The end of a phrase whose *rest*, from its first gap on, begins at *at*; 0 for no match."""
-    trie_words, slack = thesaurus.phrases.words, 0
+    slack = 0
     for stem in rest:
         if stem == GAP:
             slack = MAX_GAP
             continue
         for candidate in range(at, min(at + slack + 1, len(text_words))):
-            if trie_words[text_words[candidate]][0] == stem:
+            if thesaurus.phrases.form(text_words[candidate]) == stem:
                 at, slack = candidate + 1, 0
                 break
         else:

@@ -18,7 +18,7 @@ from judge.adapters.models.openai_client import open_client
 from judge.adapters.models.openai_model import OpenaiService
 from judge.adapters.models.remote import ModelService, RemoteModel
 from judge.errors import ContentBlocked, ModelUnavailable
-from judge.judging.prompts.personas import DEFAULT_PERSONAS
+from judge.judging.prompts import DEFAULT_PERSONAS
 from judge.judging.verdicts.check import check_reply
 from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
 from judge.ports import LanguageModel, OnText, ignore_text

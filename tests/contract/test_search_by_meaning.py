@@ -13,7 +13,7 @@ from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.index.vectors.factory import open_vectors
 from judge.library.search.query import parse_query
-from judge.ports import Embedder, SearchIndex, WritableIndex
+from judge.ports import Embedder, SearchIndex, VectorStorage, WritableIndex
 from judge.types.search import Clause, Scope
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import FakeEmbedder
@@ -37,11 +37,14 @@ class Engine:
     store: WritableIndex
     plain: WritableIndex
     embedder: FakeEmbedder
+    vectors: VectorStorage | None = None
 
     async def add(self, *documents, store=None):
         async with (store or self.store).writing() as writer:
             await writer.replace(documents)
             await writer.commit()
+        if self.vectors and not store:
+            await self.vectors.complete(lambda _count: None, lambda: False)
 
     async def find(self, text, *clauses, limit=10, offset=0):
         return await self.index.search(
@@ -59,7 +62,7 @@ async def tantivy_engine(folder) -> AsyncIterator[Engine]:
     index = TantivyIndex(folder)
     store = TantivyStore(folder, FakeClock())
     vectors = open_vectors(folder, index, store, embedder, RecordingJournal())
-    yield Engine(vectors.index, vectors.store, store, embedder)
+    yield Engine(vectors.index, store, store, embedder, vectors.vectors)
 
 
 @asynccontextmanager

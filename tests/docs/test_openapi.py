@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from judge.entrypoints.api.middleware.cors import _EXPOSED, _PREFLIGHT
+from judge.entrypoints.api.middleware.cors import EXPOSED, PREFLIGHT
 from tests.entrypoints.api_bench import DISPUTE, open_bench
 from tests.entrypoints.conformance import NotAsDocumented, check_conformance, document
 from tests.fakes.model import ScriptedModel
@@ -55,7 +55,7 @@ def test_the_page_shows_a_whole_reply_as_it_is_sent():
 
 def test_page_documents_cors():
     page = GENERATOR["render"]().lower()
-    told = [value for name, value in (*_PREFLIGHT, _EXPOSED) if not name.endswith(b"max-age")]
+    told = [value for name, value in (*PREFLIGHT, EXPOSED) if not name.endswith(b"max-age")]
     names = b", ".join(told).decode().lower().split(", ")
     assert [name for name in names if f"`{name}`" not in page and "mcp" not in name] == []
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from codegraph.python_api import build_graph_for_repo
-from codegraph.query.roots import CodeRoots, open_roots
 from mcp import Client
 
+from judge.bootstrap.code_roots import CodeRoots, open_roots
 from judge.bootstrap.corpus import open_search
 from judge.bootstrap.services import Services
 from judge.entrypoints.mcp.server import build_server
@@ -52,8 +52,8 @@ class McpBench:
     services: Services
     recorded: RecordingJournal
 
-    def client(self, mode: str = "auto", *, wants_text: bool = False) -> Client:
-        server = build_server(self.services, lambda _: OPERATOR, wants_text=lambda _: wants_text)
+    def client(self, mode: str = "auto", *, is_structured: bool = True) -> Client:
+        server = build_server(self.services, lambda _: OPERATOR, is_structured=is_structured)
         return Client(server, mode=mode, read_timeout_seconds=60)
 
 

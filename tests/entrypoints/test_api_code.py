@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager, nullcontext
 
 import httpx
 import pytest
-from codegraph.query.roots import open_roots
 
 from judge.adapters.metrics import Metrics
+from judge.bootstrap.code_roots import open_roots
 from judge.entrypoints.api.app import create_app
 from judge.settings import Settings
 from tests.entrypoints.conformance import check_reply

@@ -346,7 +346,7 @@ async def test_messages_after_the_body_do_not_cancel_the_work():
             await asyncio.sleep(0)
         return "done"
 
-    assert await unless_client_leaves(receive, work(), after_s=0) == "done"
+    assert await unless_client_leaves(receive, work()) == "done"
 
 
 async def test_timeout_of_the_work_is_not_mistaken_for_a_disconnect():

@@ -450,14 +450,13 @@ def part_named(name: bytes) -> bytes:
         ({"files": {"file": ("x.gif", b"GIF\0")}}, "not text"),
         ({"files": {"file": ("x.pdf", b"%PDF")}}, "The PDF is broken"),
         ({"files": {"file": ("x.md", b" ")}}, "no text in it"),
-        ({"content": b"--b\r\nnonsense", "headers": FORM}, "is no multipart form"),
-        ({"content": part_named(b"\xff.md"), "headers": FORM}, "Segment header failed to decode."),
+        ({"content": b"--b\r\nnonsense", "headers": FORM}, "Invalid multipart"),
+        ({"content": part_named(b"\xff.md"), "headers": FORM}, "Invalid multipart"),
         ({"content": part_named(b"a\0.md"), "headers": FORM}, "document_id must not hold NUL"),
         ({"content": part_named(b" "), "headers": FORM}, "document_id must not be empty"),
         ({"content": part_named(b"x" * 501), "headers": FORM}, "must have at most 500 characters"),
-        ({"files": {"file": ("x.md", b"x")}, "data": {"title": ["a", "b"]}}, "must be there once"),
+        ({"files": {"file": ("x.md", b"x")}, "data": {"title": ["a", "b"]}}, "must be a text"),
         ({"files": {"file": ("x.md", b"x")}, "data": {"title": b"caf\xe9"}}, "text in UTF-8"),
-        ({"files": {"file": ("x.md", b"x")}, "data": {"tags": "," * 70_000}}, "64 KiB at most"),
     ],
 )  # fmt: skip
 async def test_invalid_form_is_explained(shelf, parts, told):

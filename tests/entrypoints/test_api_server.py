@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import re
-import resource
 import signal
 import socket
 import subprocess
@@ -20,7 +19,7 @@ from redis.asyncio import Redis
 from judge.adapters.journal import Journals
 from judge.adapters.metrics import Metrics
 from judge.entrypoints.api.app import create_app
-from judge.entrypoints.api.server import _listening, _metrics_directory, serve
+from judge.entrypoints.api.server import _listening, _shared_folder, serve
 from judge.errors import ConfigurationError
 from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
@@ -29,6 +28,8 @@ from tests.fakes.gemini import slow
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.redis_server import RedisServer, free_port, running_redis
 from tests.fakes.waiting import until
+
+pytestmark = pytest.mark.process
 
 
 @pytest.fixture(scope="module")
@@ -95,46 +96,6 @@ async def test_sigterm_lets_a_slow_request_finish(world):
     assert "panicked" not in server.stderr
 
 
-def worker_of(server: RunningServer) -> int:
-    """The process id of the only worker; 0 while there is none."""
-    parent = server.process.pid
-    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-    return int(children[0]) if children else 0
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
-def test_crashing_worker_is_restarted_with_backoff(world):
-    with world.server(JUDGE_MODEL="extractive") as server:
-        first = worker_of(server)
-        os.kill(first, signal.SIGKILL)
-        wait_until(lambda: worker_of(server) not in {0, first}, timeout_s=60)
-        assert httpx.get(f"{server.url}/health/live", timeout=60).status_code == 200
-        while server.process.poll() is None:
-            with contextlib.suppress(ProcessLookupError, FileNotFoundError):
-                if worker := worker_of(server):
-                    os.kill(worker, signal.SIGKILL)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                server.process.wait(0.1)
-        assert server.process.returncode == 1
-    assert "keep ending" in server.stderr
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
-def test_worker_starts_with_the_last_good_sources_file(world):
-    with world.server(JUDGE_DATA_DIR=str(world.directory / "data")) as server:
-        (world.directory / "sources.toml").write_text("[domains.tenancy\n")
-        first = worker_of(server)
-        os.kill(first, signal.SIGKILL)
-        reply = httpx.post(f"{server.url}/api/judge", json=DISPUTE, timeout=60)
-        assert len(reply.json()["references"]) == 2
-        assert worker_of(server) not in {0, first}
-        ready = httpx.get(f"{server.url}/health/ready")
-        assert (ready.status_code, ready.json()["degraded"]) == (200, ["sources"])
-        world.write_sources()
-        wait_until(lambda: httpx.get(f"{server.url}/health/ready").json()["degraded"] == [])
-    assert "sources.last_good_used" in server.stderr
-
-
 @pytest.mark.parametrize("endless", ["fifo", "/dev/zero"])
 def test_endless_sources_file_does_not_block(world, endless):
     path = world.directory / "sources.toml"
@@ -149,25 +110,46 @@ def test_endless_sources_file_does_not_block(world, endless):
         assert server.stop() == 0
 
 
+def children_of(server: RunningServer) -> set[int]:
+    """The process ids of the workers; uvicorn's resource tracker has no app."""
+    parent = server.process.pid
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    return {
+        int(child)
+        for child in children
+        if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text()
+    }
+
+
+@pytest.mark.real_redis
 @pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
-def test_workers_end_when_their_parent_is_killed(world):
-    with world.server(JUDGE_MODEL="extractive") as server:
-        worker = worker_of(server)
+def test_a_worker_that_ends_is_replaced_even_if_the_sources_file_is_broken(world):
+    with running_redis() as redis, world.server(workers=2, REDIS_URL=redis.url) as server:
+        before = children_of(server)
+        (world.directory / "sources.toml").write_text("[domains.tenancy\n")
+        os.kill(min(before), signal.SIGKILL)
+        wait_until(lambda: len(children_of(server) - before) == 1)
+        wait_until(lambda: "sources.last_good_used" in server.stderr)
+        reply = httpx.post(f"{server.url}/api/judge", json=DISPUTE, timeout=60)
+        assert len(reply.json()["references"]) == 2
+        last = children_of(server)
         server.process.kill()
-        wait_until(lambda: not Path(f"/proc/{worker}").exists())
+        wait_until(lambda: not any(Path(f"/proc/{child}").exists() for child in last))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
-@pytest.mark.parametrize("begun", ["nothing", "a worker"])
-def test_sigterm_while_starting_leaves_nothing_behind(world, begun):
+@pytest.mark.real_redis
+def test_workers_that_cannot_start_stop_the_server(world):
+    (world.directory / "sources.toml").write_text("[domains.tenancy\n")
+    with running_redis() as redis, world.starting(workers=2, REDIS_URL=redis.url) as server:
+        assert server.process.wait(60) == 1
+    assert "server.start_failed" in server.stderr
+    assert "ConfigurationError: A worker could not start" in server.stderr
+
+
+def test_sigterm_while_starting_ends_the_server(world):
     with world.starting(JUDGE_MODEL="extractive") as server:
-        children: set[int] = set()
-        if begun == "a worker":
-            wait_until(lambda: children.add(worker_of(server)) or children - {0})
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(20) in {0, -signal.SIGTERM}
-        for child in children - {0}:
-            wait_until(lambda child=child: not Path(f"/proc/{child}").exists(), timeout_s=5)
 
 
 @pytest.mark.real_redis
@@ -355,90 +337,13 @@ def test_listening_address_is_printed_once_it_listens(world, host):
         assert httpx.get(f"{server.url}/health/live").status_code == 200
         assert server.stop() == 0
     assert "Traceback" not in server.stderr
-
-
-def test_metrics_are_in_memory_for_one_worker_and_in_files_for_several():
-    with _metrics_directory(1) as none, _metrics_directory(2) as shared_by_two:
-        assert none == ""
-        assert Path(shared_by_two).is_dir()
-        assert Path(shared_by_two).stat().st_mode & 0o077 == 0
-    assert not Path(shared_by_two).exists()
-
-
-COUNT_AND_END = """
-import os
-from judge.adapters.metrics import Metrics
-from judge.entrypoints.api.server import _compact_metrics
-directory = os.environ["PROMETHEUS_MULTIPROC_DIR"]
-metrics = Metrics(directory)
-metrics.note("sources.reloaded")
-metrics.note("cache.down", reason="")
-_compact_metrics(directory, os.getpid())
-print(metrics.render().decode())
-"""
-
-
-def test_an_ended_worker_leaves_its_counts_and_no_more(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", COUNT_AND_END],
-        env={**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert 'judge_events_total{event="sources.reloaded"} 1.0' in done.stdout
-    assert "judge_cache_degraded" not in done.stdout
-    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 1000
+    assert ("answer 403 until JUDGE_API_KEYS" in server.stderr) == (host == "0.0.0.0")
 
 
 def test_several_workers_without_a_temporary_folder_are_refused(monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", "/nowhere/at/all")
-    with pytest.raises(ConfigurationError, match="TMPDIR"), _metrics_directory(2):
+    with pytest.raises(ConfigurationError, match="TMPDIR"), _shared_folder(2):
         pytest.fail("there is no folder")
-
-
-async def connected(url: httpx.URL, count: int) -> list[asyncio.StreamWriter]:
-    """*count* connections that send nothing."""
-    assert url.port
-    async with asyncio.TaskGroup() as group:
-        opening = [
-            group.create_task(asyncio.open_connection(url.host, url.port)) for _ in range(count)
-        ]
-    return [task.result()[1] for task in opening]
-
-
-async def test_silent_connections_do_not_block_others(world):
-    count = 1500
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard < 2 * count:
-        pytest.skip("this process may not open so many files")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2 * count), hard))
-    with world.server() as server:
-        silent = await connected(httpx.URL(server.url), count)
-        async with httpx.AsyncClient(base_url=server.url, timeout=10) as client:
-            for _ in range(3):
-                assert (await client.get("/health/live")).status_code == 200
-                assert (await client.post("/api/judge", json=DISPUTE)).status_code == 200
-        for writer in silent:
-            writer.close()
-        assert server.stop() == 0
-
-
-async def test_malformed_chunks_are_logged_as_400(shared):
-    _, server = shared
-    url = httpx.URL(server.url)
-    reader, writer = await asyncio.open_connection(url.host, url.port)
-    writer.write(
-        b"POST /api/judge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        b"Transfer-Encoding: chunked\r\nX-Request-ID: senseless\r\n\r\n5\r\nabcdefgh"
-    )
-    reply = await reader.read()
-    assert reply.startswith(b"HTTP/1.1 400")
-    assert b"\r\nx-request-id: senseless\r\n" in reply
-    await until(lambda: "senseless" in server.stderr)
-    [line] = [line for line in server.stderr.splitlines() if "senseless" in line]
-    assert '"status":400' in line
-    writer.close()
 
 
 @pytest.mark.parametrize("path", ["/health/live", "/", "/api/domains"])

@@ -268,36 +268,13 @@ async def test_passage_can_be_a_source(tmp_path):
     assert "sources.0.passage is no passage of the index" in text_of(unknown)
 
 
-async def test_summary_leaves_out_citations_of_too_few_words(tmp_path):
-    answer = f"{ANSWERS['supported']} It is so [1]."
-    async with open_mcp_bench(tmp_path) as door, door.client() as client:
-        replied = await client.call_tool("check_citations", {"answer": answer, "sources": SOURCES})
-    assert replied.structured_content["marks"][-1]["support"] is None
-    assert text_of(replied).startswith("The answer is supported: 2 marks")
-    assert "support None" not in text_of(replied)
-
-
-async def test_summary_names_each_citation_that_is_wrong(tmp_path):
-    answer = "The landlord repairs the boiler [7]. The boiler works [1 or 9]."
-    async with open_mcp_bench(tmp_path) as door, door.client() as client:
-        replied = await client.call_tool("check_citations", {"answer": answer, "sources": SOURCES})
-    assert text_of(replied).splitlines()[1:] == [
-        "- 7 at 32: there is no such source",
-        "- at 54: no citation that can be understood",
-    ]
-
-
-async def test_long_answer_is_paginated_and_long_items_are_cut(tmp_path):
+async def test_long_source_is_cut_in_the_reply_of_the_tool(tmp_path):
     sources = [{"text": LEASE}, {"text": "x " * 40_000}]
     fields = {"answer": ANSWERS["supported"], "sources": sources}
     async with open_mcp_bench(tmp_path) as door, door.client() as client:
         found = (await client.call_tool("check_citations", fields)).structured_content
-        fields["cursor"] = found["next_cursor"]
-        rest = (await client.call_tool("check_citations", fields)).structured_content
-    assert (len(found["marks"]), len(found["sources"]), found["truncated"]) == (1, 1, True)
-    assert (rest["marks"], rest["verdict"], rest["truncated"]) == ([], "supported", False)
-    assert rest["sources"][0]["number"] == 2
-    assert rest["sources"][0]["text"].endswith("…")
+    assert (len(found["marks"]), len(found["sources"])) == (1, 1)
+    assert (found["verdict"], found["truncated"]) == ("supported", True)
 
 
 async def test_no_text_of_an_answer_is_logged(opened):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from judge.entrypoints.cli.ask.output import VerdictLayout
 from judge.entrypoints.cli.ask.run import WrittenVerdict
 from judge.types.replies import Defect
-from judge.types.steps import (
+from judge.types.results import (
     AttemptStarted,
     DomainDetected,
     FieldChecked,

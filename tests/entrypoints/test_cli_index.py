@@ -12,10 +12,8 @@ import pytest
 
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.system_clock import SystemClock
-from judge.entrypoints.cli.index.run import stop_on_interrupt
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.site import FakeSite
-from tests.fakes.waiting import until
 from tests.unit.adapters.files.test_pdf_text import pdf
 
 
@@ -260,10 +258,7 @@ def test_interrupted_run_keeps_its_work_and_the_next_does_the_rest(cli, tmp_path
     process.send_signal(ending)
     out, err = process.communicate(timeout=60)
     if ending == signal.SIGINT and process.returncode:
-        assert process.returncode == 130
-        assert "Stopped. What is counted above is indexed" in err
-        counted = int(out.split()[0])  # 0 when the signal came before the first file was read
-        assert counted == 0 or counted == len(listed(cli))
+        assert (process.returncode, out, "Stopped." in err) == (130, "", True)
     _, report = added(cli, "flats")
     assert report["added"] + report["replaced"] + report["unchanged"] == 1500
     assert len(listed(cli)) == 1500
@@ -279,15 +274,6 @@ def test_glob_that_matches_nothing_is_refused_and_changes_nothing(cli, docs, opt
     assert told.code == 2
     assert "No file matches '*.odt'" in told.err
     assert listed(cli) == before
-
-
-async def test_ctrl_c_stops_at_the_next_file_and_twice_at_once():
-    with stop_on_interrupt() as should_stop:
-        assert not should_stop()
-        signal.raise_signal(signal.SIGINT)
-        await until(should_stop)
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
 
 
 @pytest.mark.parametrize("option", ["--tag", "--collection", "--folder", "--document", "--title"])

@@ -19,8 +19,7 @@ from judge.adapters.metrics import Metrics
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.entrypoints.api.access_policy import access_policy_of
 from judge.entrypoints.api.app import create_app
-from judge.entrypoints.mcp.lazy_app import open_lazily
-from judge.entrypoints.mcp.streamable_http import viewer
+from judge.entrypoints.mcp.transports import open_http, viewer
 from judge.errors import ConfigurationError
 from judge.settings import Settings, load_settings, name_and_key
 from judge.types.search import OPERATOR, Viewer
@@ -81,7 +80,7 @@ QUERIES = ["boiler budget", "budget", '"boiler budget"', "boiler -public", "x"]
 
 NAMED_KINDS = ("collection", "document", "folder", "tag")
 SCOPED = {"type": "ref/prompt", "name": "contextual_search"}
-COLLECTION = {"type": "ref/resource", "uri": "judge://collections/{name}{?cursor}"}
+COLLECTION = {"type": "ref/resource", "uri": "judge://collections/{name}"}
 PASSAGE = {"type": "ref/resource", "uri": "judge://passages/{+id}"}
 
 
@@ -127,7 +126,7 @@ async def open_app(tmp_path) -> AsyncIterator[AppClient]:
             open_services=lambda *_: nullcontext(replace(mcp_server.services, settings=settings)),
             journal=mcp_server.recorded,
             counts=Metrics(),
-            open_mcp=open_lazily,
+            open_mcp=open_http,
         )
         async with app.lifespan():
             yield AppClient(app, mcp_server.recorded.events)

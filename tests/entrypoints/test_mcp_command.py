@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.entrypoints.mcp.features import tool_definition
-from judge.entrypoints.mcp.resources import RESOURCES
+from judge.entrypoints.mcp.resources import COLLECTION, PASSAGE
+from judge.entrypoints.mcp.server import input_schema
 from judge.entrypoints.mcp.tools import TOOLS
 from judge.settings import Settings
 from tests.entrypoints.command_line import CommandLine
@@ -57,13 +57,11 @@ def test_another_transport_is_refused(cli):
 def test_every_tool_is_documented_with_all_arguments(spec):
     [taken] = re.findall(rf"^\| `{spec.name}` \|(.*?)\|", PAGE, re.MULTILINE)
     documented = {name.split(" ")[0] for name in re.findall(r"`(\w+)`", taken)}
-    assert documented - {"downstream", "json"} == set(
-        tool_definition(spec).input_schema["properties"]
-    )
+    assert documented - {"downstream", "json"} == set(input_schema(spec)["properties"])
 
 
 def test_the_prompt_and_the_resources_are_documented():
-    addresses = [spec.name for spec in RESOURCES]
+    addresses = ("judge://domains", "judge://collections", PASSAGE, COLLECTION)
     assert all(f"`{name}`" in PAGE for name in ("contextual_search", *addresses))
 
 

@@ -7,14 +7,13 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
 
-from judge.entrypoints.mcp.pagination import MAX_ITEMS, MAX_REPLY
 from judge.library.scopes.scopes import parse_scope
 from tests.entrypoints.mcp_bench import OpenMcpBench, open_mcp_bench
 from tests.fakes.passages import book, document
 
 PROMPT = PromptReference(name="contextual_search")
 PASSAGE = ResourceTemplateReference(uri="judge://passages/{+id}")
-COLLECTION = ResourceTemplateReference(uri="judge://collections/{name}{?cursor}")
+COLLECTION = ResourceTemplateReference(uri="judge://collections/{name}")
 KINDS = ["@collection:", "@document:", "@folder:", "@tag:", "@modified:"]
 PLAN = document("The plan.", id="plan.md", collection="board minutes", tags=("final", "finance"))
 
@@ -83,11 +82,11 @@ async def test_text_longer_than_any_scope_is_not_completed(opened, typed):
     ("reference", "name", "typed", "completed"),
     [
         (COLLECTION, "name", "b", ["board minutes"]),
-        (COLLECTION, "cursor", "", []),
         (PASSAGE, "id", "", ["board minutes/", "robots/"]),
         (PASSAGE, "id", "robots/perc", ["robots/perception/sensors:0"]),
         (PASSAGE, "id", "nowhere/", []),
         (PROMPT, "no such argument", "", []),
+        (PromptReference(name="x"), "x", "", []),
     ],
 )
 async def test_resource_uris_are_completed(opened, reference, name, typed, completed):
@@ -116,15 +115,6 @@ async def test_only_a_hundred_completions_are_sent_and_the_rest_counted(opened):
     assert (len(completion.values), completion.total, completion.has_more) == (100, 130, True)
 
 
-@pytest.mark.parametrize(
-    "reference", [PromptReference(name="x"), ResourceTemplateReference(uri="judge://x/{y}")]
-)
-async def test_unknown_arguments_are_not_completed(opened, reference):
-    async with opened() as mcp_server, mcp_server.client() as client:
-        with pytest.raises(MCPError, match="There is no such"):
-            await client.complete(reference, {"name": "x", "value": ""})
-
-
 async def test_while_nothing_is_indexed_only_kinds_are_completed(opened):
     async with opened(has_index=False) as mcp_server, mcp_server.client() as client:
         kinds = await client.complete(PROMPT, {"name": "context", "value": "@"})
@@ -147,65 +137,12 @@ async def test_templates_of_resources_are_listed_and_read(opened):
     assert held["documents"][0]["id"] == "plan.md"
 
 
-@pytest.mark.parametrize(("count", "is_shown_whole"), [(300, True), (MAX_ITEMS + 200, False)])
-async def test_large_collection_is_paginated(opened, count, is_shown_whole):
-    names = (f"{'d' * 200}{number:03}" for number in range(count))
-    documents = tuple(document("word", id=name, collection="c") for name in names)
-    found, address = [], "judge://collections/c"
-    async with opened(documents=documents) as mcp_server, mcp_server.client() as client:
-        while address:
-            text = (await client.read_resource(address)).contents[0].text
-            assert len(text) <= 24_000
-            part = json.loads(text)
-            found += [one["id"] for one in part["documents"]]
-            cursor = part.get("next_cursor")
-            assert part["truncated"] is (bool(cursor) or not is_shown_whole)
-            address = cursor and f"judge://collections/c?cursor={cursor}"
-    assert sorted(set(found)) == sorted(found)
-    assert part["total"] == count
-    assert (len(found) == count) is is_shown_whole
-
-
-TITLE = "t" * 200
-MANY_DOMAINS = "\n".join(
-    f'[domains.d{number}]\ntitle = "{TITLE}"\nterms = {{ w{number} = 3 }}' for number in range(90)
-)
-
-
-@pytest.mark.parametrize("name", ["domains", "collections"])
-async def test_long_list_is_paginated(opened, name):
-    documents = tuple(document("word", collection=f"{'c' * 300}{number}") for number in range(90))
-    found, address = [], f"judge://{name}"
-    async with (
-        opened(documents=documents, sources=MANY_DOMAINS) as mcp_server,
-        mcp_server.client() as client,
-    ):
-        while address:
-            text = (await client.read_resource(address)).contents[0].text
-            assert len(text.encode()) <= MAX_REPLY
-            part = json.loads(text)
-            found += [one["name"] for one in part[name]]
-            cursor = part.get("next_cursor")
-            assert part["truncated"] is bool(cursor)
-            address = cursor and f"judge://{name}?cursor={cursor}"
-    assert len(set(found)) == len(found) == 90
-
-
-async def test_passage_longer_than_a_reply_is_cut(opened):
-    long = document("word " * 9_000, id="long", collection="c")
-    async with opened(documents=(long,)) as mcp_server, mcp_server.client() as client:
-        text = (await client.read_resource("judge://passages/c/long:0")).contents[0].text
-    assert len(text.encode()) <= MAX_REPLY
-    assert json.loads(text)["text"].endswith("…")
-
-
 @pytest.mark.parametrize(
     ("uri", "told"),
     [
         ("judge://passages/robots/nowhere:1", "There is no passage 'robots/nowhere:1'"),
         ("judge://collections/robot", "Did you mean 'robots'"),
-        ("judge://collections/robots?cursor=x", "is none that was given here"),
-        ("judge://secrets", "judge://passages/{+id}"),
+        ("judge://secrets", "Unknown resource"),
     ],
 )
 async def test_unknown_resource_uris_are_errors(opened, uri, told):

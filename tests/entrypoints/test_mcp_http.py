@@ -15,8 +15,8 @@ from mcp.client.streamable_http import streamable_http_client
 from judge.adapters.metrics import Metrics
 from judge.entrypoints.api.app import create_app
 from judge.entrypoints.api.middleware.client_address import has_foreign_origin
-from judge.entrypoints.mcp.lazy_app import open_lazily
 from judge.entrypoints.mcp.tools import TOOLS
+from judge.entrypoints.mcp.transports import open_http
 from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.entrypoints.mcp_bench import MODES, McpBench, open_mcp_bench
@@ -48,7 +48,7 @@ def opened(tmp_path):
                 journal=served.recorded,
                 counts=Metrics(),
                 is_public=is_public,
-                open_mcp=open_lazily,
+                open_mcp=open_http,
             )
             async with app.lifespan():
                 yield Mounted(app, served)

@@ -19,6 +19,8 @@ from tests.fakes.waiting import until
 
 ROUNDS = 40
 
+pytestmark = [pytest.mark.real_redis, pytest.mark.process, pytest.mark.slow]
+
 
 @dataclass
 class Balancer:
@@ -102,7 +104,6 @@ def write_next_version(world: World) -> str:
     return str(path)
 
 
-@pytest.mark.real_redis
 def test_new_version_takes_over_without_losing_a_request(
     world: World, redis_server: RedisServer
 ) -> None:
@@ -120,6 +121,7 @@ def test_new_version_takes_over_without_losing_a_request(
                 balancer.ports.append(port_of(new))
                 await clients.until_answered(ROUNDS)
                 del balancer.ports[0]  # as Kubernetes does while the old one waits in preStop
+                await clients.until_answered(ROUNDS)
                 old.process.send_signal(signal.SIGTERM)
                 assert await asyncio.to_thread(old.process.wait, 20) == 0
                 await clients.until_answered(ROUNDS)
@@ -140,7 +142,6 @@ def test_new_version_takes_over_without_losing_a_request(
 LATER_READING = "from judge.library.pages import page_records; page_records.READING_VERSION += 1; "
 
 
-@pytest.mark.real_redis
 @pytest.mark.parametrize("prelude", ["", LATER_READING], ids=["other sources", "other reading"])
 def test_cached_records_of_one_version_do_not_affect_the_other(
     world: World, redis_server: RedisServer, prelude: str

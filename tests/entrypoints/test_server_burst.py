@@ -10,7 +10,9 @@ from tests.entrypoints.api_bench import DISPUTE
 from tests.entrypoints.running_server import World
 from tests.fakes.redis_server import RedisServer, running_redis
 
-pytestmark = pytest.mark.real_redis
+pytestmark = [pytest.mark.real_redis, pytest.mark.process, pytest.mark.slow]
+
+WORKERS = 2
 
 LIMIT = 60
 BURST = 1000
@@ -38,24 +40,23 @@ def nothing(_: RedisServer) -> None:
     """Redis is well."""
 
 
-@pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(
     "happens", [nothing, RedisServer.pause, RedisServer.kill], ids=["up", "hanging", "down"]
 )
-def test_burst_does_not_exceed_the_limit(world: World, workers: int, happens) -> None:
+def test_burst_does_not_exceed_the_limit(world: World, happens) -> None:
     with running_redis() as redis:
         settings = {
             "REDIS_URL": redis.url,
             "JUDGE_RATE_LIMIT": f"{LIMIT}/hour",
             "JUDGE_MODEL": "extractive",
         }
-        with world.server(workers, **settings) as server:
+        with world.server(WORKERS, **settings) as server:
             happens(redis)
             statuses = asyncio.run(burst(server.url))
             said = server.stderr
             if happens is RedisServer.pause:
                 redis.resume()
-    allowed = LIMIT if happens is nothing else LIMIT * workers
+    allowed = LIMIT if happens is nothing else LIMIT * WORKERS
     assert sum(statuses.values()) == BURST
     assert set(statuses) == {200, 429}
     assert LIMIT <= statuses[200] <= allowed
@@ -64,18 +65,7 @@ def test_burst_does_not_exceed_the_limit(world: World, workers: int, happens) ->
         assert "rate_limit.not_shared" not in said
 
 
-def test_requests_allowed_before_redis_died_still_count(world: World) -> None:
-    with running_redis() as redis:
-        settings = {"REDIS_URL": redis.url, "JUDGE_RATE_LIMIT": f"{LIMIT}/hour"}
-        with world.server(JUDGE_MODEL="extractive", **settings) as server:
-            before = asyncio.run(burst(server.url, LIMIT - 10))
-            redis.kill()
-            after = asyncio.run(burst(server.url, 100))
-    assert (before[200], after[200]) == (LIMIT - 10, 10)
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_burst_of_disputes_does_not_exceed_the_limit(world: World, workers: int) -> None:
+def test_burst_of_disputes_does_not_exceed_the_limit(world: World) -> None:
     """The limit is known only while their pages are looked up."""
     with running_redis() as redis:
         settings = {
@@ -83,6 +73,6 @@ def test_burst_of_disputes_does_not_exceed_the_limit(world: World, workers: int)
             "JUDGE_RATE_LIMIT": f"{LIMIT}/hour",
             "JUDGE_MODEL": "extractive",
         }
-        with world.server(workers, **settings) as server:
+        with world.server(WORKERS, **settings) as server:
             statuses = asyncio.run(burst(server.url, 5 * LIMIT, DISPUTE))
     assert statuses == {200: LIMIT, 429: 4 * LIMIT}

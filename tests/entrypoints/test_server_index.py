@@ -47,6 +47,8 @@ def seconds_until_all_find(word: str, url: str) -> float:
 
 
 @pytest.mark.real_redis
+@pytest.mark.process
+@pytest.mark.slow
 def test_new_documents_are_found_by_all_workers_while_they_serve(
     world: World, redis_server: RedisServer
 ) -> None:

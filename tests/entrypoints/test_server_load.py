@@ -12,12 +12,14 @@ import pytest
 import redis
 
 from tests.entrypoints.api_bench import DISPUTE
-from tests.entrypoints.running_server import PAGE, RunningServer, World, wait_until
-from tests.fakes import site
+from tests.entrypoints.running_server import RunningServer, World, wait_until
 from tests.fakes.redis_server import RedisServer
 from tests.fakes.waiting import until
 
-CROWD = 500
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+CROWD = 300
+WORKERS = 2
 
 
 @dataclass(frozen=True)
@@ -46,65 +48,37 @@ async def ask_all(url: str, disputes: Sequence[Mapping[str, str]]) -> list[Reply
 
 
 @pytest.mark.real_redis
-@pytest.mark.parametrize("workers", [1, 2])
-def test_load_on_a_cold_cache_fetches_each_page_once(
-    world: World, redis_server: RedisServer, workers: int
+def test_load_on_a_cold_cache_fetches_each_page_once_and_keeps_its_plain_text_for_a_day(
+    world: World, redis_server: RedisServer
 ) -> None:
     with redis.Redis.from_url(redis_server.url) as client:
         client.flushall()
     settings = {"REDIS_URL": redis_server.url, "JUDGE_RATE_LIMIT": "100000/minute"}
-    with world.server(workers=workers, **settings) as server:
+    with world.server(workers=WORKERS, **settings) as server:
         replies = asyncio.run(ask(server.url, CROWD))
     assert {reply.status for reply in replies} == {200}
     assert {len(reply.body["references"]) for reply in replies} == {2}
     assert (world.site.hits["/repairs"], world.site.hits["/rent"]) == (1, 1)
-
-
-@pytest.mark.real_redis
-def test_redis_has_plain_text_with_a_ttl_of_a_day(world: World, redis_server: RedisServer) -> None:
     with redis.Redis.from_url(redis_server.url, decode_responses=True) as client:
-        client.flushall()
-        with world.server(REDIS_URL=redis_server.url) as server:
-            [reply] = asyncio.run(ask(server.url, 1))
         kept = {key: client.get(key) for key in client.keys("snippet:*")}
         assert kept == {
-            f"snippet:tenancy:{reference['url']}": reference["text"]
-            for reference in reply.body["references"]
+            f"snippet:tenancy:{r['url']}": r["text"] for r in replies[0].body["references"]
         }
         assert all(0 < int(client.ttl(key)) <= 86400 for key in kept)
 
 
-def test_slow_pages_are_fetched_concurrently(world: World) -> None:
-    paths = ("/a", "/b", "/c")
-    for path in paths:
-        world.site.script(path, site.Reply(PAGE.encode(), delay_s=2.0))
-    sources = "".join(
-        f'[[domains.tenancy.sources]]\nurl = "{world.site.url(path)}"\ntitle = "{path}"\n'
-        for path in paths
-    )
-    (world.directory / "sources.toml").write_text(
-        f"[retrieval]\nreferences = 3\n[domains.tenancy.terms]\nlandlord = 3\n{sources}"
-    )
-    with world.server() as server:
-        [reply] = asyncio.run(ask(server.url, 1))
-    assert len(reply.body["references"]) == 3
-    # Not a speed test: one after another they would take six seconds.
-    assert reply.body["timings_ms"]["references"] < 5000
-
-
 @pytest.mark.real_redis
-@pytest.mark.parametrize("workers", [1, 2])
 def test_request_after_reading_ahead_fetches_nothing(
-    world: World, redis_server: RedisServer, workers: int
+    world: World, redis_server: RedisServer
 ) -> None:
     with redis.Redis.from_url(redis_server.url) as client:
         client.flushall()
-    with world.server(workers=workers, REDIS_URL=redis_server.url) as server:
+    with world.server(workers=WORKERS, REDIS_URL=redis_server.url) as server:
         pages = {"/repairs": 1, "/rent": 1}
         wait_until(lambda: {path: world.site.hits[path] for path in pages} == pages)
         fetched = world.site.hits.copy()
         # Each worker that reads a page requests robots.txt once.
-        assert 1 <= fetched["/robots.txt"] <= workers
+        assert 1 <= fetched["/robots.txt"] <= WORKERS
         replies = asyncio.run(ask(server.url, 5))
         assert world.site.hits == fetched
         assert server.stop() == 0
@@ -112,22 +86,12 @@ def test_request_after_reading_ahead_fetches_nothing(
     assert "Traceback" not in server.stderr
 
 
-def test_server_stops_at_once_while_reading_ahead(world: World) -> None:
-    world.site.hold("/repairs")
-    with world.server() as server:
-        wait_until(lambda: world.site.hits["/repairs"])
-        assert server.stop() == 0
-    assert "Traceback" not in server.stderr
-    assert "read_ahead.failed" not in server.stderr
-
-
 DEADLINE_S = 4.0
 DOMAINS = 150
 
 
-@pytest.mark.parametrize("delay_s", [0.0, 1.0])
-def test_many_cold_domains_are_answered_within_the_deadline(world: World, delay_s: float) -> None:
-    disputes = world.write_cold_domains(DOMAINS, delay_s=delay_s)
+def test_many_cold_domains_are_answered_within_the_deadline(world: World) -> None:
+    disputes = world.write_cold_domains(DOMAINS, delay_s=1.0)
     with world.server(JUDGE_DEADLINE_S=str(DEADLINE_S), JUDGE_RATE_LIMIT="100000/minute") as server:
         replies = asyncio.run(ask_all(server.url, disputes))
         # The server writes a line after its reply, and another thread reads it.
@@ -139,8 +103,7 @@ def test_many_cold_domains_are_answered_within_the_deadline(world: World, delay_
     assert max(taken) < DEADLINE_S + 0.5
 
 
-@pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
-def test_mass_disconnect_ends_all_model_calls(world: World, path: str) -> None:
+def test_mass_disconnect_ends_all_model_calls(world: World) -> None:
     count = 200
     world.gemini.delay_s = 60.0
 
@@ -148,7 +111,7 @@ def test_mass_disconnect_ends_all_model_calls(world: World, path: str) -> None:
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=count)) as session:
 
             async def ask() -> None:
-                async with session.post(url + path, json=DISPUTE) as response:
+                async with session.post(f"{url}/api/judge/stream", json=DISPUTE) as response:
                     await response.read()
 
             asking = [asyncio.create_task(ask()) for _ in range(count)]
@@ -194,5 +157,5 @@ def test_sigterm_under_load_loses_no_request(world: World) -> None:
         asyncio.run(ask_and_stop(server))
         assert server.process.wait(20) == 0
     assert set(ended) <= {"200", "refused", "cut off"}
-    # Connecting at the moment when the socket closes gives a reset.
-    assert ended["cut off"] <= 1
+    # Connections that wait to be accepted when the socket closes are reset.
+    assert ended["cut off"] <= 32

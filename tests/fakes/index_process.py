@@ -17,24 +17,27 @@ from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.index.vectors.factory import open_vectors
 from judge.adapters.system_clock import SystemClock
 from judge.errors import IndexUnavailable
-from judge.ports import WritableIndex
+from judge.ports import VectorStorage, WritableIndex
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.passages import document
 
 
-async def write(store: WritableIndex) -> None:
-    async with store.writing() as writer:
-        for number in itertools.count():
+async def write(store: WritableIndex, vectors: VectorStorage | None = None) -> None:
+    for number in itertools.count():
+        async with store.writing() as writer:
             await writer.replace([document(f"robot number{number}", "more", id=f"d{number}")])
             await writer.commit()
-            print(number, flush=True)  # noqa: T201 - this is what the test reads
+        if vectors:
+            await vectors.complete(lambda _count: None, lambda: False)
+        print(number, flush=True)  # noqa: T201 - this is what the test reads
 
 
 async def embed(store: TantivyStore) -> None:
     folder = Path(sys.argv[2])
     index = TantivyIndex(folder)
-    await write(open_vectors(folder, index, store, FakeEmbedder(), RecordingJournal()).store)
+    engine = open_vectors(folder, index, store, FakeEmbedder(), RecordingJournal())
+    await write(store, engine.vectors)
 
 
 async def hold(store: WritableIndex) -> None:

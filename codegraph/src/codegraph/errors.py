@@ -1,40 +1,42 @@
 """What can go wrong when a code graph is built or queried.
 
-InvalidRequest
+CodeGraphError
 ├── BadRepository     there is no such folder, or it cannot be read or written
 ├── BadPattern        a regular expression is wrong or takes too long
 ├── BadDirection      there is no such direction of lineage
 ├── AmbiguousSymbol   several definitions have the name
-└── NotFound
-    ├── UnknownSymbol      no definition has the name
-    ├── GraphMissing       no graph was built yet, or it cannot be read
-    └── UnknownRepository  JUDGE_CODE_ROOTS has no repository of that name
+├── UnknownSymbol     no definition has the name
+└── GraphMissing      no graph was built yet, or it cannot be read
 """
 
 from collections.abc import Sequence
 
-from judge.errors import InvalidRequest, NotFound
-
 _MAX_SHOWN = 5
 
 
-class BadRepository(InvalidRequest):
+class CodeGraphError(Exception):
+    """The base of our errors; *field* names the part of the request that is wrong."""
+
+    field = "body"
+
+
+class BadRepository(CodeGraphError):
     """The repository cannot be used; the text says why."""
 
 
-class BadPattern(InvalidRequest):
+class BadPattern(CodeGraphError):
     """The regular expression cannot be compiled, or cannot be run in time."""
 
     field = "query"
 
 
-class BadDirection(InvalidRequest):
+class BadDirection(CodeGraphError):
     """There is no such direction of lineage."""
 
     field = "direction"
 
 
-class AmbiguousSymbol(InvalidRequest):
+class AmbiguousSymbol(CodeGraphError):
     """Several definitions have the name; *candidates* are unambiguous full names."""
 
     def __init__(self, symbol: str, candidates: Sequence[str]) -> None:
@@ -47,7 +49,7 @@ class AmbiguousSymbol(InvalidRequest):
         self.candidates = tuple(candidates)
 
 
-class UnknownSymbol(NotFound):
+class UnknownSymbol(CodeGraphError):
     """No definition has the name; *similar* are names that look like it."""
 
     def __init__(self, symbol: str, similar: Sequence[str]) -> None:
@@ -59,20 +61,5 @@ class UnknownSymbol(NotFound):
         )
 
 
-class GraphMissing(FileNotFoundError, NotFound):
+class GraphMissing(FileNotFoundError, CodeGraphError):
     """There is no graph yet, or it cannot be read; the text names the command to build one."""
-
-
-class UnknownRepository(NotFound):
-    """JUDGE_CODE_ROOTS has no repository *name*, or several and none was named; *valid* are all."""
-
-    def __init__(self, name: str | None, valid: Sequence[str]) -> None:
-        names = ", ".join(valid)
-        if not valid:
-            text = "No repository may be asked about: set JUDGE_CODE_ROOTS=name=path."
-        elif name is None:
-            text = f"There are several repositories; name one of: {names}."
-        else:
-            text = f"There is no repository {name[:64]!r}. Valid are: {names}."
-        super().__init__(text)
-        self.valid = tuple(valid)

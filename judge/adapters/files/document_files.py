@@ -16,6 +16,9 @@ from judge.types.search import FileScan, FoundFile
 
 MAX_IGNORE_BYTES = 1_000_000
 _WILDCARDS = frozenset("*?[")
+_PATTERN_ERRORS = (ValueError, re.error)
+_Rules = tuple[tuple[Path, GitIgnoreSpec], ...]
+"""The .gitignore files that apply in a folder, each with its own folder, the outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +26,13 @@ class _Area:
     """A scanned part of the disk: *root* and all below it, or the files that *globs* match."""
 
     root: str
-    globs: GitIgnoreSpec | None
+    globs: GitIgnoreSpec | None = None
 
     def covers(self, path: str) -> bool:
-        if path == self.root:
-            return True
         prefix = f"{self.root.rstrip('/')}/"
-        relative = path.removeprefix(prefix)
-        return path.startswith(prefix) and (self.globs is None or self.globs.match_file(relative))
+        if not path.startswith(prefix):
+            return path == self.root
+        return self.globs is None or self.globs.match_file(path.removeprefix(prefix))
 
 
 @dataclass(slots=True)
@@ -49,13 +51,11 @@ class _Scan:
         is_unknown = any(area.covers(path) for area in self.unreadable)
         return not is_unknown and any(area.covers(path) for area in self.areas)
 
-
-@dataclass(frozen=True, slots=True)
-class _IgnoreRules:
-    """The .gitignore of a folder."""
-
-    folder: Path
-    spec: GitIgnoreSpec
+    def note_unreadable(self, error: OSError) -> None:
+        """Note the folder that could not be listed."""
+        folder = _printable(error.filename)
+        self.problems.append((folder, _reason(error)))
+        self.unreadable.append(_Area(folder))
 
 
 class LocalFiles:
@@ -77,22 +77,20 @@ class LocalFiles:
 
     def read(self, location: str, *, max_bytes: int) -> bytes:
         """See `DocumentFiles.read`."""
-        return _read_file(location, max_bytes)
+        try:
+            content = read_whole(location, max_bytes)
+        except OSError as error:
+            reason = (
+                f"It cannot be read ({error.strerror})." if error.errno else f"{error.strerror}."
+            )
+            raise UnreadableDocument(reason) from error
+        if len(content) > max_bytes:
+            raise UnreadableDocument(f"It is over {max_bytes // 1024 // 1024} MiB.")
+        return content
 
     def exists(self, path: str) -> bool:
         """See `DocumentFiles.exists`."""
         return os.path.lexists(path)
-
-
-def _read_file(path: str, max_bytes: int) -> bytes:
-    try:
-        content = read_whole(path, max_bytes)
-    except OSError as error:
-        reason = f"It cannot be read ({error.strerror})." if error.errno else f"{error.strerror}."
-        raise UnreadableDocument(reason) from error
-    if len(content) > max_bytes:
-        raise UnreadableDocument(f"It is over {max_bytes // 1024 // 1024} MiB.")
-    return content
 
 
 def _split(path: str) -> tuple[Path, list[str]]:
@@ -100,94 +98,69 @@ def _split(path: str) -> tuple[Path, list[str]]:
     whole = Path(path)
     if os.path.lexists(path) or not _WILDCARDS & set(path):
         return whole, []
-    parts = whole.parts
-    first = next(at for at, part in enumerate(parts) if _WILDCARDS & set(part))
-    return Path(*parts[:first]), ["/" + "/".join(parts[first:])]
+    first = next(at for at, part in enumerate(whole.parts) if _WILDCARDS & set(part))
+    return Path(*whole.parts[:first]), ["/" + "/".join(whole.parts[first:])]
 
 
 def _scan_root(root: Path, globs: Sequence[str], scan: _Scan) -> None:
     try:
         absolute = root.resolve(strict=True)
-        status = absolute.stat()
+        mode = absolute.stat().st_mode
     except (OSError, RuntimeError) as error:
         scan.problems.append((_printable(root), _reason(error)))
         return
     spec = GitIgnoreSpec.from_lines(globs, _glob) if globs else None
     scan.areas.append(_Area(_printable(absolute), spec))
-    if stat.S_ISREG(status.st_mode):
+    if stat.S_ISREG(mode):
         if spec is None or spec.match_file(root.name):
-            scan.files.append(_file(str(absolute), str(root), absolute.name, status))
-    elif stat.S_ISDIR(status.st_mode):
-        prefix = str(root / "_")[:-1]
-        for entry, relative in _walk(absolute, scan):
+            scan.files.append(_file(absolute, root, absolute.name))
+    elif stat.S_ISDIR(mode):
+        for path in _walk(absolute, scan):
+            relative = str(path.relative_to(absolute))
             if spec is None or spec.match_file(relative):
-                status = entry.stat(follow_symlinks=False)
-                scan.files.append(_file(entry.path, prefix + relative, relative, status))
+                scan.files.append(_file(path, root / relative, relative))
     else:
         scan.problems.append((_printable(root), "is neither a file nor a folder"))
 
 
-def _walk(root: Path, scan: _Scan) -> Iterator[tuple[os.DirEntry[str], str]]:
-    """The regular files below *root* in the order of names, each with its relative path.
-
-    Paths of files are strings: Path objects took half the time of the whole scan.
-    """
-    prefix_length = len(str(root / "_")) - 1
-    pending = [(root, _rules_above(root))]
-    while pending:
-        folder, rules = pending.pop()
-        rules += _rules_in(folder)
-        folders: list[tuple[Path, tuple[_IgnoreRules, ...]]] = []
-        for entry in _entries(folder, scan):
-            if entry.is_symlink():
-                scan.links += 1
-            elif entry.name.startswith(".") or _is_ignored(entry.path, rules, entry.is_dir()):
-                continue
-            elif entry.is_dir():
-                folders.append((Path(entry.path), rules))
-            elif entry.is_file():
-                yield entry, entry.path[prefix_length:]
-        pending += reversed(folders)
+def _walk(root: Path, scan: _Scan) -> Iterator[Path]:
+    """The regular files below *root*, those of a folder by name before its subfolders."""
+    rules = {str(root): _rules_above(root)}
+    for name, folders, files in os.walk(root, onerror=scan.note_unreadable):
+        folder = Path(name)
+        own = rules.pop(name) + _rules_in(folder)
+        scan.links += sum((folder / entry).is_symlink() for entry in (*folders, *files))
+        folders[:] = sorted(entry for entry in folders if _is_wanted(folder / entry, own))
+        rules |= {str(folder / entry): own for entry in folders}
+        for entry in sorted(files):
+            path = folder / entry
+            if _is_wanted(path, own) and path.is_file():
+                yield path
 
 
-def _entries(folder: Path, scan: _Scan) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError as error:
-        scan.problems.append((_printable(folder), _reason(error)))
-        scan.unreadable.append(_Area(_printable(folder), None))
-        return []
+def _is_wanted(path: Path, rules: _Rules) -> bool:
+    """Whether *path* is neither hidden nor a link nor ignored."""
+    return not (path.name.startswith(".") or path.is_symlink() or _is_ignored(path, rules))
 
 
-def _rules_above(root: Path) -> tuple[_IgnoreRules, ...]:
+def _rules_above(root: Path) -> _Rules:
     """The .gitignore rules above *root* in its repository; none if they ignore *root* itself.
 
     A folder that is named explicitly is wanted.
     """
-    parents: list[Path] = []
-    for folder in (root, *root.parents):
-        if folder != root:
-            parents.append(folder)
-        if (folder / ".git").exists():
-            break
-    else:
-        return ()
-    rules = tuple(rule for parent in reversed(parents) for rule in _rules_in(parent))
-    return () if _is_ignored(str(root), rules, is_folder=True) else rules
+    folders = (root, *root.parents)
+    top = next((at for at, folder in enumerate(folders) if (folder / ".git").exists()), 0)
+    rules = tuple(rule for folder in reversed(folders[1 : top + 1]) for rule in _rules_in(folder))
+    return () if _is_ignored(root, rules) else rules
 
 
-def _rules_in(folder: Path) -> tuple[_IgnoreRules, ...]:
+def _rules_in(folder: Path) -> _Rules:
     try:
-        content = _read_file(str(folder / ".gitignore"), MAX_IGNORE_BYTES)
-    except UnreadableDocument:
+        content = read_whole(folder / ".gitignore", MAX_IGNORE_BYTES)
+    except OSError:
         return ()
     text = content.decode("utf-8", "surrogateescape").removeprefix("\ufeff")  # As git does.
-    lines = text.splitlines()
-    return (_IgnoreRules(folder, GitIgnoreSpec.from_lines(lines, _ignored)),)
-
-
-_PATTERN_ERRORS = (ValueError, re.error)
+    return ((folder, GitIgnoreSpec.from_lines(text.splitlines(), _ignored)),)
 
 
 def _ignored(line: str) -> GitIgnoreSpecPattern:
@@ -208,19 +181,20 @@ def _glob(pattern: str) -> GitIgnoreSpecPattern:
         ) from None
 
 
-def _is_ignored(path: str, rules: Sequence[_IgnoreRules], is_folder: bool) -> bool:  # noqa: FBT001
+def _is_ignored(path: Path, rules: _Rules) -> bool:
     """Whether *path* is ignored: the innermost .gitignore that matches it decides."""
-    for rule in reversed(rules):
-        relative = path.removeprefix(str(rule.folder / "_")[:-1])
-        verdict = rule.spec.check_file(f"{relative}/" if is_folder else relative).include
+    for folder, spec in reversed(rules):
+        relative = str(path.relative_to(folder))
+        verdict = spec.check_file(f"{relative}/" if path.is_dir() else relative).include
         if verdict is not None:
             return verdict
     return False
 
 
-def _file(path: str, shown: str, relative: str, status: os.stat_result) -> FoundFile:
+def _file(path: Path, shown: Path, relative: str) -> FoundFile:
+    status = path.stat()
     return FoundFile(
-        location=path,
+        location=str(path),
         path=_printable(path),
         shown=_printable(shown),
         relative=_printable(relative),
@@ -231,8 +205,6 @@ def _file(path: str, shown: str, relative: str, status: os.stat_result) -> Found
 
 def _printable(path: Path | str) -> str:
     """The path with U+FFFD for bytes that are not UTF-8."""
-    if isinstance(path, str) and path.isascii():
-        return path
     return os.fsencode(path).decode("utf-8", "replace")
 
 

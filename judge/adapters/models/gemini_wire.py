@@ -14,8 +14,8 @@ from pydantic.alias_generators import to_camel
 
 from judge.adapters.models.failure import ModelFailure, failure_of_status, is_incomplete_json
 from judge.errors import ContentBlocked
-from judge.types.or_none import OrNone
 from judge.types.replies import FinishReason, ModelReply, Prompt, Usage
+from judge.types.request_fields import OrNone
 
 BLOCKING: Final = frozenset({"SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII"})
 """Finish reasons of a safety filter, after which the model is not asked again."""

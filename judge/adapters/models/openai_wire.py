@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from judge.adapters.models.failure import ModelFailure, failure_of_status, is_incomplete_json
 from judge.adapters.models.openai_surrogates import HalfCharacters
 from judge.errors import ContentBlocked
-from judge.types.or_none import OrNone
 from judge.types.replies import FinishReason, ModelReply, Usage
+from judge.types.request_fields import OrNone
 
 FINISHES: Final[Mapping[str, FinishReason]] = {
     "length": "truncated",

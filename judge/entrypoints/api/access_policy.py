@@ -12,7 +12,7 @@ from typing import Final
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from judge.entrypoints.api.problem_responses import RequestRefused, unauthorized
+from judge.entrypoints.api.problem_responses import RequestRefused
 from judge.settings import Settings, name_and_key
 from judge.types.search import OPERATOR, Viewer
 
@@ -21,6 +21,20 @@ ACCESS: Final = "access"
 
 ANY_ORIGIN: Final = "*"
 """What stands for every origin in JUDGE_CORS_ORIGINS."""
+
+NEEDS_ADMIN = "This needs a key for administration. See JUDGE_ADMIN_KEYS."
+IS_CLOSED = (
+    "This server can be reached from outside and has no keys, so that documents, search, code and "
+    "scopes are closed. Whoever runs it can set JUDGE_API_KEYS."
+)
+NEEDS_KEY = "A key is needed: send `Authorization: Bearer` with a key of this service."
+WRONG_KEY = "This key is not known here. Check it, or ask whoever runs the service for one."
+CHALLENGE = {"WWW-Authenticate": 'Bearer realm="judge"'}
+IS_CROSS_ORIGIN = (
+    "Without keys, this server answers requests of this machine to localhost. Whoever runs it can "
+    "set JUDGE_API_KEYS, name the page's origin in JUDGE_CORS_ORIGINS, or bind it to an address of "
+    "the network."
+)
 
 
 class Access(Enum):
@@ -47,11 +61,12 @@ class Role(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class _Key:
+class Key:
+    """A key's digest, what it allows, and its owner's name in JUDGE_API_KEYS, if it gives one."""
+
     digest: bytes
     role: Role
     name: str = ""
-    """The owner's name in JUDGE_API_KEYS, if it gives one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,41 +84,30 @@ class Principal:
     def require(self, access: Access) -> None:
         """Return if the principal has *access*; raises RequestRefused."""
         policy = self.policy
-        is_known = self.role is not Role.ANONYMOUS
         if access is Access.OPEN or self.role is Role.ADMIN:
             return
-        if access is Access.ADMIN and is_known:
-            raise RequestRefused(
-                "forbidden", "This needs a key for administration. See JUDGE_ADMIN_KEYS."
-            )
-        if is_known:
+        if self.role is Role.USER:
+            if access is Access.ADMIN:
+                raise RequestRefused("forbidden", NEEDS_ADMIN)
             return
         is_reading = access in {Access.PRIVATE, Access.ADMIN}
         if is_reading and policy.is_public and not policy.keys:
-            raise RequestRefused(
-                "forbidden",
-                "This server can be reached from outside and has no keys, so that documents, "
-                "search, code and scopes are closed. Whoever runs it can set JUDGE_API_KEYS.",
-            )
+            raise RequestRefused("forbidden", IS_CLOSED)
         if policy.needs_key(access):
-            raise unauthorized(has_wrong_key=self.has_wrong_key)
-        is_judging = access is Access.JUDGING
+            detail = WRONG_KEY if self.has_wrong_key else NEEDS_KEY
+            raise RequestRefused("unauthorized", detail, headers=CHALLENGE)
         # Without keys, a loopback server is for this machine alone, not for pages its user visits.
         is_for_this_machine = not (policy.is_public or policy.allows_any_origin)
-        if self.is_cross_origin and (is_reading or (is_judging and is_for_this_machine)):
-            raise RequestRefused(
-                "forbidden",
-                "Without keys, this server answers requests of this machine to localhost. Whoever "
-                "runs it can set JUDGE_API_KEYS, name the page's origin in JUDGE_CORS_ORIGINS, or "
-                "bind it to an address of the network.",
-            )
+        is_judging = access is Access.JUDGING and is_for_this_machine
+        if self.is_cross_origin and (is_reading or is_judging):
+            raise RequestRefused("forbidden", IS_CROSS_ORIGIN)
 
 
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
     """The digests of all keys, and whether other machines can reach the server."""
 
-    keys: tuple[_Key, ...]
+    keys: tuple[Key, ...]
     is_public: bool
     allows_any_origin: bool = False
     """Whether pages of any site may request judgements."""
@@ -127,42 +131,32 @@ class AccessPolicy:
     def needs_key(self, access: Access) -> bool:
         """Whether *access* requires a key, wherever the request comes from."""
         has_user_keys = any(key.role is Role.USER for key in self.keys)
-        match access:
-            case Access.JUDGING:
-                return has_user_keys
-            case Access.PRIVATE:
-                return has_user_keys or self.is_public
-            case _:
-                return bool(self.keys)
+        if access is Access.JUDGING:
+            return has_user_keys
+        if access is Access.PRIVATE:
+            return has_user_keys or self.is_public
+        return bool(self.keys)
 
-    def _key(self, authorization: bytes | None) -> _Key | None:
+    def _key(self, authorization: bytes | None) -> Key | None:
         """The key in the header, if it is known; all are compared, so that timing reveals none."""
-        if not self.keys:
-            return None
         scheme, _, sent_key = (authorization or b"").partition(b" ")
         digest = _digest(sent_key.strip(b" "))
-        sent = None
-        for key in self.keys:
-            if hmac.compare_digest(key.digest, digest):
-                sent = key
-        return sent if scheme.lower() == b"bearer" else None
+        known = [key for key in self.keys if hmac.compare_digest(key.digest, digest)]
+        return known[-1] if known and scheme.lower() == b"bearer" else None
 
 
 def access_policy_of(settings: Settings, *, is_public: bool) -> AccessPolicy:
     """The policy of *settings*; a key in both lists is an admin key."""
     named = (name_and_key(entry) for entry in settings.api_keys)
     keys = (
-        *(_Key(_digest(key.encode()), Role.USER, name) for name, key in named),
-        *(_Key(_digest(k.get_secret_value().encode()), Role.ADMIN) for k in settings.admin_keys),
+        *(Key(_digest(key.encode()), Role.USER, name) for name, key in named),
+        *(Key(_digest(k.get_secret_value().encode()), Role.ADMIN) for k in settings.admin_keys),
     )
     return AccessPolicy(keys, is_public, allows_any_origin=ANY_ORIGIN in settings.cors_origins)
 
 
 def access_guard(app: ASGIApp) -> ASGIApp:
-    """Middleware around each route: checks its Access against the principal; raises RequestRefused.
-
-    It replaces Litestar's guards, which copy the route handler at each request.
-    """
+    """Middleware around each route: checks its Access against the principal."""
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         # Litestar answers OPTIONS itself, with nothing but the methods that /schema lists too.

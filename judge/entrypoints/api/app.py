@@ -1,7 +1,6 @@
 """The HTTP interface as an ASGI app: routes, middleware, and services opened in its lifespan."""
 
 import asyncio
-import gc
 import logging
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -61,11 +60,6 @@ ROUTES: tuple[HTTPRouteHandler, ...] = (
     static_file,
     schema_document,
 )
-
-GC_THRESHOLD = 5_000
-"""New objects between two runs of the cycle collector; the default, 700, is fewer than a few
-concurrent requests hold. A closed connection leaves a cycle of asyncio's: at 20,000 those came to
-3 MB."""
 
 WARM_UP_TIMEOUT_S = 2.0
 """How long start-up waits for the caches to warm, so that the first request need not."""
@@ -171,11 +165,6 @@ async def _lifespan(
         warming = asyncio.create_task(warm(services))
         await asyncio.wait([warming], timeout=WARM_UP_TIMEOUT_S)
         reading_ahead = asyncio.create_task(services.read_ahead())
-        # What is loaded by now stays for good. To collect garbage in it even once took a tenth of
-        # the start and found next to nothing.
-        gc.freeze()
-        gc.set_threshold(GC_THRESHOLD, 20, 20)
-        gc.enable()
         try:
             yield
         finally:

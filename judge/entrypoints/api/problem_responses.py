@@ -1,6 +1,5 @@
 """Every error as an HTTP response: the shared table of problems, and what only HTTP has."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,22 +39,6 @@ class ClientLeft(RequestRefused):
         super().__init__("client-left")
 
 
-def unauthorized(*, has_wrong_key: bool) -> RequestRefused:
-    """A key is needed, and none or a wrong one was sent."""
-    detail = "A key is needed: send `Authorization: Bearer` with a key of this service."
-    if has_wrong_key:
-        detail = "This key is not known here. Check it, or ask whoever runs the service for one."
-    challenge = {"WWW-Authenticate": 'Bearer realm="judge"'}
-    return RequestRefused("unauthorized", detail, headers=challenge)
-
-
-def rate_limited(wait_s: float) -> RequestRefused:
-    """The caller has asked too often; the next request is welcome in *wait_s* seconds."""
-    wait = max(1, math.ceil(wait_s))
-    detail = f"Too many requests. The next one is welcome in {wait} s."
-    return RequestRefused("rate-limited", detail, headers={"Retry-After": str(wait)})
-
-
 def problem_of(error: Exception) -> Problem:
     """The problem for *error*; nothing of an unexpected exception is shown."""
     match error:
@@ -63,18 +46,14 @@ def problem_of(error: Exception) -> Problem:
             return problems.problem_of(error)
         case RequestRefused():
             return error.problem
+        case HTTPException(status_code=400, detail=detail):
+            return Problem("invalid-request", detail, {"errors": [FieldError("request", detail)]})
         case HTTPException() if error.status_code in STATUS_SLUGS:
-            return _problem_of_litestar(error)
+            allowed = (error.headers or {}).get("allow")
+            headers = {"Allow": allowed} if allowed else {}
+            return of_kind(STATUS_SLUGS[error.status_code], headers=headers)
         case _:
             return of_kind("internal-error")
-
-
-def _problem_of_litestar(error: HTTPException) -> Problem:
-    slug = STATUS_SLUGS[error.status_code]
-    if slug == "invalid-request":
-        return Problem(slug, error.detail, {"errors": [FieldError("request", error.detail)]})
-    allowed = (error.headers or {}).get("allow")
-    return of_kind(slug, headers={"Allow": allowed} if allowed else {})
 
 
 def problem_response(request: Request[Any, Any, Any], error: Exception) -> Response[ProblemDetails]:

@@ -1,77 +1,181 @@
-"""Runs the HTTP server: worker processes behind one port, each with uvicorn, app and services.
+"""Runs the HTTP server: uvicorn with our app, in this process or in several behind one port.
 
-check the settings -> bind the port -> start workers -> announce the address
-
-The parent loads nothing that only workers need: it starts at once and stays small.
+check the settings -> bind the port -> start uvicorn -> announce the address
 """
 
+import asyncio
 import contextlib
-import gc
+import multiprocessing
+import signal
 import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import uvicorn
+from litestar import Litestar
+from prometheus_client.multiprocess import mark_process_dead
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import Multiprocess
+
+from judge.adapters.files.last_good import LastGood
 from judge.adapters.journal import LogJournal
+from judge.bootstrap.services import open_services
+from judge.entrypoints.api.app import create_app
+from judge.entrypoints.api.connections import BoundedConnection
 from judge.entrypoints.api.middleware.client_address import is_loopback
-from judge.entrypoints.api.supervisor import BACKLOG, SHUTDOWN_MARGIN_S, Supervisor
+from judge.entrypoints.api.routes.mcp import OpenMcp
 from judge.errors import ConfigurationError
 from judge.settings import Settings, share_metrics_in
 
-if TYPE_CHECKING:
-    from judge.entrypoints.api.routes.mcp import OpenMcp
+SHUTDOWN_MARGIN_S = 5
+"""Time to finish for a worker, beyond that of the slowest request."""
+
+IDLE_TIMEOUT_S = 30
+"""Between a reply and the next request on its connection."""
+
+MAX_HEAD_BYTES = 64 * 1024
+"""Of a request's head. Browsers and proxies stop at 8 to 32 KiB."""
+
+START_TIMEOUT_S = 60.0
+"""For the first of several workers to be ready."""
+
+HEALTHCHECK_TIMEOUT_S = 30
+"""A worker whose interpreter does not answer for so long is replaced."""
 
 
 def serve(
-    settings: Settings, *, host: str, port: int, workers: int, open_mcp: "OpenMcp | None" = None
+    settings: Settings, *, host: str, port: int, workers: int, open_mcp: OpenMcp | None = None
 ) -> None:
-    """Serve until SIGTERM, SIGINT or SIGHUP; what is in flight then is finished first.
+    """Serve until SIGTERM or SIGINT; what is in flight then is finished first.
 
     Port 0 takes a free one. *open_mcp* is opened in each worker, and answers at `/mcp`. Raises
-    ConfigurationError, before anything is started, when the settings cannot work or the port is
-    taken; SystemExit when the workers keep ending.
+    ConfigurationError when the settings cannot work or the port is taken.
     """
     if workers > 1 and settings.redis_url is None:
         raise ConfigurationError(
             f"--workers {workers} needs a cache that the workers share. "
             "Set REDIS_URL, or use one worker."
         )
+    for number in (signal.SIGTERM, signal.SIGINT):  # uvicorn raises them again at its end
+        signal.signal(number, lambda *_: sys.exit(0))
     is_public = not is_loopback(host)
-    with _listening(host, port) as listener, _metrics_directory(workers) as directory:
+    with _listening(host, port) as listener, _shared_folder(workers) as folder:
+        announce = partial(_announce, settings, host, listener, is_public=is_public)
+        make_app = MakeApp(settings, folder, is_public, open_mcp)
+        if workers == 1:
+            Worker(_config(make_app, settings), announce).run([listener])
+        else:
+            Workers(_config(make_app, settings, workers), listener, announce, folder).run()
 
-        def work(is_replacement: bool, report_ready: Callable[[], None]) -> None:  # noqa: FBT001
-            # Imported here so that the parent stays small. Almost everything made meanwhile stays,
-            # and collecting garbage in it took a tenth of the start; the app enables it later.
-            gc.disable()
-            # httpx loads its command line if rich is there, as it is with Litestar: 25 ms, 3 MB.
-            sys.modules["httpx._main"] = None  # type: ignore[assignment]
-            from judge.entrypoints.api.worker import serve_in_worker  # noqa: PLC0415
 
-            serve_in_worker(
-                settings,
-                listener,
-                report_ready,
-                metrics_directory=directory,
-                is_public=is_public,
-                open_mcp=open_mcp,
-                is_replacement=is_replacement,
-            )
+def _config(make_app: "MakeApp", settings: Settings, workers: int = 1) -> uvicorn.Config:
+    return uvicorn.Config(
+        make_app,
+        factory=True,
+        workers=workers,
+        http=BoundedConnection,
+        loop="asyncio",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        log_level="critical",  # its messages may quote a request; our journal has the rest
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        timeout_keep_alive=IDLE_TIMEOUT_S,
+        timeout_graceful_shutdown=int(settings.deadline_s + SHUTDOWN_MARGIN_S),
+        timeout_worker_healthcheck=HEALTHCHECK_TIMEOUT_S,
+    )
 
-        has_worked = Supervisor(
-            work=work,
-            count=workers,
-            finish_timeout_s=settings.deadline_s + 2 * SHUTDOWN_MARGIN_S,
-            journal=LogJournal(sys.stderr),
-            on_stop=listener.close,  # late clients are refused, not left waiting
-            on_first_ready=partial(_announce, settings, host, listener, is_public=is_public),
-            on_end=partial(_compact_metrics, directory) if directory else lambda _: None,
-        ).run()
-        if not has_worked:
-            _say("Judge stops: its worker processes keep ending. The lines above may say why.")
-            raise SystemExit(1)
+
+@dataclass(frozen=True, slots=True)
+class MakeApp:
+    """Makes the app of one process; *folder* is what the processes share, empty for one."""
+
+    settings: Settings
+    folder: str
+    is_public: bool
+    open_mcp: OpenMcp | None
+
+    def __call__(self) -> Litestar:
+        """The app, which ends with the parent process if there is one."""
+        if parent := multiprocessing.parent_process():
+            loop = asyncio.get_running_loop()
+            loop.add_reader(parent.sentinel, _end_with_parent, loop, parent.sentinel)
+        # The folder is empty at the start: only a worker that replaces another finds sources.
+        last_good = LastGood(Path(self.folder)) if self.folder else None
+        return create_app(
+            self.settings,
+            open_services=partial(open_services, last_good=last_good),
+            metrics_directory=self.folder,
+            is_public=self.is_public,
+            open_mcp=self.open_mcp,
+        )
+
+
+def _end_with_parent(loop: asyncio.AbstractEventLoop, sentinel: int) -> None:
+    loop.remove_reader(sentinel)
+    signal.raise_signal(signal.SIGTERM)
+
+
+class Worker(uvicorn.Server):
+    """The only process: calls *announce* when it is ready."""
+
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start; raises ConfigurationError, of which uvicorn would only say that it ended."""
+        try:
+            await super().startup(sockets)
+        except SystemExit:
+            raise self.config.loaded_app.state.get("start_error") or SystemExit(1) from None
+        self.announce()
+
+
+class Workers(Multiprocess):
+    """Several processes: calls *announce* when one is ready, and replaces those that end."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        listener: socket.socket,
+        announce: Callable[[], None],
+        folder: str,
+    ) -> None:
+        super().__init__(config, [listener])
+        self.announce = announce
+        self.folder = folder
+
+    def init_processes(self) -> None:
+        """Start all processes, and wait for the first."""
+        super().init_processes()
+        if self.processes[0].wait_until_ready(START_TIMEOUT_S, self.should_exit):
+            self.announce()
+
+    def keep_subprocess_alive(self) -> None:
+        """Replace the processes that have ended, and drop their gauges."""
+        before = {process.pid for process in self.processes}
+        super().keep_subprocess_alive()
+        for pid in before - {process.pid for process in self.processes}:
+            LogJournal(sys.stderr).note("server.worker_ended", pid=pid or 0)
+            mark_process_dead(pid, self.folder)  # type: ignore[no-untyped-call]
+
+    def run(self) -> None:
+        """Serve until stopped; raises ConfigurationError when a worker could not start."""
+        super().run()
+        if any(process.exitcode == STARTUP_FAILURE for process in self.processes):
+            raise ConfigurationError("A worker could not start; the lines above say why.")
+
+    def handle_hup(self) -> None:
+        """Stop: the terminal was closed."""
+        self.handle_term()
 
 
 def _announce(settings: Settings, host: str, listener: socket.socket, *, is_public: bool) -> None:
@@ -93,32 +197,29 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 
     It listens before there are workers, so that early clients wait instead of being refused.
     """
-    with contextlib.ExitStack() as stack:
-        try:
-            [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
-                host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-            )
-            listener = stack.enter_context(socket.socket(family, kind, protocol))
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-            listener.listen(BACKLOG)
-        except (OSError, OverflowError, UnicodeError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise ConfigurationError(
-                f"Cannot listen on {host} port {port}: {reason}. Stop what uses it, or choose "
-                "another with --host and --port."
-            ) from None
+    try:
+        [(family, _, _, _, address), *_] = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        listener = socket.create_server(address[:2], family=family, backlog=2048)
+    except (OSError, OverflowError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigurationError(
+            f"Cannot listen on {host} port {port}: {reason}. Stop what uses it, or choose "
+            "another with --host and --port."
+        ) from None
+    with listener:
         yield listener
 
 
 @contextlib.contextmanager
-def _metrics_directory(workers: int) -> Iterator[str]:
-    """The folder where workers share their counts; empty for one. Raises ConfigurationError."""
+def _shared_folder(workers: int) -> Iterator[str]:
+    """Where workers share counts and good sources; empty for one. Raises ConfigurationError."""
     if workers == 1:
         yield ""
         return
     try:
-        folder = tempfile.TemporaryDirectory(prefix="judge-metrics-")
+        folder = tempfile.TemporaryDirectory(prefix="judge-workers-")
     except OSError as error:
         raise ConfigurationError(
             f"--workers {workers} needs a folder for the counts that the workers share, and no "
@@ -128,18 +229,6 @@ def _metrics_directory(workers: int) -> Iterator[str]:
     with folder as directory:
         share_metrics_in(directory)
         yield directory
-
-
-def _compact_metrics(directory: str, pid: int) -> None:
-    """Drop the gauges of the ended process *pid*, and the unused space of its counts."""
-    from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415
-
-    mark_process_dead(pid, directory)  # type: ignore[no-untyped-call]
-    for path in Path(directory).glob(f"*_{pid}.db"):
-        with contextlib.suppress(OSError), path.open("r+b") as file:
-            # It begins with the number of bytes used, itself included.
-            used = int.from_bytes(file.read(4), sys.byteorder)
-            file.truncate(max(8, used))
 
 
 def _say(line: str) -> None:

@@ -175,8 +175,8 @@ See docs/mcp.md. With stdio, everything except the protocol goes to stderr."""
     "--structured/--no-structured",
     default=True,
     show_default=True,
-    help="Send structured content with a summary, or only text, for clients that read nothing "
-    "else. Over http, clients choose by the address: /mcp?structured=false.",
+    help="Send answers as text and as structured content, or only as text. Over http, clients "
+    "choose by the address: /mcp?structured=false.",
 )
 @_host
 @_port

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from codegraph.query.roots import open_roots
-
 from judge.adapters.models.openai_client import served_models
 from judge.adapters.redis.cache import ping_redis
+from judge.bootstrap.code_roots import open_roots
 from judge.bootstrap.corpus import open_search
 from judge.bootstrap.sources import open_sources
 from judge.entrypoints.cli.options import FOUND_SOMETHING

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from judge.bootstrap.services import Services
-from judge.library.scopes.mentions import quoted
+from judge.library.scopes.grammar import quoted
 from judge.library.scopes.periods import PERIOD_FORMS
 from judge.library.scopes.scopes import KINDS
 from judge.types.search import ScopeKind, fold_name, id_prefix, passage_id

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from judge.bootstrap.services import Services
-from judge.entrypoints.mcp.calls import ToolCall
-from judge.entrypoints.mcp.pagination import MAX_FRAME, MAX_STRUCTURED, Json, bounded, size_of
+from judge.entrypoints.mcp.results import MAX_BYTES, Json, size_of
 from judge.entrypoints.response_models import Chunk, chunks, metadata
 from judge.errors import NotFound
 from judge.library.scopes.scopes import format_scope, parse_scope, scope_text
@@ -19,9 +18,6 @@ from judge.types.requests import MAX_SCOPE
 from judge.types.search import CollectionStats, Hit, fold_name
 
 MAX_NEIGHBOURS = 5
-
-BLOCK_BYTES = 60
-"""Size of a block in the answer format without its text and path: number, fences and mark."""
 
 Context = Annotated[
     str | None,
@@ -132,12 +128,10 @@ class Collections:
     hint: str | None = None
 
 
-async def search_documents(
-    services: Services, request: DocumentQuery, call: ToolCall
-) -> FoundPassages:
+async def search_documents(services: Services, request: DocumentQuery, _: Any) -> FoundPassages:
     """The relevant passages; raises EmptyQuery, BadScope and IndexUnavailable."""
     outcome = await services.corpus.search.search(
-        SearchParameters(request.query, context=request.context, limit=call.shown + request.limit)
+        SearchParameters(request.query, context=request.context, limit=request.limit)
     )
     hits = outcome.results.hits
     answer = FoundPassages(
@@ -151,35 +145,22 @@ async def search_documents(
         hint=outcome.hint,
         warnings=outcome.results.warnings,
     )
-    return _in_blocks(answer, hits, call.shown) if request.format == "answer" else answer
+    return _in_blocks(answer, hits) if request.format == "answer" else answer
 
 
-def _in_blocks(answer: FoundPassages, hits: Sequence[Hit], shown: int) -> FoundPassages:
-    """*answer* in the answer format, with as many of *hits* after those *shown* as a part holds.
-
-    It has at least one, if there is one, and cuts a text that does not fit alone.
-    """
-    results = [replace(chunk, text="") for chunk in answer.results]
-    frame = size_of(replace(answer, results=[])) + size_of(format_answer([]))
-    for_blocks = max_text = MAX_FRAME - frame
-    for_all = MAX_STRUCTURED - frame
-    blocks = list[Hit]()
-    for hit, place in zip(hits[shown:], results[shown:], strict=True):
-        text = bounded(hit.passage.text, max_text)
-        size = size_of(text) + size_of(hit.passage.path) + BLOCK_BYTES
-        for_blocks -= size
-        for_all -= size + size_of(place)
-        if blocks and min(for_blocks, for_all) < 0:
-            break
-        blocks.append(replace(hit, passage=replace(hit.passage, text=text)))
-    shown += len(blocks)
-    is_cut = answer.truncated or shown < len(results)
-    return replace(answer, results=results[:shown], answer=format_answer(blocks), truncated=is_cut)
+def _in_blocks(answer: FoundPassages, hits: Sequence[Hit]) -> FoundPassages:
+    """*answer* in the answer format, with as many of *hits* as fit into a reply."""
+    whole = replace(
+        answer,
+        results=[replace(chunk, text="") for chunk in answer.results],
+        answer=format_answer(hits),
+    )
+    if len(hits) < 2 or size_of(whole) <= MAX_BYTES:
+        return whole
+    return _in_blocks(replace(answer, results=answer.results[:-1], truncated=True), hits[:-1])
 
 
-async def fetch(
-    services: Services, request: PassageQuery, _: ToolCall | None = None
-) -> FetchedPassage:
+async def fetch(services: Services, request: PassageQuery, _: Any = None) -> FetchedPassage:
     """The passage and its neighbours; raises NotFound, BadScope and IndexUnavailable."""
     scope = parse_scope(request.context or "", services.clock.now())
     search = services.corpus.search
@@ -209,7 +190,7 @@ async def fetch(
     )
 
 
-async def list_collections(services: Services, _: CollectionsQuery, __: ToolCall) -> Collections:
+async def list_collections(services: Services, _: CollectionsQuery, __: Any) -> Collections:
     """The collections with their sizes; raises IndexUnavailable."""
     collections = await services.corpus.search.catalogue.collections()
     return Collections(collections=collections, total=len(collections))

@@ -1,46 +1,175 @@
-"""The resources: the domains of disputes, and the indexed documents."""
+"""The prompt `contextual_search`, the resources, and the completions of their arguments.
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+The text of the prompt is in `contextual_search.md` beside this file.
+"""
 
-from mcp.types import ReadResourceResult, Resource, ResourceTemplate, TextResourceContents
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.resources import files
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.resources import ResourceSecurity
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    Completion,
+    CompletionArgument,
+    CompletionContext,
+    PromptReference,
+    ResourceTemplateReference,
+)
+from pydantic import Field
 
 from judge.bootstrap.services import Services
-from judge.entrypoints.mcp.completions import complete_collection, complete_passage
-from judge.entrypoints.mcp.document_tools import FetchedPassage, PassageQuery, fetch
-from judge.entrypoints.mcp.features import ResourceSpec
-from judge.entrypoints.mcp.pagination import as_json_text, page_of, read_cursor, to_jsonable
+from judge.entrypoints.mcp.completions import (
+    complete_collection,
+    complete_mention,
+    complete_passage,
+    complete_scope,
+)
+from judge.entrypoints.mcp.document_tools import Collections, PassageQuery, fetch
+from judge.entrypoints.mcp.results import as_json_text, capped
 from judge.entrypoints.response_models import domains
-from judge.errors import NotFound
+from judge.errors import InvalidRequest, JudgeError, NotFound
 from judge.library.scopes.scopes import nearest_name
-from judge.types.search import fold_name
+from judge.library.search.service import NOTHING_INDEXED
+from judge.types.requests import MAX_SCOPE
 
 JSON_TYPE = "application/json"
+PROMPT = "contextual_search"
+PASSAGE = "judge://passages/{+id}"
+COLLECTION = "judge://collections/{name}"
+NAMES_ARE_NO_PATHS = ResourceSecurity(exempt_params={"id", "name"})
+
+MAX_NAMES = 50
+"""Collections named in the prompt; the tool `list_collections` lists all."""
+
+MAX_COMPLETIONS = 100
+"""In one reply, by the protocol."""
+
+Complete = Callable[[Services, str], Awaitable[Sequence[str]]]
+COMPLETERS: Mapping[tuple[str, str], Complete] = {
+    (PROMPT, "question"): complete_mention,
+    (PROMPT, "context"): complete_scope,
+    (PASSAGE, "id"): complete_passage,
+    (COLLECTION, "name"): complete_collection,
+}
+"""By prompt or URI template, and argument: the completions of what was typed, the best first."""
 
 
-async def _domains(services: Services, _: Mapping[str, str]) -> Any:
-    return {"domains": domains(services.sources.current().catalog), "truncated": False}
+def add_resources(server: MCPServer[Any], services: Callable[[], Services]) -> None:
+    """Add all of this module to *server*; *services* are limited to what the client may see."""
+
+    @server.prompt(PROMPT, title="Search in a context")
+    async def contextual_search(
+        question: Annotated[
+            str, Field(description="What the user wants to know, @scopes included.")
+        ] = "",
+        context: Annotated[
+            str, Field(description="Where to look, as @scopes: `@collection:reports`.")
+        ] = "",
+    ) -> str:
+        """Answer from the indexed documents, within the @scopes that the user gives."""
+        with _protocol_errors():
+            return await _prompt(services(), question.strip(), context.strip())
+
+    @server.resource("judge://domains", name="domains", title="Domains", mime_type=JSON_TYPE)
+    async def read_domains() -> str:
+        """What disputes can be about, and the pages that are quoted for each."""
+        listed = domains(services().sources.current().catalog)
+        return as_json_text(capped({"domains": listed, "truncated": False}, ["domains"]))
+
+    @server.resource(
+        "judge://collections", name="collections", title="Collections", mime_type=JSON_TYPE
+    )
+    async def read_collections() -> str:
+        """The collections of indexed documents, with their sizes."""
+        with _protocol_errors():
+            found = await services().corpus.search.catalogue.collections()
+        return as_json_text(capped(Collections(found, len(found)), ["collections"]))
+
+    @server.resource(
+        PASSAGE,
+        name="passage",
+        title="A passage",
+        mime_type=JSON_TYPE,
+        security=NAMES_ARE_NO_PATHS,
+    )
+    async def read_passage(id: str) -> str:  # noqa: A002 - a name of the URI
+        """A passage of an indexed document, by the `id` of a search result."""
+        with _protocol_errors():
+            passage = await fetch(services(), PassageQuery(id=id, neighbours=0))
+        return as_json_text(capped(passage, ["passages"]))
+
+    @server.resource(
+        COLLECTION,
+        name="collection",
+        title="A collection",
+        mime_type=JSON_TYPE,
+        security=NAMES_ARE_NO_PATHS,
+    )
+    async def read_collection(name: str) -> str:
+        """The documents of a collection, as many as fit into a reply."""
+        with _protocol_errors():
+            return as_json_text(capped(await _collection(services(), name), ["documents"]))
+
+    @server.completion()  # type: ignore[no-untyped-call, untyped-decorator] # so in the SDK
+    async def complete(
+        ref: PromptReference | ResourceTemplateReference,
+        argument: CompletionArgument,
+        _: CompletionContext | None,
+    ) -> Completion | None:
+        name = ref.name if isinstance(ref, PromptReference) else ref.uri
+        completer = COMPLETERS.get((name, argument.name))
+        if completer is None or len(argument.value) > MAX_SCOPE:
+            return None
+        with _protocol_errors():
+            values = await completer(services(), argument.value)
+        return Completion(
+            values=list(values[:MAX_COMPLETIONS]),
+            total=len(values),
+            has_more=len(values) > MAX_COMPLETIONS,
+        )
 
 
-async def _collections(services: Services, _: Mapping[str, str]) -> Any:
+@contextmanager
+def _protocol_errors() -> Iterator[None]:
+    """Our errors as the protocol's, for requests other than tool calls."""
+    try:
+        yield
+    except JudgeError as error:
+        code = INVALID_PARAMS if isinstance(error, InvalidRequest) else INTERNAL_ERROR
+        raise MCPError(code, str(error)) from None
+
+
+async def _prompt(services: Services, question: str, scope: str) -> str:
+    """The guide, then the collections, the scope and the question; raises IndexUnavailable."""
     collections = await services.corpus.search.catalogue.collections()
-    return {"collections": collections, "total": len(collections), "truncated": False}
+    guide = files("judge.entrypoints.mcp").joinpath("contextual_search.md").read_text("utf-8")
+    parts = [guide, _listed([stats.name for stats in collections])]
+    if scope:
+        parts.append(f"## The scope\nPass this on in `context`, unchanged: {scope}\n")
+    if question:
+        parts.append(f"## The question\n{question}\n")
+    return "\n".join(parts)
 
 
-async def _passage(services: Services, parts: Mapping[str, str]) -> FetchedPassage:
-    """The passage alone; raises NotFound and IndexUnavailable."""
-    return await fetch(services, PassageQuery(id=parts["id"], neighbours=0))
+def _listed(names: Sequence[str]) -> str:
+    if not names:
+        return f"{NOTHING_INDEXED}\n"
+    more = " and others, which `list_collections` tells" if len(names) > MAX_NAMES else ""
+    return f"The collections are: {', '.join(names[:MAX_NAMES])}{more}.\n"
 
 
-async def _collection(services: Services, parts: Mapping[str, str]) -> Any:
+async def _collection(services: Services, name: str) -> dict[str, Any]:
     """The documents of the collection; raises NotFound and IndexUnavailable."""
     catalogue = services.corpus.search.catalogue
-    name = parts["name"]
     documents = await catalogue.documents(name)
     if not documents:
-        names = [stats.name for stats in await catalogue.collections()]
-        guess = nearest_name(name, names)
-        suggestion = f" Did you mean {guess!r}?" if guess else ""
+        nearest = nearest_name(name, [stats.name for stats in await catalogue.collections()])
+        suggestion = f" Did you mean {nearest!r}?" if nearest else ""
         raise NotFound(f"There is no collection {name[:200]!r}.{suggestion}")
     listed = [
         {"id": d.id, "path": d.path, "passages": d.passages, "modified": d.modified}
@@ -48,72 +177,3 @@ async def _collection(services: Services, parts: Mapping[str, str]) -> Any:
     ]
     name = documents[0].collection
     return {"name": name, "documents": listed, "total": len(listed), "truncated": False}
-
-
-RESOURCES: Sequence[ResourceSpec] = (
-    ResourceSpec(
-        Resource(
-            uri="judge://domains",
-            name="domains",
-            title="Domains",
-            description="What disputes can be about, and the pages that are quoted for each.",
-            mime_type=JSON_TYPE,
-        ),
-        _domains,
-        lists=["domains"],
-    ),
-    ResourceSpec(
-        Resource(
-            uri="judge://collections",
-            name="collections",
-            title="Collections",
-            description="The collections of indexed documents, with their sizes.",
-            mime_type=JSON_TYPE,
-        ),
-        _collections,
-        lists=["collections"],
-    ),
-    ResourceSpec(
-        ResourceTemplate(
-            uri_template="judge://passages/{+id}",
-            name="passage",
-            title="A passage",
-            description="A passage of an indexed document, by the `id` of a search result.",
-            mime_type=JSON_TYPE,
-        ),
-        _passage,
-        {"id": complete_passage},
-        ["passages"],
-    ),
-    ResourceSpec(
-        ResourceTemplate(
-            uri_template="judge://collections/{name}{?cursor}",
-            name="collection",
-            title="A collection",
-            description="The documents of a collection; `next_cursor` leads to more of them.",
-            mime_type=JSON_TYPE,
-        ),
-        _collection,
-        {"name": complete_collection},
-        ["documents"],
-    ),
-)
-
-
-def as_resource(
-    spec: ResourceSpec, uri: str, parts: Mapping[str, str], content: Any
-) -> ReadResourceResult:
-    """*content* as JSON at *uri*, with as much of its lists as fits; raises BadCursor.
-
-    A ReadResourceResult is returned unchanged.
-    """
-    if isinstance(content, ReadResourceResult):
-        return content
-    shown = to_jsonable(content)
-    if spec.lists:
-        names = {part: fold_name(value) for part, value in parts.items() if part != "cursor"}
-        request = {"resource": spec.name, **names}
-        cursor = read_cursor(parts.get("cursor"), request)
-        shown = page_of(shown, spec.lists, cursor, request, more_to_find=False)
-    contents = TextResourceContents(uri=uri, mime_type=JSON_TYPE, text=as_json_text(shown))
-    return ReadResourceResult(contents=[contents])

@@ -1,11 +1,13 @@
 """The table of all tools: name, arguments, output and handler.
 
-The handlers for citations and code are here too, since they are short.
+The handlers for disputes, citations and code are here too, since they are short.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+from uuid import uuid4
 
 from codegraph.models import CodeContextResult, LineageResult, SearchResult, WhereUsedResult
 from pydantic import BaseModel
@@ -21,54 +23,134 @@ from judge.entrypoints.code_requests import (
     WhereUsed,
     ask_graph,
 )
-from judge.entrypoints.mcp import document_tools, summaries
-from judge.entrypoints.mcp.calls import ToolCall
-from judge.entrypoints.mcp.features import ToolSpec
-from judge.entrypoints.mcp.judge_tool import DisputeQuery, judge_dispute
-from judge.entrypoints.mcp.pagination import Json
+from judge.entrypoints.event_log import log_judgement
+from judge.entrypoints.mcp.document_tools import (
+    Collections,
+    CollectionsQuery,
+    DocumentQuery,
+    FetchedPassage,
+    FoundPassages,
+    PassageQuery,
+    fetch,
+    list_collections,
+    search_documents,
+)
+from judge.entrypoints.mcp.results import MAX_BYTES, Json, size_of
 from judge.text.english import counted
-from judge.types.results import JudgeResult
+from judge.types.requests import JudgeRequest
+from judge.types.results import (
+    AttemptStarted,
+    DomainDetected,
+    JudgeResult,
+    ReferencesReady,
+    Restarted,
+    Step,
+    SupportAsked,
+)
 
-CONTEXT_TOKENS = 10_000
-"""Most tokens of a symbol's context; its definition takes half of them and fits into one part."""
+Report = Callable[[str], Coroutine[Any, Any, None]]
+"""Sends a sentence on the current step to the client."""
 
-TOO_FEW_TOKENS = f"There is more: raise `tokens` ({CONTEXT_TOKENS} at most)."
+LEFT_OUT = "The references that are not cited are here without their texts, for want of room."
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """One tool; its description is the docstring of *arguments*, the model of what it takes."""
+
+    name: str
+    title: str
+    arguments: type[BaseModel]
+    output: Any
+    """The type of what `handler` returns, for the schema."""
+    handler: Callable[[Services, Any, Report], Awaitable[Any]]
+    lists: Sequence[str] = ()
+    """The lists of the answer whose ends are left off when it is too long."""
+    is_open_world: bool = False
+    """Whether it fetches from the web or calls a model."""
+
+
+class DisputeQuery(JudgeRequest):
+    """Ask several personas whether somebody is being unreasonable in an everyday dispute.
+
+    The verdicts cite approved pages of advice: each citation has the sentence of the page that it
+    rests on (`quote`), and says when the page says the opposite (`contradicts`). References that
+    are not `cited` were only looked at; with `evidence` of `not_applicable` none of them bears on
+    the dispute. Show `help` to the person when it is not empty, and say so when `degraded` is true
+    or `warnings` has entries. `hear_other_side` also judges the same facts as the other side would
+    tell them; when both are told that they are right, the first warning says so. Takes up to half
+    a minute.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedCitations(CheckedAnswer):
-    """As `POST /api/check`; the verdict is of the whole answer, also in a reply in parts."""
+    """As `POST /api/check`; the verdict is of the whole answer, also when `truncated`."""
 
-    truncated: bool
-    hint: str | None
-
-
-async def check_citations(services: Services, request: CheckRequest, call: ToolCall) -> Json:
-    """The checked answer; raises the errors of `check`."""
-    call.report(f"Holding the answer against {counted(len(request.sources), 'source')}.")
-    return {**asdict(await check(request, services)), "truncated": False, "hint": None}
+    truncated: bool = False
+    hint: str | None = None
 
 
-async def ask_code(services: Services, question: CodeQuestion, call: ToolCall) -> Json:
-    """The answer from its first item to the end of this part.
+async def judge_dispute(services: Services, dispute: DisputeQuery, report: Report) -> JudgeResult:
+    """The verdict; raises the errors of `Pipeline.judge`. Cancelling it ends the model's call."""
+    steps: asyncio.Queue[Step | None] = asyncio.Queue()
 
-    Raises the errors of CodeRoots.ask and of CodeGraph's methods.
+    async def report_steps() -> None:
+        while (step := await steps.get()) is not None:
+            await report(_in_words(step))
+
+    reporting = asyncio.create_task(report_steps())
+    try:
+        result = await services.pipeline.judge(
+            dispute, request_id=uuid4().hex, emit=steps.put_nowait
+        )
+        steps.put_nowait(None)
+        await reporting
+    finally:
+        reporting.cancel()
+    log_judgement(services.journal, result)
+    return fitting_verdict(result)
+
+
+def fitting_verdict(result: JudgeResult) -> JudgeResult:
+    """*result*, without its least important parts if it does not fit into one reply.
+
+    First the snippets, which repeat the references, then the texts of uncited references.
     """
-    if isinstance(question, CodeContext):
-        tokens = min(question.tokens, CONTEXT_TOKENS)
-        answer = await ask_graph(question.model_copy(update={"tokens": tokens}), services.code)
-        return {**answer, "hint": TOO_FEW_TOKENS} if answer["truncated"] else answer
-    field = "max_results" if isinstance(question, LineageRequest) else "limit"
-    limit = call.shown + getattr(question, field)
-    return await ask_graph(question.model_copy(update={field: limit}), services.code)
+    if size_of(result) > MAX_BYTES:
+        result = replace(result, snippets=())
+    if size_of(result) > MAX_BYTES:
+        references = tuple(ref if ref.cited else replace(ref, text="") for ref in result.references)
+        result = replace(result, references=references, warnings=(*result.warnings, LEFT_OUT))
+    return result
 
 
-def _code_tool(
-    name: str, title: str, arguments: type[BaseModel], output: Any, *, grows: bool = True
-) -> ToolSpec:
-    """A tool that asks the code graph."""
-    lists = ("items",)
-    return ToolSpec(name, title, arguments, output, ask_code, summaries.code, lists, grows)
+def _in_words(step: Step) -> str:
+    """*step* for people, without any word of the dispute."""
+    match step:
+        case DomainDetected():
+            return f"The domain is {step.domain}; reading its pages."
+        case ReferencesReady():
+            return f"{counted(len(step.references), 'reference')} may be cited."
+        case AttemptStarted():
+            return "Asking the model." if step.number == 1 else "Asking the model once more."
+        case Restarted():
+            return f"The reply broke {counted(len(step.defects), 'rule')}."
+        case SupportAsked():
+            return f"Asking about {counted(step.citations, 'citation')}."
+        case _:
+            return "Reading the reply."
+
+
+async def check_citations(services: Services, request: CheckRequest, _: Report) -> CheckedCitations:
+    """The checked answer; raises the errors of `check`."""
+    checked = await check(request, services)
+    return CheckedCitations(checked.marks, checked.uncited, checked.verdict, checked.sources)
+
+
+async def ask_code(services: Services, question: CodeQuestion, _: Report) -> Json:
+    """The answer of the code graph; raises the errors of `CodeRoots.ask`."""
+    return await ask_graph(question, services.code)
 
 
 TOOLS: Sequence[ToolSpec] = (
@@ -78,47 +160,37 @@ TOOLS: Sequence[ToolSpec] = (
         DisputeQuery,
         JudgeResult,
         judge_dispute,
-        summaries.verdict,
         is_open_world=True,
     ),
     ToolSpec(
         "search_documents",
         "Search the documents",
-        document_tools.DocumentQuery,
-        document_tools.FoundPassages,
-        document_tools.search_documents,
-        summaries.passages,
+        DocumentQuery,
+        FoundPassages,
+        search_documents,
         ("results",),
     ),
     ToolSpec(
-        "fetch",
-        "Read on around a passage",
-        document_tools.PassageQuery,
-        document_tools.FetchedPassage,
-        document_tools.fetch,
-        summaries.passage,
-        ("passages",),
+        "fetch", "Read on around a passage", PassageQuery, FetchedPassage, fetch, ("passages",)
     ),
     ToolSpec(
         "list_collections",
         "List the collections",
-        document_tools.CollectionsQuery,
-        document_tools.Collections,
-        document_tools.list_collections,
-        summaries.collections,
+        CollectionsQuery,
+        Collections,
+        list_collections,
         ("collections",),
     ),
-    _code_tool("search_code", "Search code", CodeSearch, SearchResult),
-    _code_tool("where_used", "Find uses of a symbol", WhereUsed, WhereUsedResult),
-    _code_tool("lineage", "Follow dependencies", LineageRequest, LineageResult),
-    _code_tool("code_context", "Read a symbol", CodeContext, CodeContextResult, grows=False),
+    ToolSpec("search_code", "Search code", CodeSearch, SearchResult, ask_code, ("items",)),
+    ToolSpec("where_used", "Find uses", WhereUsed, WhereUsedResult, ask_code, ("items",)),
+    ToolSpec("lineage", "Follow dependencies", LineageRequest, LineageResult, ask_code, ("items",)),
+    ToolSpec("code_context", "Read a symbol", CodeContext, CodeContextResult, ask_code, ("items",)),
     ToolSpec(
         "check_citations",
         "Check an answer's citations",
         CheckRequest,
         CheckedCitations,
         check_citations,
-        summaries.checked,
         ("marks", "uncited", "sources"),
         is_open_world=True,
     ),

@@ -16,8 +16,8 @@ from judge.errors import (
 )
 from judge.judging.model_caller import MeteredModel, ModelCaller
 from judge.judging.other_side.retelling import CannotRetell, retell
-from judge.judging.prompts.render import render_prompt
-from judge.judging.run_context import RunContext
+from judge.judging.prompts import render_prompt
+from judge.judging.results import PreparedRequest
 from judge.judging.verdicts.check import check_reply
 from judge.text.english import fold_space, sentences
 from judge.types.replies import Defect, PersonaVerdict, VerdictWord
@@ -44,16 +44,18 @@ _FAILURES: Mapping[type[JudgeError], str] = {
 }
 
 
-async def hear_other_side(result: JudgeResult, run: RunContext, caller: ModelCaller) -> JudgeResult:
+async def hear_other_side(
+    result: JudgeResult, prepared: PreparedRequest, caller: ModelCaller
+) -> JudgeResult:
     """*result* with `other_side` set; its `note` says why if the other side was not heard."""
     if result.personas[0].verdict is None:
         return replace(result, other_side=OtherSide.unheard(NO_MODEL))
-    if run.safety.needs_care:
+    if prepared.safety.needs_care:
         return replace(result, other_side=OtherSide.unheard(NEEDS_CARE))
-    reserve_s = min(RESERVE_S, run.deadline.total_s / 10)
-    deadline = replace(run.deadline, at=run.deadline.at - reserve_s)
+    reserve_s = min(RESERVE_S, prepared.deadline.total_s / 10)
+    deadline = replace(prepared.deadline, at=prepared.deadline.at - reserve_s)
     model = MeteredModel(caller, deadline, event="other_side.replied")
-    other_side = await _other_side(result, run, model)
+    other_side = await _other_side(result, prepared, model)
     return replace(
         result,
         other_side=other_side,
@@ -62,13 +64,15 @@ async def hear_other_side(result: JudgeResult, run: RunContext, caller: ModelCal
     )
 
 
-async def _other_side(result: JudgeResult, run: RunContext, model: MeteredModel) -> OtherSide:
+async def _other_side(
+    result: JudgeResult, prepared: PreparedRequest, model: MeteredModel
+) -> OtherSide:
     """The retelling and its verdicts, or a note that says what failed."""
     retelling = ""
     try:
-        retold = await retell(run.request, model)
+        retold = await retell(prepared.request, model)
         retelling = retold.context
-        verdicts = await _verdicts(replace(run, request=retold), model)
+        verdicts = await _verdicts(replace(prepared, request=retold), model)
     except Exception as error:  # noqa: BLE001 - nothing here may cost the verdict
         model.caller.journal.note("other_side.unheard", reason=type(error).__name__)
         return OtherSide.unheard(_note(error), retelling)
@@ -83,16 +87,18 @@ def _note(error: Exception) -> str:
     return next((note for kind, note in _FAILURES.items() if isinstance(error, kind)), OUR_FAULT)
 
 
-async def _verdicts(run: RunContext, model: MeteredModel) -> tuple[OtherVerdict, ...]:
+async def _verdicts(prepared: PreparedRequest, model: MeteredModel) -> tuple[OtherVerdict, ...]:
     """The verdicts on the retold story; after a reply with a hard defect the model is asked again.
 
     Raises InvalidReply after two such replies, and what `MeteredModel.ask` raises.
     """
-    references, personas = run.collected.references, run.knowledge.personas
+    references, personas = prepared.collected.references, prepared.knowledge.personas
     defects: tuple[Defect, ...] = ()
     doubles_limit = False
     for _ in range(2):
-        prompt = render_prompt(run.request, references, personas, is_brief=True, defects=defects)
+        prompt = render_prompt(
+            prepared.request, references, personas, is_brief=True, defects=defects
+        )
         reply = await model.ask(prompt, doubles_limit=doubles_limit)
         checked = check_reply(reply, prompt)
         if checked.reply is not None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 from judge.errors import JudgeError
 from judge.judging.model_caller import MeteredModel
 from judge.judging.other_side.story_facts import ChangedFact, changed_facts, format_changes
-from judge.judging.prompts.render import dispute_block
+from judge.judging.prompts import dispute_block
 from judge.judging.verdicts.reply_schema import TEXT, object_schema, strip_text, without_fence
 from judge.library.dispute import fold
 from judge.text.untrusted import quoted_text

@@ -162,8 +162,7 @@ def _in_words(fact: Fact) -> tuple[str, ...]:
         return ("date", *(str(part) for part in (fact.day, fact.month, fact.year) if part))
     in_days = fact.kind == "second" and fact.amount % _DAY_S == 0
     size, unit = (_DAY_S, "days") if in_days else (1.0, fact.kind)
-    amounts = [f"{amount / size:.10g}" for amount in (fact.amount, fact.high) if amount]
-    return (" to ".join(amounts) or "0", unit)
+    return (f"{fact.amount / size:.10g}", unit)
 
 
 def _without_teller(before: str, lost: Sequence[ChangedFact]) -> list[ChangedFact]:

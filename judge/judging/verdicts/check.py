@@ -1,28 +1,27 @@
 """Checks a reply against all rules, hard ones first: shape, then citations, then the soft rules.
 
-The last step before a verdict is sent. Nothing here edits the model's text.
+Nothing here edits the model's text. A field is checked by itself, so that it can be shown while
+the rest is still being written.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from judge.citations.claims import find_claims
+from judge.citations.marks import Mark, find_bare_citations, find_marks
 from judge.citations.support import SourceReading
-from judge.judging.verdicts.reply_schema import QuoteBody, ReplyBody, parse_reply
-from judge.judging.verdicts.rules import (
-    Marks,
-    NamedSentences,
-    ReplyField,
-    citation_defects,
-    contradiction_defects,
-    evidence_defects,
-    form_defects,
-    named_sentences,
-    paraphrase_field,
-    persona_field,
-    summary_field,
+from judge.judging.verdicts.reply_schema import (
+    KEY_POINT_LIMIT,
+    PARAPHRASE_LIMIT,
+    PROSE_LIMIT,
+    PersonaBody,
+    QuoteBody,
+    parse_reply,
+    shorten,
 )
+from judge.text.english import words
 from judge.text.source_sentences import source_sentences
 from judge.types.references import Reference
 from judge.types.replies import (
@@ -33,11 +32,9 @@ from judge.types.replies import (
     FinishReason,
     ModelReply,
     Persona,
+    PersonaVerdict,
     Prompt,
 )
-
-SettledFields = Mapping[str, CheckedField]
-"""Fields already shown to the client, which stay, by name. None of them breaks a rule."""
 
 _UNFINISHED: Mapping[FinishReason, str] = {
     "truncated": "a complete reply; keep it shorter",
@@ -45,6 +42,24 @@ _UNFINISHED: Mapping[FinishReason, str] = {
     "recitation": "a reply in your own words",
     "other": "a complete reply",
 }
+
+MAX_PHRASE_WORDS = 40
+"""Words of the longest phrase whose repetition is looked for: a long sentence."""
+_REPEATED_PHRASE = re.compile(rf"(?<![^ ])((?:[^ ]+ ){{1,{MAX_PHRASE_WORDS}}}?)\1\1")
+"""A word or phrase three times in direct succession is not English."""
+
+MIN_WORDS = 12
+MIN_DISTINCT_SHARE = 0.25
+"""Least share of distinct words in a text of `MIN_WORDS`: the barest list of guidance has 0.28."""
+
+RUN_WORDS = 12
+"""A run of this many words that is in our instructions too was copied from there."""
+
+Marks = Mapping[str, Sequence[Mark]]
+"""The citation marks of texts, by the names of the texts."""
+
+NamedSentences = Mapping[int, tuple[str, ...]]
+"""The existing sentences that the reply names, by cited number; empty if it names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +71,7 @@ class ReplyCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckContext:
+class FieldContext:
     """What a field is checked against: the prompt, and what the reply says about references."""
 
     prompt: Prompt
@@ -64,116 +79,117 @@ class CheckContext:
     quotes: Sequence[QuoteBody] = ()
 
 
-def check_reply(
-    reply: ModelReply,
-    prompt: Prompt,
-    *,
-    needs_verdicts: bool = True,
-    settled: SettledFields | None = None,
-) -> ReplyCheck:
-    """Apply every rule to the *reply* to *prompt*; a defect is data here, never an exception.
+@dataclass(frozen=True, slots=True)
+class ReplyField:
+    """One field of a reply: its value, and its texts by name."""
 
-    *settled* fields replace those of the reply.
-    """
+    name: str
+    """`paraphrase`, `personas.0` and so on, or `summary`."""
+    value: str | PersonaVerdict
+    citing: Mapping[str, str]
+    """The texts that may cite, such as `personas.0.rationale`."""
+    uncited: Mapping[str, str]
+    """The texts that must not."""
+
+
+def check_reply(reply: ModelReply, prompt: Prompt, *, needs_verdicts: bool = True) -> ReplyCheck:
+    """Apply every rule to the *reply* to *prompt*; a defect is data here, never an exception."""
     if reply.finish != "stop":
         expected = _UNFINISHED[reply.finish]
         return _rejected([Defect("unfinished", "reply", reply.finish, expected, is_hard=True)])
-    settled = settled or {}
-    values = {name: field.value for name, field in settled.items()}
-    body, defects = parse_reply(
-        reply.text, prompt.personas, needs_verdicts=needs_verdicts, settled=values
-    )
+    body, defects = parse_reply(reply.text, prompt.personas, needs_verdicts=needs_verdicts)
     if body is None:
         return _rejected(defects)
-    settled_help = settled_references_help(settled, prompt.references)
-    references_help = body.references_help if settled_help is None else settled_help
-    context = CheckContext(prompt, references_help, body.quotes)
-    fields = tuple(
-        settled.get(field.name) or check_field(field, context)
-        for field in _fields(body, prompt.personas)
+    context = FieldContext(prompt, body.references_help, body.quotes)
+    voices = zip(prompt.personas, body.personas)
+    fields = (
+        paraphrase_field(body.paraphrase),
+        *(persona_field(index, *voice) for index, voice in enumerate(voices)),
+        summary_field(body.summary),
     )
-    checked = CheckedReply(fields, bool(prompt.references), context.references_help)
+    checked = CheckedReply(
+        tuple(check_field(field, context) for field in fields),
+        bool(prompt.references),
+        body.references_help,
+    )
     hard = [defect for defect in checked.defects if defect.is_hard]
     return _rejected(hard) if hard else ReplyCheck(checked, checked.defects)
-
-
-def check_field(field: ReplyField, context: CheckContext) -> CheckedField:
-    """*field* with its citations and its defects; soft rules are checked only without hard ones.
-
-    A field without defects may be shown.
-    """
-    references, marks = context.prompt.references, field.marks()
-    hard = tuple(citation_defects(marks, len(references)))
-    if hard:
-        return CheckedField(field.name, field.value, defects=hard)
-    citing = {name: marks[name] for name in field.citing}
-    quoted = named_sentences(context.quotes, _cited(citing), references)
-    citations = tuple(_citations(field, citing, quoted, references))
-    soft = (
-        *form_defects(field, marks, context.prompt.rules),
-        *evidence_defects(citing, quoted, references, references_help=context.references_help),
-        *contradiction_defects(citations),
-    )
-    return CheckedField(field.name, field.value, citations, soft)
-
-
-def with_settled_fields(reply: CheckedReply, settled: SettledFields) -> CheckedReply:
-    """*reply* with its fields replaced by *settled* ones."""
-    settled_help = settled_references_help(settled, reply.has_references)
-    return replace(
-        reply,
-        fields=tuple(settled.get(field.name, field) for field in reply.fields),
-        references_help=reply.references_help if settled_help is None else settled_help,
-    )
-
-
-def settled_references_help(settled: SettledFields, references: object) -> bool | None:
-    """Whether the *references* help according to *settled* fields; None if these leave it open."""
-    if any(field.citations for field in settled.values()):
-        return True
-    return False if references and "summary" in settled else None
-
-
-def _fields(body: ReplyBody, personas: Sequence[Persona]) -> Iterator[ReplyField]:
-    yield paraphrase_field(body.paraphrase)
-    for index, (persona, part) in enumerate(zip(personas, body.personas)):
-        yield persona_field(index, persona, part)
-    yield summary_field(body.summary)
 
 
 def _rejected(defects: Sequence[Defect]) -> ReplyCheck:
     return ReplyCheck(None, tuple(defects))
 
 
-def _cited(marks: Marks) -> list[int]:
-    """The distinct numbers cited in any text, in ascending order."""
-    return sorted({n for text_marks in marks.values() for mark in text_marks for n in mark.numbers})
+def paraphrase_field(text: str) -> ReplyField:
+    """The paraphrase, which cites nothing."""
+    return ReplyField("paraphrase", text, {}, {"paraphrase": text})
+
+
+def persona_field(index: int, persona: Persona, body: PersonaBody) -> ReplyField:
+    """What the *persona* at *index* (from 0) says; its rationale may cite."""
+    name = f"personas.{index}"
+    points = {f"{name}.key_points.{at}": point for at, point in enumerate(body.key_points)}
+    value = PersonaVerdict(persona.name, body.verdict, body.rationale, body.key_points)
+    return ReplyField(name, value, {f"{name}.rationale": body.rationale}, points)
+
+
+def summary_field(text: str) -> ReplyField:
+    """The summary, which may cite."""
+    return ReplyField("summary", text, {"summary": text}, {})
+
+
+def check_field(field: ReplyField, context: FieldContext) -> CheckedField:
+    """*field* with its citations and its defects; soft rules are checked only without hard ones.
+
+    A field without defects may be shown.
+    """
+    references = context.prompt.references
+    marks = {name: find_marks(text) for name, text in {**field.citing, **field.uncited}.items()}
+    hard = tuple(_citation_defects(marks, len(references)))
+    if hard:
+        return CheckedField(field.name, field.value, defects=hard)
+    citing = {name: marks[name] for name in field.citing}
+    cited = sorted({n for found in citing.values() for mark in found for n in mark.numbers})
+    named = {n: _named_sentences(context.quotes, references[n - 1]) for n in cited}
+    citations = tuple(_citations(field, citing, named, references))
+    soft = (
+        *_form_defects(field, marks, context.prompt.rules),
+        *_evidence_defects(citing, named, context),
+        *contradiction_defects(citations),
+    )
+    return CheckedField(field.name, field.value, citations, soft)
+
+
+def _named_sentences(quotes: Sequence[QuoteBody], reference: Reference) -> tuple[str, ...]:
+    """The sentences of *reference* that *quotes* name, in reading order."""
+    named = {at for q in quotes if q.number == reference.number for at in q.sentences}
+    sentences = enumerate(source_sentences(reference.text), start=1)
+    return tuple(sentence for at, sentence in sentences if at in named)
 
 
 def _citations(
-    field: ReplyField, marks: Marks, quoted: NamedSentences, references: Sequence[Reference]
+    field: ReplyField, marks: Marks, named: NamedSentences, references: Sequence[Reference]
 ) -> Iterator[Citation]:
     """A citation for every number of every mark, quoting the sentence that best supports its claim.
 
     If the reply names no sentence, support is measured over the whole reference.
     """
-    readings = {
-        number: _reading(named or source_sentences(references[number - 1].text))
-        for number, named in quoted.items()
-    }
     for name, text in field.citing.items():
         for claim in find_claims(text, marks[name]):
             for number in claim.mark.numbers:
-                named, support = quoted[number], readings[number].support(claim.text)
+                sentences = named[number]
+                reading = _reading(sentences or source_sentences(references[number - 1].text))
+                support = reading.support(claim.text)
+                best = sentences[support.sentence or 0] if sentences else None
                 yield Citation(
                     number=number,
                     field=name,
                     start=claim.mark.start,
                     end=claim.mark.end,
-                    quote=named[support.sentence or 0].removesuffix(" …") if named else None,
-                    quote_status="verified" if named else "none",
+                    quote=best.removesuffix(" …") if best is not None else None,
+                    quote_status="verified" if sentences else "none",
                     support=support.score,
-                    contradicts=bool(named) and support.contradicts,
+                    contradicts=bool(sentences) and support.contradicts,
                 )
 
 
@@ -181,3 +197,79 @@ def _citations(
 def _reading(sentences: tuple[str, ...]) -> SourceReading:
     """Cached: the same few sentences of the same few pages are cited again and again."""
     return SourceReading.of(sentences)
+
+
+def _citation_defects(marks: Marks, count: int) -> Iterator[Defect]:
+    """Hard: in every text, each bracket with a digit must cite one of *count* references."""
+    expected = f"a number from 1 to {count}, as [1]" if count else "no number in any bracket"
+    for name, text_marks in marks.items():
+        for mark in text_marks:
+            if mark.is_malformed or not all(1 <= number <= count for number in mark.numbers):
+                yield Defect("citation", name, shorten(mark.text), expected, is_hard=True)
+
+
+def _form_defects(field: ReplyField, marks: Marks, prompt_rules: str) -> Iterator[Defect]:
+    """Soft: lengths, citations outside brackets or in a text that must not cite, repetition."""
+    limit = PARAPHRASE_LIMIT if field.name == "paraphrase" else KEY_POINT_LIMIT
+    limits = dict.fromkeys(field.citing, PROSE_LIMIT) | dict.fromkeys(field.uncited, limit)
+    for name, text in {**field.citing, **field.uncited}.items():
+        if len(text) > limits[name]:
+            found = f"{len(text)} characters"
+            yield _soft("length", name, found, f"at most {limits[name]} characters")
+        for bare in find_bare_citations(text) if name in field.citing else ():
+            yield _soft("bare", name, shorten(bare), "a citation in square brackets, as [1]")
+        for mark in marks[name] if name in field.uncited else ():
+            yield _soft("misplaced", name, shorten(mark.text), "no citation in this text")
+        tokens = words(text)
+        if repeats_itself(tokens) or repeats_prompt(tokens, prompt_rules):
+            yield _soft("repetition", name, shorten(text), "a text that repeats nothing")
+
+
+def _evidence_defects(
+    marks: Marks, named: NamedSentences, context: FieldContext
+) -> Iterator[Defect]:
+    """Soft: the summary cites if the references help, else nothing does; sentences are named."""
+    references, references_help = context.prompt.references, context.references_help
+    if references and references_help and not marks.get("summary", True):
+        yield _soft("uncited", "summary", "no citation", "at least one [n]")
+    if references and not references_help and any(marks.values()):
+        yield _soft("unhelpful", "references_help", "false", "true, or no citation at all")
+    for number in (number for number, sentences in named.items() if not sentences):
+        count = len(source_sentences(references[number - 1].text))
+        expected = f"at least one of the sentences 1 to {count} of reference {number}"
+        yield _soft("quote", f"quotes[{number}]", "no such sentence", expected)
+
+
+def contradiction_defects(citations: Iterable[Citation]) -> Iterator[Defect]:
+    """Soft: no citing sentence may contradict the sentences it relies on."""
+    for citation in citations:
+        if citation.contradicts:
+            expected = f"what reference {citation.number} says, not its opposite"
+            yield _soft("contradicts", citation.field, f"[{citation.number}]", expected)
+
+
+def _soft(rule: str, field: str, value: str, expected: str) -> Defect:
+    return Defect(rule, field, value, expected, is_hard=False)
+
+
+def repeats_itself(tokens: Sequence[str]) -> bool:
+    """Whether a word or phrase comes three times in a row, or hardly any words are distinct."""
+    if len(tokens) >= MIN_WORDS and len(set(tokens)) < MIN_DISTINCT_SHARE * len(tokens):
+        return True
+    return _REPEATED_PHRASE.search(" ".join(tokens) + " ") is not None
+
+
+def repeats_prompt(tokens: Sequence[str], instructions: str) -> bool:
+    """Whether a run of twelve *tokens* of a text is in *instructions* too."""
+    return not _instruction_runs(instructions).isdisjoint(_runs(tokens))
+
+
+@lru_cache(maxsize=32)
+def _instruction_runs(instructions: str) -> frozenset[tuple[str, ...]]:
+    """Cached: the instructions hardly ever change."""
+    return frozenset(_runs(words(instructions)))
+
+
+def _runs(tokens: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The runs of twelve words."""
+    return zip(*(tokens[at:] for at in range(RUN_WORDS)), strict=False)

@@ -1,8 +1,7 @@
 """Parses the JSON of a reply to a ReplyBody, or to defects; builds the schema it must match."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from itertools import islice
 from typing import Annotated, Any, get_args
 
@@ -12,7 +11,7 @@ from pydantic_core import ErrorDetails, from_json
 from judge.library.dispute import fold
 from judge.text.english import strip_invisible
 from judge.text.source_sentences import source_sentences
-from judge.types.replies import Defect, Persona, PersonaVerdict, Prompt, VerdictWord
+from judge.types.replies import Defect, Persona, Prompt, VerdictWord
 
 PARAPHRASE_LIMIT = 240
 """Characters, about 30 words; more than twice a limit is a hard defect, for every text."""
@@ -156,7 +155,7 @@ def _up_to(most: int) -> dict[str, object]:
 
 
 def _text(limit: int) -> dict[str, object]:
-    """A string up to the hard limit; it may be empty, as a settled text replaces it."""
+    """A string up to the hard limit."""
     return {"type": "string", "maxLength": 2 * limit}
 
 
@@ -165,22 +164,14 @@ def _exactly(count: int) -> dict[str, object]:
 
 
 def parse_reply(
-    text: str,
-    personas: Sequence[Persona],
-    *,
-    needs_verdicts: bool,
-    settled: Mapping[str, str | PersonaVerdict],
+    text: str, personas: Sequence[Persona], *, needs_verdicts: bool
 ) -> tuple[ReplyBody | None, list[Defect]]:
-    """The reply in *text* if its JSON and shape are right, else None and the hard defects.
-
-    *settled* values replace those of the reply.
-    """
+    """The reply in *text* if its JSON and shape are right, else None and the hard defects."""
     document, defects = parse_object(text)
     if document is None:
         return None, defects
     try:
-        merged = _with_settled(document, settled) if settled else document
-        body = ReplyBody.model_validate(merged)
+        body = ReplyBody.model_validate(document)
     except ValidationError as error:
         return None, _shape_defects(error)
     defects = _persona_defects(body, personas, needs_verdicts=needs_verdicts)
@@ -200,21 +191,6 @@ def parse_object(text: str) -> tuple[dict[str, Any] | None, list[Defect]]:
     if not isinstance(document, dict):
         return None, [_hard("json", "reply", type(document).__name__, "one JSON object")]
     return document, []
-
-
-def _with_settled(
-    document: Mapping[str, Any], settled: Mapping[str, str | PersonaVerdict]
-) -> dict[str, Any]:
-    """*document* with *settled* values in place of its own; absent members stay absent."""
-    merged = {name: settled.get(name, value) for name, value in document.items()}
-    if isinstance(merged.get("personas"), list):
-        merged["personas"] = [
-            asdict(verdict)
-            if isinstance(verdict := settled.get(f"personas.{at}"), PersonaVerdict)
-            else entry
-            for at, entry in enumerate(merged["personas"])
-        ]
-    return merged
 
 
 def without_fence(text: str) -> str:

@@ -4,13 +4,10 @@ Fourth and last step of extraction. A block is prose by its words; the content i
 prose is; the result is the first paragraph there, or a lead between it and the title.
 """
 
-import functools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-
-import ahocorasick
 
 from judge.library.extract.markup_hints import (
     HEADING_TAGS,
@@ -19,7 +16,6 @@ from judge.library.extract.markup_hints import (
     read_boilerplate,
 )
 from judge.library.extract.page_blocks import PageBlock, PageBlocks
-from judge.text.pattern_set import literal_finder
 
 _SENTENCE_END = re.compile(
     r"[.!?\u2026\u3002:]"
@@ -178,12 +174,8 @@ def has_non_prose_opening(text: str) -> bool:
 
 def is_boilerplate(text: str) -> bool:
     """Whether *text* contains a phrase that sites repeat on every page."""
-    return next(_boilerplate().iter(text.lower()), None) is not None
-
-
-@functools.cache
-def _boilerplate() -> ahocorasick.Automaton:
-    return literal_finder(_BOILERPLATE)
+    lowered = text.lower()
+    return any(phrase in lowered for phrase in _BOILERPLATE)
 
 
 def _boilerplate_by_element(

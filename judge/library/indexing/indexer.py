@@ -2,13 +2,12 @@
 
 places -> files and web pages -> plan: new or changed? -> read, split, write -> missing? -> vectors
 
-A run commits as it goes: what is committed stays, however the process ends, and a second run does
-the rest.
+A run commits as it goes, so that a second one does the rest, however the first ends.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
@@ -40,19 +39,13 @@ from judge.ports import (
     VectorStorage,
     WritableIndex,
 )
-from judge.types.search import (
-    DocumentWithPassages,
-    IndexedDocument,
-    fold_name,
-    passage_id,
-)
+from judge.types.search import DocumentWithPassages, IndexedDocument, fold_name
 
 BATCH_FILES = 32
-BATCH_BYTES = 2_000_000
-"""Read at a time, in a thread; that takes a fraction of a second."""
+"""Read at a time, in a thread."""
 
 COMMIT_EVERY_S = 3.0
-"""About the most work that a crash can lose; one each second would take a tenth of the time."""
+"""About the most work that a crash can lose."""
 
 PDF_SLOTS = 2
 """PDFs read at a time; each takes a core, up to 2 GiB and one of a process's few threads."""
@@ -78,24 +71,20 @@ class IndexingReport:
     empty: int = 0
     links: int = 0
     problems: list[IndexingProblem] = field(default_factory=list)
-    is_interrupted: bool = False
     elapsed_s: float = 0.0
 
     def note(self, result: ReadResult, *, is_new: bool) -> None:
         """Count the *result* of one file or page; *is_new* if it was not indexed before."""
-        match result:
-            case DocumentWithPassages():
-                self.passages += len(result.passages)
-                self.added += is_new
-                self.replaced += not is_new
-            case IndexingProblem():
-                self.problems.append(result)
-            case "unchanged":
-                self.unchanged += 1
-            case "binary":
-                self.binary += 1
-            case "empty":
-                self.empty += 1
+        if isinstance(result, DocumentWithPassages):
+            self.passages += len(result.passages)
+            self.added += is_new
+            self.replaced += not is_new
+        elif isinstance(result, IndexingProblem):
+            self.problems.append(result)
+        else:
+            self.unchanged += result == "unchanged"
+            self.binary += result == "binary"
+            self.empty += result == "empty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +95,13 @@ class RemovalReport:
     missing: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class IndexingProgress:
-    """Callbacks with which a caller follows a long run, and ends it."""
-
-    track: Callable[[str, int], AbstractContextManager[Callable[[int], None]]] = (
-        lambda _phase, _total: nullcontext(lambda _count: None)
-    )
-    """Takes a phase and its number of documents; gives a callback for how many more are done."""
-    should_stop: Callable[[], bool] = lambda: False
-    """Called between batches."""
+Track = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+"""Takes a phase and its number of documents; gives a callback for how many more are done."""
 
 
-NO_PROGRESS = IndexingProgress()
+def untracked(_phase: str, _total: int) -> AbstractContextManager[Callable[[int], None]]:
+    """A Track that tells nobody."""
+    return nullcontext(lambda _count: None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +120,7 @@ class DocumentIndexer:
     pdf_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PDF_SLOTS))
 
     async def add(
-        self,
-        places: Sequence[str],
-        options: IndexingOptions,
-        progress: IndexingProgress = NO_PROGRESS,
+        self, places: Sequence[str], options: IndexingOptions, track: Track = untracked
     ) -> IndexingReport:
         """Add the files, folders and web pages at *places*; only what changed is read again.
 
@@ -165,17 +145,16 @@ class DocumentIndexer:
         )
         if plan.tasks or urls or options.prunes or options.replaces:
             async with self.store.writing() as writer:
-                run = _IndexingRun(self, writer, options, report, progress.should_stop)
-                with progress.track("Indexing", len(plan.tasks) + len(urls)) as advance:
+                run = _IndexingRun(self, writer, options, report)
+                with track("Indexing", len(plan.tasks) + len(urls)) as advance:
                     await run.add_files(plan.tasks, advance)
                     await run.add_pages(urls, indexed, advance)
-                if not report.is_interrupted:
-                    missing = documents_to_remove(indexed, options, plan, scan, urls)
-                    await writer.remove(options.collection, missing)
-                    report.removed = len(missing)
+                missing = documents_to_remove(indexed, options, plan, scan, urls)
+                await writer.remove(options.collection, missing)
+                report.removed = len(missing)
                 await writer.commit()
-        if self.vectors and not report.is_interrupted:
-            await _complete_vectors(self.vectors, report, progress)
+        if self.vectors:
+            await _complete_vectors(self.vectors, report, track)
         report.elapsed_s = round(self.clock.monotonic() - started, 2)
         return report
 
@@ -196,6 +175,9 @@ class DocumentIndexer:
         async with self.store.writing() as writer:
             await writer.replace(new)
             await writer.commit()
+        if self.vectors:
+            with suppress(EmbedderUnavailable):  # The words are indexed.
+                await self.vectors.complete(lambda _count: None)
         return tuple(item.document for item in new)
 
     async def add_page(
@@ -220,25 +202,15 @@ class DocumentIndexer:
 
         Raises IndexLocked and IndexUnavailable.
         """
-        if document_ids is None:
-            report = RemovalReport([d.id for d in await self.catalogue.documents(collection)], [])
-        else:
-            report = await self._find_documents(collection, document_ids)
-        if report.removed:
+        ids = {fold_name(d.id): d.id for d in await self.catalogue.documents(collection)}
+        wanted = list(ids.values()) if document_ids is None else document_ids
+        removed = [ids[fold_name(name)] for name in wanted if fold_name(name) in ids]
+        missing = [name for name in wanted if fold_name(name) not in ids]
+        if removed:
             async with self.store.writing() as writer:
-                await writer.remove(collection, None if document_ids is None else report.removed)
+                await writer.remove(collection, None if document_ids is None else removed)
                 await writer.commit()
-        return report
-
-    async def _find_documents(self, collection: str, ids: Sequence[str]) -> RemovalReport:
-        """Which of *ids* exist, as spelled in the index; faster than to list all documents."""
-        passages = {
-            name: await self.catalogue.around(passage_id(collection, name, 0)) for name in ids
-        }
-        return RemovalReport(
-            [first[0].document_id for first in passages.values() if first],
-            [name for name, first in passages.items() if not first],
-        )
+        return RemovalReport(removed, missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,19 +221,21 @@ class _IndexingRun:
     writer: IndexWriter
     options: IndexingOptions
     report: IndexingReport
-    should_stop: Callable[[], bool]
 
     async def add_files(
         self, tasks: Sequence[IndexingTask], advance: Callable[[int], None]
     ) -> None:
         """Read and write the files, a batch at a time, committing as it goes."""
         committed = self.indexer.clock.monotonic()
-        for batch in _batches(tasks):
-            if self.should_stop():
-                self.report.is_interrupted = True
-                break
+        for start in range(0, len(tasks), BATCH_FILES):
+            batch = tasks[start : start + BATCH_FILES]
             results = await asyncio.to_thread(lambda tasks: [*map(self._read, tasks)], batch)
-            await self._write(batch, results)
+            documents = [item for item in results if isinstance(item, DocumentWithPassages)]
+            await self.writer.replace(documents)
+            for task, result in zip(batch, results, strict=True):
+                self.report.note(result, is_new=task.indexed is None)
+                if task.indexed and result in ("binary", "empty"):  # It has no text any more.
+                    await self.writer.remove(task.indexed.collection, [task.indexed.id])
             if self.indexer.clock.monotonic() - committed >= COMMIT_EVERY_S:
                 await self.writer.commit()
                 committed = self.indexer.clock.monotonic()
@@ -274,15 +248,12 @@ class _IndexingRun:
         advance: Callable[[int], None],
     ) -> None:
         """Fetch each web page and write it, unless it is unchanged."""
-        if not urls or self.report.is_interrupted:
+        if not urls:
             return
         await self.writer.commit()  # Fetching may take long.
         by_id = {fold_name(record.id): record for record in indexed}
         async with self.indexer.open_fetcher() as fetcher:
             for url in urls:
-                if self.should_stop():
-                    self.report.is_interrupted = True
-                    return
                 record = by_id.get(fold_name(self.options.document_id or url))
                 result = await self._read_page(fetcher, url, record)
                 if isinstance(result, DocumentWithPassages):
@@ -293,13 +264,9 @@ class _IndexingRun:
     def _read(self, task: IndexingTask) -> ReadResult:
         try:
             content = self.indexer.files.read(task.file.location, max_bytes=MAX_BYTES)
-            if self._is_indexed(content, task.meta, task.indexed):
-                return "unchanged"
             if is_binary(content) and task.meta.effective_kind.kind != "pdf":
                 return "binary"
-            if is_blank(content):
-                return "empty"
-            return read_document(content, task.meta, self.indexer.read_pdf)
+            return "empty" if is_blank(content) else self._split(content, task.meta, task.indexed)
         except UnreadableDocument as error:
             return IndexingProblem(task.file.shown, str(error))
 
@@ -308,28 +275,17 @@ class _IndexingRun:
     ) -> ReadResult:
         try:
             content, meta = await fetch_page(fetcher, url, self.options)
-            if self._is_indexed(content, meta, record):
-                return "unchanged"
-            return await asyncio.to_thread(read_document, content, meta, self.indexer.read_pdf)
+            return await asyncio.to_thread(self._split, content, meta, record)
         except UnreadableDocument as error:
             return IndexingProblem(url, str(error))
 
-    def _is_indexed(
+    def _split(
         self, content: bytes, meta: DocumentMetadata, record: IndexedDocument | None
-    ) -> bool:
-        """Whether *record* has the same content, so that nothing is to be written."""
-        if record is None or self.options.replaces:
-            return False
-        return record.content_hash == hash_of(content, meta)
-
-    async def _write(self, tasks: Sequence[IndexingTask], results: Sequence[ReadResult]) -> None:
-        documents = [item for item in results if isinstance(item, DocumentWithPassages)]
-        if documents:
-            await self.writer.replace(documents)
-        for task, result in zip(tasks, results, strict=True):
-            self.report.note(result, is_new=task.indexed is None)
-            if task.indexed and result in ("binary", "empty"):  # It has no text any more.
-                await self.writer.remove(task.indexed.collection, [task.indexed.id])
+    ) -> ReadResult:
+        """The document with this *content*, unless *record* has the same."""
+        if record and not self.options.replaces and record.content_hash == hash_of(content, meta):
+            return "unchanged"
+        return read_document(content, meta, self.indexer.read_pdf)
 
 
 def _check_globs(options: IndexingOptions) -> None:
@@ -348,32 +304,16 @@ def _check_single(options: IndexingOptions, count: int) -> None:
         )
 
 
-def _batches(tasks: Sequence[IndexingTask]) -> Iterator[list[IndexingTask]]:
-    batch: list[IndexingTask] = []
-    size = 0
-    for task in tasks:
-        batch.append(task)
-        size += task.file.size_bytes
-        if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-async def _complete_vectors(
-    vectors: VectorStorage, report: IndexingReport, progress: IndexingProgress
-) -> None:
+async def _complete_vectors(vectors: VectorStorage, report: IndexingReport, track: Track) -> None:
     """Make all missing vectors, those of earlier runs too, and report how many remain missing."""
     missing, why = await vectors.missing(), ""
     if not missing:
         return
     try:
-        with progress.track("Embedding", missing) as advance:
-            await vectors.complete(advance, progress.should_stop)
+        with track("Embedding", missing) as advance:
+            await vectors.complete(advance)
     except EmbedderUnavailable as error:
         why = f" {error}"
-    report.is_interrupted = progress.should_stop()
     if missing := await vectors.missing():
         reason = f"{missing} missing.{why} The same command makes them."
         report.problems.append(IndexingProblem("vectors", reason))

@@ -6,14 +6,14 @@ index from such pages is quick, and the index is immutable.
 
 import math
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import mul
 
 from judge.library.rank.page_terms import PageTerms
 from judge.text.english import STOP_WORDS, stems
 from judge.text.relevance import idf
-from judge.text.word_cache import WordCache
 from judge.vocabulary.thesaurus import Thesaurus
 from judge.vocabulary.word_vectors import load_word_vectors
 
@@ -42,8 +42,7 @@ class CandidateIndex:
     """What `rank_candidates` needs: the scaled IDF of each stem, and what pages gain from entries.
 
     `gains` has for each stem and entry what each page with it gains: for a stem its IDF times its
-    saturated frequency there. `domains` maps each domain to its pages, `words` each word to its
-    stem.
+    saturated frequency there. `domains` maps each domain to its pages, `words` looks up a word.
     """
 
     pages: tuple[PageTerms, ...]
@@ -51,7 +50,7 @@ class CandidateIndex:
     idfs: Mapping[str, float]
     gains: Mapping[str | int, Mapping[int, float]]
     domains: Mapping[str, frozenset[int]]
-    words: WordCache[IndexedWord]
+    words: Callable[[str], IndexedWord]
 
     def score_pages(
         self, terms: Iterable[tuple[str | int, float]], text_vector: Sequence[float] = ()
@@ -85,13 +84,16 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
         )
         for entry in thesaurus.entries
     ]
+    gains: dict[str | int, Mapping[int, float]] = {}
+    gains.update(by_stem)
+    gains.update(enumerate(entries))
     return CandidateIndex(
         pages=pages,
         thesaurus=thesaurus,
         idfs=idfs,
-        gains={**by_stem, **dict(enumerate(entries))},
+        gains=gains,
         domains={domain: frozenset(numbers) for domain, numbers in domains.items()},
-        words=WordCache(lambda word: _indexed(word, idfs, thesaurus)),
+        words=lru_cache(maxsize=8192)(lambda word: _indexed(word, idfs, thesaurus)),
     )
 
 

@@ -45,8 +45,8 @@ DEFAULT_DOMAIN_FACTOR = 1.25
 """Factor on the threshold when no domain was detected: a page must fit clearly. Of 22 such labelled
 disputes 19 keep a relevant page, and those without one get a quarter fewer pages."""
 
-NO_NEARNESS: Mapping[str, float] = MappingProxyType({})
-"""Nearness when there is no embedder, or it fails."""
+NO_SIMILARITIES: Mapping[str, float] = MappingProxyType({})
+"""Similarities when there is no embedder, or it fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +89,19 @@ def rank_candidates(
     limit: int = LIMIT,
     wanted: Sequence[int] | None = None,
     has_threshold: bool = True,
-    nearness: Mapping[str, float] = NO_NEARNESS,
+    similarities: Mapping[str, float] = NO_SIMILARITIES,
 ) -> tuple[Candidate, ...]:
     """The pages relevant to *dispute*, best first, at most *limit*; all scores are above 0.
 
     *wanted* are the numbers of the pages to rank, in ascending order (default: all); *domain* is
     the dispute's. A page below the threshold is left out. Without a threshold, as for pages known
-    by their titles, only words count: every page is similar in topic a little. *nearness* is an
+    by their titles, only words count: every page is similar in topic a little. *similarities* is an
     embedder's similarity by URL, 0 to 1, where known.
     """
     terms = read_query_terms(index, dispute)
     if not has_threshold:
         terms = replace(terms, text_vector=())
-    near = {url: NEAREST_SHARE * terms.threshold * share for url, share in nearness.items()}
+    near = {url: NEAREST_SHARE * terms.threshold * share for url, share in similarities.items()}
     threshold = terms.threshold if has_threshold else 0.0
     if domain == DEFAULT_DOMAIN:
         threshold *= DEFAULT_DOMAIN_FACTOR

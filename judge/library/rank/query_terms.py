@@ -65,12 +65,12 @@ def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
                 entries[found.phrase.entry] = weight
                 shown[found.phrase.entry] = found.phrase.shown
         replaced, ignored = _phrase_positions(index, words, phrases)
-        for stem in [index.words[words[at]][0] for at in replaced if index.words[words[at]][2]]:
+        for stem in [index.words(words[at])[0] for at in replaced if index.words(words[at])[2]]:
             translated[stem] = translated.get(stem, 0.0) + factor * (1 - TRANSLATED_FACTOR)
         remaining = [w for at, w in enumerate(words) if at not in ignored] if ignored else words
         row_of: dict[str, int] = {}
         for word, times in Counter(remaining).items():
-            stem, row, is_searched = index.words[word]
+            stem, row, is_searched = index.words(word)
             if row:
                 row_of[stem] = row
             if is_searched:
@@ -107,7 +107,7 @@ def _phrase_positions(
         for at in range(found.start, found.end):
             if not official:
                 ignored.add(at)
-            elif index.words[words[at]][0] in official:
+            elif index.words(words[at])[0] in official:
                 official_at.add(at)
             else:
                 replaced.add(at)

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from judge.errors import BadScope, MissingValue
-from judge.library.scopes.mentions import STAR
+from judge.library.scopes.grammar import STAR
 from judge.library.scopes.periods import parse_moment
 from judge.library.scopes.scopes import KINDS_WITH_STAR, folder_path
 from judge.types.request_fields import StrictModel
@@ -17,6 +17,14 @@ from judge.types.requests import ScopeText
 from judge.types.search import Clause, Scope, ScopeKind
 
 DATE_FORMS = ("2025-01-31", "2025-01-31T09:00:00Z")
+
+_FIELDS: tuple[tuple[str, ScopeKind], ...] = (
+    ("collection_name", "collection"),
+    ("collection_id", "collection"),
+    ("document_id", "document"),
+    ("folder_path", "folder"),
+    ("tags", "tag"),
+)
 
 
 def _as_tuple(value: object) -> object:
@@ -46,47 +54,26 @@ def scope_of(filters: SearchFilters) -> Scope:
 
     A star matches everything, as in a mention. Times are ISO 8601; a date means midnight UTC.
     """
-    clauses = [
-        *_name_clauses("collection", filters.collection_name, "collection_name"),
-        *_name_clauses("collection", filters.collection_id, "collection_id"),
-        *_name_clauses("document", filters.document_id, "document_id"),
-        *_folder_clauses(filters),
-        *_name_clauses("tag", filters.tags, "tags"),
-        *_period_clauses(filters),
-    ]
-    return Scope(tuple(clauses))
-
-
-def _name_clauses(kind: ScopeKind, names: Names | None, field: str) -> list[Clause]:
-    if names is None:
-        return []
-    values = tuple(name.strip() for name in names)
-    if not values or not all(values):
-        message = f"filters.{field}: a value is missing. Leave the field out to allow all."
-        raise MissingValue(message, kind)
-    if STAR in values and kind not in KINDS_WITH_STAR:
-        message = f"filters.{field}: a star names nothing. Leave the field out to allow all."
-        raise MissingValue(message, kind)
-    return [] if STAR in values else [Clause(kind, values)]
-
-
-def _folder_clauses(filters: SearchFilters) -> list[Clause]:
-    if filters.folder_path is None:
-        return []
-    if not filters.folder_path.strip():
-        raise MissingValue("filters.folder_path: a value is missing; the root is `/`.", "folder")
-    if filters.folder_path.strip() == STAR:
-        return []
-    path = folder_path(filters.folder_path)
-    return [Clause("folder", (path,), is_recursive=filters.recursive)]
-
-
-def _period_clauses(filters: SearchFilters) -> list[Clause]:
+    clauses: list[Clause] = []
+    for field, kind in _FIELDS:
+        names = _as_tuple(getattr(filters, field))
+        if isinstance(names, tuple):
+            values = tuple(name.strip() for name in names)
+            is_star = STAR in values
+            if not values or not all(values) or (is_star and kind not in KINDS_WITH_STAR):
+                message = f"filters.{field}: a name is missing. Leave the field out to allow all."
+                raise MissingValue(message, kind)
+            if kind == "folder":
+                values = tuple(map(folder_path, values))
+            is_recursive = kind != "folder" or filters.recursive
+            clauses += [] if is_star else [Clause(kind, values, is_recursive=is_recursive)]
     after = _moment(filters.modified_after, "modified_after")
     before = _moment(filters.modified_before, "modified_before")
     if after and before and before <= after:
         raise BadScope("filters: modified_before is not later than modified_after.")
-    return [Clause("modified", after=after, before=before)] if after or before else []
+    if after or before:
+        clauses.append(Clause("modified", after=after, before=before))
+    return Scope(tuple(clauses))
 
 
 def _moment(value: str | None, field: str) -> datetime | None:

@@ -24,6 +24,7 @@ PERIOD_FORMS = (
 
 _PAST_DAYS = {"last-week": 7, "last-month": 30, "last-year": 365}
 _ONE_DAY = timedelta(days=1)
+_INSTANT = timedelta(microseconds=1)
 _COMPARISON = re.compile(r"(>=|<=|>|<)\s*(.+)", re.DOTALL)
 _DAY = re.compile(r"\d{4}-?\d{2}-?\d{2}", re.ASCII)
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
@@ -40,14 +41,17 @@ class Period:
 def parse_period(value: str, now: datetime) -> Period:
     """The period that *value* means at *now*; raises BadScope, which lists the valid forms."""
     text = value.strip().lower()
-    if named := _named_period(text, now):
-        return named
-    if comparison := _COMPARISON.fullmatch(text):
-        return _compared(comparison[1], _span(comparison[2], value))
-    if ".." in text:
-        first, _, last = text.partition("..")
-        return _range(first.strip(), last.strip(), value)
-    return _span(text, value)
+    moment = now.astimezone(UTC)
+    if text in {"today", "yesterday"}:
+        today = datetime.combine(moment.date(), time(), UTC)
+        start = today if text == "today" else today - _ONE_DAY
+        return Period(start, start + _ONE_DAY)
+    if days := _PAST_DAYS.get(text):
+        return Period(moment - days * _ONE_DAY)
+    try:
+        return _written_period(text)
+    except (ValueError, OverflowError) as error:
+        raise BadScope(f"@modified:{value}: {error}.", PERIOD_FORMS) from None
 
 
 def parse_moment(value: str) -> datetime:
@@ -61,64 +65,44 @@ def format_period(period: Period) -> str:
 
     A moment is written out, so that it does not depend on the day it is read.
     """
-    if period.after and period.before:
-        return f"{_written(period.after)}..{_last(period.before)}"
-    if period.after:
-        return f">={_written(period.after)}"
-    return f"<{_written(period.before)}" if period.before else ""
+    if period.before and not period.after:
+        return f"<{_iso(period.before)}"
+    if not period.after or not period.before:
+        return f">={_iso(period.after)}" if period.after else ""
+    if period.before.time() == time():
+        return f"{_iso(period.after)}..{_iso(period.before - _ONE_DAY)}"
+    last = (period.before - _INSTANT).isoformat().replace("+00:00", "Z")
+    return f"{_iso(period.after)}..{last}"
 
 
-def _named_period(name: str, now: datetime) -> Period | None:
-    """The period that *name* means at *now*: a whole day, or a multiple of 24 hours."""
-    moment = now.astimezone(UTC)
-    today = datetime.combine(moment.date(), time(), UTC)
-    if name == "today":
-        return Period(today, today + _ONE_DAY)
-    if name == "yesterday":
-        return Period(today - _ONE_DAY, today)
-    days = _PAST_DAYS.get(name)
-    return Period(moment - days * _ONE_DAY) if days else None
-
-
-def _span(text: str, value: str) -> Period:
-    """A date from midnight to midnight; a moment as one microsecond."""
-    try:
-        start = parse_moment(text.replace("t", "T").replace("z", "Z"))
-        length = _ONE_DAY if _DAY.fullmatch(text) else timedelta(microseconds=1)
-        return Period(start, start + min(length, _END_OF_TIME - start))
-    except (ValueError, OverflowError):
-        raise _bad(value, f"{text!r} is no date") from None
-
-
-def _compared(sign: str, span: Period) -> Period:
-    bound = span.after if sign in {">=", "<"} else span.before
-    return Period(after=bound) if sign[0] == ">" else Period(before=bound)
-
-
-def _range(first: str, last: str, value: str) -> Period:
-    if not first and not last:
-        raise _bad(value, "a range needs a date")
-    after = _span(first, value).after if first else None
-    before = _span(last, value).before if last else None
+def _written_period(text: str) -> Period:
+    if comparison := _COMPARISON.fullmatch(text):
+        sign, span = comparison[1], _span(comparison[2])
+        bound = span.after if sign in {">=", "<"} else span.before
+        return Period(after=bound) if sign[0] == ">" else Period(before=bound)
+    if ".." not in text:
+        return _span(text)
+    first, _, last = text.partition("..")
+    after = _span(first.strip()).after if first.strip() else None
+    before = _span(last.strip()).before if last.strip() else None
+    if not after and not before:
+        raise ValueError("a range needs a date")
     if after and before and before <= after:
-        raise _bad(value, f"the range ends ({last}) before it begins ({first})")
+        raise ValueError(f"the range ends ({last.strip()}) before it begins ({first.strip()})")
     return Period(after, before)
 
 
-def _written(moment: datetime) -> str:
-    return _iso(moment) if moment.time() != time() else moment.date().isoformat()
-
-
-def _last(before: datetime) -> str:
-    """The last day or moment of a range that ends before *before*."""
-    if before.time() == time():
-        return (before - _ONE_DAY).date().isoformat()
-    return _iso(before - timedelta(microseconds=1))
+def _span(text: str) -> Period:
+    """A date from midnight to midnight; a moment as one microsecond; raises ValueError."""
+    try:
+        start = parse_moment(text.replace("t", "T").replace("z", "Z"))
+        length = _ONE_DAY if _DAY.fullmatch(text) else _INSTANT
+        return Period(start, start + min(length, _END_OF_TIME - start))
+    except (ValueError, OverflowError):
+        raise ValueError(f"{text!r} is no date") from None
 
 
 def _iso(moment: datetime) -> str:
+    if moment.time() == time():
+        return moment.date().isoformat()
     return moment.isoformat().replace("+00:00", "Z")
-
-
-def _bad(value: str, reason: str) -> BadScope:
-    return BadScope(f"@modified:{value}: {reason}.", PERIOD_FORMS)

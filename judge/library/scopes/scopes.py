@@ -2,8 +2,7 @@
 
     "revenue @collection:reports -@tag:draft"  ->  "revenue", two clauses
 
-Last of three steps in parsing a scope, after `mentions.py` and `scope_groups.py`. Docs:
-docs/scopes.md. `service.py` checks later whether the names exist in the index.
+`grammar.py` parses the text, and `service.py` checks later whether the names exist in the index.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,9 +12,8 @@ from difflib import get_close_matches
 from typing import Any, get_args
 
 from judge.errors import BadScope
-from judge.library.scopes.mentions import STAR, Mention, find_mentions, place_of, quoted
+from judge.library.scopes.grammar import STAR, Group, Mention, parse_mentions, place_of, quoted
 from judge.library.scopes.periods import Period, format_period, parse_period
-from judge.library.scopes.scope_groups import Group, read_groups
 from judge.types.search import EVERYWHERE, AnyOf, Clause, Scope, ScopeKind, fold_name, mentioned
 
 KINDS: tuple[ScopeKind, ...] = get_args(ScopeKind)
@@ -71,11 +69,8 @@ def read_context(text: str, now: datetime) -> ParsedScope:
 
 def extract_scope(text: str, now: datetime) -> ParsedScope:
     """*text* without its mentions, and the scope of these; raises BadScope."""
-    mentions = find_mentions(text)
-    if not mentions:
-        return ParsedScope(text, EVERYWHERE)
-    rest, group = read_groups(text, mentions)
-    return ParsedScope(rest, _scope_of(group, now), has_mentions=True)
+    rest, group = parse_mentions(text)
+    return ParsedScope(rest, _scope_of(group, now), has_mentions=bool(group.parts))
 
 
 def all_of(*scopes: Scope) -> Scope:
@@ -161,61 +156,62 @@ def _clause(mention: Mention, now: datetime) -> Clause | None:
     """The clause of *mention*; None if it matches everything."""
     if mention.kind == STAR or (STAR in mention.values and mention.kind in KINDS_WITH_STAR):
         if mention.is_excluded:
-            raise BadScope(f"{mention.text} leaves nothing to search ({mention.place}).", KINDS)
+            raise BadScope(
+                f"{mention.text} leaves nothing to search ({place_of(mention.start)}).", KINDS
+            )
         return None
     kind = _kind(mention)
     if STAR in mention.values:
         raise BadScope(
             f"{mention.text}:*: a star stands for everything in @* and @collection:* only "
-            f"({mention.place})."
+            f"({place_of(mention.start)})."
         )
     clause = Clause(kind, is_excluded=mention.is_excluded)
     if kind == "modified":
         period = _period(mention, now)
         return replace(clause, after=period.after, before=period.before)
-    values = _values(kind, mention)
-    return replace(clause, values=values, is_recursive=not _is_non_recursive(kind, mention))
+    if kind == "folder":
+        values = [folder_path(value) for value in mention.values]
+        return replace(clause, values=_distinct(values), is_recursive=_is_recursive(mention))
+    return replace(clause, values=_distinct(mention.values))
 
 
-def _is_non_recursive(kind: ScopeKind, mention: Mention) -> bool:
-    """Whether subfolders are excluded: `"2024/."`."""
-    ending = NON_RECURSIVE_SUFFIX
-    has_ending = [kind == "folder" and value.endswith(ending) for value in mention.values]
-    if any(has_ending) and not all(has_ending):
+def _is_recursive(mention: Mention) -> bool:
+    """Whether subfolders are included, which `"2024/."` denies."""
+    ending, place = NON_RECURSIVE_SUFFIX, place_of(mention.start)
+    has_ending = {value.endswith(ending) for value in mention.values}
+    if len(has_ending) > 1:
         raise BadScope(
-            f"{mention.text}: either all folders end in {ending} or none ({mention.place}). Join "
+            f"{mention.text}: either all folders end in {ending} or none ({place}). Join "
             f'mentions with OR, as in (@folder:"a{ending}" OR @folder:b).'
         )
-    return all(has_ending)
+    return True not in has_ending
 
 
 def _kind(mention: Mention) -> ScopeKind:
     for kind in KINDS:
         if kind == mention.kind:
             return kind
-    guess = _suggestion(mention.text, [f"@{kind}" for kind in KINDS]) or ": there is no such scope."
-    raise BadScope(f"{mention.text}{guess} ({mention.place})", KINDS)
+    told = _suggestion(mention.text, [f"@{kind}" for kind in KINDS]) or ": there is no such scope."
+    raise BadScope(f"{mention.text}{told} ({place_of(mention.start)})", KINDS)
 
 
 def _suggestion(text: str, valid: Sequence[str]) -> str:
-    guess = nearest_name(text.lstrip("-"), valid)
-    return f": did you mean {guess}?" if guess else ""
+    nearest = nearest_name(text.lstrip("-"), valid)
+    return f": did you mean {nearest}?" if nearest else ""
 
 
-def _values(kind: ScopeKind, mention: Mention) -> tuple[str, ...]:
-    values = mention.values
-    if kind == "folder":
-        values = tuple(folder_path(value) for value in values)
+def _distinct(values: Sequence[str]) -> tuple[str, ...]:
     return tuple({fold_name(value): value for value in reversed(values)}.values())[::-1]
 
 
 def _period(mention: Mention, now: datetime) -> Period:
     if len(mention.values) > 1:
-        raise BadScope(f"{mention.text} takes one range, not several ({mention.place}).")
+        raise BadScope(f"{mention.text} takes one range, not several ({place_of(mention.start)}).")
     try:
         return parse_period(mention.values[0], now)
     except BadScope as error:
-        raise BadScope(f"{error} ({mention.place})", error.valid) from None
+        raise BadScope(f"{error} ({place_of(mention.start)})", error.valid) from None
 
 
 def _clause_text(clause: Clause | AnyOf) -> str:

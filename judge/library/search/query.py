@@ -6,7 +6,7 @@
 import re
 from itertools import pairwise
 
-from judge.text.english import STOP_WORDS, WORD, words
+from judge.text.english import STOP_WORDS, tokens, words
 from judge.text.identifiers import identifier_parts
 from judge.types.search import SearchQuery
 
@@ -35,7 +35,6 @@ _REQUEST = re.compile(
 """How a sentence asks, before it names its subject: "What papers are there on …"."""
 
 _CAMEL = re.compile(r"(?<![^\W_])[a-z]+[A-Z][A-Za-z0-9]*")
-_TOKEN = re.compile(WORD)
 
 
 def parse_query(text: str) -> SearchQuery:
@@ -67,7 +66,7 @@ def parse_query(text: str) -> SearchQuery:
 
 def _normalized(text: str) -> str:
     """The words of *text* in lower case, joined by spaces."""
-    return " ".join(_TOKEN.findall(text.lower()))
+    return " ".join(tokens(text.lower()))
 
 
 def _ranking_words(text: str, *, has_phrases: bool) -> tuple[str, ...]:
@@ -78,8 +77,8 @@ def _ranking_words(text: str, *, has_phrases: bool) -> tuple[str, ...]:
     if not content and has_phrases:
         return ()
     # The engines split "landlord's" into two tokens; the "s" is no content.
-    tokens = [_TOKEN.findall(word)[0] if "'" in word else word for word in content or every_word]
-    return (*tokens, *_camel_case_parts(text))
+    ranked = [tokens(word)[0] if "'" in word else word for word in content or every_word]
+    return (*ranked, *_camel_case_parts(text))
 
 
 def _content_pairs(text: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ mentions and filters -> scope -> do its collections exist? -> query -> index -> 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -21,7 +21,7 @@ from judge.library.scopes.scopes import (
     scope_text,
 )
 from judge.library.search.query import parse_query
-from judge.library.search.visible_documents import CATALOGUE_TTL_S, VisibleDocuments
+from judge.library.search.visible_documents import VisibleDocuments
 from judge.ports import Catalogue, Clock, NameKind, SearchIndex
 from judge.text.english import counted
 from judge.types.search import (
@@ -33,7 +33,6 @@ from judge.types.search import (
     SearchQuery,
     SearchResults,
     Viewer,
-    fold_name,
     mentioned,
 )
 
@@ -98,8 +97,6 @@ class DocumentSearch:
         self.index = index
         self.catalogue = catalogue
         self._clock = clock
-        self._fresh_until: dict[tuple[ScopeKind, str], float] = {}
-        """Until when a name is known to exist; a lookup at each search would double its time."""
         self._views: dict[Viewer, DocumentSearch] = {}
 
     def seen_by(self, viewer: Viewer) -> "DocumentSearch":
@@ -130,13 +127,10 @@ class DocumentSearch:
     async def is_inside(self, passage: Passage, scope: Scope) -> bool:
         """Whether the document of *passage* is in *scope*; raises BadScope and IndexUnavailable."""
         await self._check_collections(scope)
-        document = Scope(
-            (
-                Clause("collection", (passage.collection,)),
-                Clause("document", (passage.document_id,)),
-            )
-        )
-        return not scope.clauses or await self.catalogue.contains(all_of(document, scope))
+        collection = Clause("collection", (passage.collection,))
+        document = Clause("document", (passage.document_id,))
+        inside = all_of(Scope((collection, document)), scope)
+        return not scope.clauses or await self.catalogue.contains(inside)
 
     def _parse(self, parameters: SearchParameters) -> tuple[str, Scope]:
         """The query without its mentions, and the combined scope."""
@@ -179,16 +173,11 @@ class DocumentSearch:
                 return KINDS
 
     async def _exists(self, kind: ScopeKind, name: str) -> bool:
-        """Whether a *kind* is called *name*, ignoring case; a yes is cached."""
-        key, now = (kind, fold_name(name)), self._clock.monotonic()
-        if now >= self._fresh_until.get(key, 0.0):
-            if not await self.catalogue.contains(Scope((Clause(kind, (name,)),))):
-                return False
-            self._fresh_until[key] = now + CATALOGUE_TTL_S
-        return True
+        """Whether a *kind* is called *name*, ignoring case."""
+        return await self.catalogue.contains(Scope((Clause(kind, (name,)),)))
 
     async def _hint(self, query: SearchQuery, scope: Scope, *, is_empty: bool) -> str | None:
-        unknown = [sentence async for sentence in self._unknown_names(scope)][:MAX_HINTED]
+        unknown = await self._unknown_names(scope)
         if is_empty and not await self.catalogue.contains(EVERYWHERE):
             return NOTHING_INDEXED
         if not is_empty or not scope.clauses:
@@ -196,29 +185,26 @@ class DocumentSearch:
         wider = await self._wider_scope(query, scope)
         return " ".join([*unknown, wider]).strip() or None
 
-    async def _unknown_names(self, scope: Scope) -> AsyncIterator[str]:
-        """A sentence for each unknown name in *scope*, at most MAX_HINTED of a kind."""
+    async def _unknown_names(self, scope: Scope) -> list[str]:
+        """A sentence for each unknown name in *scope*, at most MAX_HINTED."""
+        sentences: list[str] = []
         for kind in get_args(NameKind):
-            count = 0
-            for name in _names(scope, kind):
-                if name and count < MAX_HINTED and not await self._exists(kind, name):
-                    count += 1
+            for name in filter(None, _names(scope, kind)):
+                if len(sentences) < MAX_HINTED and not await self._exists(kind, name):
                     # A thread, since finding the nearest of 57,000 names takes 0.4 s.
                     names = await self.catalogue.names(kind)
-                    guess = await asyncio.to_thread(nearest_name, name, names)
-                    suggestion = f" Did you mean {guess!r}?" if guess else ""
-                    yield f"No {kind} is called {name!r}.{suggestion}"
+                    nearest = await asyncio.to_thread(nearest_name, name, names)
+                    suggestion = f" Did you mean {nearest!r}?" if nearest else ""
+                    sentences.append(f"No {kind} is called {name!r}.{suggestion}")
+        return sentences
 
     async def _wider_scope(self, query: SearchQuery, scope: Scope) -> str:
         """A sentence that names a wider scope with results; empty if there is none."""
         for wider in _widenings(scope):
             total = (await self.index.search(query, wider, limit=1)).total
             if total:
-                passages = counted(total, "passage")
-                return (
-                    f"Nothing in {scope_text(scope)} is relevant; {scope_text(wider)} has "
-                    f"{passages}."
-                )
+                found = f"{scope_text(wider)} has {counted(total, 'passage')}."
+                return f"Nothing in {scope_text(scope)} is relevant; {found}"
         return ""
 
 
@@ -241,5 +227,5 @@ def _names(scope: Scope, kind: str) -> Iterator[str]:
 def _no_such_collection(name: str, valid: Sequence[str]) -> str:
     if not valid:
         return f"There is no collection {name!r}. {NOTHING_INDEXED}"
-    guess = nearest_name(name, valid)
-    return f"There is no collection {name!r}{f': did you mean {guess!r}?' if guess else '.'}"
+    nearest = nearest_name(name, valid)
+    return f"There is no collection {name!r}{f': did you mean {nearest!r}?' if nearest else '.'}"

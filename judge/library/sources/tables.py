@@ -15,7 +15,7 @@ from pydantic import (
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from judge.library.nations import NATIONS
-from judge.text.regex_limits import checked_regex
+from judge.text.patterns import checked_regex
 from judge.text.untrusted import has_tag
 from judge.types.references import RetrievalSettings
 from judge.types.requests import DEFAULT_DOMAIN

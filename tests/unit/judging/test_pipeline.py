@@ -25,8 +25,14 @@ from judge.library.search.service import DocumentSearch
 from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest
-from judge.types.results import JudgeResult
-from judge.types.steps import AttemptStarted, DomainDetected, ReferencesReady, Restarted, Step
+from judge.types.results import (
+    AttemptStarted,
+    DomainDetected,
+    JudgeResult,
+    ReferencesReady,
+    Restarted,
+    Step,
+)
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel

@@ -10,8 +10,7 @@ from judge.adapters.models.extractive import ExtractiveModel
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.judging.support_by_model import SupportByModel
 from judge.types.replies import ModelReply, Prompt
-from judge.types.results import JudgeResult
-from judge.types.steps import SupportAsked
+from judge.types.results import JudgeResult, SupportAsked
 from tests.fakes.model import ScriptedModel
 from tests.unit.judging.test_pipeline import GOOD, World, reply
 

@@ -10,7 +10,6 @@ from codegraph.models import (
     WhereUsedItem,
     WhereUsedResult,
 )
-from judge.text.english import counted
 
 _TITLES = {
     "possible": "possible",
@@ -104,15 +103,19 @@ def _numbered(text: str, item: Any) -> str:
     return "\n".join([*lines, "--"])
 
 
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _notes(result: Result) -> list[str]:
     notes = []
     if result.truncated:
         notes.append("There is more; raise the limit to see it.")
     if isinstance(result, WhereUsedResult) and result.text_mentions:
-        lines = counted(result.text_mentions, "line")
+        lines = _counted(result.text_mentions, "line")
         notes.append(f"Mentioned in the text of {lines} (--text shows them).")
     if isinstance(result, WhereUsedResult) and result.possible_count:
-        uses = counted(result.possible_count, "use")
+        uses = _counted(result.possible_count, "use")
         notes.append(f"{uses} on receivers of unknown type (--possible shows them).")
     if result.freshness_state != "FRESH":
         stale = result.staleness

@@ -24,9 +24,7 @@ from codegraph.query.tests_of import is_test
 from codegraph.query.text_search import SEARCHED
 from codegraph.source_text import count_lines, decoded, in_utf8, with_line_feeds
 from codegraph.store.artifact import FileRecord
-from judge.text.bm25 import B
-from judge.text.english import STOP_WORDS, stems
-from judge.text.identifiers import identifier_parts
+from codegraph.words import query_words, stems, words_of
 
 #: Field weights of a section: its lines, its name, the names of outer definitions, its path.
 _BODY_WEIGHT = 0.25
@@ -39,6 +37,8 @@ _K1 = 4.0
 _FILE_SHARE = 0.13
 _FILE_PATH_WEIGHT = 10.0
 _FILE_K1 = 1.2
+#: Strength of length normalisation; the usual value.
+_B = 0.75
 #: Added for the share of the file's name that is in the query, and for the sum of its sections.
 _FILE_NAME_SHARE = 0.2
 _FILE_SECTIONS_SHARE = 0.2
@@ -51,7 +51,6 @@ _SAME_FILE_FACTOR = 0.6
 _MAX_FILES = 100
 #: In it, the weight of a term that is somewhere in the file, about that of four occurrences.
 _PRESENCE_WEIGHT = 1.0
-_WORD = re.compile(r"[^\W_]+")
 _MIN_STEM_LENGTH = 2
 #: More than any query has; each term costs a scan of the repository.
 _MAX_TERMS = 24
@@ -177,8 +176,7 @@ def _idf(frequencies: Mapping[int, int], total: int, terms: int) -> list[float]:
 
 def _terms(query: str) -> list[_Term]:
     """The stems of the words of *query*: identifiers split, stop words left out unless alone."""
-    words = [word.lower() for word in _words(f"{query} {identifier_parts(query)}")]
-    words = [word for word in dict.fromkeys(words) if word not in STOP_WORDS] or words
+    words = query_words(query)
     prefixes = map(_prefix, words, stems(words))
     short_names = query.strip().lower().split(".")
     unique = dict.fromkeys(p for p in prefixes if len(p) >= _MIN_STEM_LENGTH or p in short_names)
@@ -191,10 +189,6 @@ def _term(prefix: str) -> _Term:
     ending = b"[a-z]{0,5}" if len(prefix) >= _MIN_STEM_LENGTH else b""
     stem = b"|".join(map(re.escape, spellings))
     return _Term(spellings, re.compile(rb"(?i:%s)%s(?![a-z])" % (stem, ending)))
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.replace("_", " "))
 
 
 def _prefix(word: str, stem: str) -> str:
@@ -226,7 +220,7 @@ def _matched_file(
         path=record.path,
         weights=_added(weights, path_terms, _FILE_PATH_WEIGHT),
         in_name=in_name,
-        name_share=min(len(in_name) / max(len(_words(stem.decode())), 1), 1),
+        name_share=min(len(in_name) / max(len(words_of(stem.decode())), 1), 1),
         factor=factor * (_TEST_FACTOR if is_test(record.path) else 1.0),
         lines=count_lines(content),
         sections=len(sections),
@@ -329,7 +323,7 @@ def _scored(
 def _bm25(
     weights: Mapping[int, float], idf: Sequence[float], k1: float, relative_length: float
 ) -> float:
-    norm = k1 * (1 - B + B * relative_length)
+    norm = k1 * (1 - _B + _B * relative_length)
     return sum([idf[term] * weight / (weight + norm) for term, weight in weights.items()])
 
 

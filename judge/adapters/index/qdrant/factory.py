@@ -7,6 +7,9 @@ from contextlib import asynccontextmanager
 from judge.errors import ConfigurationError, InvalidAddress
 from judge.ports import Embedder, SearchEngine
 
+TIMEOUT_S = 5
+"""For one request to the server."""
+
 _CREDENTIALS = re.compile(r"//[^/]*@")
 """What no message may show."""
 
@@ -22,7 +25,9 @@ async def open_qdrant(
     Raises ConfigurationError when the package is missing, and InvalidAddress.
     """
     try:
-        from judge.adapters.index.qdrant.index import QdrantIndex, open_client  # noqa: PLC0415 - an extra
+        from qdrant_client import AsyncQdrantClient  # noqa: PLC0415 - an extra
+
+        from judge.adapters.index.qdrant.index import QdrantIndex  # noqa: PLC0415 - an extra
         from judge.adapters.index.qdrant.writer import QdrantWriter  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise ConfigurationError(
@@ -30,7 +35,9 @@ async def open_qdrant(
             "or unset QDRANT_URL to use the embedded index."
         ) from error
     try:
-        client = open_client(url, api_key)
+        client = AsyncQdrantClient(
+            url=url, api_key=api_key, timeout=TIMEOUT_S, check_compatibility=False
+        )
     except ValueError:
         # The client's message repeats the URL, which may hold a password.
         raise InvalidAddress(

@@ -6,6 +6,7 @@ and scopes, `writer.py` writes.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,11 +19,11 @@ from qdrant_client.models import Filter
 
 from judge.adapters.embedders.query_cache import WORDS_ONLY
 from judge.adapters.index.qdrant import points
-from judge.adapters.index.qdrant.points import TEXT_VECTOR, Condition, equals
+from judge.adapters.index.qdrant.points import TERMS_VECTOR, TEXT_VECTOR, Condition, equals
 from judge.errors import EmbedderUnavailable, IndexUnavailable
 from judge.ports import Embedder, NameKind
 from judge.text import bm25
-from judge.text.relevance import idf, requirement
+from judge.text.relevance import Requirement, idf, requirement
 from judge.types.search import (
     EVERYWHERE,
     CollectionStats,
@@ -38,9 +39,6 @@ from judge.types.search import (
 COLLECTION = "judge"
 """The one Qdrant collection; Judge's own collections are payload in it."""
 
-TIMEOUT_S = 5
-"""For one request to the server."""
-
 CANDIDATES = 100
 """At least so many hits of each kind are fused by rank."""
 
@@ -51,11 +49,6 @@ PAGE = 1_000
 """Documents read in one request."""
 
 _FIELD_OF = {"document": "document", "folder": "folders", "tag": "tag"}
-
-
-def open_client(url: str, api_key: str | None) -> AsyncQdrantClient:
-    """A client of the server at *url*; it sends nothing yet, and compares no versions."""
-    return AsyncQdrantClient(url=url, api_key=api_key, timeout=TIMEOUT_S, check_compatibility=False)
 
 
 @dataclass(slots=True)
@@ -77,19 +70,13 @@ class QdrantIndex:
             if not await self._exists():
                 return SearchResults()
             vector, warnings = await self._query_vector(query)
-            scope_filter = self._scope_filter(query, scope)
-            relevant = await self._relevant(query, scope_filter)
-            prefetches: list[models.Prefetch] = []
+            scope_filter = _narrowed(
+                points.scope_filter(scope),
+                [points.has_terms(bm25.terms_of(phrase)) for phrase in query.phrases],
+                [points.has_terms(bm25.terms_of(word)) for word in query.excluded],
+            )
             candidates = max(limit + offset, CANDIDATES)
-            if relevant is not None:
-                prefetches.append(
-                    models.Prefetch(
-                        query=sparse(await self._weights(query)),
-                        using=TEXT_VECTOR,
-                        filter=relevant,
-                        limit=candidates,
-                    )
-                )
+            prefetches, total = await self._by_words(query, scope_filter, candidates)
             if vector and self.embedder:
                 prefetches.append(
                     models.Prefetch(
@@ -100,8 +87,7 @@ class QdrantIndex:
                         limit=candidates,
                     )
                 )
-            hits = await self._hits(prefetches, limit, offset)
-            total = 0 if relevant is None else await self._count(relevant)
+            hits = await self._fused(prefetches, limit, offset)
         return SearchResults(hits, max(total, offset + len(hits) if hits else 0), warnings)
 
     async def around(
@@ -131,14 +117,17 @@ class QdrantIndex:
         with translated_errors(self.address):
             if not await self._exists():
                 return ()
-            passages = await self._facet("collection")
-            documents = await self._facet("collection", Filter(must=[equals("first", "1")]))
-            spellings = {name: await self._spelling(name) for name in passages}
-        return tuple(
-            CollectionStats(spelling, documents.get(name, 0), passages[name])
-            for name, spelling in sorted(spellings.items())
-            if spelling
-        )
+            passages = await self._facet("spelling")
+            documents = await self._facet("spelling", Filter(must=[equals("first", "1")]))
+        stats: dict[str, CollectionStats] = {}
+        for spelling in sorted(passages, reverse=True):
+            before = stats.get(fold_name(spelling), CollectionStats(spelling, 0, 0))
+            stats[fold_name(spelling)] = CollectionStats(
+                before.name,
+                before.documents + documents.get(spelling, 0),
+                before.passages + passages[spelling],
+            )
+        return tuple(stats[name] for name in sorted(stats))
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
         """See `Catalogue.documents`."""
@@ -167,9 +156,8 @@ class QdrantIndex:
 
     async def contains(self, scope: Scope) -> bool:
         """See `Catalogue.contains`."""
-        passages = _narrowed(points.scope_filter(scope), [points.everything()])
         with translated_errors(self.address):
-            return await self._exists() and bool(await self._count(passages))
+            return await self._exists() and bool(await self._count(points.scope_filter(scope)))
 
     async def _exists(self) -> bool:
         """Whether anything was ever indexed; cached once true."""
@@ -189,74 +177,56 @@ class QdrantIndex:
         except EmbedderUnavailable as error:
             return None, (WORDS_ONLY.format(reason=error),)
 
-    def _scope_filter(self, query: SearchQuery, scope: Scope) -> Filter:
-        """The filter of *scope*, required phrases and excluded words."""
-        return _narrowed(
-            points.scope_filter(scope),
-            [points.has_terms(bm25.terms_of(phrase)) for phrase in query.phrases],
-            [points.has_terms(bm25.terms_of(word)) for word in query.excluded],
-        )
-
-    async def _weights(self, query: SearchQuery) -> dict[int, float]:
-        """The weight of each term; corrected, since the server takes the IDF among all points."""
-        weights = bm25.query_vector(_terms(query))
-        if query.idf_scope.clauses:
-            terms = list(dict.fromkeys(_terms(query)))
-            idfs = await self._idfs(terms, points.scope_filter(query.idf_scope))
-            of_server = await self._idfs(terms, points.everything())
-            for term, term_idf, server_idf in zip(terms, idfs, of_server, strict=True):
-                weights[bm25.term_id(term)] *= term_idf / server_idf
-        return weights
-
-    async def _idfs(self, terms: Sequence[str], idf_filter: Filter) -> list[float]:
-        total = await self._count(idf_filter)
-        frequencies = await self._frequencies(terms, idf_filter)
-        return [idf(frequency, max(frequency, total)) for frequency in frequencies.values()]
-
-    async def _relevant(self, query: SearchQuery, scope_filter: Filter) -> Filter | None:
-        """*scope_filter* narrowed to relevant passages; None when there cannot be any."""
-        if query.phrases:
-            return scope_filter
-        terms = list(dict.fromkeys(_terms(query)))
+    async def _by_words(
+        self, query: SearchQuery, scope_filter: Filter, candidates: int
+    ) -> tuple[list[models.Prefetch], int]:
+        """What ranks the relevant passages by words, and how many these are."""
+        counts = Counter(bm25.terms_of(" ".join(query.words + query.phrases)))
         idf_filter = points.scope_filter(query.idf_scope)
-        frequencies = await self._frequencies(terms, idf_filter)
-        required = requirement(frequencies, await self._count(idf_filter))
-        if required is None:
-            return None
-        heavy_enough = points.weighing_at_least(required.present, required.needed)
-        if heavy_enough and not await self._count(_narrowed(scope_filter, heavy_enough)):
-            return None
-        return _narrowed(scope_filter, [points.has_any_term(required.selective)])
+        total, *found = await asyncio.gather(
+            self._count(idf_filter),
+            *(self._count(_narrowed(idf_filter, [equals("terms", term)])) for term in counts),
+        )
+        frequencies = dict(zip(counts, found, strict=True))
+        relevant = scope_filter
+        if not query.phrases:
+            required = requirement(frequencies, total)
+            if required is None or not await self._is_any_relevant(required, scope_filter):
+                return [], 0
+            relevant = _narrowed(scope_filter, [points.has_any_term(required.selective)])
+        weights = {
+            bm25.term_id(term): bm25.query_term_weight(count)
+            * idf(frequencies[term], max(total, 1))
+            for term, count in counts.items()
+        }
+        ranking = models.Prefetch(
+            query=sparse(weights), using=TEXT_VECTOR, filter=relevant, limit=candidates
+        )
+        return [ranking], await self._count(relevant)
 
-    async def _frequencies(self, terms: Sequence[str], idf_filter: Filter) -> dict[str, int]:
-        async with asyncio.TaskGroup() as group:
-            counts = [
-                group.create_task(self._count(_narrowed(idf_filter, [equals("terms", term)])))
-                for term in terms
-            ]
-        return {term: count.result() for term, count in zip(terms, counts, strict=True)}
+    async def _is_any_relevant(self, required: Requirement, scope_filter: Filter) -> bool:
+        """Whether a passage has terms that weigh enough together."""
+        weights = {bm25.term_id(term): float(weight) for weight, term in required.present if weight}
+        response = await self.client.query_points(
+            COLLECTION,
+            query=sparse(weights),
+            using=TERMS_VECTOR,
+            query_filter=scope_filter,
+            score_threshold=required.needed,
+            limit=1,
+            with_payload=False,
+        )
+        return bool(response.points)
 
-    async def _hits(
+    async def _fused(
         self, prefetches: list[models.Prefetch], limit: int, offset: int
     ) -> tuple[Hit, ...]:
         if not prefetches:
             return ()
-        if len(prefetches) > 1:
-            fused = models.FusionQuery(fusion=models.Fusion.RRF)
-            response = await self.client.query_points(
-                COLLECTION, query=fused, prefetch=prefetches, limit=limit, offset=offset
-            )
-        else:
-            (prefetch,) = prefetches
-            response = await self.client.query_points(
-                COLLECTION,
-                query=prefetch.query,
-                using=prefetch.using,
-                query_filter=prefetch.filter,
-                score_threshold=prefetch.score_threshold,
-                limit=limit,
-                offset=offset,
-            )
+        fused = models.FusionQuery(fusion=models.Fusion.RRF)
+        response = await self.client.query_points(
+            COLLECTION, query=fused, prefetch=prefetches, limit=limit, offset=offset
+        )
         return tuple(Hit(points.to_passage(p.payload), p.score) for p in response.points)
 
     async def _count(self, matching: Filter) -> int:
@@ -268,12 +238,6 @@ class QdrantIndex:
         )
         return {str(hit.value): hit.count for hit in facet.hits}
 
-    async def _spelling(self, collection: str) -> str:
-        """The name of *collection* as a passage spells it; empty if it was removed meanwhile."""
-        matching = Filter(must=[equals("collection", collection)])
-        found, _ = await self.client.scroll(COLLECTION, matching, limit=1)
-        return points.to_passage(found[0].payload).collection if found else ""
-
 
 async def vector_names(client: AsyncQdrantClient) -> frozenset[str]:
     """The names of the vectors in our collection."""
@@ -283,7 +247,7 @@ async def vector_names(client: AsyncQdrantClient) -> frozenset[str]:
 
 
 def sparse(weights: dict[int, float]) -> models.SparseVector:
-    """*weights* as Qdrant's type."""
+    """*weights* by `term_id` as Qdrant's type."""
     return models.SparseVector(indices=list(weights), values=list(weights.values()))
 
 
@@ -292,25 +256,14 @@ def translated_errors(address: str) -> Iterator[None]:
     """Turn the client's errors into IndexUnavailable, which names the server."""
     try:
         yield
+    except UnexpectedResponse as error:
+        told = f"Qdrant at {address} answered with status {error.status_code}."
+        raise IndexUnavailable(told) from error
     except (ApiException, QdrantException) as error:
-        raise _unavailable(address, error) from error
-    except ExceptionGroup as group:
-        if not isinstance(group.exceptions[0], ApiException | QdrantException):
-            raise
-        raise _unavailable(address, group.exceptions[0]) from group
-
-
-def _unavailable(address: str, error: Exception) -> IndexUnavailable:
-    if isinstance(error, UnexpectedResponse):
-        return IndexUnavailable(f"Qdrant at {address} answered with status {error.status_code}.")
-    reason = str(error).strip().splitlines() or [type(error).__name__]
-    return IndexUnavailable(f"Cannot connect to Qdrant at {address}: {reason[0]}")
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        raise IndexUnavailable(f"Cannot connect to Qdrant at {address}: {reason[0]}") from error
 
 
 def _narrowed(base: Filter, must: list[Condition], must_not: Sequence[Condition] = ()) -> Filter:
     conditions: tuple[Any, Any] = base.must or (), base.must_not or ()
     return Filter(must=[*conditions[0], *must], must_not=[*conditions[1], *must_not])
-
-
-def _terms(query: SearchQuery) -> list[str]:
-    return bm25.terms_of(" ".join(query.words + query.phrases))

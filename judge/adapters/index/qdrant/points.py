@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID, uuid5
 
-from pydantic import TypeAdapter
 from qdrant_client import models
 from qdrant_client.models import FieldCondition, Filter, MatchAny, MatchPhrase, MatchValue
 
+from judge.adapters.index.stored import PASSAGE, RECORD
 from judge.types.search import (
     AnyOf,
     Clause,
@@ -24,13 +24,28 @@ from judge.types.search import (
 )
 
 TEXT_VECTOR = "text"
+"""The BM25 weights of a passage's terms, but for their IDF, which comes with the query."""
+
+TERMS_VECTOR = "terms"
+"""1 for each term, so that the weights of a query's terms in a passage can be added up."""
+
 _NAMESPACE = UUID("9d2b1f5e-54a4-4a0e-8d0e-6b7f3a2c9e11")
 
-KEYWORDS = ("id", "key", "collection", "document", "folder", "folders", "tag", "terms", "first")
+KEYWORDS = (
+    "id",
+    "key",
+    "collection",
+    "document",
+    "folder",
+    "folders",
+    "tag",
+    "terms",
+    "first",
+    "spelling",
+)
 """Payload fields that are matched exactly."""
 
 Condition = models.Condition
-WeightedTerms = Sequence[tuple[int, str]]
 
 
 def point_id(passage_id: str) -> str:
@@ -44,6 +59,7 @@ def payload(passage: Passage, record: IndexedDocument | None, terms: list[str]) 
         "id": fold_name(passage.id),
         "key": document_key(passage.collection, passage.document_id),
         "collection": fold_name(passage.collection),
+        "spelling": passage.collection,
         "document": fold_name(passage.document_id),
         "folder": f"/{fold_name(passage.folder)}",
         "folders": ancestors(passage.folder),
@@ -51,27 +67,23 @@ def payload(passage: Passage, record: IndexedDocument | None, terms: list[str]) 
         "position": passage.position,
         "terms": sorted(set(terms)),
         "stems": " ".join(terms),
-        "passage": _PASSAGE.dump_python(passage, mode="json"),
+        "passage": PASSAGE.dump_python(passage, mode="json"),
     }
     if passage.modified:
         values["modified"] = passage.modified.isoformat()
     if record:
-        values |= {"first": "1", "record": _RECORD.dump_python(record, mode="json")}
+        values |= {"first": "1", "record": RECORD.dump_python(record, mode="json")}
     return values
 
 
 def to_passage(values: dict[str, Any] | None) -> Passage:
     """The passage as it was indexed."""
-    return _PASSAGE.validate_python((values or {})["passage"])
+    return PASSAGE.validate_python((values or {})["passage"])
 
 
 def to_record(values: dict[str, Any] | None) -> IndexedDocument:
     """The metadata of the document whose first passage this is."""
-    return _RECORD.validate_python((values or {})["record"])
-
-
-_PASSAGE: TypeAdapter[Passage] = TypeAdapter(Passage)
-_RECORD: TypeAdapter[IndexedDocument] = TypeAdapter(IndexedDocument)
+    return RECORD.validate_python((values or {})["record"])
 
 
 def equals(name: str, value: str) -> FieldCondition:
@@ -89,33 +101,6 @@ def has_terms(terms: Sequence[str]) -> Condition:
 def has_any_term(terms: Sequence[str]) -> FieldCondition:
     """Matches passages with at least one of *terms*."""
     return FieldCondition(key="terms", match=MatchAny(any=list(terms)))
-
-
-def weighing_at_least(present: WeightedTerms, minimum: int) -> list[Condition]:
-    """Matches passages whose words of *present* weigh *minimum*; empty if any one word does."""
-    weights = {weight for weight, _ in present}
-    if min(weights) >= minimum:
-        return []
-    if len(weights) == 1:
-        conditions: list[Condition] = [equals("terms", term) for _, term in present]
-        count = -(-minimum // min(weights))
-        return [Filter(min_should=models.MinShould(conditions=conditions, min_count=count))]
-    return [_weighing([pair for pair in present if pair[0]], minimum)]
-
-
-def _weighing(heaviest_first: WeightedTerms, minimum: int) -> Filter:
-    """Matches the first word with enough of the rest, or enough of the rest without it.
-
-    The filter doubles in size with each word; `requirement` gives at most six.
-    """
-    branches: list[Condition] = []
-    for position, (weight, term) in enumerate(heaviest_first):
-        if sum(w for w, _ in heaviest_first[position:]) < minimum:
-            break
-        rest = heaviest_first[position + 1 :]
-        more = [_weighing(rest, minimum - weight)] if weight < minimum else []
-        branches.append(Filter(must=[equals("terms", term), *more]))
-    return Filter(should=branches)
 
 
 def scope_filter(scope: Scope) -> Filter:
@@ -141,9 +126,4 @@ def _clause(clause: Clause | AnyOf) -> Condition:
         return FieldCondition(key="folder", match=MatchAny(any=rooted))
     # Every passage is in or below the root.
     below = FieldCondition(key="folders", match=MatchAny(any=values))
-    return everything() if "" in values else below
-
-
-def everything() -> Filter:
-    """Matches every passage, but not the point with the totals, which has no key."""
-    return Filter(must_not=[models.IsEmptyCondition(is_empty=models.PayloadField(key="key"))])
+    return Filter() if "" in values else below

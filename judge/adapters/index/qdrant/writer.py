@@ -15,7 +15,7 @@ from qdrant_client.models import Filter, FilterSelector, MatchAny, PointStruct
 from judge.adapters.embedders.passage_text import embedded_text
 from judge.adapters.index.qdrant import points
 from judge.adapters.index.qdrant.index import COLLECTION, sparse, translated_errors, vector_names
-from judge.adapters.index.qdrant.points import TEXT_VECTOR, equals
+from judge.adapters.index.qdrant.points import TERMS_VECTOR, TEXT_VECTOR, equals
 from judge.errors import ConfigurationError
 from judge.ports import Embedder
 from judge.text import bm25
@@ -26,8 +26,8 @@ from judge.types.search import DocumentWithPassages, Passage, document_key, fold
 BATCH = 256
 """Points sent at a time: about half a megabyte, two megabytes with vectors."""
 
-_TOTALS = points.point_id("measures")
-"""The point that counts all passages and terms ever written; no search finds it."""
+AVERAGE_TERMS = 200
+"""Of a passage: about what the splitter makes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class QdrantWriter:
         vectors = await self._vectors(passages)
         with translated_errors(self.address):
             await self._prepare(vectors)
-            structs = await self._points(documents, vectors)
+            structs = self._points(documents, vectors)
             await self._upsert([p for p in structs if "record" not in (p.payload or {})])
             await self._delete_surplus(documents)
             await self._upsert([p for p in structs if "record" in (p.payload or {})])
@@ -83,7 +83,7 @@ class QdrantWriter:
         """Create the collection if missing; raises ConfigurationError if its vectors differ."""
         if await self.client.collection_exists(COLLECTION):
             names = await vector_names(self.client)
-            expected = {TEXT_VECTOR, *([self.embedder.name] if self.embedder else [])}
+            expected = {TEXT_VECTOR, TERMS_VECTOR, *([self.embedder.name] if self.embedder else [])}
             if names != expected:
                 raise ConfigurationError(
                     f"The Qdrant collection {COLLECTION!r} holds the vectors "
@@ -100,9 +100,12 @@ class QdrantWriter:
             dense[self.embedder.name] = models.VectorParams(
                 size=dimensions, distance=models.Distance.COSINE
             )
-        text = models.SparseVectorParams(modifier=models.Modifier.IDF)
+        words = {
+            TEXT_VECTOR: models.SparseVectorParams(),
+            TERMS_VECTOR: models.SparseVectorParams(),
+        }
         await self.client.create_collection(
-            COLLECTION, vectors_config=dense, sparse_vectors_config={TEXT_VECTOR: text}
+            COLLECTION, vectors_config=dense, sparse_vectors_config=words
         )
         indexes: dict[str, Any] = dict.fromkeys(points.KEYWORDS, models.PayloadSchemaType.KEYWORD)
         indexes["modified"] = models.PayloadSchemaType.DATETIME
@@ -115,7 +118,7 @@ class QdrantWriter:
         for name, kind in indexes.items():
             await self.client.create_payload_index(COLLECTION, name, kind, wait=True)
 
-    async def _points(
+    def _points(
         self, documents: Sequence[DocumentWithPassages], vectors: list[list[float]] | None
     ) -> list[PointStruct]:
         pairs = [
@@ -123,28 +126,20 @@ class QdrantWriter:
             for item in documents
             for number, passage in enumerate(item.passages)
         ]
-        terms = [bm25.terms_of(_text(passage)) for passage, _ in pairs]
-        average = await self._add_to_totals(terms)
         structs: list[PointStruct] = []
-        for position, ((passage, record), own_terms) in enumerate(zip(pairs, terms, strict=True)):
-            vector: dict[str, Any] = {TEXT_VECTOR: sparse(bm25.passage_vector(own_terms, average))}
+        for position, (passage, record) in enumerate(pairs):
+            terms = bm25.terms_of(_text(passage))
+            vector: dict[str, Any] = {
+                TEXT_VECTOR: sparse(bm25.passage_vector(terms, AVERAGE_TERMS)),
+                TERMS_VECTOR: sparse(dict.fromkeys(map(bm25.term_id, terms), 1.0)),
+            }
             if vectors and self.embedder:
                 vector[self.embedder.name] = vectors[position]
-            payload = points.payload(passage, record, own_terms)
+            payload = points.payload(passage, record, terms)
             structs.append(
                 PointStruct(id=points.point_id(passage.id), vector=vector, payload=payload)
             )
         return structs
-
-    async def _add_to_totals(self, terms: list[list[str]]) -> float:
-        """Count these passages; returns the average length of all, these included."""
-        records = await self.client.retrieve(COLLECTION, [_TOTALS], with_payload=True)
-        before = (records[0].payload or {})["measures"] if records else {"passages": 0, "terms": 0}
-        count = before["passages"] + len(terms)
-        total = before["terms"] + sum(map(len, terms))
-        payload = {"measures": {"passages": count, "terms": total}}
-        await self._upsert([PointStruct(id=_TOTALS, vector={}, payload=payload)])
-        return float(total / count)
 
     async def _delete_surplus(self, documents: Sequence[DocumentWithPassages]) -> None:
         """Delete old passages at positions that the new versions no longer have."""

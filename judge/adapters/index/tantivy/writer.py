@@ -18,16 +18,13 @@ from typing import IO
 import tantivy
 
 from judge.adapters.index.tantivy.index import index_folder, translated_errors
-from judge.adapters.index.tantivy.schema import label, name_hash, open_index, to_documents
+from judge.adapters.index.tantivy.schema import key_label, label, open_index, to_documents
 from judge.errors import IndexLocked
 from judge.ports import Clock
-from judge.types.search import DocumentWithPassages, document_key
+from judge.types.search import DocumentWithPassages
 
-HEAP_BYTES = 128_000_000
-"""For passages indexed but not yet written, over all threads; Tantivy's own default."""
-
-LOCK_POLL_S = 0.002
-"""How often a waiting writer tries the lock, at two system calls each time."""
+LOCK_POLL_S = 0.01
+"""How often a waiting writer tries the lock."""
 
 
 class TantivyStore:
@@ -43,7 +40,7 @@ class TantivyStore:
     @asynccontextmanager
     async def writing(self) -> AsyncIterator["TantivyWriter"]:
         """See `WritableIndex.writing`."""
-        async with self._locked():
+        async with self._turn, self._locked():
             writer = await asyncio.to_thread(self._open)
             try:
                 yield writer
@@ -54,45 +51,37 @@ class TantivyStore:
         folder = index_folder(self._data_dir)
         with translated_errors("written"):
             folder.mkdir(exist_ok=True)
-            index = open_index(str(folder))
-            writer = index.writer(HEAP_BYTES)
+            writer = open_index(str(folder)).writer()
             # Files left by a process that was killed or ran out of disk space.
             writer.garbage_collect_files()
-            return TantivyWriter(writer, index.searcher(), folder)
+            return TantivyWriter(writer, folder)
 
     @asynccontextmanager
     async def _locked(self) -> AsyncIterator[None]:
         """Hold the file lock, which the system releases even if the process is killed."""
         deadline = self._clock.monotonic() + self._wait_s
-        async with self._turn:
-            # Without a pause a writer that comes right back would starve other processes.
-            await asyncio.sleep(2 * LOCK_POLL_S)
-            with translated_errors("written"):
-                self._data_dir.mkdir(parents=True, exist_ok=True)
-                file = (self._data_dir / "index.lock").open("a+", encoding="utf-8")
-            with file:
-                while not _try_lock(file):
-                    if self._clock.monotonic() >= deadline:
-                        raise IndexLocked(_read_holder(file))
-                    await asyncio.sleep(LOCK_POLL_S)
-                now = self._clock.now()
-                _write_holder(
-                    file, f"process {os.getpid()} ({_command()}) since {now:%H:%M:%S} UTC"
-                )
-                yield
+        with translated_errors("written"):
+            self._data_dir.mkdir(parents=True, exist_ok=True)
+            file = (self._data_dir / "index.lock").open("a+", encoding="utf-8")
+        with file:
+            while not _try_lock(file):
+                if self._clock.monotonic() >= deadline:
+                    file.seek(0)
+                    raise IndexLocked(file.read().strip() or "another process")
+                await asyncio.sleep(LOCK_POLL_S)
+            # Only the command, such as `judge index`: other arguments may be private.
+            command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])
+            since = f"{self._clock.now():%H:%M:%S} UTC"
+            _write_holder(file, f"process {os.getpid()} ({command}) since {since}")
+            yield
 
 
 class TantivyWriter:
-    """See `IndexWriter`; opened by `TantivyStore.writing`, which keeps others from writing.
+    """See `IndexWriter`; opened by `TantivyStore.writing`, which keeps others from writing."""
 
-    *before* searches the index as it was when opened.
-    """
-
-    def __init__(self, writer: tantivy.IndexWriter, before: tantivy.Searcher, folder: Path) -> None:
+    def __init__(self, writer: tantivy.IndexWriter, folder: Path) -> None:
         self._writer = writer
-        self._before = before
         self._folder = folder
-        self._written: set[str] = set()
         self._busy = threading.Lock()
         """Held while a thread writes: a thread whose caller was cancelled still finishes."""
 
@@ -102,11 +91,12 @@ class TantivyWriter:
 
     async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
         """See `IndexWriter.remove`."""
+        labels = [key_label(collection, document_id) for document_id in document_ids or ()]
+        if document_ids is None:
+            labels = [label("collection", collection)]
         with translated_errors("written"):
-            if document_ids is None:
-                self._delete(label("collection", collection))
-            for document_id in document_ids or ():
-                self._delete(label("key", name_hash(document_key(collection, document_id))))
+            for term in labels:
+                self._writer.delete_documents_by_term("labels", term)
 
     async def commit(self) -> None:
         """See `IndexWriter.commit`."""
@@ -120,17 +110,10 @@ class TantivyWriter:
     def _replace(self, documents: Sequence[DocumentWithPassages]) -> None:
         with self._busy, translated_errors("written"):
             for item in documents:
-                document_id = document_key(item.document.collection, item.document.id)
-                key = label("key", name_hash(document_id))
-                # Only if needed: a commit looks for each deleted term in every segment.
-                if key in self._written or self._before.doc_freq("labels", key):
-                    self._delete(key)
-                self._written.add(key)
+                key = key_label(item.document.collection, item.document.id)
+                self._writer.delete_documents_by_term("labels", key)
                 for document in to_documents(item):
                     self._writer.add_document(document)
-
-    def _delete(self, term: str) -> None:
-        self._writer.delete_documents_by_term("labels", term)
 
     def _commit(self) -> None:
         with self._busy, translated_errors("written"):
@@ -151,13 +134,3 @@ def _write_holder(file: IO[str], holder: str) -> None:
     with suppress(OSError):  # If the disk is full, writing the index will say so.
         file.truncate(0)
         os.write(file.fileno(), holder.encode())
-
-
-def _read_holder(file: IO[str]) -> str:
-    file.seek(0)
-    return file.read().strip() or "another process"
-
-
-def _command() -> str:
-    """The command of this process, such as `judge index`; other arguments may be private."""
-    return " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])

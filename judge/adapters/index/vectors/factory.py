@@ -22,12 +22,11 @@ def open_vectors(
     try:
         from judge.adapters.index.vectors.index import VectorIndex  # noqa: PLC0415 - an extra
         from judge.adapters.index.vectors.vector_file import VectorFile  # noqa: PLC0415 - an extra
-        from judge.adapters.index.vectors.writer import VectorStore  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             "JUDGE_EMBEDDER is set, but the extra `judge[vectors]` is missing: `pip install numpy` "
             "brings it. Or set JUDGE_EMBEDDER=none to search the text alone."
         ) from error
-    file = VectorFile(data_dir / "vectors" / f"{_UNSAFE.sub('_', embedder.name)}.v1")
-    vectors = VectorStore(store, index, file, embedder, journal)
-    return SearchEngine(VectorIndex(index, file, embedder), index, vectors, vectors)
+    file = VectorFile(data_dir / "vectors" / f"{_UNSAFE.sub('_', embedder.name)}.v2")
+    vectors = VectorIndex(index, file, embedder, journal)
+    return SearchEngine(vectors, index, store, vectors)

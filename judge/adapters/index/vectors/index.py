@@ -1,86 +1,93 @@
 """Hybrid search in the embedded index: words by Tantivy, meaning by an exact scan of vectors.
 
 Tantivy knows which passages exist, which are in scope, and the key of each one's text; the vector
-file maps keys to vectors. So a passage that was removed or replaced, or is out of scope, is never
-found by its old vector, whatever the file still holds.
+file maps keys to vectors, which are made after the passages were committed. So a passage that was
+removed or is out of scope is never found by its old vector.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
 import tantivy
 from tantivy import Query
 
+from judge.adapters.embedders.passage_text import embedded_text
 from judge.adapters.embedders.query_cache import WORDS_ONLY
 from judge.adapters.index.tantivy.index import (
     Snapshot,
     TantivyIndex,
-    address_key,
-    passages_at,
+    builder_of,
+    passages_with_ids,
     run_plan,
     translated_errors,
 )
 from judge.adapters.index.tantivy.queries import count_of
 from judge.adapters.index.tantivy.schema import to_passage
 from judge.adapters.index.vectors.vector_file import Keys, VectorFile
-from judge.errors import EmbedderUnavailable
-from judge.ports import Embedder
+from judge.errors import EmbedderUnavailable, IndexUnavailable
+from judge.ports import Embedder, Journal
 from judge.types.search import Hit, Passage, Scope, SearchQuery, SearchResults
 
 TOP_HITS = 100
 """How many hits of each ranking are fused by rank; further hits of the words come after them."""
-
-MAX_TRIED = 4 * TOP_HITS
-"""How many of the nearest passages are filtered by scope, before all in scope are compared."""
 
 RANK_CONSTANT = 2
 """Of reciprocal rank fusion: the first of a ranking counts 1/2, the next 1/3. Qdrant's default, so
 that both engines rank alike, and not 60 as in Cormack, Clarke and Büttcher, SIGIR 2009."""
 
 
+BATCH_TEXTS = 96
+"""Texts embedded and stored at a time: one request to either service."""
+
+
 @dataclass(frozen=True, slots=True)
-class KeyedPassages:
-    """The addresses of passages in Tantivy, sorted by the keys of their texts."""
-
-    addresses: list[tantivy.DocAddress]
-    keys: Keys
-
-
-def keyed_passages(snapshot: Snapshot, matching: Query | None = None) -> KeyedPassages:
-    """The passages that match *matching*, or all; raises ValueError."""
-    searcher = snapshot.searcher
-    query = Query.all_query() if matching is None else matching
-    hits = searcher.search(query, limit=max(1, searcher.num_docs), count=False).hits
-    addresses = [address for _, address in hits]
-    keys = np.array(searcher.fast_field_values("text_key", addresses), dtype=np.int64)
-    order = np.argsort(keys, kind="stable")
-    return KeyedPassages([addresses[at] for at in order], keys[order])
-
-
 class VectorIndex:
-    """See `SearchIndex`: words by *text*, meaning by *embedder* and the vectors in *file*.
+    """See `SearchIndex` and `VectorStorage`: words by *text*, meaning by the vectors in *file*.
 
     `total` counts the hits of the words, and of other passages the nearest, up to TOP_HITS.
     """
 
-    def __init__(self, text: TantivyIndex, file: VectorFile, embedder: Embedder) -> None:
-        self._text = text
-        self._file = file
-        self._embedder = embedder
-        self._passages: tuple[Snapshot, KeyedPassages] | None = None
+    text: TantivyIndex
+    file: VectorFile
+    embedder: Embedder
+    journal: Journal
+
+    @property
+    def name(self) -> str:
+        """See `VectorStorage.name`."""
+        return self.embedder.name
+
+    async def missing(self) -> int:
+        """See `VectorStorage.missing`."""
+        return len(await asyncio.to_thread(self._missing))
+
+    async def complete(self, advance: Callable[[int], None]) -> None:
+        """See `VectorStorage.complete`; a failure is noted in the journal as well."""
+        missing = await asyncio.to_thread(self._missing)
+        for start in range(0, len(missing), BATCH_TEXTS):
+            keys, texts = zip(*missing[start : start + BATCH_TEXTS], strict=True)
+            try:
+                vectors = await self.embedder.embed_passages(texts)
+                await asyncio.to_thread(self._store, dict(zip(keys, vectors, strict=True)))
+            except EmbedderUnavailable as error:
+                self.journal.note("search.embedder_failed", reason=str(error))
+                raise
+            advance(len(texts))
+        await asyncio.to_thread(self._drop_unused)
 
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
         """See `SearchIndex.search`."""
-        snapshot = self._text.snapshot()
-        if query.is_empty or snapshot is None or not snapshot.searcher.num_docs:
+        snapshot = self.text.snapshot()
+        if query.is_empty or snapshot is None:
             return SearchResults()
         vector, warnings = await self._vector(query)
         if vector is None:
-            results = await self._text.search(query, scope, limit=limit, offset=offset)
+            results = await self.text.search(query, scope, limit=limit, offset=offset)
             return replace(results, warnings=warnings)
         page = slice(offset, offset + limit)
         return await asyncio.to_thread(self._search, snapshot, query, scope, vector, page)
@@ -88,9 +95,9 @@ class VectorIndex:
     async def _vector(self, query: SearchQuery) -> tuple[list[float] | None, tuple[str, ...]]:
         """The query's vector, or None and the warning that only the words are searched."""
         try:
-            if (await asyncio.to_thread(self._file.table)).keys.size:
-                return await self._embedder.embed_query(query.text), ()
-            reason = f"there are no vectors of {self._embedder.name}. `judge index add` makes them."
+            if (await asyncio.to_thread(self.file.table)).keys.size:
+                return await self.embedder.embed_query(query.text), ()
+            reason = f"there are no vectors of {self.embedder.name}. `judge index add` makes them."
         except EmbedderUnavailable as error:
             reason = str(error)
         except OSError as error:
@@ -106,69 +113,75 @@ class VectorIndex:
         page: slice,
     ) -> SearchResults:
         with translated_errors():
-            builder = self._text.builder(snapshot, query)
+            builder = builder_of(snapshot, query)
             plan = builder.build(query, scope)
             addresses = self._nearest(snapshot, builder.scope_filter(query, scope), vector)
-            if not addresses:
-                return run_plan(snapshot, plan, page.stop - page.start, page.start)
             near = [to_passage(snapshot.searcher.doc(address)) for address in addresses]
             # Up to TOP_HITS of the later hits may be near, and so stand higher up.
-            depth = TOP_HITS if page.stop <= TOP_HITS else page.stop + TOP_HITS
-            text = run_plan(snapshot, plan, depth)
-            hits = _fused(text.hits, near)
-            if text.total <= len(text.hits):
-                return SearchResults(hits[page], len(hits))
-            others = plan.query.and_must_not_match(passages_at(snapshot, addresses))
-            total = len(near) + count_of(snapshot.searcher.search(others, limit=1))
-            return SearchResults(hits[page], total)
+            text = run_plan(snapshot, plan, page.stop + TOP_HITS)
+            total = len(near)
+            if text.total:
+                only_words = plan.query.and_must_not_match(passages_with_ids(snapshot, near))
+                total += count_of(snapshot.searcher.search(only_words, limit=1))
+        return SearchResults(_fused(text.hits, near)[page], total)
 
     def _nearest(
-        self, snapshot: Snapshot, matching: Query | None, vector: list[float]
+        self, snapshot: Snapshot, matching: Query, vector: list[float]
     ) -> list[tantivy.DocAddress]:
         """The addresses of the *matching* passages that are near enough, nearest first.
 
         At most TOP_HITS.
         """
-        table = self._file.table()
-        similarity = table.similarities(vector)
-        rows = np.flatnonzero(similarity >= self._embedder.min_similarity)
-        keys = table.keys[rows[np.argsort(-similarity[rows], kind="stable")]]
-        if not rows.size:
+        addresses, keys = _keyed_passages(snapshot, matching)
+        similarities = self.file.table().similarities(vector, keys)
+        best = np.argsort(-similarities, kind="stable")[:TOP_HITS]
+        return [addresses[at] for at in best if similarities[at] >= self.embedder.min_similarity]
+
+    def _missing(self) -> list[tuple[int, str]]:
+        """The key and the text of each passage without a vector."""
+        snapshot = self.text.snapshot()
+        if snapshot is None:
             return []
-        if matching is None:
-            return nearest(self._all_passages(snapshot), keys, TOP_HITS)
-        tried = nearest(self._all_passages(snapshot), keys, MAX_TRIED)
-        in_scope = _filtered(snapshot, matching, tried)
-        if len(in_scope) >= TOP_HITS or len(tried) < MAX_TRIED:
-            return in_scope[:TOP_HITS]
-        return nearest(keyed_passages(snapshot, matching), keys, TOP_HITS)
+        with translated_errors(), _translated_errors_of_file():
+            addresses, keys = _keyed_passages(snapshot)
+            lacking = np.flatnonzero(self.file.table().lacks(keys))
+            passages = [to_passage(snapshot.searcher.doc(addresses[at])) for at in lacking]
+        return list(zip(keys[lacking].tolist(), map(embedded_text, passages), strict=True))
 
-    def _all_passages(self, snapshot: Snapshot) -> KeyedPassages:
-        if self._passages is None or self._passages[0] is not snapshot:
-            self._passages = (snapshot, keyed_passages(snapshot))
-        return self._passages[1]
+    def _store(self, vectors: dict[int, list[float]]) -> None:
+        try:
+            with _translated_errors_of_file():
+                self.file.add(vectors)
+        except (TypeError, ValueError) as error:
+            raise EmbedderUnavailable(f"{self.name}: unusable vectors ({error}).") from error
 
-
-def nearest(passages: KeyedPassages, keys: Keys, limit: int) -> list[tantivy.DocAddress]:
-    """The addresses of the passages that have *keys*, in the order of *keys*, at most *limit*."""
-    start = np.searchsorted(passages.keys, keys, "left")
-    end = np.searchsorted(passages.keys, keys, "right")
-    rows: dict[int, None] = {}
-    for at in np.flatnonzero(start < end):
-        rows |= dict.fromkeys(range(start[at], end[at]))
-        if len(rows) >= limit:
-            break
-    return [passages.addresses[row] for row in list(rows)[:limit]]
+    def _drop_unused(self) -> None:
+        """Drop vectors without a passage, and those of other embedders."""
+        if snapshot := self.text.snapshot():
+            with translated_errors(), _translated_errors_of_file():
+                self.file.keep_only(_keyed_passages(snapshot)[1])
 
 
-def _filtered(
-    snapshot: Snapshot, matching: Query, addresses: list[tantivy.DocAddress]
-) -> list[tantivy.DocAddress]:
-    """The *addresses* whose passages match *matching*, in their order."""
-    query = matching.and_must_match(passages_at(snapshot, addresses))
-    hits = snapshot.searcher.search(query, limit=max(1, len(addresses)), count=False).hits
-    matches = {address_key(address) for _, address in hits}
-    return [address for address in addresses if address_key(address) in matches]
+def _keyed_passages(
+    snapshot: Snapshot, matching: Query | None = None
+) -> tuple[list[tantivy.DocAddress], Keys]:
+    """The passages that match *matching*, or all, and the keys of their texts."""
+    searcher = snapshot.searcher
+    query = Query.all_query() if matching is None else matching
+    hits = searcher.search(query, limit=max(1, searcher.num_docs), count=False).hits
+    addresses = [address for _, address in hits]
+    return addresses, np.array(searcher.fast_field_values("text_key", addresses), dtype=np.int64)
+
+
+@contextmanager
+def _translated_errors_of_file() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise IndexUnavailable(
+            f"The vectors cannot be kept: {error}. If the file is damaged, delete it: "
+            "`judge index add` makes it again."
+        ) from error
 
 
 def _fused(text: Sequence[Hit], near: Sequence[Passage]) -> tuple[Hit, ...]:
@@ -183,9 +196,6 @@ def _fused(text: Sequence[Hit], near: Sequence[Passage]) -> tuple[Hit, ...]:
         for rank, passage in enumerate(ranking):
             scores[passage.id] = scores.get(passage.id, 0.0) + 1 / (rank + RANK_CONSTANT)
     best = sorted(scores.items(), key=lambda pair: -pair[1])
-    rest = (passage.id for passage in ranked[TOP_HITS:] if passage.id not in scores)
-    scored = [
-        *best,
-        *((key, 1 / (rank + RANK_CONSTANT)) for rank, key in enumerate(rest, TOP_HITS)),
-    ]
-    return tuple(Hit(passages[key], score) for key, score in scored)
+    rest = [passage.id for passage in ranked[TOP_HITS:] if passage.id not in scores]
+    best += [(key, 1 / (rank + RANK_CONSTANT)) for rank, key in enumerate(rest, TOP_HITS)]
+    return tuple(Hit(passages[key], score) for key, score in best)

@@ -1,204 +1,115 @@
-"""The vector file: one record for each text, appended, and read through a memory map.
+"""The vectors of one embedder: a SQLite file that maps the key of a text to its vector.
 
-A record is a checksum, the key of the text and its vector, normalised to length 1. The file can
-always be rebuilt from the texts, so torn or corrupt records are skipped, and their texts embedded
-again. Only the holder of the index's lock may change it. What a reader has mapped is never
-truncated or overwritten: records are appended, and any other change writes a new file.
+SQLite makes every change atomic, for readers in other processes too. The file can always be made
+again from the texts.
 """
 
-import os
-import struct
-import zlib
-from collections.abc import Iterable, Mapping, Sequence
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-MAGIC = b"judgevec"
-MAX_DIMENSIONS = 1 << 16
-
-_HEADER = struct.Struct("<8sII")
-"""The magic bytes, the dimensions, and the checksum of both."""
-
-_CHECKED_FROM = 8
-"""The checksum covers a record from its key on."""
-
-_COPY_RECORDS = 4096
-"""How many records are copied at a time."""
-
-Vectors = npt.NDArray[np.float32]
-Records = npt.NDArray[np.void]
 Keys = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.intp]
+Matrix = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class VectorTable:
-    """The content of the file at one moment; rows in `corrupt` must not be used."""
+    """The content of the file at one moment: `keys`, sorted, and for each a row of length 1."""
 
-    records: Records
     keys: Keys
-    corrupt: Rows
-    stamp: tuple[int, int] = (0, 0)
-
-    @property
-    def dimensions(self) -> int:
-        """Of each vector; 0 while there is none."""
-        return int(self.records["vector"].shape[1])
+    rows: Matrix
 
     def lacks(self, keys: Keys) -> npt.NDArray[np.bool_]:
         """A mask of the *keys* that have no vector here."""
-        return ~np.isin(keys, np.delete(self.keys, self.corrupt))
+        return ~np.isin(keys, self.keys)
 
-    def similarities(self, vector: Sequence[float]) -> Vectors:
-        """The cosine of each row with *vector*; 0 for corrupt rows, or if the dimensions differ."""
+    def similarities(self, vector: Sequence[float], keys: Keys) -> Matrix:
+        """The cosine of *vector* with that of each of *keys*; 0 where there is none.
+
+        Also 0 if the dimensions differ.
+        """
         (unit,) = _units([vector])
-        if len(unit) != self.dimensions:
-            return np.zeros(len(self.keys), dtype=np.float32)
-        cosines: Vectors = self.records["vector"] @ unit
-        cosines[self.corrupt] = 0.0
-        return cosines
+        result = np.zeros(len(keys), dtype=np.float32)
+        if self.rows.shape[1] != len(unit):
+            return result
+        is_known = ~self.lacks(keys)
+        result[is_known] = (self.rows @ unit)[np.searchsorted(self.keys, keys[is_known])]
+        return result
 
 
 class VectorFile:
-    """The vectors in the file at *path*, which need not exist; share one object in a process."""
+    """The vectors in the file at *path*, which need not exist; share one object in a process.
+
+    Every method raises OSError.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._table = _empty()
+        self._read: tuple[tuple[int, int, int], VectorTable] | None = None
 
     def table(self) -> VectorTable:
-        """The current content, of which only new records are read; raises OSError."""
+        """The current content, which is read again only after a change."""
         try:
             status = self.path.stat()
         except FileNotFoundError:
-            return _empty()
-        if self._table.stamp != (status.st_ino, status.st_size):
-            self._table = self._read()
-        return self._table
+            return _table([])
+        stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
+        if self._read is None or self._read[0] != stamp:
+            with self._open() as database:
+                found = database.execute("SELECT key, vector FROM vectors ORDER BY key").fetchall()
+            self._read = (stamp, _table(found))
+        return self._read[1]
 
-    def append(self, vectors: Mapping[int, Sequence[float]]) -> None:
-        """Add a vector for each key after the last whole record, and sync it to the disk.
+    def add(self, vectors: Mapping[int, Sequence[float]]) -> None:
+        """Store a vector for each key; raises ValueError when lengths differ, or from the file."""
+        units = _units(list(vectors.values()))
+        kept = self.table().rows.shape[1]
+        if kept and units.shape[1] != kept:
+            raise ValueError(f"vectors of {units.shape[1]} numbers where {kept} are kept")
+        rows = [(key, unit.tobytes()) for key, unit in zip(vectors, units, strict=True)]
+        with self._open() as database:
+            database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
-        Raises OSError, and ValueError when lengths differ among *vectors* or from the file.
-        """
-        if not vectors:
-            return
-        added = _records(vectors)
+    def keep_only(self, keys: Keys) -> None:
+        """Remove the vectors of all other keys, and the files of other embedders."""
+        for other in self.path.parent.glob("*.v*"):
+            if other != self.path:
+                other.unlink()
         table = self.table()
-        length = added["vector"].shape[1]
-        if not table.dimensions:
-            self._write_anew(length, [added])
-            return
-        if length != table.dimensions:
-            raise ValueError(f"vectors of {length} numbers where {table.dimensions} are kept")
-        with self.path.open("r+b") as file:
-            end = _HEADER.size + len(table.records) * added.dtype.itemsize
-            file.truncate(end)
-            file.seek(end)
-            file.write(added.tobytes())
-            file.flush()
-            os.fsync(file.fileno())
+        unused = table.keys[~np.isin(table.keys, keys)].tolist()
+        if unused:
+            with self._open() as database:
+                database.executemany("DELETE FROM vectors WHERE key = ?", zip(unused, strict=True))
 
-    def compact(self, rows: Rows) -> None:
-        """Keep only *rows*, in a new file under the old name; raises OSError."""
-        table = self.table()
-        parts = (
-            rows[start : start + _COPY_RECORDS] for start in range(0, len(rows), _COPY_RECORDS)
-        )
-        self._write_anew(table.dimensions, (table.records[part] for part in parts))
-
-    def _read(self) -> VectorTable:
-        """The file as a table; checks new rows, and old ones from the first corrupt one on."""
-        with self.path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            layout = _layout(parse_header(file.read(_HEADER.size)))
-            count = (status.st_size - _HEADER.size) // layout.itemsize
-            if count <= 0 or not layout["vector"].shape[0]:
-                return _empty(layout)
-            records: Records = np.memmap(file, layout, "r", _HEADER.size, (count,))
-        before = self._table if self._table.stamp[0] == status.st_ino else _empty()
-        since = min(int(before.corrupt[0]) if before.corrupt.size else len(before.keys), count)
-        corrupt = np.array(corrupt_rows(records, since), dtype=np.intp)
-        keys = np.concatenate([before.keys[:since], records["key"][since:]])
-        return VectorTable(records, keys, corrupt, (status.st_ino, status.st_size))
-
-    def _write_anew(self, dimensions: int, parts: Iterable[Records]) -> None:
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that is committed unless the block raises."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        new = self.path.with_name(f"{self.path.name}.new")
-        with new.open("wb") as file:
-            file.write(header(dimensions))
-            for part in parts:
-                file.write(part.tobytes())
-        _sync(new)
-        new.replace(self.path)
-        _sync(self.path.parent)
+        try:
+            with closing(sqlite3.connect(self.path)) as database, database:
+                database.execute(
+                    "CREATE TABLE IF NOT EXISTS vectors (key INTEGER PRIMARY KEY, vector BLOB)"
+                )
+                yield database
+        except sqlite3.Error as error:
+            raise OSError(0, f"{self.path.name}: {error}") from error
 
 
-def header(dimensions: int) -> bytes:
-    """The header of a file of vectors with *dimensions*."""
-    return _HEADER.pack(MAGIC, dimensions, zlib.crc32(struct.pack("<8sI", MAGIC, dimensions)))
+def _table(rows: Sequence[tuple[int, bytes]]) -> VectorTable:
+    keys = np.array([key for key, _ in rows], dtype=np.int64)
+    numbers = np.frombuffer(b"".join(vector for _, vector in rows), dtype=np.float32)
+    return VectorTable(keys, numbers.reshape(len(rows), -1) if rows else numbers.reshape(0, 0))
 
 
-def parse_header(raw: bytes) -> int:
-    """The dimensions in the header *raw*; 0 when it is not a valid header."""
-    if len(raw) != _HEADER.size:
-        return 0
-    _, dimensions, _ = _HEADER.unpack(raw)
-    is_ours = 0 < dimensions <= MAX_DIMENSIONS and raw == header(dimensions)
-    return int(dimensions) if is_ours else 0
-
-
-def corrupt_rows(records: Records, since: int = 0) -> list[int]:
-    """The rows from *since* on with wrong checksums: torn in a crash, or damaged later."""
-    stored = records["checksum"][since:].tolist()
-    sums = zip(stored, _checksums(records[since:]), strict=True)
-    return [row for row, (expected, actual) in enumerate(sums, since) if expected != actual]
-
-
-def _checksums(records: Records) -> list[int]:
-    size = records.dtype.itemsize
-    raw = np.asarray(records).view(np.uint8).data
-    return [
-        zlib.crc32(raw[start + _CHECKED_FROM : start + size]) for start in range(0, len(raw), size)
-    ]
-
-
-def _records(vectors: Mapping[int, Sequence[float]]) -> Records:
-    units = _units(list(vectors.values()))
-    records = np.zeros(len(vectors), _layout(units.shape[1]))
-    records["key"] = list(vectors)
-    records["vector"] = units
-    records["checksum"] = _checksums(records)
-    return records
-
-
-def _units(vectors: Sequence[Sequence[float]]) -> Vectors:
+def _units(vectors: Sequence[Sequence[float]]) -> Matrix:
     """*vectors* at length 1; a vector without a direction becomes 0, similar to nothing."""
     with np.errstate(all="ignore"):
         raw = np.array(vectors, dtype=np.float32)
-        units: Vectors = raw / np.linalg.norm(raw, axis=1, keepdims=True)
+        units: Matrix = raw / np.linalg.norm(raw, axis=1, keepdims=True)
     units[~np.isfinite(units).all(axis=1)] = 0.0
     return units
-
-
-def _layout(dimensions: int) -> np.dtype[np.void]:
-    fields = [("checksum", "<u4"), ("unused", "<u4"), ("key", "<i8")]
-    return np.dtype([*fields, ("vector", "<f4", (dimensions,))])
-
-
-def _empty(layout: np.dtype[np.void] | None = None) -> VectorTable:
-    """A table without rows; *layout* gives the dimensions if they are known."""
-    records = np.empty(0, layout or _layout(0))
-    return VectorTable(records, np.empty(0, np.int64), np.empty(0, np.intp))
-
-
-def _sync(path: Path) -> None:
-    """Sync *path*, a file or a folder, to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

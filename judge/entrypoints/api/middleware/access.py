@@ -4,26 +4,24 @@ It wraps the router, so that requests for unknown paths are counted and need a k
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from judge.entrypoints.api.access_policy import Access, AccessPolicy, Principal
 from judge.entrypoints.api.middleware.client_address import (
-    Headers,
     Network,
     caller_address,
+    has_foreign_host,
     has_foreign_origin,
-    host_of,
-    is_loopback,
 )
 from judge.entrypoints.api.middleware.requests import EXTRA_HEADERS
-from judge.entrypoints.api.problem_responses import RequestRefused, rate_limited, send_problem
+from judge.entrypoints.api.problem_responses import RequestRefused, send_problem
 from judge.ports import RateLimiter
-from judge.types.limits import Allowance, RateLimit
+from judge.types.limits import RateLimit
 
-UNLIMITED = frozenset({"/health/live", "/health/ready"})
+UNLIMITED = ("/health/live", "/health/ready")
 """Health probes are frequent; a refused one would make the platform think the service dead."""
 
 UNLIMITED_UNLESS_GUESSING = ("/metrics", "/playground/", "/widget.js")
@@ -43,27 +41,24 @@ class AccessMiddleware:
     limit: RateLimit | None
     limiter: Callable[[], RateLimiter | None]
     """A function, since the limiter is opened with the services, after the app is made."""
-    proxies: Sequence[Network] = ()
-    origins: Sequence[str] = ()
+    proxies: tuple[Network, ...] = ()
+    origins: tuple[str, ...] = ()
     """Web origins whose pages may call; a page of this machine may in any case."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass one request on, or answer it with a problem."""
+        headers = scope["headers"]
         peer = (scope.get("client") or ("", 0))[0]
-        address = caller_address(peer, scope["headers"], self.proxies)
+        # Several keys are joined, which matches none.
+        sent = [value for name, value in headers if name == b"authorization"]
         principal = self.policy.principal(
-            _authorization(scope),
-            address,
-            is_cross_origin=is_cross_origin(scope["headers"], self.origins),
+            b",".join(sent) if sent else None,
+            caller_address(peer, headers, self.proxies),
+            is_cross_origin=has_foreign_host(headers) or has_foreign_origin(headers, self.origins),
         )
         scope.setdefault("state", {})["principal"] = principal
-        allowance = await self._take(scope["path"], principal)
-        if allowance and self.limit:
-            headers = scope["state"].setdefault(EXTRA_HEADERS, [])
-            headers += _rate_limit_headers(allowance, self.limit)
         try:
-            if allowance and not allowance.is_allowed:
-                raise rate_limited(allowance.reset_s)
+            await self._count(scope, principal)
             if f"{scope['path']}/".startswith(KEYED_PATHS):
                 principal.require(Access.JUDGING)
         except RequestRefused as refusal:
@@ -71,37 +66,26 @@ class AccessMiddleware:
         else:
             await self.app(scope, receive, send)
 
-    async def _take(self, path: str, principal: Principal) -> Allowance | None:
-        limiter = self.limiter()
-        is_unlimited = path in UNLIMITED or (
-            path.startswith(UNLIMITED_UNLESS_GUESSING) and not principal.has_wrong_key
+    async def _count(self, scope: Scope, principal: Principal) -> None:
+        """Count the request, and add what is left to its reply; raises RequestRefused.
+
+        The fields are those of draft-ietf-httpapi-ratelimit-headers-10.
+        """
+        path, limiter = scope["path"], self.limiter()
+        is_guessing = principal.has_wrong_key
+        if path in UNLIMITED or (path.startswith(UNLIMITED_UNLESS_GUESSING) and not is_guessing):
+            return
+        if limiter is None or self.limit is None:
+            return
+        allowance = await limiter.take(principal.caller)
+        wait = str(max(1, math.ceil(allowance.reset_s)))
+        policy = f'"default";q={self.limit.requests};w={self.limit.window_s}'
+        scope["state"].setdefault(EXTRA_HEADERS, []).extend(
+            [
+                (b"ratelimit-policy", policy.encode()),
+                (b"ratelimit", f'"default";r={allowance.remaining};t={wait}'.encode()),
+            ]
         )
-        if limiter is None or is_unlimited:
-            return None
-        return await limiter.take(principal.caller)
-
-
-def _authorization(scope: Scope) -> bytes | None:
-    """The header, if there is one; several are joined, which matches no key."""
-    values = [value for name, value in scope["headers"] if name == b"authorization"]
-    return b",".join(values) if values else None
-
-
-def is_cross_origin(headers: Headers, origins: Sequence[str]) -> bool:
-    """Whether a page of another origin sent this, or it went to a host that is not this machine.
-
-    A page can make its reader's browser post a form to localhost, or point its own name there after
-    it is loaded (DNS rebinding).
-    """
-    hosts = (value.decode("latin-1") for name, value in headers if name == b"host")
-    is_other_host = any(not is_loopback(host_of(f"//{host}")) for host in hosts)
-    return is_other_host or has_foreign_origin(headers, origins)
-
-
-def _rate_limit_headers(allowance: Allowance, limit: RateLimit) -> list[tuple[bytes, bytes]]:
-    """The fields of draft-ietf-httpapi-ratelimit-headers-10."""
-    reset_s = max(1, math.ceil(allowance.reset_s))
-    return [
-        (b"ratelimit-policy", f'"default";q={limit.requests};w={limit.window_s}'.encode()),
-        (b"ratelimit", f'"default";r={allowance.remaining};t={reset_s}'.encode()),
-    ]
+        if not allowance.is_allowed:
+            detail = f"Too many requests. The next one is welcome in {wait} s."
+            raise RequestRefused("rate-limited", detail, headers={"Retry-After": wait})

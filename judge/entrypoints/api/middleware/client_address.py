@@ -26,8 +26,7 @@ MAX_ADDRESS_LENGTH = 64
 IPV6_PREFIX = 64
 """Bits of the smallest network that a subscriber gets: its addresses count as one caller."""
 
-_V4_WITH_PORT = re.compile(r"([0-9.]{7,15})(?::[0-9]{1,5})?")
-_V6_IN_BRACKETS = re.compile(r"\[([0-9a-fA-F:.]{2,45})\](?::[0-9]{1,5})?")
+_PORT = re.compile(r"(?:\[([0-9a-fA-F:.]{2,45})\]|([0-9.]{7,15}))(?::[0-9]{1,5})?")
 _FOR = re.compile(r'(?:^|;)\s*for\s*=\s*("[^"]*"|[^;,"\s]*)', re.IGNORECASE)
 
 
@@ -48,9 +47,13 @@ def client_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> s
     if not _is_trusted(peer, proxies):
         return peer
     pairs = list(headers)
+    forwarded = (_FOR.search(element) for element in _elements(pairs, b"forwarded"))
     clients = {
         _nearest_untrusted(peer, hops, proxies)
-        for hops in (_x_forwarded_for(pairs), _forwarded(pairs))
+        for hops in (
+            _elements(pairs, b"x-forwarded-for"),
+            [match[1].strip('"') if match else "" for match in forwarded],
+        )
         if hops
     }
     return clients.pop() if len(clients) == 1 else peer
@@ -62,23 +65,32 @@ def is_loopback(host: str) -> bool:
     return host == "localhost" if address is None else address.is_loopback
 
 
+def has_foreign_host(headers: Headers) -> bool:
+    """Whether the `Host` header names another machine.
+
+    A page can point its own name at this one after it is loaded (DNS rebinding).
+    """
+    hosts = (value.decode("latin-1") for name, value in headers if name == b"host")
+    return any(not is_loopback(_host_of(f"//{host}")) for host in hosts)
+
+
 def has_foreign_origin(headers: Headers, origins: Sequence[str]) -> bool:
     """Whether the `Origin` header names neither one of *origins* nor this machine."""
     sent = (value.decode("latin-1") for name, value in headers if name == b"origin")
-    return any(origin not in origins and not is_loopback(host_of(origin)) for origin in sent)
-
-
-def host_of(address: str) -> str:
-    """The host in *address*, such as an origin; empty when there is none."""
-    try:
-        return urlsplit(address).hostname or ""
-    except ValueError:
-        return ""
+    return any(origin not in origins and not is_loopback(_host_of(origin)) for origin in sent)
 
 
 def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
     """The networks in *texts*; raises ValueError."""
     return tuple(ipaddress.ip_network(text, strict=False) for text in texts)
+
+
+def _host_of(address: str) -> str:
+    """The host in *address*, such as an origin; empty when there is none."""
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
 
 
 def _nearest_untrusted(peer: str, hops: Sequence[str], proxies: Sequence[Network]) -> str:
@@ -88,7 +100,8 @@ def _nearest_untrusted(peer: str, hops: Sequence[str], proxies: Sequence[Network
     """
     nearest = peer
     for hop in reversed(hops):
-        address = _without_port(hop)
+        match = _PORT.fullmatch(hop)
+        address = (match[1] or match[2]) if match else hop
         if _find_address(address) is None:
             return nearest
         nearest = address
@@ -97,28 +110,12 @@ def _nearest_untrusted(peer: str, hops: Sequence[str], proxies: Sequence[Network
     return nearest
 
 
-def _x_forwarded_for(headers: Headers) -> list[str]:
-    """The hops that `X-Forwarded-For` names, of all its lines in order."""
-    return [hop.strip() for hop in _elements(headers, b"x-forwarded-for")]
-
-
-def _forwarded(headers: Headers) -> list[str]:
-    """The hops that `Forwarded` (RFC 7239) names; empty text for an element without one."""
-    hops = (_FOR.search(element) for element in _elements(headers, b"forwarded"))
-    return [match[1].strip('"') if match else "" for match in hops]
-
-
 def _elements(headers: Headers, name: bytes) -> list[str]:
-    """The last elements of the comma-separated headers called *name*."""
+    """The last elements of the comma-separated headers called *name*, of all lines in order."""
     lines = (value.decode("latin-1") for key, value in headers if key.lower() == name)
     joined = ",".join(lines)
-    return joined.rsplit(",", MAX_HOPS)[-MAX_HOPS:] if joined else []
-
-
-def _without_port(hop: str) -> str:
-    """*hop* without brackets and port."""
-    match = _V4_WITH_PORT.fullmatch(hop) or _V6_IN_BRACKETS.fullmatch(hop)
-    return match[1] if match else hop
+    elements = joined.rsplit(",", MAX_HOPS)[-MAX_HOPS:] if joined else []
+    return [element.strip() for element in elements]
 
 
 def _is_trusted(text: str, proxies: Sequence[Network]) -> bool:

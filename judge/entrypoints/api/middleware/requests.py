@@ -93,8 +93,10 @@ class _LoggedResponse:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = [_complete_allow(header, self.scope) for header in message.get("headers", ())]
-            headers.append((b"x-request-id", request_id_of(self.scope).encode()))
+            headers = [
+                *message.get("headers", ()),
+                (b"x-request-id", request_id_of(self.scope).encode()),
+            ]
             own = {name.lower() for name, _ in headers}
             added = (*self.scope["state"].get(EXTRA_HEADERS, ()), *SECURITY_HEADERS)
             headers += [header for header in added if header[0] not in own]
@@ -102,22 +104,6 @@ class _LoggedResponse:
         elif self.is_head and message["type"] == "http.response.body":
             message["body"] = b""
         await self.send_on(message)
-
-
-def _complete_allow(header: tuple[bytes, bytes], scope: Scope) -> tuple[bytes, bytes]:
-    """*header*; if it is `Allow`, with every method of the path, in order.
-
-    Litestar's never has HEAD, and for OPTIONS only the methods of the first handler.
-    """
-    name, value = header
-    if name.lower() != b"allow":
-        return header
-    methods = {method.strip() for method in value.decode().split(",")}
-    if path := scope.get("path_template"):
-        for route in scope["litestar_app"].routes:
-            methods.update(route.methods if route.path_format == path else ())
-    methods.update(["HEAD"] if "GET" in methods else [])
-    return name, ", ".join(sorted(methods)).encode()
 
 
 def request_id_of(scope: Scope) -> str:

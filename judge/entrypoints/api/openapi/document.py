@@ -3,20 +3,23 @@
 A test holds the document against the routes and the replies.
 """
 
+import ast
+import inspect
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from operator import itemgetter
+from itertools import pairwise
 from typing import Any, Final
 
 from litestar import Litestar
 from litestar.di import Provide
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi import OpenAPIConfig
-from litestar.openapi.spec import License
+from litestar.openapi.spec import License, Reference, Schema
+from litestar.plugins import OpenAPISchemaPlugin
 from litestar.serialization import decode_json, encode_json
+from litestar.typing import FieldDefinition
 from pydantic import BaseModel
 
-from judge.entrypoints.api.openapi.docstrings import DocstringSchemaPlugin
 from judge.entrypoints.api.problem_responses import MEDIA_TYPE
 
 Json = dict[str, Any]
@@ -32,24 +35,14 @@ TEXT_TOO: Final = "text_too"
 
 EVENT_STREAM: Final = "text/event-stream"
 
-HEADERS: Final = {
-    "X-Request-ID": {
-        "description": "The caller's id when it sent a sane one, else a new one.",
-        "schema": {"type": "string"},
-    },
-    "Retry-After": {
-        "description": "Seconds after which trying again makes sense.",
-        "schema": {"type": "integer", "minimum": 1},
-    },
-}
-
-# Added by hand: Litestar would refuse a malformed value of its own parameters; ours is replaced.
-REQUEST_ID_PARAMETER: Final = {
-    "name": "X-Request-ID",
-    "in": "header",
-    "description": "An id of yours for this request; it comes back and becomes the verdict's `id`. "
-    "One that is not 1 to 128 letters, digits, dots, dashes and underscores is replaced.",
+REQUEST_ID: Final = {
+    "description": "The caller's id for this request, if it is 1 to 128 letters, digits, dots, "
+    "dashes and underscores, else a new one. It is the `id` of a verdict.",
     "schema": {"type": "string"},
+}
+RETRY_AFTER: Final = {
+    "description": "Seconds after which trying again makes sense.",
+    "schema": {"type": "integer", "minimum": 1},
 }
 
 
@@ -78,19 +71,54 @@ def derive_document(
     )
     # Defaults in it are still tuples and dataclasses.
     document: Json = decode_json(encode_json(app.openapi_schema.to_schema()))
-    schemas = document["components"]["schemas"]
-    document["components"]["headers"] = HEADERS
+    document["components"]["headers"] = {"X-Request-ID": REQUEST_ID, "Retry-After": RETRY_AFTER}
     handlers = {_operation_id(handler): handler for handler in routes}
     for operation in (each for item in document["paths"].values() for each in item.values()):
         handler = handlers[operation["operationId"]]
         _complete(operation, handler)
         for body in handler.opt.get(BODIES, {}).values():
             if not isinstance(body, dict):
-                schemas[body.__name__] = body.model_json_schema()
+                document["components"]["schemas"][body.__name__] = body.model_json_schema()
     return document
 
 
-def query_parameters(model: type[BaseModel]) -> list[Json]:
+def _complete(operation: Json, handler: HTTPRouteHandler) -> None:
+    """Add to the *operation* of *handler* what Litestar cannot express."""
+    # Under `python -OO` there are no docstrings.
+    summary, _, description = operation.pop("description", "").partition("\n\n")
+    operation["summary"] = summary.rstrip(".") or operation["summary"]
+    if description:
+        operation["description"] = " ".join(description.split())
+    query = handler.opt.get(QUERY)
+    # Litestar lists them in the order of a set.
+    in_path = sorted(operation.get("parameters", []), key=lambda each: str(each["name"]))
+    for parameter in in_path:
+        # A parameter with slashes in it would be a URI, which the id of a document need not be.
+        parameter["schema"].pop("format", None)
+    request_id = {"name": "X-Request-ID", "in": "header", **REQUEST_ID}
+    operation["parameters"] = [*in_path, *(_query_parameters(query) if query else ()), request_id]
+    if bodies := handler.opt.get(BODIES):
+        content = {media_type: {"schema": _schema(body)} for media_type, body in bodies.items()}
+        operation["requestBody"] = {"required": True, "content": content}
+    operation["responses"] = dict(sorted(operation["responses"].items()))
+    for status, response in operation["responses"].items():
+        _complete_response(status, response)
+    if handler.opt.get(TEXT_TOO):
+        operation["responses"]["200"]["content"]["text/plain"] = {"schema": {"type": "string"}}
+
+
+def _complete_response(status: str, response: Json) -> None:
+    content = response.get("content", {})
+    names = ["X-Request-ID"]
+    if status in {"429", "503"} and MEDIA_TYPE in content:
+        names.append("Retry-After")
+    response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+    if events := content.get(EVENT_STREAM):
+        # The body is text; only its `data` lines are JSON.
+        events["schema"] = {"type": "string", "contentSchema": events["schema"]}
+
+
+def _query_parameters(model: type[BaseModel]) -> list[Json]:
     """One parameter for each field of *model* that an address can hold."""
     schemas = model.model_json_schema()["properties"]
     return [
@@ -106,54 +134,8 @@ def query_parameters(model: type[BaseModel]) -> list[Json]:
     ]
 
 
-def _complete(operation: Json, handler: HTTPRouteHandler) -> None:
-    """Add to the *operation* of *handler* what Litestar cannot express."""
-    # Under `python -OO` there are no docstrings.
-    summary, _, description = operation.pop("description", "").partition("\n\n")
-    operation["summary"] = summary.rstrip(".") or operation["summary"]
-    if description:
-        operation["description"] = " ".join(description.split())
-    query = handler.opt.get(QUERY)
-    # Litestar lists them in the order of a set.
-    in_path = sorted(operation.get("parameters", []), key=itemgetter("name"))
-    for parameter in in_path:
-        # A parameter with slashes in it would be a URI, which the id of a document need not be.
-        parameter["schema"].pop("format", None)
-    operation["parameters"] = [
-        *in_path,
-        *(query_parameters(query) if query else ()),
-        REQUEST_ID_PARAMETER,
-    ]
-    if bodies := handler.opt.get(BODIES):
-        content = {media_type: {"schema": _ref(body)} for media_type, body in bodies.items()}
-        operation["requestBody"] = {"required": True, "content": content}
-    operation["responses"] = dict(sorted(operation["responses"].items()))
-    for status, response in operation["responses"].items():
-        _complete_response(status, response)
-    if handler.opt.get(TEXT_TOO):
-        operation["responses"]["200"]["content"]["text/plain"] = {"schema": {"type": "string"}}
-
-
-def _complete_response(status: str, response: Json) -> None:
-    content = response.get("content", {})
-    has_retry_after = status in {"429", "503"} and MEDIA_TYPE in content
-    response["headers"] = {
-        name: {"$ref": f"#/components/headers/{name}"}
-        for name in ("X-Request-ID", *(["Retry-After"] if has_retry_after else []))
-    }
-    for media in content.values():
-        for example in media.get("examples", {}).values():
-            del example["id"]
-    if EVENT_STREAM in content:
-        # The body is text; only its `data` lines are JSON.
-        events = content[EVENT_STREAM]["schema"]
-        content[EVENT_STREAM]["schema"] = {"type": "string", "contentSchema": events}
-
-
-def _ref(body: type[BaseModel] | Json) -> Json:
-    if isinstance(body, dict):
-        return body
-    return {"$ref": f"#/components/schemas/{body.__name__}"}
+def _schema(body: type[BaseModel] | Json) -> Json:
+    return body if isinstance(body, dict) else {"$ref": f"#/components/schemas/{body.__name__}"}
 
 
 def _operation_id(handler: HTTPRouteHandler) -> str:
@@ -162,3 +144,47 @@ def _operation_id(handler: HTTPRouteHandler) -> str:
         return handler.operation_id
     first, *others = handler.handler_name.split("_")
     return first + "".join(map(str.capitalize, others))
+
+
+class DocstringSchemaPlugin(OpenAPISchemaPlugin):
+    """Adds docstrings and "no other fields" to the schemas that the other plugins derive."""
+
+    @staticmethod
+    def is_plugin_supported_field(field_definition: FieldDefinition) -> bool:
+        """Whether this is a class with fields of our own."""
+        return (
+            field_definition.is_dataclass_type
+            or field_definition.is_typeddict_type
+            or field_definition.is_subclass_of(BaseModel)
+        )
+
+    def to_openapi_schema(self, field_definition: FieldDefinition, schema_creator: Any) -> Schema:
+        """The schema of a class; it goes into the components."""
+        plugin = next(
+            other
+            for other in schema_creator.plugins
+            if other is not self and schema_creator.plugin_supports_field(other, field_definition)
+        )
+        schema: Schema = plugin.to_openapi_schema(field_definition, schema_creator)
+        described = field_definition.type_
+        schema.description = inspect.cleandoc(described.__doc__ or "") or None
+        for name, text in attribute_docstrings(described).items():
+            field = (schema.properties or {}).get(name)
+            if isinstance(field, Schema | Reference):
+                field.description = text
+        if getattr(described, "model_config", {}).get("extra") == "forbid":
+            schema.additional_properties = False
+        return schema
+
+
+def attribute_docstrings(described: type) -> dict[str, str]:
+    """The docstrings of the annotated attributes of *described*, by name."""
+    [definition] = ast.parse(inspect.getsource(described)).body
+    assert isinstance(definition, ast.ClassDef)
+    return {
+        attribute.target.id: " ".join(text.split())
+        for attribute, following in pairwise(definition.body)
+        if isinstance(attribute, ast.AnnAssign) and isinstance(attribute.target, ast.Name)
+        if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+        if isinstance(text := following.value.value, str)
+    }

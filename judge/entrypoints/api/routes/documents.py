@@ -8,12 +8,13 @@ from typing import Annotated, Any
 from urllib.parse import unquote
 
 from litestar import Request, Response, delete, post
+from litestar.datastructures import UploadFile
 from litestar.di import NamedDependency
+from litestar.exceptions.http_exceptions import RequestEntityTooLarge
 from pydantic import FailFast, Field, StringConstraints
 
 from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access
-from judge.entrypoints.api.multipart_upload import parse_upload
 from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE, RequestRefused
 from judge.entrypoints.api.request_body import is_json, read_body
@@ -24,7 +25,6 @@ from judge.library.indexing.plan import IndexingOptions
 from judge.library.scopes.periods import parse_moment
 from judge.library.scopes.scopes import folder_path
 from judge.types.request_fields import BadFields, FieldError, StrictModel, parse_fields, parse_json
-from judge.types.search import IndexedDocument
 
 OVERHEAD_BYTES = 64 * 1024
 """Room for what surrounds a document of the largest size: fields, quotation marks, boundaries."""
@@ -37,6 +37,7 @@ SMALLER = f"A document may have {MAX_BYTES // 1024 // 1024} MiB. Split it."
 MAX_TAGS = 1000
 """Per document. A body has room for millions, which would hold up all other requests."""
 
+AnyRequest = Request[Any, Any, Any]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
@@ -80,27 +81,36 @@ FORM = {
     "/api/documents",
     status_code=201,
     access=Access.ADMIN,
+    request_max_body_size=MAX_BYTES + OVERHEAD_BYTES,
     bodies={"application/json": NewDocument, "multipart/form-data": FORM},
     tags=["search"],
     response_description="It can be found.",
     responses=problems(*KEYED, "too-large", "unsupported-media-type", "index-unavailable"),
 )
 async def add_document(
-    request: Request[Any, Any, Any], services: NamedDependency[Services]
+    request: AnyRequest, services: NamedDependency[Services]
 ) -> Response[DocumentAdded]:
     """Index one document.
 
     As JSON, with its text or the address of its page, or as the one file of a form. At most 10 MiB.
     A document with the same id is replaced.
     """
-    content_type = request.headers.get("content-type")
-    max_bytes = MAX_BYTES * BYTES_OF_JSON if is_json(content_type) else MAX_BYTES
-    body = await read_body(
-        request.scope, request.receive, max_bytes=max_bytes + OVERHEAD_BYTES, advice=SMALLER
-    )
-    document = await _add(content_type, body, services)
-    added = DocumentAdded(document.id, document.passages)
-    return Response(added, status_code=201, headers=NO_STORE)
+    new, name, content = await _sent(request, services.settings.collection)
+    if new.url:
+        options = IndexingOptions(
+            collection=new.collection,
+            tags=new.tags,
+            folder=new.folder,
+            document_id=new.document_id,
+            title=new.title,
+        )
+        added = await services.corpus.indexer.add_page(new.url, options, modified=_modified(new))
+    else:
+        if len(content) > MAX_BYTES:
+            raise RequestRefused("too-large", SMALLER)
+        meta = _metadata(new, name, content, received=services.clock.now())
+        [added] = await services.corpus.indexer.add_documents([(content, meta)])
+    return Response(DocumentAdded(added.id, added.passages), status_code=201, headers=NO_STORE)
 
 
 @delete(
@@ -110,9 +120,7 @@ async def add_document(
     response_description="It is gone.",
     responses=problems(*KEYED, "not-found", "index-unavailable"),
 )
-async def remove_document(
-    request: Request[Any, Any, Any], services: NamedDependency[Services]
-) -> None:
+async def remove_document(request: AnyRequest, services: NamedDependency[Services]) -> None:
     """Take one document out of the index.
 
     The id may hold slashes.
@@ -123,40 +131,62 @@ async def remove_document(
         raise NotFound(f"There is no document {document_id!r} in {collection!r}.")
 
 
-def _collection_and_id(request: Request[Any, Any, Any]) -> tuple[str, str]:
+def _collection_and_id(request: AnyRequest) -> tuple[str, str]:
     """Collection and id from the raw path: routing merges double slashes, which URLs have."""
     raw = request.scope["raw_path"].partition(b"?")[0].decode("ascii", "replace")
     collection, _, document_id = raw.partition("/documents/")[2].partition("/")
     return unquote(collection), unquote(document_id)
 
 
-async def _add(content_type: str | None, body: bytes, services: Services) -> IndexedDocument:
-    indexer = services.corpus.indexer
+async def _sent(request: AnyRequest, collection: str) -> tuple[NewDocument, str, bytes]:
+    """The document as described, its name and its bytes; *collection* is the default of a file."""
+    content_type = request.headers.get("content-type", "")
     if is_json(content_type):
+        max_bytes = MAX_BYTES * BYTES_OF_JSON + OVERHEAD_BYTES
+        body = await read_body(request.scope, request.receive, max_bytes=max_bytes, advice=SMALLER)
         new = parse_json(NewDocument, body.removeprefix(BOM_UTF8))
         if (new.text is None) == (new.url is None):
             raise BadFields([FieldError("text", "or url must be there, and not both")])
-        if new.url:
-            options = IndexingOptions(
-                collection=new.collection,
-                tags=new.tags,
-                folder=new.folder,
-                document_id=new.document_id,
-                title=new.title,
-            )
-            return await indexer.add_page(new.url, options, modified=_modified(new))
-        name, content = new.document_id or "", (new.text or "").encode()
-    else:
-        upload = parse_upload(content_type, body)
-        name, content = upload.name, upload.content
-        # As its id a file's name has the limits of any id.
-        fields = {"collection": services.settings.collection, "document_id": name or None}
-        new = parse_fields(NewDocument, fields | upload.fields)
-        if new.text is not None or new.url is not None:
-            raise BadFields([FieldError("file", "must be alone, without text and url")])
+        return new, new.document_id or "", (new.text or "").encode()
+    return await _sent_as_form(request, content_type, collection)
+
+
+async def _sent_as_form(
+    request: AnyRequest, content_type: str, collection: str
+) -> tuple[NewDocument, str, bytes]:
+    if not content_type.startswith("multipart/form-data") or "boundary=" not in content_type:
+        raise RequestRefused("unsupported-media-type")
+    try:
+        sent = (await request.form()).dict()
+    except RequestEntityTooLarge:
+        raise RequestRefused("too-large", SMALLER) from None
+    except (UnicodeError, LookupError):
+        raise BadFields([FieldError("body", "must have fields that are text in UTF-8")]) from None
+    files = [value for values in sent.values() for value in values if isinstance(value, UploadFile)]
+    if len(files) != 1:
+        raise BadFields([FieldError("file", f"must be there once, not {len(files)} times")])
+    name = files[0].filename.replace("\\", "/").rpartition("/")[2]
+    fields = {
+        field: values if len(values) > 1 else values[0]
+        for field, values in sent.items()
+        if files[0] not in values
+    }
+    if tags := sent.get("tags"):
+        fields["tags"] = [tag for tag in ",".join(map(str, tags)).split(",") if tag.strip()]
+    # As its id a file's name has the limits of any id.
+    defaults = {"collection": collection, "document_id": name or None}
+    new = parse_fields(NewDocument, defaults | fields)
+    if new.text is not None or new.url is not None:
+        raise BadFields([FieldError("file", "must be alone, without text and url")])
+    return new, name, await files[0].read()
+
+
+def _metadata(
+    new: NewDocument, name: str, content: bytes, *, received: datetime
+) -> DocumentMetadata:
     document_id = new.document_id or f"doc-{hashlib.sha256(content).hexdigest()[:12]}"
     kind = kind_of(name)
-    meta = DocumentMetadata(
+    return DocumentMetadata(
         collection=check_collection(new.collection),
         document_id=document_id,
         name=name,
@@ -165,15 +195,11 @@ async def _add(content_type: str | None, body: bytes, services: Services) -> Ind
         folder=folder_path(new.folder),
         tags=new.tags,
         modified=_modified(new),
-        received=services.clock.now(),
+        received=received,
         size_bytes=len(content),
         # Text without a name that says its kind reads best as Markdown: headings count.
         kind=DocumentKind("markdown") if kind.kind == "text" and new.text is not None else kind,
     )
-    if len(content) > MAX_BYTES:
-        raise RequestRefused("too-large", SMALLER)
-    (document,) = await indexer.add_documents([(content, meta)])
-    return document
 
 
 def _modified(new: NewDocument) -> datetime | None:

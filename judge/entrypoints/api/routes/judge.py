@@ -1,7 +1,7 @@
 """`POST /api/judge`: a dispute in, a verdict out; and `GET /api/domains`."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 from typing import Annotated, Any, TypeVar
 
 from litestar import Request, Response, get, post
@@ -44,9 +44,6 @@ REFUSALS = (
     "overloaded",
 )
 """The kinds of problem that a dispute can end in before the model is asked."""
-
-WATCH_AFTER_S = 0.5
-"""Quicker answers are not worth the task that watches the client; most models take longer."""
 
 
 @post(
@@ -103,36 +100,25 @@ def list_domains(services: NamedDependency[Services]) -> DomainsResponse:
     return {"domains": domains(services.sources.current().catalog)}
 
 
-async def unless_client_leaves(
-    receive: Receive, work: Awaitable[T], *, after_s: float = WATCH_AFTER_S
-) -> T:
+async def unless_client_leaves(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
     """The result of *work*, which is cancelled when the client disconnects; raises ClientLeft.
 
     Litestar does not tell a handler that its client left, and a model call that nobody reads
-    would be paid for. The client is watched from *after_s* seconds on.
+    would be paid for.
     """
-    deadline = asyncio.timeout(None)
-    watches: list[asyncio.Task[None]] = []
-
-    def watch() -> None:
-        watches.append(asyncio.create_task(_expire_on_disconnect(receive, deadline)))
-
-    timer = asyncio.get_running_loop().call_later(after_s, watch)
+    working, leaving = asyncio.create_task(work), asyncio.create_task(_disconnect(receive))
     try:
-        async with deadline:
-            try:
-                return await work
-            finally:
-                timer.cancel()
-                for task in watches:
-                    task.cancel()
-    except TimeoutError:
-        if deadline.expired():
-            raise ClientLeft from None
-        raise
+        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientLeft
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+        await asyncio.wait([working, leaving])
 
 
-async def _expire_on_disconnect(receive: Receive, deadline: asyncio.Timeout) -> None:
+async def _disconnect(receive: Receive) -> None:
+    """Return when the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
-    deadline.reschedule(asyncio.get_running_loop().time())

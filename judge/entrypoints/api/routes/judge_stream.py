@@ -13,7 +13,6 @@ from litestar import post
 from litestar.datastructures import State
 from litestar.di import NamedDependency
 from litestar.openapi.datastructures import ResponseSpec
-from litestar.openapi.spec import Example
 from litestar.serialization import encode_json
 from litestar.types import ASGIApp, Receive, Scope, Send
 
@@ -32,44 +31,17 @@ from judge.entrypoints.api.routes.judge import (
 from judge.entrypoints.event_log import log_error, log_judgement
 from judge.problems import DefectDetails, ProblemDetails, as_body, defect_details
 from judge.types.requests import JudgeRequest
-from judge.types.results import JudgeResult
-from judge.types.steps import (
+from judge.types.results import (
     AttemptStarted,
     DomainDetected,
     FieldChecked,
+    JudgeResult,
     ReferencesReady,
     Restarted,
     Step,
     SupportAsked,
 )
 
-EXAMPLE_STREAM: Final = """\
-event: domain
-data: {"domain":"tenancy","domain_scores":[{"domain":"tenancy","score":5.0,"matched":["landlord"]}]}
-
-event: references
-data: {"references":[]}
-
-event: attempt
-data: {"number":1}
-
-event: field
-data: {"name":"paraphrase","value":"Your boiler is broken.","citations":[]}
-
-: still here
-
-event: restart
-data: {"defects":[{"rule":"citation","field":"personas.0.rationale","expected":"no number in any \
-bracket","hard":true}],"keeps":["paraphrase"]}
-
-event: attempt
-data: {"number":2}
-
-event: field
-data: {"name":"personas.0","value":{"name":"Therapist","verdict":"No","rationale":"You asked \
-politely.","key_points":["Rest.","Write.","Ask."]},"citations":[]}
-
-"""
 HEARTBEAT_S: Final = 8.0
 """Seconds of silence before a comment. 10 are promised; proxies often give up after 15 to 60."""
 
@@ -130,7 +102,6 @@ EVENTS = ResponseSpec(
     description="The events, from `domain` to `verdict` or `error`.",
     media_type=EVENT_STREAM,
     generate_examples=False,
-    examples=[Example(id="events", summary="Some of the events", value=EXAMPLE_STREAM)],
 )
 
 
@@ -178,7 +149,7 @@ class JudgementStream:
         Raises what the pipeline raises before its first step.
         """
         try:
-            await unless_client_leaves(receive, self._serve(scope, send), after_s=0)
+            await unless_client_leaves(receive, self._serve(scope, send))
         except ClientLeft as left:
             scope["state"]["final_status"] = left.problem.kind.status
         else:

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from litestar import asgi
+from litestar.exceptions import MethodNotAllowedException
 from litestar.types import HTTPScope, Receive, Send
 
 from judge.bootstrap.services import Services
@@ -35,6 +36,9 @@ async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
     MCP asks to refuse pages of other origins even with a key: a browser may send one that its page
     does not know.
     """
+    if scope["method"] != "POST":
+        # Without sessions there is no stream to listen to (GET) and none to end (DELETE).
+        raise MethodNotAllowedException(headers={"allow": "POST"})
     state = scope["litestar_app"].state
     if has_foreign_origin(scope["headers"], state.services.settings.cors_origins):
         raise RequestRefused("forbidden", FOREIGN_ORIGIN)

@@ -1,10 +1,9 @@
-"""The pages for people, at `/` and `/schema`, and the files that they are made of, read once.
+"""The pages for people, at `/` and `/schema`, and the files that they are made of.
 
 The playground uses the public interface, under a policy that allows nothing else. One of its files,
 the widget, is for pages of other sites.
 """
 
-from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -34,8 +33,6 @@ HEADERS: Final = {
     # Cached, but revalidated each time: after an update the files must fit one another.
     "Cache-Control": "no-cache",
 }
-
-WIDGET: Final = "widget.js"
 WIDGET_HEADERS: Final = {
     # Any site may run it, as a plain script or a module; JUDGE_CORS_ORIGINS says whose pages may
     # call the interface.
@@ -45,9 +42,10 @@ WIDGET_HEADERS: Final = {
     "Cache-Control": "public, max-age=3600, stale-while-revalidate=86400",
 }
 
+WIDGET: Final = "widget.js"
 PLAYGROUND: Final = "playground"
 SCHEMA: Final = "api/openapi/static"
-PAGES: Final[Mapping[str, tuple[str, str]]] = {
+PAGES: Final = {
     "/": (PLAYGROUND, "index.html"),
     "/widget.js": (PLAYGROUND, WIDGET),
     "/schema": (SCHEMA, "schema.html"),
@@ -65,18 +63,19 @@ PAGES: Final[Mapping[str, tuple[str, str]]] = {
 )
 def static_file(request: Request[Any, Any, Any], name: FromPath[str] = "") -> Response[bytes]:
     """A page for people, or one of the files that it is made of."""
-    template = request.scope["path_template"]
-    folder, name = PAGES.get(template, (PLAYGROUND, name))
+    path = request.scope["path_template"]
+    folder, name = PAGES.get(path, (PLAYGROUND, name))
     body = files_in(folder).get(name)
     if body is None:
         raise NotFoundException
-    media_type = TYPES[name.rpartition(".")[2]]
     tag = f'"{sha256(body).hexdigest()[:16]}"'
-    headers = {**(WIDGET_HEADERS if template == "/widget.js" else HEADERS), "ETag": tag}
-    known = request.headers.get("if-none-match", "").split(",")
-    if tag in {known_tag.strip().removeprefix("W/") for known_tag in known}:
-        return Response(b"", status_code=304, media_type=media_type, headers=headers)
-    return Response(body, media_type=media_type, headers=headers)
+    is_known = tag in request.headers.get("if-none-match", "")
+    return Response(
+        b"" if is_known else body,
+        status_code=304 if is_known else 200,
+        media_type=TYPES[name.rpartition(".")[2]],
+        headers={**(WIDGET_HEADERS if path == "/widget.js" else HEADERS), "ETag": tag},
+    )
 
 
 @get("/schema/openapi.json", access=Access.OPEN, include_in_schema=False, sync_to_thread=False)

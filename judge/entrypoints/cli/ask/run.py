@@ -20,7 +20,7 @@ from judge.settings import Settings, load_settings
 from judge.types.replies import PersonaVerdict
 from judge.types.request_fields import parse_fields
 from judge.types.requests import JudgeRequest
-from judge.types.steps import DomainDetected, FieldChecked, ReferencesReady, Restarted, Step
+from judge.types.results import DomainDetected, FieldChecked, ReferencesReady, Restarted, Step
 
 
 def run_ask(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from codegraph.errors import AmbiguousSymbol, UnknownSymbol
+from codegraph.errors import AmbiguousSymbol, CodeGraphError, UnknownSymbol
 from codegraph.models import BuildReport, LineageResult, WhereUsedResult
 from codegraph.query.code_graph import CodeGraph
 from codegraph.query.formats import Result, as_json, as_mermaid, as_text
@@ -22,7 +22,7 @@ from judge.entrypoints.cli.options import (
     require_text,
 )
 from judge.entrypoints.cli.plain_text import one_line, plain_lines
-from judge.errors import JudgeError
+from judge.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from judge.ports import Journal  # It imports what no query needs.
@@ -32,7 +32,7 @@ def build_graph(_: "Journal", *, repo: Path) -> int:
     """Build the graph of *repo* and print its figures; the exit code."""
     try:
         report = _build(repo)
-    except JudgeError as error:
+    except CodeGraphError as error:
         return _print_error(error, as_json=True)
     figures = ("files", "nodes", "edges", "read", "linked", "unparsed")
     done = {name: getattr(report, name) for name in figures}
@@ -67,7 +67,7 @@ def _answer(
             result = ask(CodeGraph(repo, file_stats), **question)
             # All of it is in use until the process ends; collecting garbage would take a while.
             gc.freeze()
-    except JudgeError as error:
+    except (CodeGraphError, InvalidRequest) as error:
         return _print_error(error, as_json=form == "json")
     if form == "json":
         _print_json(as_json(result))

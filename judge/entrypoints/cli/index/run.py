@@ -1,29 +1,23 @@
 """The work of `judge index`: run the indexer and print a report."""
 
-import asyncio
-import gc
-import signal
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import click
 
 from judge.bootstrap.corpus import Corpus, open_search
-from judge.entrypoints.cli.options import FOUND_SOMETHING, INTERRUPTED, require_text
+from judge.entrypoints.cli.options import FOUND_SOMETHING, require_text
 from judge.entrypoints.cli.output import format_json, progress_bar, say, show, show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import NotFound
-from judge.library.indexing.indexer import IndexingProgress, IndexingReport
+from judge.library.indexing.indexer import IndexingReport
 from judge.library.indexing.plan import IndexingOptions
 from judge.library.search.service import NOTHING_INDEXED
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.text.english import counted
 from judge.types.search import fold_name
-
-GC_THRESHOLD = 20_000
-"""New objects between two runs of the cycle collector: those of some hundred documents."""
 
 
 async def add_documents(
@@ -49,19 +43,11 @@ async def add_documents(
     require_text(
         options.collection, *options.tags, options.folder, options.document_id, options.title
     )
-    # Else a tenth of the time goes into collecting cycles, of which there are hardly any.
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD, 20, 20)
     async with open_search(settings, journal) as corpus:
-        with stop_on_interrupt() as should_stop:
-            progress = IndexingProgress(progress_bar, should_stop)
-            report = await corpus.indexer.add(places, options, progress)
+        report = await corpus.indexer.add(places, options, progress_bar)
     for problem in report.problems:
         say(one_line(f"{problem.path}: {problem.reason}"))
     show(form, report, [_summary(report)])
-    if report.is_interrupted:
-        say("Stopped. What is counted above is indexed; the same command does the rest.")
-        return INTERRUPTED
     return FOUND_SOMETHING if report.problems else 0
 
 
@@ -143,21 +129,3 @@ async def _open_collection(journal: Journal, name: str | None) -> AsyncIterator[
             there_are = f"There are: {', '.join(names)}." if names else NOTHING_INDEXED
             raise NotFound(f"There is no collection {collection!r}. {there_are}")
         yield corpus, collection
-
-
-@contextmanager
-def stop_on_interrupt() -> Iterator[Callable[[], bool]]:
-    """Yield whether Ctrl-C was pressed in the block; a second Ctrl-C ends the program at once."""
-    loop = asyncio.get_running_loop()
-    is_pressed = False
-
-    def press() -> None:
-        nonlocal is_pressed
-        is_pressed = True
-        loop.remove_signal_handler(signal.SIGINT)
-
-    loop.add_signal_handler(signal.SIGINT, press)
-    try:
-        yield lambda: is_pressed
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)

@@ -4,7 +4,8 @@ import asyncio
 import re
 import traceback
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import replace
+from itertools import chain
 
 import click
 
@@ -37,7 +38,7 @@ from judge.errors import (
     JudgeError,
     MissingKey,
 )
-from judge.library.scopes.mentions import STAR
+from judge.library.scopes.grammar import STAR
 from judge.library.search.answer_format import count_sources, format_answer, reply_marks
 from judge.library.search.service import MAX_QUERY, EmptyQuery, SearchOutcome, SearchParameters
 from judge.ports import Journal
@@ -51,25 +52,15 @@ MIN_K, MAX_K = 3, 8
 _INTEGER = re.compile(r"\s*[+-]?\d{1,4300}\s*", re.ASCII)
 """`int` reads no more digits."""
 
-
-class NoConnection(IndexUnavailable):
-    """The configured Qdrant server does not answer; *details* says how it failed."""
-
-    def __init__(self, url: str, error: JudgeError) -> None:
-        super().__init__(f"Cannot connect to Qdrant at {url}")
-        self.details = str(error).removeprefix(f"{self}: ")
-
-
-class BadNumber(InvalidRequest):
-    """--k is not a number."""
-
-
-class NoSources(InvalidRequest):
-    """A reply names no sources, and there is no query that would find them."""
-
-
-INTERNAL = "INTERNAL_ERROR"
 NOTHING_SEARCHED = "Nothing was searched"
+
+
+class SearchFailed(JudgeError):
+    """There is no answer, for the reason in *failure*."""
+
+    def __init__(self, failure: SearchFailure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
 
 
 def run_search(
@@ -105,18 +96,19 @@ def run_search(
         click.echo(text, nl=False, err=not is_json)
         return COULD_NOT_ANSWER
     if results:
-        _say_warnings(results)
+        for warning in results.warnings:
+            say(f"Warning: {one_line(warning)}")
+        if results.hint:
+            say(f"Hint: {one_line(results.hint)}")
     if checked:
         click.echo(checked_json(checked) if is_json else checked_text(checked), nl=False)
         say(f"{counted(len(checked.marks), 'citation mark')}, {len(checked.bad)} without a source.")
         return FOUND_SOMETHING if checked.warnings or checked.bad else 0
     assert results is not None
-    if is_json:
-        click.echo(results_json(results), nl=False)
-    elif answer:
+    if answer:
         click.echo(plain_lines(format_answer(results.hits)), nl=False)
     else:
-        click.echo(results_text(results), nl=False)
+        click.echo(results_json(results) if is_json else results_text(results), nl=False)
     return FOUND_SOMETHING if results.warnings else 0
 
 
@@ -133,17 +125,12 @@ def _checked(reply: str, results: Results | None) -> CheckedMarks:
     """The marks of *reply*, whose sources are the *results*, or else its own numbered blocks."""
     sources = count_sources(reply) if results is None else len(results.hits)
     if sources is None:
-        raise NoSources("The number of sources is unknown, since the reply has no numbered blocks.")
+        message = "The number of sources is unknown, since the reply has no numbered blocks."
+        details = "Give the query as well, and --k if you gave it"
+        raise SearchFailed(SearchFailure("EMPTY_QUERY", message, details))
     return CheckedMarks(
         sources, tuple(reply_marks(reply, sources)), results.warnings if results else ()
     )
-
-
-def _say_warnings(results: Results) -> None:
-    for warning in results.warnings:
-        say(f"Warning: {one_line(warning)}")
-    if results.hint:
-        say(f"Hint: {one_line(results.hint)}")
 
 
 def _search(
@@ -158,13 +145,12 @@ def _search(
     if len(query) > MAX_QUERY:
         warnings.append(f"The query has {len(query)} characters; it was cut to {MAX_QUERY}.")
     settings = load_settings()
-    with_scope = partial(SearchParameters, query, context, limit=limit)
+    parameters = SearchParameters(query, context, limit=limit)
     if collection is None:
-        parameters = with_scope(default_collection=settings.collection)
-    else:
-        collection = collection.strip()
-        clauses = () if collection == STAR else (Clause("collection", (collection,)),)
-        parameters = with_scope(Scope(clauses))
+        parameters = replace(parameters, default_collection=settings.collection)
+    elif (collection := collection.strip()) != STAR:
+        named = Scope((Clause("collection", (collection,)),))
+        parameters = replace(parameters, filters=named)
     outcome = asyncio.run(_run_query(settings, parameters, journal))
     searched = dict.fromkeys(_collections_of(outcome.scope))
     return Results(
@@ -185,18 +171,18 @@ async def _run_query(
     except (IndexUnavailable, InvalidAddress) as error:
         if settings.qdrant_url is None:
             raise
-        raise NoConnection(_without_password(settings.qdrant_url), error) from error
-
-
-def _without_password(url: str) -> str:
-    scheme, sign, rest = url.partition("://")
-    return f"{scheme}{sign}{rest.rpartition('@')[2]}"
+        scheme, sign, rest = settings.qdrant_url.partition("://")
+        address = f"{scheme}{sign}{rest.rpartition('@')[2]}"  # without a password
+        message = f"Cannot connect to Qdrant at {address}"
+        details = str(error).removeprefix(f"{message}: ")
+        raise SearchFailed(SearchFailure("CONNECTION_ERROR", message, details)) from error
 
 
 def _limit(k: str, warnings: list[str]) -> int:
     """The number of results to show: *k*, clamped to its bounds with a warning."""
     if not _INTEGER.fullmatch(k):
-        raise BadNumber("K must be an integer")
+        details = f"Give a number from {MIN_K} to {MAX_K}"
+        raise SearchFailed(SearchFailure("INVALID_K", "K must be an integer", details))
     number = int(k)
     limit = min(max(number, MIN_K), MAX_K)
     if limit != number:
@@ -208,39 +194,30 @@ def _collections_of(scope: Scope) -> list[str]:
     """The collections that *scope* is limited to; empty if it is not limited to any."""
     names: list[str] = []
     for clause in scope.clauses:
-        if clause.is_excluded:
-            continue
-        if isinstance(clause, AnyOf):
+        if isinstance(clause, AnyOf) and not clause.is_excluded:
             alternatives = [_collections_of(alternative) for alternative in clause.scopes]
-            if all(alternatives):
-                names += [name for alternative in alternatives for name in alternative]
-        elif clause.kind == "collection":
+            names += chain.from_iterable(alternatives) if all(alternatives) else ()
+        elif isinstance(clause, Clause) and clause.kind == "collection" and not clause.is_excluded:
             names += clause.values
     return names
 
 
 def _failure(error: Exception) -> SearchFailure:
     """*error* with its stable code, and a detail that helps to go on."""
-    code, details = INTERNAL, NOTHING_SEARCHED
     match error:
-        case NoSources():
-            code, details = "EMPTY_QUERY", "Give the query as well, and --k if you gave it"
+        case SearchFailed():
+            return error.failure
         case EmptyQuery():
-            code, details = "EMPTY_QUERY", "Give a query: judge search TEXT"
-        case BadNumber():
-            code, details = "INVALID_K", f"Give a number from {MIN_K} to {MAX_K}"
+            return SearchFailure("EMPTY_QUERY", str(error), "Give a query: judge search TEXT")
         case BadScope():
             valid = f"Valid are: {', '.join(error.valid)}" if error.valid else ""
-            code, details = "BAD_SCOPE", valid or "Scopes are explained in docs/scopes.md"
+            details = valid or "Scopes are explained in docs/scopes.md"
+            return SearchFailure("BAD_SCOPE", str(error), details)
         case MissingKey():
-            code = "MISSING_KEY"
-        case NoConnection():
-            code, details = "CONNECTION_ERROR", error.details
+            return SearchFailure("MISSING_KEY", str(error), NOTHING_SEARCHED)
         case JudgeError():
-            pass
-        case _:
-            # The text of an unexpected error may quote what a person wrote.
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{type(error).__name__} in {place.filename}, line {place.lineno}"
-            return SearchFailure(INTERNAL, "Something went wrong that should not have", where)
-    return SearchFailure(code, str(error), details)
+            return SearchFailure("INTERNAL_ERROR", str(error), NOTHING_SEARCHED)
+    # The text of an unexpected error may quote what a person wrote.
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{type(error).__name__} in {place.filename}, line {place.lineno}"
+    return SearchFailure("INTERNAL_ERROR", "Something went wrong that should not have", where)

@@ -167,7 +167,7 @@ def test_unreadable_folder_is_a_problem_and_covers_nothing(root, monkeypatch):
 
     def refusing(folder):
         if str(folder).endswith("q1"):
-            raise PermissionError(13, "Permission denied")
+            raise PermissionError(13, "Permission denied", str(folder))
         return scandir(folder)
 
     monkeypatch.setattr(os, "scandir", refusing)

@@ -17,7 +17,7 @@ from judge.adapters.models.openai_model import MAX_BODY_BYTES, OpenaiService
 from judge.adapters.models.openai_request import MAX_OUTPUT_TOKENS
 from judge.adapters.models.remote import RemoteModel
 from judge.errors import ConfigurationError, ContentBlocked, JudgeError, ModelUnavailable
-from judge.judging.prompts.personas import DEFAULT_PERSONAS
+from judge.judging.prompts import DEFAULT_PERSONAS
 from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
 from judge.ports import ignore_text
 from judge.types.replies import ModelReply, Prompt, Usage

@@ -4,8 +4,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from judge.judging.prompts.personas import DEFAULT_PERSONAS
-from judge.judging.prompts.render import render_prompt
+from judge.judging.prompts import DEFAULT_PERSONAS, render_prompt
 from judge.judging.verdicts.check import ReplyCheck, check_reply
 from judge.types.references import Reference
 from judge.types.replies import ModelReply

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.prompts.render import render_prompt
+from judge.judging.prompts import render_prompt
 from judge.judging.verdicts.check import ReplyCheck, check_reply
 from judge.types.replies import ModelReply, Persona
 from tests.unit.judging.verdicts.replies import (

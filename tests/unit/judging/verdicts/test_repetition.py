@@ -1,14 +1,13 @@
 """Texts that repeat themselves or the prompt, distinguished from ordinary guidance."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from judge.judging.verdicts import repetition
+from judge.judging.verdicts import check
 from judge.text.english import words
 
 PAGES = Path(__file__).parents[4].parent / "shared" / "eval" / "relevance" / "pages.jsonl"
@@ -16,11 +15,11 @@ PLAIN = "Your landlord has to mend the boiler, and you may ask the council for h
 
 
 def repeats_itself(text: str) -> bool:
-    return repetition.repeats_itself(words(text))
+    return check.repeats_itself(words(text))
 
 
 def repeats_prompt(text: str, instructions: str) -> bool:
-    return repetition.repeats_prompt(words(text), instructions)
+    return check.repeats_prompt(words(text), instructions)
 
 
 @pytest.mark.parametrize(
@@ -91,15 +90,3 @@ def test_every_run_of_twelve_words_is_compared(said: list[str], ours: list[str])
     runs = [" ".join(said[at : at + 12]) for at in range(len(said) - 11)]
     is_copied = any(f" {run} " in f" {' '.join(ours)} " for run in runs)
     assert repeats_prompt(" ".join(said), " ".join(ours)) == is_copied
-
-
-@pytest.mark.parametrize("unit", ["a ", "a b ", "word", "a b c d e f g h ", "’", "é "])
-def test_time_is_linear_in_the_length_of_the_text(unit: str) -> None:
-    def seconds(size: int) -> float:
-        text = unit * (size // len(unit))
-        started = time.process_time()
-        repeats_itself(text)
-        repeats_prompt(text, PLAIN)
-        return time.process_time() - started
-
-    assert min(seconds(200_000) for _ in range(2)) < 40 * max(seconds(20_000), 0.001)

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.prompts.personas import DEFAULT_PERSONAS
-from judge.judging.prompts.render import render_prompt
+from judge.judging.prompts import DEFAULT_PERSONAS, render_prompt
 from judge.judging.verdicts.reply_schema import (
     KEY_POINTS,
     MAX_REPLY_LENGTH,
@@ -33,7 +32,7 @@ PROMPT = render_prompt(REQUEST, REFERENCES, DEFAULT_PERSONAS)
 
 
 def parsed(text: str) -> tuple[Any, list[Defect]]:
-    return parse_reply(text, DEFAULT_PERSONAS, needs_verdicts=True, settled={})
+    return parse_reply(text, DEFAULT_PERSONAS, needs_verdicts=True)
 
 
 def test_schema_describes_every_field_of_a_reply() -> None:

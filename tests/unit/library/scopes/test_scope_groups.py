@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import BadScope
-from judge.library.scopes.scope_groups import MAX_DEPTH
+from judge.library.scopes.grammar import MAX_DEPTH
 from judge.library.scopes.scopes import extract_scope, format_scope, parse_scope, scope_text
 from judge.types.search import EVERYWHERE, AnyOf, Clause, Scope
 

@@ -18,7 +18,7 @@ from judge.types.search import Hit
 from tests.cpu_time import cpu_seconds
 from tests.fakes.passages import passage
 
-GOLDEN = Path(__file__).parents[2] / "fixtures" / "search"
+GOLDEN = Path(__file__).parents[3] / "fixtures" / "search"
 HITS = [
     Hit(
         passage(

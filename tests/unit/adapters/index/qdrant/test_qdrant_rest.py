@@ -31,7 +31,7 @@ POINT = {
 }
 PARAMS = {
     "vectors": {"fake-4": {"size": 4, "distance": "Cosine"}},
-    "sparse_vectors": {"text": {"modifier": "idf"}},
+    "sparse_vectors": {"text": {}, "terms": {}},
 }
 COLLECTION = {
     "status": "green",
@@ -114,7 +114,8 @@ async def test_search_is_one_fused_query_with_the_filter_inside_each_prefetch():
     async with server.opened(FakeEmbedder()) as qdrant:
         results = await qdrant.index.search(parse_query("robots"), SCOPE, limit=5, offset=5)
 
-    (asked,) = server.bodies("POST /points/query")
+    relevance, asked = server.bodies("POST /points/query")
+    assert (relevance["using"], relevance["limit"]) == ("terms", 1)
     assert asked["query"] == {"fusion": "rrf"}
     assert (asked["limit"], asked["offset"]) == (5, 5)
     text, meaning = asked["prefetch"]
@@ -138,10 +139,9 @@ async def test_points_carry_both_vectors_and_wait_to_be_applied():
     async with server.opened(FakeEmbedder()) as qdrant, qdrant.store.writing() as writer:
         await writer.replace([document("a robot", "more", id="d")])
 
-    measures, rest, first = (body["points"] for body in server.bodies("PUT /points"))
-    assert "measures" in measures[0]["payload"]
+    rest, first = (body["points"] for body in server.bodies("PUT /points"))
     assert [point["payload"]["position"] for point in rest + first] == [1, 0]
-    assert set(first[0]["vector"]) == {"text", "fake-4"}
+    assert set(first[0]["vector"]) == {"text", "terms", "fake-4"}
     assert first[0]["payload"]["record"]["passages"] == 2
 
 

@@ -1,6 +1,7 @@
 """The repositories that HTTP and MCP may query: JUDGE_CODE_ROOTS, by name and never by path.
 
-Queries are CPU-bound, so they run in threads, a few at a time.
+Queries are CPU-bound, so they run in threads, a few at a time. The errors of the code graph become
+ours here.
 """
 
 import asyncio
@@ -9,9 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from codegraph.errors import BadRepository, GraphMissing, UnknownRepository
 from codegraph.query.code_graph import CodeGraph
-from judge.errors import ConfigurationError
+
+from codegraph import errors as code_errors
+from judge.errors import (
+    AmbiguousSymbol,
+    ConfigurationError,
+    InvalidRequest,
+    NotFound,
+    UnknownRepository,
+)
 
 T = TypeVar("T")
 
@@ -37,18 +45,14 @@ class CodeRoots:
     async def ask(self, repo: str | None, question: Callable[[CodeGraph], T]) -> T:
         """Run *question* on the graph of *repo*; None means the only repository.
 
-        Raise UnknownRepository, GraphMissing, and what *question* raises.
+        Raise UnknownRepository, NotFound, AmbiguousSymbol and InvalidRequest.
         """
         name, graph = self._find(repo)
         async with self._slots:
             try:
                 return await asyncio.to_thread(question, graph)
-            except GraphMissing:
-                # The error's own text names a folder of this machine.
-                raise GraphMissing(
-                    f"The repository {name!r} has no code graph that can be read. Whoever runs "
-                    "this can make one with: judge code build-graph --repo FOLDER"
-                ) from None
+            except code_errors.CodeGraphError as error:
+                raise _as_ours(error, name) from None
 
     def _find(self, repo: str | None) -> tuple[str, CodeGraph]:
         if repo is None and len(self._graphs) == 1:
@@ -56,6 +60,24 @@ class CodeRoots:
         if repo is None or repo not in self._graphs:
             raise UnknownRepository(repo, self.names)
         return repo, self._graphs[repo]
+
+
+def _as_ours(error: code_errors.CodeGraphError, repo: str) -> InvalidRequest:
+    match error:
+        case code_errors.GraphMissing():
+            # The error's own text names a folder of this machine.
+            return NotFound(
+                f"The repository {repo!r} has no code graph that can be read. Whoever runs "
+                "this can make one with: judge code build-graph --repo FOLDER"
+            )
+        case code_errors.AmbiguousSymbol():
+            return AmbiguousSymbol(str(error), error.candidates)
+        case code_errors.UnknownSymbol():
+            return NotFound(str(error))
+        case _:
+            invalid = InvalidRequest(str(error))
+            invalid.field = error.field
+            return invalid
 
 
 def open_roots(settings: Sequence[str]) -> CodeRoots:
@@ -73,5 +95,5 @@ def open_roots(settings: Sequence[str]) -> CodeRoots:
         folders[name] = Path(path)
     try:
         return CodeRoots(folders)
-    except BadRepository as error:
+    except code_errors.BadRepository as error:
         raise ConfigurationError(f"JUDGE_CODE_ROOTS: {error}") from None

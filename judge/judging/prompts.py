@@ -8,9 +8,9 @@ import hashlib
 from collections.abc import Sequence
 
 from judge.text.source_sentences import sentence_spans
-from judge.text.untrusted import quoted_text, quoted_value, safe_text
-from judge.types.references import Reference, Snippet
-from judge.types.replies import CheckedField, Defect, Persona, Prompt
+from judge.text.untrusted import quoted_text, quoted_value
+from judge.types.references import Reference
+from judge.types.replies import Defect, Persona, Prompt
 from judge.types.requests import JudgeRequest
 
 _TASK = """\
@@ -66,27 +66,24 @@ _RETRY = """\
 Your last answer broke rules. Write the whole answer again, with these mended:
 {defects}"""
 
-_SETTLED = """\
-Some of it was good and is being read already: the block SETTLED holds it, and it stays as it is. \
-Leave its texts empty in your answer. Write in full, so that it goes with the rest: {others}."""
-
-
-def number_references(snippets: Sequence[Snippet]) -> tuple[Reference, ...]:
-    """The snippets as references 1 to n, with texts made safe; those left empty are dropped."""
-    texts = [(snippet, safe_text(snippet.text)) for snippet in snippets]
-    return tuple(
-        Reference(
-            number=number,
-            kind=snippet.kind,
-            url=snippet.url,
-            title=snippet.title,
-            text=text,
-            fetched_at=snippet.fetched_at.replace(microsecond=0),
-            updated=snippet.updated,
-            stale=snippet.is_stale,
-        )
-        for number, (snippet, text) in enumerate(((s, t) for s, t in texts if t), start=1)
-    )
+DEFAULT_PERSONAS = (
+    Persona(
+        "Therapist",
+        "Look at what happens between the people: what each side may be feeling, what each needs, "
+        "and what keeps the quarrel going. Be warm, and fair to the one who is not here.",
+    ),
+    Persona(
+        "Analyst",
+        "Look at the facts: what is assumed and what is known, what set this off, whether the "
+        "reaction is in proportion, and whether it is likely to work.",
+    ),
+    Persona(
+        "Coach",
+        "Look ahead: what you want to reach, the next step you can take this week, how to say it, "
+        "and what may follow if you do or do not.",
+    ),
+)
+"""The personas that are used when the sources file names none."""
 
 
 def render_prompt(
@@ -97,12 +94,10 @@ def render_prompt(
     needs_care: bool = False,
     is_brief: bool = False,
     defects: Sequence[Defect] = (),
-    settled: Sequence[CheckedField] = (),
 ) -> Prompt:
     """The prompt for *request*; *is_brief* asks each persona for a rationale of one sentence.
 
-    For a retry *defects* are those of the first reply, and *settled* are its fields that were
-    already shown, which the model need not write again.
+    For a retry *defects* are those of the first reply.
     """
     parts = [_TASK.format(personas=_voices(personas))]
     if needs_care:
@@ -114,33 +109,21 @@ def render_prompt(
     if is_brief:
         parts.append(_BRIEF)
     retry = [_RETRY.format(defects="\n".join(map(_defect_line, defects)))] if defects else []
-    rest = [_SETTLED.format(others=_unsettled_names(settled, personas))] if settled else []
-    blocks = [*_reference_block(references), *dispute_block(request), *_settled_block(settled)]
+    blocks = [*_reference_block(references), *dispute_block(request)]
     return Prompt(
-        "\n\n".join([*parts, *retry, *rest]),
+        "\n\n".join([*parts, *retry]),
         "\n".join(blocks) + "\n",
         request,
         tuple(references),
         tuple(personas),
-        rules="\n\n".join([*parts, *rest]),
+        rules="\n\n".join(parts),
     )
 
 
 def prompt_digest(personas: Sequence[Persona]) -> str:
     """A digest of the prompt's own texts; changes when one of them or a persona does."""
-    texts = "\0".join(
-        [
-            _TASK,
-            _CARE,
-            _WITH_REFERENCES,
-            _WITHOUT_REFERENCES,
-            _BRIEF,
-            _RETRY,
-            _SETTLED,
-            _voices(personas),
-        ]
-    )
-    return hashlib.sha256(texts.encode()).hexdigest()[:12]
+    ours = (_TASK, _CARE, _WITH_REFERENCES, _WITHOUT_REFERENCES, _BRIEF, _RETRY)
+    return hashlib.sha256("\0".join([*ours, _voices(personas)]).encode()).hexdigest()[:12]
 
 
 def _voices(personas: Sequence[Persona]) -> str:
@@ -175,30 +158,6 @@ def dispute_block(request: JudgeRequest) -> list[str]:
         f"The question: {quoted_text(request.query)}",
         "</DISPUTE>",
     ]
-
-
-def _settled_block(fields: Sequence[CheckedField]) -> list[str]:
-    """The lines of the SETTLED block: the fields already shown, one per line."""
-    if not fields:
-        return []
-    return ["<SETTLED>", *map(_settled_line, fields), "</SETTLED>"]
-
-
-def _unsettled_names(settled: Sequence[CheckedField], personas: Sequence[Persona]) -> str:
-    """The fields that the model must write again, as the instructions call them."""
-    names = {f"personas.{index}": persona.name for index, persona in enumerate(personas)}
-    names |= {name: f'"{name}"' for name in ("paraphrase", "summary")}
-    done = {field.name for field in settled}
-    return ", ".join(shown for name, shown in names.items() if name not in done) or "nothing"
-
-
-def _settled_line(field: CheckedField) -> str:
-    value = field.value
-    if isinstance(value, str):
-        return f"{field.name}: {quoted_value(value)}"
-    points = ", ".join(quoted_value(point) for point in value.key_points)
-    rationale = quoted_value(value.rationale)
-    return f"{value.name}: {value.verdict}. Rationale: {rationale}. Key points: {points}."
 
 
 def _defect_line(defect: Defect) -> str:

@@ -4,11 +4,20 @@ import asyncio
 import threading
 
 import pytest
-from codegraph.errors import GraphMissing, UnknownRepository
 from codegraph.python_api import build_graph_for_repo
-from codegraph.query.roots import MAX_AT_ONCE, CodeRoots, open_roots
 
-from judge.errors import ConfigurationError
+from judge.bootstrap.code_roots import MAX_AT_ONCE, CodeRoots, open_roots
+from judge.errors import ConfigurationError, NotFound, UnknownRepository
+
+
+@pytest.fixture
+def seed_repo(tmp_path):
+    root = tmp_path / "seed"
+    root.mkdir()
+    (root / "module_a.py").write_text("def target_symbol():\n    return 1\n")
+    use = "from module_a import target_symbol\n\n\ndef use():\n    return target_symbol()\n"
+    (root / "module_b.py").write_text(use)
+    return root
 
 
 @pytest.fixture
@@ -49,7 +58,7 @@ async def test_error_without_repositories_names_the_setting():
 
 
 async def test_missing_graph_is_an_error_without_the_path(tmp_path):
-    with pytest.raises(GraphMissing, match=r"'empty'.*judge code build-graph") as caught:
+    with pytest.raises(NotFound, match=r"'empty'.*judge code build-graph") as caught:
         await open_roots([f"empty={tmp_path}"]).ask("empty", uses)
     assert str(tmp_path) not in str(caught.value)
 
@@ -59,7 +68,7 @@ async def test_missing_folder_is_an_error_without_the_path(tmp_path):
     folder.mkdir()
     roots = open_roots([f"gone={folder}"])
     folder.rmdir()
-    with pytest.raises(GraphMissing) as caught:
+    with pytest.raises(NotFound) as caught:
         await roots.ask("gone", uses)
     assert str(tmp_path) not in str(caught.value)
 
@@ -69,7 +78,7 @@ async def test_graph_that_is_a_link_is_not_opened(seed_repo, tmp_path):
     other = tmp_path / "other"
     (other / ".judge").mkdir(parents=True)
     (other / ".judge" / "rag_graph.json").symlink_to(seed_repo / ".judge" / "rag_graph.json")
-    with pytest.raises(GraphMissing):
+    with pytest.raises(NotFound):
         await open_roots([f"other={other}"]).ask("other", uses)
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.prompts.personas import DEFAULT_PERSONAS
-from judge.judging.prompts.render import number_references, prompt_digest, render_prompt
+from judge.judging.prompts import DEFAULT_PERSONAS, prompt_digest, render_prompt
+from judge.judging.references import number_references
 from judge.text.brackets import numbered_brackets
 from judge.text.source_sentences import source_sentences
 from judge.types.references import Snippet

@@ -1,1 +1,0 @@
-"""The prompt that the model is given."""
