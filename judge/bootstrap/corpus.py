@@ -13,7 +13,7 @@ from judge.adapters.index.qdrant.factory import open_qdrant
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.index.vectors.factory import open_vectors
-from judge.adapters.models.gemini_client import GeminiClient
+from judge.adapters.models.gemini import GeminiClient
 from judge.adapters.system_clock import SystemClock
 from judge.adapters.web.fetcher import HttpxFetcher, open_fetcher
 from judge.bootstrap.embedders import open_embedder

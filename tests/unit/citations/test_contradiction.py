@@ -3,10 +3,10 @@
 # ruff: noqa: E501 - a pair a line
 
 import pytest
+from judge.citations.reading import read
 
 from judge.citations.contradiction import Pairing
 from judge.citations.facts import Date, Quantity, quantities
-from judge.citations.reading import read
 from judge.citations.support import support
 
 OPPOSITES = """
