@@ -12,9 +12,9 @@ from judge.bootstrap.corpus import open_search
 from judge.bootstrap.sources import open_sources
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import format_table, say, show
-from judge.entrypoints.cli.sources.checks import check_examples
+from judge.entrypoints.cli.sources.check import check_examples
 from judge.errors import CacheUnavailable, ConfigurationError, IndexUnavailable, ModelUnavailable
-from judge.judging.effective_sources import Places
+from judge.library.sources.toml_lines import Places
 from judge.ports import Journal
 from judge.settings import EXTRACTIVE, OPENAI, Settings, load_settings
 from judge.text.english import counted

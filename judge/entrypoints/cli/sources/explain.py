@@ -53,9 +53,8 @@ async def _show(journal: Journal, dispute: Dispute, form: str, *, may_fetch: boo
             unread = {page.request for page in explanation.pages if not page.candidate}
             if failed := len(unread.intersection(likely)):
                 say(f"Likely pages that failed: {failed}; `judge sources check` says why.")
-            explanation = replace(
-                explanation, pages=tuple(page for page in explanation.pages if page.candidate)
-            )
+            read = tuple(page for page in explanation.pages if page.candidate)
+            explanation = replace(explanation, pages=read)
     show(form, _as_json(explanation), _parts(explanation))
 
 
@@ -65,10 +64,10 @@ async def _explain(library: Library, dispute: Dispute) -> DisputeExplanation:
 
 
 def _as_json(explanation: DisputeExplanation) -> dict[str, object]:
-    shown = ("missed", "bar", "totals", "terms", "safety", "harmless", "help", "nations")
+    keys = ("missed", "threshold", "totals", "terms", "safety", "harmless", "help", "nations")
     return {
         **asdict(explanation.detection),
-        **{name: getattr(explanation, name) for name in shown},
+        **{key: getattr(explanation, key) for key in keys},
         "sources": [_page_as_json(page) for page in explanation.pages],
     }
 
@@ -89,7 +88,7 @@ def _page_as_json(chosen: ChosenPage) -> dict[str, object]:
 def _parts(explanation: DisputeExplanation) -> Iterator[str]:
     yield f"Domain: {explanation.detection.domain}"
     if explanation.terms:
-        yield _bar(explanation)
+        yield _needed(explanation)
         totals = [(total.domain, f"{total.score:g}") for total in explanation.totals]
         yield format_table(("Domain", "Score"), totals)
         headings = ("Domain", "In the text", "Weight", "Times", "Gave", "Stands in")
@@ -105,11 +104,9 @@ def _parts(explanation: DisputeExplanation) -> Iterator[str]:
         yield f"Nations named: {', '.join(explanation.nations)}; pages about others are left out."
     if not explanation.pages:
         yield "No page would be offered."
-    else:
-        pages = [
-            (c.request.source.title, c.request.source.url, _because(c)) for c in explanation.pages
-        ]
-        yield format_table(("Would be offered", "Address", "Because of"), pages)
+        return
+    pages = [(c.request.source.title, c.request.source.url, _because(c)) for c in explanation.pages]
+    yield format_table(("Would be offered", "Address", "Because of"), pages)
     if any(page.candidate is None for page in explanation.pages):
         yield (
             "Pages that were not read yet are guessed from their titles and topics; --fetch reads "
@@ -117,36 +114,37 @@ def _parts(explanation: DisputeExplanation) -> Iterator[str]:
         )
 
 
-def _bar(explanation: DisputeExplanation) -> str:
+def _needed(explanation: DisputeExplanation) -> str:
     """The score that was needed and why, and by how much it was missed."""
-    bar = explanation.bar
-    why = [f"a text of {bar.words} words needs {bar.for_length:.3g}"]
-    best = explanation.detection.scores[0].domain if explanation.detection.scores else ""
-    if bar.for_question is not None:
-        why.append(f"a long story whose question says nothing of {best} {bar.for_question:.3g}")
-    if bar.for_runner_up is not None:
-        second = explanation.detection.scores[1]
-        ahead = f"{MIN_LEAD:g} more than its {second.score:g}"
-        how = "twice that" if bar.for_runner_up < round(second.score + MIN_LEAD, 2) else ahead
-        why.append(f"to be told from {second.domain} takes {how}, {bar.for_runner_up:.3g}")
-    verdict = f"Needed: {bar.needed:.3g} ({'; '.join(why)})."
+    threshold, scores = explanation.threshold, explanation.detection.scores
+    why = [f"a text of {threshold.words} words needs {threshold.for_length:.3g}"]
+    best = scores[0].domain if scores else ""
+    if threshold.for_question is not None:
+        why.append(
+            f"a long story whose question says nothing of {best} {threshold.for_question:.3g}"
+        )
+    if threshold.for_runner_up is not None:
+        second = scores[1]
+        is_twice = threshold.for_runner_up < round(second.score + MIN_LEAD, 2)
+        how = "twice that" if is_twice else f"{MIN_LEAD:g} more than its {second.score:g}"
+        why.append(f"to be told from {second.domain} takes {how}, {threshold.for_runner_up:.3g}")
+    needed = f"Needed: {threshold.needed:.3g} ({'; '.join(why)})."
     if explanation.detection.domain != DEFAULT_DOMAIN:
-        return verdict
+        return needed
     if not best:
-        return f"{verdict} No domain has a score above 0."
-    score = explanation.detection.scores[0].score
-    return f"{verdict} {best} has {score:g} and misses it by {explanation.missed:.2g}."
+        return f"{needed} No domain has a score above 0."
+    return f"{needed} {best} has {scores[0].score:g} and misses it by {explanation.missed:.2g}."
 
 
 def _row(term: ExplainedTerm) -> Sequence[str]:
-    shown = term.shown if term.kind == "term" else f"{term.shown} ({term.configured})"
-    if term.kind == "term" and term.configured and term_words(term.configured) != term_words(shown):
-        shown += f" (for {term.configured!r})"
+    text = term.text if term.kind == "term" else f"{term.text} ({term.configured})"
+    if term.kind == "term" and term.configured and term_words(term.configured) != term_words(text):
+        text += f" (for {term.configured!r})"
     if term.is_asked:
-        shown += " [asked]"
+        text += " [asked]"
     gave = f"not heard in {term.lost_to!r}" if term.lost_to else f"{term.score:+.3g}"
     times = "" if term.lost_to else f"{term.factor:.3g}"
-    return term.domain, shown, f"{term.weight:g}", times, gave, term.file
+    return term.domain, text, f"{term.weight:g}", times, gave, term.file
 
 
 def _why_help(line: HelpLine, explanation: DisputeExplanation) -> str:
@@ -159,6 +157,6 @@ def _why_help(line: HelpLine, explanation: DisputeExplanation) -> str:
 def _because(chosen: ChosenPage) -> str:
     """What gave the page most of its score, or made it a guess."""
     known = chosen.candidate or chosen.guess
-    shown = [reason.shown for reason in known.reasons if reason.shown] if known else []
-    reasons = ", ".join(dict.fromkeys(shown[:MAX_REASONS])) or "its domain"
+    found = [reason.shown for reason in known.reasons if reason.shown] if known else []
+    reasons = ", ".join(dict.fromkeys(found[:MAX_REASONS])) or "its domain"
     return reasons if chosen.candidate else f"{reasons}; not read yet"

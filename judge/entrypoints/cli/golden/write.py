@@ -8,8 +8,8 @@ from pydantic import SecretStr
 
 from judge.bootstrap.services import open_services
 from judge.bootstrap.sources import read_sources
-from judge.entrypoints.cli.golden.reports import show_differences
-from judge.entrypoints.cli.golden.run import has_own_sources, replay_config
+from judge.entrypoints.cli.golden.compare import show_differences
+from judge.entrypoints.cli.golden.run import OWN_SOURCES, replay_config
 from judge.entrypoints.cli.options import FOUND_SOMETHING, FROM_STDIN, read_text
 from judge.entrypoints.cli.output import say
 from judge.entrypoints.cli.plain_text import one_line
@@ -57,7 +57,9 @@ async def _record(
     async with open_services(settings, journal) as services:
         pipeline = services.pipeline
         known = pipeline.knowledge().versions
-        is_own = has_own_sources(folder) and replay_config(folder).knowledge.versions == known
+        is_own = (folder / OWN_SOURCES).is_file() and replay_config(
+            folder
+        ).knowledge.versions == known
         stored_sources = () if is_own else read_sources(Path(settings.sources))
         draft = await record(name, request, pipeline, scrub, sources=stored_sources)
     pages = draft.document["pages"]
