@@ -23,7 +23,7 @@ from judge.settings import Settings
 from judge.types.search import Viewer
 
 if TYPE_CHECKING:
-    from judge.adapters.models.gemini_client import GeminiClient
+    from judge.adapters.models.gemini import GeminiClient
     from judge.adapters.web.fetcher import HttpxFetcher
 
 

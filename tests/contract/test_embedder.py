@@ -14,8 +14,8 @@ from judge.adapters.embedders.cohere import cohere_embedder
 from judge.adapters.embedders.gemini import gemini_embedder
 from judge.adapters.embedders.openai import openai_embedder
 from judge.adapters.embedders.static_model import StaticEmbedder
-from judge.adapters.models.gemini_client import GeminiClient
-from judge.adapters.models.openai_client import open_client
+from judge.adapters.models.gemini import GeminiClient
+from judge.adapters.models.openai import open_client
 from judge.errors import ConfigurationError, EmbedderUnavailable
 from judge.ports import Embedder
 from tests.fakes.embedder import FakeEmbedder, subjects_of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from judge.adapters.models.openai_client import served_models
+from judge.adapters.models.openai import served_models
 from judge.adapters.redis.cache import ping_redis
 from judge.bootstrap.code_roots import open_roots
 from judge.bootstrap.corpus import open_search

@@ -9,8 +9,7 @@ import pytest_asyncio
 from aiohttp import web
 
 from judge.adapters.embedders.gemini import gemini_embedder
-from judge.adapters.models.gemini_client import GeminiClient
-from judge.adapters.models.gemini_model import GeminiService
+from judge.adapters.models.gemini import GeminiClient, GeminiService
 from judge.adapters.models.remote import RemoteModel
 from judge.bootstrap.services import open_services
 from judge.settings import Settings

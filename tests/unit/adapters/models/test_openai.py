@@ -12,9 +12,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from judge.adapters.models.openai_client import open_client, served_models
-from judge.adapters.models.openai_model import MAX_BODY_BYTES, OpenaiService
-from judge.adapters.models.openai_request import MAX_OUTPUT_TOKENS
+from judge.adapters.models.openai import (
+    MAX_BODY_BYTES,
+    MAX_OUTPUT_TOKENS,
+    OpenaiService,
+    open_client,
+    served_models,
+)
 from judge.adapters.models.remote import RemoteModel
 from judge.errors import ConfigurationError, ContentBlocked, JudgeError, ModelUnavailable
 from judge.judging.prompts import DEFAULT_PERSONAS
@@ -37,11 +41,13 @@ PROMPT = Prompt(
 class ChatBench:
     """A model over a fake server, and its journal."""
 
-    def __init__(self, client, fake: ChatServer, name: str, key: str) -> None:
+    def __init__(self, client, fake: ChatServer, base_url: str, name: str, key: str) -> None:
         self.fake = fake
         self.journal = RecordingJournal()
         service = OpenaiService(
             client,
+            self.journal,
+            base_url,
             name=f"openai:{name}",
             served_name=name,
             api_key=key,
@@ -65,7 +71,7 @@ async def on_bench(*, name="tiny", key="", base_url="", **options) -> AsyncItera
         ChatServer(**options) as fake,
         open_client(base_url or fake.base_url) as client,
     ):
-        yield ChatBench(client, fake, name, key)
+        yield ChatBench(client, fake, base_url or fake.base_url, name, key)
 
 
 @pytest.fixture

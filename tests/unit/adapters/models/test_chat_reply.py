@@ -1,4 +1,4 @@
-"""Parses the responses of chat completions, without a server."""
+"""What a server of chat completions sends becomes a reply, without a server."""
 
 import json
 import time
@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.adapters.models.failure import MAX_RETRY_AFTER_S
-from judge.adapters.models.openai_wire import ChatDraft, event_failure, is_blocked, refusal
+from judge.adapters.models.chat_reply import ChatDraft
 from judge.errors import ContentBlocked
 from judge.types.replies import ModelReply, Usage
 
@@ -59,10 +58,10 @@ def test_each_finish_reason_is_mapped(reason, finish):
 
 def test_parts_are_joined_without_the_thoughts():
     thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
-    parts = [thought, {"type": "text", "text": "a "}, {"type": "text", "text": "b"}]
+    parts = [thought, {"type": "text", "text": '{"a": '}, {"type": "text", "text": "1}"}]
     message = {"role": "assistant", "content": parts}
-    assert read({"choices": [{"delta": message}]}, said("c", "stop")).text == "a bc"
-    assert read({"choices": [{"message": message}]}).text == "a b"
+    assert read({"choices": [{"delta": message}]}, said(" ", "stop")).text == '{"a": 1}'
+    assert read({"choices": [{"message": message}]}).text == '{"a": 1}'
 
 
 @pytest.mark.parametrize("events", [[], [{}], [{"choices": []}], [said(" \n", "stop")]])
@@ -139,44 +138,98 @@ def test_usage_counts_thinking_beside_what_was_written(told, usage):
 @pytest.mark.parametrize("escaped", [r"\ud83d\ude00", r"\uD83D\uDE00"])
 def test_character_whose_halves_come_in_two_events_is_read(escaped):
     draft = ChatDraft()
-    for piece in ("a " + escaped[:6], "", escaped[6:] + r" \\ud83d"):
+    for piece in ("{ " + escaped[:6], "", escaped[6:] + r" \\ud83d"):
         draft.add(json.dumps(said("@")).replace("@", piece))
         draft.text.encode()
-    assert draft.text == "a \N{GRINNING FACE} \\ud83d"
+    assert draft.text == "{ \N{GRINNING FACE} \\ud83d"
 
 
-@pytest.mark.parametrize(
-    ("pieces", "text"),
-    [
-        ([r"a\ude00", "b"], "a\N{REPLACEMENT CHARACTER}b"),
-        ([r"a\ud83d", "b"], "ab"),
-        ([r"a\ud83d", r"\ud83d\ude00"], "a\N{GRINNING FACE}"),
-    ],
-)
-def test_half_a_character_costs_no_reply(pieces, text):
-    draft = ChatDraft()
-    for piece in pieces:
-        draft.add(json.dumps(said("@")).replace("@", piece))
-    assert draft.text == text
+def test_half_a_character_costs_no_reply():
+    lost = "\N{REPLACEMENT CHARACTER}"
+    for pieces, text in (
+        ([r"{\ude00", "b"], f"{{{lost}b"),
+        ([r"{\ud83d", "b"], f"{{{lost}b"),
+        ([r"{\ud83d", r"\ud83d\ude00"], f"{{{lost}\N{GRINNING FACE}"),
+    ):
+        draft = ChatDraft()
+        for piece in pieces:
+            draft.add(json.dumps(said("@")).replace("@", piece))
+        assert draft.text == text, pieces
+
+
+THOUGHT = [
+    ('<think>\nDoes {"a": 1} fit?\n</think>\n\n{"b": 2}', '{"b": 2}'),
+    (" <think></think>{}", "{}"),
+    ("Cold for three weeks.\n</think>\n{}", "{}"),
+    ("<think>a</think>\n<think>b</think>\n{}", "{}"),
+    ("<think>a<think>b</think>c</think>{}", "{}"),
+    ("<THINKING>Cold.</THINKING>{}", "{}"),
+    ("<thought>a</thought>{}", "{}"),
+    ("<reasoning>a</reasoning>```json\n{}\n```", "```json\n{}\n```"),
+    ("[THINK]a[/THINK]{}", "{}"),
+    (
+        "<|channel|>analysis<|message|>Cold.<|end|><|start|>assistant<|channel|>final<|message|>{}",
+        "{}",
+    ),
+    ("<|channel|>final <|constrain|>json<|message|>{}<|return|>", "{}"),
+    ("{}<|im_end|>", "{}"),
+    ("{}</s>\n", "{}"),
+    ('{"draft": </think>{"b": 2}', '{"b": 2}'),
+]
+
+
+def test_thinking_and_stop_tokens_are_not_the_reply_however_the_text_is_cut():
+    for written, text in THOUGHT:
+        for size in (1, 4, len(written)):
+            draft, told = ChatDraft(), [""]
+            for at in range(0, len(written), size):
+                draft.add(json.dumps(said(written[at : at + size])))
+                told.append(draft.text)
+            assert draft.reply("m").text == text, (written, size)
+            assert all("Cold" not in one for one in told), (written, size)
+            assert draft.repairs or text == written, written
 
 
 @pytest.mark.parametrize(
     ("written", "text"),
     [
-        ('<think>\nDoes {"a": 1} fit?\n</think>\n\n{"b": 2}', '{"b": 2}'),
-        (" <think></think>{}", "{}"),
         ("<think>and so on without end", ""),
         ('{"a": "<think>no</think>"}', '{"a": "<think>no</think>"}'),
-        ("<thinking>", "<thinking>"),
+        ("I cannot answer.", "I cannot answer."),
     ],
 )
-def test_thoughts_in_front_of_a_reply_are_not_its_text(written, text):
+def test_what_is_no_thinking_stays(written, text):
     assert read(said(written, "stop")).text == text
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_reply_in_the_field_of_the_thinking_is_found_where_the_content_is_empty(name):
+    draft = ChatDraft()
+    draft.add(json.dumps(said("", **{name: 'So: {"a": 1}'})))
+    draft.add(json.dumps(said(finish="stop")))
+
+    assert draft.reply("m").text == '{"a": 1}'
+    assert draft.repairs == {"reasoning"}
+
+
+def test_whole_text_that_is_repeated_in_the_last_event_counts_once():
+    whole = {"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}
+
+    assert read(said("{}"), whole).text == "{}"
+
+
+@pytest.mark.parametrize("written", ['{"a": 1' + "0" * 200, "{" + "\n" * 500, "{" + "ab" * 6001])
+def test_reply_without_end_is_cut_off_as_truncated(written):
+    draft = ChatDraft()
+    draft.add(json.dumps(said(written)))
+
+    assert draft.is_complete
+    assert draft.reply("m").finish == "truncated"
 
 
 @given(st.text(alphabet="<think>/ {}"), st.integers(1, 9))
 def test_thoughts_are_separated_for_any_split_into_events(thought, size):
-    written = f" <think>{thought.replace('</think>', '')}</think>{{}}"
+    written = f" <think>{thought.replace('</think>', '').replace('{', '')}</think>{{}}"
     parts = [written[at : at + size] for at in range(0, len(written), size)]
 
     assert read(*map(said, parts)).text == "{}"
@@ -206,57 +259,3 @@ def test_any_event_raises_only_expected_errors(events):
     except (ContentBlocked, ValueError):
         return
     assert reply.text or reply.finish != "stop"
-
-
-@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
-def test_transient_errors_are_retryable(status):
-    assert refusal(status, {}, "7", 0.0).retry_after_s == 7.0
-
-
-@pytest.mark.parametrize(
-    ("status", "error", "hint"),
-    [
-        (400, {"error": {"message": "no"}}, "check JUDGE_MODEL"),
-        (401, {}, "check JUDGE_OPENAI_API_KEY"),
-        (403, None, "check JUDGE_OPENAI_API_KEY"),
-        (404, {"error": {"message": "model 'x' not found"}}, "JUDGE_MODEL names no model"),
-        (404, {"detail": "Not Found"}, "no chat completions at JUDGE_OPENAI_BASE_URL"),
-        (404, None, "no chat completions at JUDGE_OPENAI_BASE_URL"),
-        (405, None, "no chat completions at JUDGE_OPENAI_BASE_URL"),
-        (307, None, "JUDGE_OPENAI_BASE_URL leads to a redirect"),
-    ],
-)
-def test_refusal_is_not_retryable_and_says_what_to_do(status, error, hint):
-    failure = refusal(status, error, "", 0.0)
-
-    assert not failure.may_retry
-    assert hint in failure.hint
-
-
-@pytest.mark.parametrize(
-    ("error", "status", "may_retry"),
-    [
-        ({"code": 429, "message": "slow down"}, 429, True),
-        ({"code": 401}, 401, False),
-        ({"code": "weird"}, 0, True),
-        ("Unexpected endpoint", 0, True),
-    ],
-)
-def test_error_in_mid_stream_counts_as_its_status(error, status, may_retry):
-    failure = event_failure(error, 0.0)
-
-    assert (failure.status, failure.may_retry) == (status, may_retry)
-
-
-@given(st.integers(300, 599), JSON_VALUES, st.text())
-def test_every_refusal_is_a_failure_with_a_bounded_wait(status, error, header):
-    failure = refusal(status, error, header, 0.0)
-
-    assert failure.retry_after_s is None or 0 <= failure.retry_after_s <= MAX_RETRY_AFTER_S
-    assert failure.may_retry == (failure.hint == "")
-
-
-@given(JSON_VALUES)
-def test_any_error_body_is_parsed_or_ignored(error):
-    assert event_failure(error, 0.0).reason
-    assert not is_blocked(error)

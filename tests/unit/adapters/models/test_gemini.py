@@ -13,8 +13,7 @@ import pytest
 import pytest_asyncio
 from google.genai import types
 
-from judge.adapters.models.gemini_client import GeminiClient
-from judge.adapters.models.gemini_model import MAX_OUTPUT_TOKENS, GeminiService
+from judge.adapters.models.gemini import MAX_OUTPUT_TOKENS, GeminiClient, GeminiService
 from judge.adapters.models.remote import BACKOFF_S, RemoteModel
 from judge.errors import ContentBlocked, JudgeError, ModelUnavailable
 from judge.ports import ignore_text
@@ -86,7 +85,13 @@ class Bench:
         self.listens = False
         self.journal = RecordingJournal()
         self.client = GeminiClient(key, base_url or fake.base_url)
-        service = GeminiService(self.client, model="gemini-3.8-flash", reply_schema=SCHEMA)
+        service = GeminiService(
+            self.client,
+            self.journal,
+            model="gemini-3.8-flash",
+            reply_schema=SCHEMA,
+            thinking="low",
+        )
         self.model = RemoteModel(service, self.journal, sleep=self.waits, jitter=lambda: 0.5)
 
     def forget(self) -> None:
