@@ -35,8 +35,8 @@ COMPARED_PAGES = 100
 MAX_IDF = 6.0
 """IDFs run from 0 to this whatever the number of pages, so that thresholds stay valid."""
 
-IndexedWord = tuple[str, int, bool]
-"""The stem of a word, its row in the word vectors (0 for none), and whether it is searched for:
+IndexedWord = tuple[str, bytes, bool]
+"""The stem of a word, its row in the word vectors (empty for none), and whether it is searched for:
 it occurs in some page and says something about a subject."""
 
 
