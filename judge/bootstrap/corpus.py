@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from judge.adapters.files.document_files import LocalFiles
 from judge.adapters.files.pdf_text import pdf_text
-from judge.adapters.index.qdrant.factory import open_qdrant
+from judge.adapters.index.extras import open_qdrant, open_vectors
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
-from judge.adapters.index.vectors.factory import open_vectors
 from judge.adapters.system_clock import SystemClock
 from judge.errors import ConfigurationError
 from judge.library.indexing.indexer import DocumentIndexer

@@ -5,10 +5,13 @@ from pathlib import Path
 
 import httpx
 
-from judge.adapters.embedders.batches import PASSAGES_TIMEOUT_S
-from judge.adapters.embedders.cohere import cohere_embedder
-from judge.adapters.embedders.gemini import gemini_embedder
 from judge.adapters.embedders.query_cache import QueryVectorCache
+from judge.adapters.embedders.services import (
+    PASSAGES_TIMEOUT_S,
+    cohere_embedder,
+    gemini_embedder,
+    openai_embedder,
+)
 from judge.adapters.models.gemini import GeminiClient
 from judge.bootstrap.models import open_gemini, open_openai
 from judge.errors import ConfigurationError, MissingKey
@@ -78,8 +81,6 @@ def _cached(embedder: Embedder, clock: Clock, stack: AsyncExitStack) -> Embedder
 
 def _open_openai_embedder(model: str, settings: Settings, stack: AsyncExitStack) -> Embedder:
     """The embedder *model* at JUDGE_OPENAI_BASE_URL; raises ConfigurationError."""
-    from judge.adapters.embedders.openai import openai_embedder  # noqa: PLC0415 - as in models.py
-
     if not settings.openai_base_url:
         raise ConfigurationError(
             f"JUDGE_EMBEDDER=openai:{model} needs an address. Set JUDGE_OPENAI_BASE_URL, as in "

@@ -10,9 +10,7 @@ import httpx
 import pytest
 from aiohttp import web
 
-from judge.adapters.embedders.cohere import cohere_embedder
-from judge.adapters.embedders.gemini import gemini_embedder
-from judge.adapters.embedders.openai import openai_embedder
+from judge.adapters.embedders.services import cohere_embedder, gemini_embedder, openai_embedder
 from judge.adapters.embedders.static_model import StaticEmbedder
 from judge.adapters.models.gemini import GeminiClient
 from judge.adapters.models.openai import open_client
@@ -57,7 +55,9 @@ async def openai(_) -> AsyncIterator[EmbedderUnderTest]:
     async with serving(embeddings) as (url, sent, break_service):
         client = open_client(f"{url}/v1")
         yield EmbedderUnderTest(
-            openai_embedder(client, "tiny", "", sleep=no_sleep), break_service, sent
+            openai_embedder(client, f"{url}/v1", "tiny", "", sleep=no_sleep),
+            break_service,
+            sent,
         )
         await client.aclose()
 
@@ -171,18 +171,20 @@ async def test_failure_raises_embedder_unavailable_without_the_text(world):
 
 async def test_unusable_proxy_raises_embedder_unavailable(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:99999")
-    async with open_client("http://models.example/v1") as client:
+    url = "http://models.example/v1"
+    async with open_client(url) as client:
         with pytest.raises(EmbedderUnavailable):
-            await openai_embedder(client, "tiny", "", sleep=no_sleep).embed_query("boiler")
+            await openai_embedder(client, url, "tiny", "", sleep=no_sleep).embed_query("boiler")
 
 
 @pytest.mark.parametrize("text", ["boiler", "\udcff"])
 @pytest.mark.parametrize("service", ["openai", "gemini", "cohere"])
 async def test_key_that_no_header_can_hold_raises_embedder_unavailable(service, text):
-    async with httpx.AsyncClient() as plain, open_client("http://127.0.0.1:9/v1") as client:
+    url = "http://127.0.0.1:9/v1"
+    async with httpx.AsyncClient() as plain, open_client(url) as client:
         google = GeminiClient("sk‑1", "http://127.0.0.1:9")
         embedder = {
-            "openai": lambda: openai_embedder(client, "tiny", "sk‑1", sleep=no_sleep),
+            "openai": lambda: openai_embedder(client, url, "tiny", "sk‑1", sleep=no_sleep),
             "gemini": lambda: gemini_embedder(google, sleep=no_sleep),
             "cohere": lambda: cohere_embedder(plain, "sk‑1", sleep=no_sleep),
         }[service]()

@@ -5,7 +5,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
-from judge.adapters.embedders.gemini import DIMENSIONS
+from judge.adapters.embedders.services import GEMINI_DIMENSIONS
 from tests.fakes.embedder import subjects_of
 
 
@@ -36,7 +36,7 @@ class EmbeddingServer:
         if self.is_down:
             return 400, {"error": {"code": 400, "message": "no", "status": "X"}}
         self.texts += texts
-        vectors = [subjects_of(text) + [0.0] * (DIMENSIONS - 4) for text in texts]
+        vectors = [subjects_of(text) + [0.0] * (GEMINI_DIMENSIONS - 4) for text in texts]
         return 200, {"embeddings": [{"values": vector} for vector in vectors]}
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:

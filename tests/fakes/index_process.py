@@ -12,9 +12,9 @@ import signal
 import sys
 from pathlib import Path
 
+from judge.adapters.index.extras import open_vectors
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
-from judge.adapters.index.vectors.factory import open_vectors
 from judge.adapters.system_clock import SystemClock
 from judge.errors import IndexUnavailable
 from judge.ports import VectorStorage, WritableIndex

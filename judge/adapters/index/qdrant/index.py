@@ -1,8 +1,9 @@
 """The index for several machines: one Qdrant collection, searched by words and by meaning.
 
 Words are our own BM25 sparse vectors; meaning, with an embedder, is dense vectors. Both are
-searched under the same filter and fused by reciprocal rank fusion. `points.py` converts passages
-and scopes, `writer.py` writes.
+searched under the same filter and fused by reciprocal rank fusion. All that filters is
+lower-case payload of its own, so that the server's indexes and the client's local mode agree;
+`passage` is the stored passage. `writer.py` writes.
 """
 
 import asyncio
@@ -11,21 +12,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID, uuid5
 
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
-from qdrant_client.models import Filter
+from qdrant_client.models import FieldCondition, Filter, MatchAny, MatchPhrase, MatchValue
 
 from judge.adapters.embedders.query_cache import WORDS_ONLY
-from judge.adapters.index.qdrant import points
-from judge.adapters.index.qdrant.points import TERMS_VECTOR, TEXT_VECTOR, Condition, equals
+from judge.adapters.index.stored import PASSAGE, RECORD
 from judge.errors import EmbedderUnavailable, IndexUnavailable
 from judge.ports import Embedder, NameKind
 from judge.text import bm25
 from judge.text.relevance import Requirement, idf, requirement
 from judge.types.search import (
     EVERYWHERE,
+    AnyOf,
+    Clause,
     CollectionStats,
     Hit,
     IndexedDocument,
@@ -33,6 +36,8 @@ from judge.types.search import (
     Scope,
     SearchQuery,
     SearchResults,
+    ancestors,
+    document_key,
     fold_name,
 )
 
@@ -47,6 +52,30 @@ MAX_NAMES = 10_000
 
 PAGE = 1_000
 """Documents read in one request."""
+
+TEXT_VECTOR = "text"
+"""The BM25 weights of a passage's terms, but for their IDF, which comes with the query."""
+
+TERMS_VECTOR = "terms"
+"""1 for each term, so that the weights of a query's terms in a passage can be added up."""
+
+_NAMESPACE = UUID("9d2b1f5e-54a4-4a0e-8d0e-6b7f3a2c9e11")
+
+KEYWORDS = (
+    "id",
+    "key",
+    "collection",
+    "document",
+    "folder",
+    "folders",
+    "tag",
+    "terms",
+    "first",
+    "spelling",
+)
+"""Payload fields that are matched exactly."""
+
+Condition = models.Condition
 
 _FIELD_OF = {"document": "document", "folder": "folders", "tag": "tag"}
 
@@ -71,9 +100,9 @@ class QdrantIndex:
                 return SearchResults()
             vector, warnings = await self._query_vector(query)
             scope_filter = _narrowed(
-                points.scope_filter(scope),
-                [points.has_terms(bm25.terms_of(phrase)) for phrase in query.phrases],
-                [points.has_terms(bm25.terms_of(word)) for word in query.excluded],
+                filter_of(scope),
+                [has_terms(bm25.terms_of(phrase)) for phrase in query.phrases],
+                [has_terms(bm25.terms_of(word)) for word in query.excluded],
             )
             candidates = max(limit + offset, CANDIDATES)
             prefetches, total = await self._by_words(query, scope_filter, candidates)
@@ -98,12 +127,12 @@ class QdrantIndex:
         if not position.isdecimal():
             return ()
         first, last = max(0, int(position) - before), int(position) + after
-        ids = [points.point_id(f"{document}:{number}") for number in range(first, last + 1)]
+        ids = [point_id(f"{document}:{number}") for number in range(first, last + 1)]
         with translated_errors(self.address):
             if not await self._exists():
                 return ()
             records = await self.client.retrieve(COLLECTION, ids, with_payload=True)
-        passages = sorted((points.to_passage(p.payload) for p in records), key=lambda p: p.position)
+        passages = sorted((to_passage(p.payload) for p in records), key=lambda p: p.position)
         is_there = any(fold_name(passage.id) == fold_name(passage_id) for passage in passages)
         return tuple(passages) if is_there else ()
 
@@ -141,7 +170,7 @@ class QdrantIndex:
                 batch, page = await self.client.scroll(
                     COLLECTION, firsts, limit=PAGE, offset=page, with_payload=["record"]
                 )
-                records += [points.to_record(point.payload) for point in batch]
+                records += [to_record(point.payload) for point in batch]
                 if page is None:
                     break
         return tuple(sorted(records, key=lambda record: record.path))
@@ -151,13 +180,13 @@ class QdrantIndex:
         with translated_errors(self.address):
             if not await self._exists():
                 return ()
-            counts = await self._facet(_FIELD_OF[kind], points.scope_filter(scope))
+            counts = await self._facet(_FIELD_OF[kind], filter_of(scope))
         return tuple(sorted(counts))
 
     async def contains(self, scope: Scope) -> bool:
         """See `Catalogue.contains`."""
         with translated_errors(self.address):
-            return await self._exists() and bool(await self._count(points.scope_filter(scope)))
+            return await self._exists() and bool(await self._count(filter_of(scope)))
 
     async def _exists(self) -> bool:
         """Whether anything was ever indexed; cached once true."""
@@ -182,7 +211,7 @@ class QdrantIndex:
     ) -> tuple[list[models.Prefetch], int]:
         """What ranks the relevant passages by words, and how many these are."""
         counts = Counter(bm25.terms_of(" ".join(query.words + query.phrases)))
-        idf_filter = points.scope_filter(query.idf_scope)
+        idf_filter = filter_of(query.idf_scope)
         total, *found = await asyncio.gather(
             self._count(idf_filter),
             *(self._count(_narrowed(idf_filter, [equals("terms", term)])) for term in counts),
@@ -193,7 +222,7 @@ class QdrantIndex:
             required = requirement(frequencies, total)
             if required is None or not await self._is_any_relevant(required, scope_filter):
                 return [], 0
-            relevant = _narrowed(scope_filter, [points.has_any_term(required.selective)])
+            relevant = _narrowed(scope_filter, [has_any_term(required.selective)])
         weights = {
             bm25.term_id(term): bm25.query_term_weight(count)
             * idf(frequencies[term], max(total, 1))
@@ -227,7 +256,7 @@ class QdrantIndex:
         response = await self.client.query_points(
             COLLECTION, query=fused, prefetch=prefetches, limit=limit, offset=offset
         )
-        return tuple(Hit(points.to_passage(p.payload), p.score) for p in response.points)
+        return tuple(Hit(to_passage(p.payload), p.score) for p in response.points)
 
     async def _count(self, matching: Filter) -> int:
         return (await self.client.count(COLLECTION, matching)).count
@@ -267,3 +296,85 @@ def translated_errors(address: str) -> Iterator[None]:
 def _narrowed(base: Filter, must: list[Condition], must_not: Sequence[Condition] = ()) -> Filter:
     conditions: tuple[Any, Any] = base.must or (), base.must_not or ()
     return Filter(must=[*conditions[0], *must], must_not=[*conditions[1], *must_not])
+
+
+def point_id(passage_id: str) -> str:
+    """The point id of a passage, a UUID, since Qdrant takes only those and numbers."""
+    return str(uuid5(_NAMESPACE, fold_name(passage_id)))
+
+
+def payload_of(
+    passage: Passage, record: IndexedDocument | None, terms: list[str]
+) -> dict[str, Any]:
+    """The payload of *passage*; only a document's first passage gets the *record*."""
+    values: dict[str, Any] = {
+        "id": fold_name(passage.id),
+        "key": document_key(passage.collection, passage.document_id),
+        "collection": fold_name(passage.collection),
+        "spelling": passage.collection,
+        "document": fold_name(passage.document_id),
+        "folder": f"/{fold_name(passage.folder)}",
+        "folders": ancestors(passage.folder),
+        "tag": [fold_name(tag) for tag in passage.tags],
+        "terms": sorted(set(terms)),
+        "stems": " ".join(terms),
+        "passage": PASSAGE.dump_python(passage, mode="json"),
+    }
+    if passage.modified:
+        values["modified"] = passage.modified.isoformat()
+    if record:
+        values |= {"first": "1", "record": RECORD.dump_python(record, mode="json")}
+    return values
+
+
+def to_passage(values: dict[str, Any] | None) -> Passage:
+    """The passage as it was indexed."""
+    return PASSAGE.validate_python((values or {})["passage"])
+
+
+def to_record(values: dict[str, Any] | None) -> IndexedDocument:
+    """The metadata of the document whose first passage this is."""
+    return RECORD.validate_python((values or {})["record"])
+
+
+def equals(name: str, value: str) -> FieldCondition:
+    """Matches payload *name* that equals, or contains, *value*."""
+    return FieldCondition(key=name, match=MatchValue(value=value))
+
+
+def has_terms(terms: Sequence[str]) -> Condition:
+    """Matches passages with the word or the phrase of *terms*."""
+    if len(terms) == 1:
+        return equals("terms", terms[0])
+    return FieldCondition(key="stems", match=MatchPhrase(phrase=" ".join(terms)))
+
+
+def has_any_term(terms: Sequence[str]) -> FieldCondition:
+    """Matches passages with at least one of *terms*."""
+    return FieldCondition(key="terms", match=MatchAny(any=list(terms)))
+
+
+def filter_of(scope: Scope) -> Filter:
+    """Matches the passages in *scope*."""
+    return Filter(
+        must=[_clause(clause) for clause in scope.clauses if not clause.is_excluded],
+        must_not=[_clause(clause) for clause in scope.clauses if clause.is_excluded],
+    )
+
+
+def _clause(clause: Clause | AnyOf) -> Condition:
+    """Matches the passages that fulfil *clause*, whether or not it is excluded."""
+    if isinstance(clause, AnyOf):
+        return Filter(should=[filter_of(scope) for scope in clause.scopes])
+    if clause.kind == "modified":
+        between = models.DatetimeRange(gte=clause.after, lt=clause.before)
+        return FieldCondition(key="modified", range=between)
+    values = [fold_name(value) for value in clause.values]
+    if clause.kind != "folder":
+        return FieldCondition(key=clause.kind, match=MatchAny(any=values))
+    if not clause.is_recursive:
+        rooted = [f"/{value}" for value in values]
+        return FieldCondition(key="folder", match=MatchAny(any=rooted))
+    # Every passage is in or below the root.
+    below = FieldCondition(key="folders", match=MatchAny(any=values))
+    return Filter() if "" in values else below

@@ -12,10 +12,18 @@ from typing import Any, Self
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.models import Filter, FilterSelector, MatchAny, PointStruct
 
-from judge.adapters.embedders.passage_text import embedded_text
-from judge.adapters.index.qdrant import points
-from judge.adapters.index.qdrant.index import COLLECTION, sparse, translated_errors, vector_names
-from judge.adapters.index.qdrant.points import TERMS_VECTOR, TEXT_VECTOR
+from judge.adapters.index.qdrant.index import (
+    COLLECTION,
+    KEYWORDS,
+    TERMS_VECTOR,
+    TEXT_VECTOR,
+    payload_of,
+    point_id,
+    sparse,
+    translated_errors,
+    vector_names,
+)
+from judge.adapters.index.stored import embedded_text
 from judge.errors import ConfigurationError
 from judge.ports import Embedder
 from judge.text import bm25
@@ -107,7 +115,7 @@ class QdrantWriter:
         await self.client.create_collection(
             COLLECTION, vectors_config=dense, sparse_vectors_config=words
         )
-        indexes: dict[str, Any] = dict.fromkeys(points.KEYWORDS, models.PayloadSchemaType.KEYWORD)
+        indexes: dict[str, Any] = dict.fromkeys(KEYWORDS, models.PayloadSchemaType.KEYWORD)
         indexes["modified"] = models.PayloadSchemaType.DATETIME
         indexes["stems"] = models.TextIndexParams(
             type=models.TextIndexType.TEXT,
@@ -134,10 +142,8 @@ class QdrantWriter:
             }
             if vectors and self.embedder:
                 vector[self.embedder.name] = vectors[position]
-            payload = points.payload(passage, record, terms)
-            structs.append(
-                PointStruct(id=points.point_id(passage.id), vector=vector, payload=payload)
-            )
+            payload = payload_of(passage, record, terms)
+            structs.append(PointStruct(id=point_id(passage.id), vector=vector, payload=payload))
         return structs
 
 

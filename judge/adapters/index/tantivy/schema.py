@@ -10,8 +10,7 @@ from typing import Literal
 
 import tantivy
 
-from judge.adapters.embedders.passage_text import embedded_text, text_key
-from judge.adapters.index.stored import PASSAGE, RECORD
+from judge.adapters.index.stored import PASSAGE, RECORD, embedded_text, text_key
 from judge.text.identifiers import identifier_parts
 from judge.text.unspaced import searchable
 from judge.types.search import (

@@ -5,8 +5,13 @@ import httpx
 import pytest
 from aiohttp import web
 
-from judge.adapters.embedders import cohere, gemini
-from judge.adapters.embedders.batches import BACKOFF_S, MAX_WAIT_S, PASSAGES_ATTEMPTS
+from judge.adapters.embedders.services import (
+    BACKOFF_S,
+    MAX_WAIT_S,
+    PASSAGES_ATTEMPTS,
+    cohere_embedder,
+    gemini_embedder,
+)
 from judge.adapters.models.gemini import GeminiClient
 from judge.errors import EmbedderUnavailable
 
@@ -42,39 +47,23 @@ class FakeCohere:
     @asynccontextmanager
     async def embedder(self):
         async with httpx.AsyncClient(transport=httpx.MockTransport(self.answer)) as client:
-            yield cohere.cohere_embedder(client, "secret", sleep=self.sleeps)
+            yield cohere_embedder(client, "secret", sleep=self.sleeps)
 
 
-async def test_cohere_passages_are_embedded_in_order_and_in_batches():
+async def test_cohere_is_told_the_purpose_and_sent_batches_in_order():
     fake = FakeCohere()
-    texts = ["x" * n for n in range(1, cohere.BATCH_TEXTS + 6)]
+    texts = ["x" * n for n in range(1, 96 + 6)]
 
     async with fake.embedder() as embedder:
         vectors = await embedder.embed_passages(texts)
-
-    assert [vector[0] for vector in vectors] == [float(len(text)) for text in texts]
-    assert [len(request["texts"]) for request in fake.requests] == [cohere.BATCH_TEXTS, 5]
-    assert {request["input_type"] for request in fake.requests} == {"search_document"}
-    assert fake.requests[0]["output_dimension"] == cohere.DIMENSIONS
-    assert fake.keys[0] == "Bearer secret"
-
-
-async def test_cohere_query_has_the_input_type_of_queries():
-    fake = FakeCohere()
-
-    async with fake.embedder() as embedder:
         assert await embedder.embed_query("abc") == [3.0, 1.0]
 
-    assert fake.requests[0]["input_type"] == "search_query"
-
-
-async def test_no_texts_send_no_request():
-    fake = FakeCohere()
-
-    async with fake.embedder() as embedder:
-        assert await embedder.embed_passages([]) == []
-
-    assert fake.requests == []
+    assert [vector[0] for vector in vectors] == [float(len(text)) for text in texts]
+    assert [len(request["texts"]) for request in fake.requests] == [96, 5, 1]
+    purposes = [request["input_type"] for request in fake.requests]
+    assert purposes == ["search_document", "search_document", "search_query"]
+    assert fake.requests[0]["output_dimension"] == 1024
+    assert fake.keys[0] == "Bearer secret"
 
 
 @pytest.mark.parametrize(
@@ -116,15 +105,16 @@ async def test_retry_after_is_respected_up_to_a_limit(header, wait_s):
     assert fake.sleeps == [wait_s]
 
 
-async def test_persistent_failure_is_reported_with_its_status_without_the_texts():
-    fake = FakeCohere(*[httpx.Response(500, text="secret words")] * 9)
+@pytest.mark.parametrize(("status", "requests"), [(500, PASSAGES_ATTEMPTS), (401, 1)])
+async def test_lasting_failure_is_reported_with_its_status_without_the_texts(status, requests):
+    fake = FakeCohere(*[httpx.Response(status, text="secret words")] * 9)
 
     async with fake.embedder() as embedder:
         with pytest.raises(EmbedderUnavailable) as caught:
             await embedder.embed_passages(["secret words"])
 
-    assert str(caught.value) == "Cohere made no vectors (status 500)."
-    assert len(fake.requests) == PASSAGES_ATTEMPTS
+    assert str(caught.value) == f"Cohere made no vectors (status {status})."
+    assert len(fake.requests) == requests
 
 
 @pytest.mark.parametrize(("wait", "sleeps"), [("1", [1.0]), ("30", [])])
@@ -136,26 +126,6 @@ async def test_query_does_not_wait_for_a_long_retry_after(wait, sleeps):
             await embedder.embed_query("abc")
 
     assert fake.sleeps == sleeps
-
-
-async def test_query_has_fewer_retries_than_passages():
-    fake = FakeCohere(*[httpx.Response(500)] * 9)
-
-    async with fake.embedder() as embedder:
-        with pytest.raises(EmbedderUnavailable):
-            await embedder.embed_query("abc")
-
-    assert len(fake.requests) == 2
-
-
-async def test_refused_key_is_not_retried():
-    fake = FakeCohere(httpx.Response(401))
-
-    async with fake.embedder() as embedder:
-        with pytest.raises(EmbedderUnavailable, match="status 401"):
-            await embedder.embed_passages(["abc"])
-
-    assert len(fake.requests) == 1
 
 
 @pytest.mark.parametrize("vectors", [[[1.0]], [[1.0], []], []])
@@ -204,33 +174,26 @@ class FakeGeminiEmbeddings:
         port = runner.addresses[0][1]
         client = GeminiClient("key", f"http://127.0.0.1:{port}")
         try:
-            yield gemini.gemini_embedder(client, sleep=Sleeps())
+            yield gemini_embedder(client, sleep=Sleeps())
         finally:
             await client.aclose()
             await runner.cleanup()
 
 
-async def test_gemini_passages_are_embedded_in_order_and_in_batches():
+async def test_gemini_is_told_the_purpose_and_sent_batches_in_order():
     fake = FakeGeminiEmbeddings()
-    texts = ["x" * n for n in range(1, gemini.BATCH_TEXTS + 3)]
+    texts = ["x" * n for n in range(1, 100 + 3)]
 
     async with fake.embedder() as embedder:
         vectors = await embedder.embed_passages(texts)
-
-    assert [vector[0] for vector in vectors] == [len(text) for text in texts]
-    assert [len(batch) for batch in fake.requests] == [gemini.BATCH_TEXTS, 2]
-    assert fake.paths[0] == "/v1beta/models/gemini-embedding-001:batchEmbedContents"
-    assert fake.requests[0][0]["taskType"] == "RETRIEVAL_DOCUMENT"
-    assert fake.requests[0][0]["outputDimensionality"] == gemini.DIMENSIONS
-
-
-async def test_gemini_query_has_the_task_type_of_queries():
-    fake = FakeGeminiEmbeddings()
-
-    async with fake.embedder() as embedder:
         assert await embedder.embed_query("abc") == [3, 1]
 
-    assert fake.requests[0][0]["taskType"] == "RETRIEVAL_QUERY"
+    assert [vector[0] for vector in vectors] == [len(text) for text in texts]
+    assert [len(batch) for batch in fake.requests] == [100, 2, 1]
+    assert fake.paths[0] == "/v1beta/models/gemini-embedding-001:batchEmbedContents"
+    assert fake.requests[0][0]["taskType"] == "RETRIEVAL_DOCUMENT"
+    assert fake.requests[2][0]["taskType"] == "RETRIEVAL_QUERY"
+    assert fake.requests[0][0]["outputDimensionality"] == 768
 
 
 async def test_gemini_failure_is_retried_and_a_persistent_one_is_unavailable():
@@ -243,17 +206,9 @@ async def test_gemini_failure_is_retried_and_a_persistent_one_is_unavailable():
     assert len(fake.requests) == 3
 
 
-async def test_unreachable_gemini_is_unavailable():
-    client = GeminiClient("key", "http://127.0.0.1:1")
-
-    with pytest.raises(EmbedderUnavailable, match="Gemini made no vectors"):
-        await gemini.gemini_embedder(client, sleep=Sleeps()).embed_query("abc")
-    await client.aclose()
-
-
 async def test_gemini_that_cannot_be_started_is_unavailable(monkeypatch, tmp_path):
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
-    embedder = gemini.gemini_embedder(GeminiClient("key"), sleep=Sleeps())
+    embedder = gemini_embedder(GeminiClient("key"), sleep=Sleeps())
 
     with pytest.raises(EmbedderUnavailable, match=r"Gemini made no vectors \(FileNotFoundError\)"):
         await embedder.embed_query("abc")

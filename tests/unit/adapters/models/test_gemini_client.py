@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from judge.adapters.embedders.gemini import gemini_embedder
+from judge.adapters.embedders.services import gemini_embedder
 from judge.adapters.models.gemini import GeminiClient, GeminiService
 from judge.adapters.models.remote import RemoteModel
 from judge.bootstrap.services import open_services

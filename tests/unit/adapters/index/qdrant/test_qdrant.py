@@ -4,7 +4,7 @@ import sys
 import pytest
 from qdrant_client import AsyncQdrantClient, models
 
-from judge.adapters.index.qdrant.factory import open_qdrant
+from judge.adapters.index.extras import open_qdrant
 from judge.adapters.index.qdrant.index import COLLECTION, QdrantIndex
 from judge.adapters.index.qdrant.writer import QdrantWriter
 from judge.errors import ConfigurationError, EmbedderUnavailable, IndexUnavailable

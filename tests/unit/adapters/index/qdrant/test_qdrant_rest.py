@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from aiohttp import web
 
-from judge.adapters.index.qdrant.factory import open_qdrant
+from judge.adapters.index.extras import open_qdrant
 from judge.errors import IndexUnavailable
 from judge.library.search.query import parse_query
 from judge.types.search import Clause, Scope

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from judge.adapters.index.vectors.vector_file import VectorFile
+from judge.adapters.index.vectors import VectorFile
 
 THREE = {-5: [3.0, 4.0], 7: [0.0, 0.0], 1 << 62: [0.0, 2.0]}
 

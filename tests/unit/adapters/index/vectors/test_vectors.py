@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from judge.adapters.embedders.passage_text import embedded_text, text_key
+from judge.adapters.index.extras import open_vectors
+from judge.adapters.index.stored import embedded_text, text_key
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
-from judge.adapters.index.vectors.factory import open_vectors
-from judge.adapters.index.vectors.index import BATCH_TEXTS, TOP_HITS
-from judge.adapters.index.vectors.vector_file import VectorFile
+from judge.adapters.index.vectors import BATCH_TEXTS, TOP_HITS, VectorFile
 from judge.adapters.system_clock import SystemClock
 from judge.errors import ConfigurationError, EmbedderUnavailable, IndexUnavailable
 from judge.library.search.query import parse_query
@@ -264,8 +263,7 @@ sys.exit("numpy" in sys.modules)
 
 
 def test_missing_package_is_a_configuration_error(monkeypatch, tmp_path):
-    for name in ("vector_file", "index"):
-        monkeypatch.delitem(sys.modules, f"judge.adapters.index.vectors.{name}", raising=False)
+    monkeypatch.delitem(sys.modules, "judge.adapters.index.vectors", raising=False)
     monkeypatch.setitem(sys.modules, "numpy", None)
 
     with pytest.raises(ConfigurationError, match=r"judge\[vectors\].*pip install numpy"):

@@ -1,24 +1,28 @@
-"""Opens the Qdrant adapters; their package, which `judge[qdrant]` brings, may be missing."""
+"""Opens what `judge[qdrant]` and `judge[vectors]` bring; their packages may be missing."""
 
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
+from judge.adapters.index.tantivy.index import TantivyIndex
+from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.errors import ConfigurationError, InvalidAddress
-from judge.ports import Embedder, SearchEngine
+from judge.ports import Embedder, Journal, SearchEngine
 
 TIMEOUT_S = 5
-"""For one request to the server."""
+"""For one request to the Qdrant server."""
 
 _CREDENTIALS = re.compile(r"//[^/]*@")
 """What no message may show."""
 
+_UNSAFE = re.compile(r"[^\w.-]")
+"""Characters that a file name must not have."""
+
 
 @asynccontextmanager
 async def open_qdrant(
-    url: str,
-    api_key: str | None,
-    embedder: Embedder | None,
+    url: str, api_key: str | None, embedder: Embedder | None
 ) -> AsyncIterator[SearchEngine]:
     """A SearchEngine on the server at *url*; it sends nothing before first use.
 
@@ -54,3 +58,22 @@ async def open_qdrant(
         yield SearchEngine(index, index, QdrantWriter(client, address, embedder))
     finally:
         await client.close()
+
+
+def open_vectors(
+    data_dir: Path, index: TantivyIndex, store: TantivyStore, embedder: Embedder, journal: Journal
+) -> SearchEngine:
+    """A SearchEngine with *embedder*'s vectors in *data_dir*; it reads nothing before first use.
+
+    Raises ConfigurationError when numpy is missing.
+    """
+    try:
+        from judge.adapters.index.vectors import VectorFile, VectorIndex  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            "JUDGE_EMBEDDER is set, but the extra `judge[vectors]` is missing: `pip install numpy` "
+            "brings it. Or set JUDGE_EMBEDDER=none to search the text alone."
+        ) from error
+    file = VectorFile(data_dir / "vectors" / f"{_UNSAFE.sub('_', embedder.name)}.v2")
+    vectors = VectorIndex(index, file, embedder, journal)
+    return SearchEngine(vectors, index, store, vectors)

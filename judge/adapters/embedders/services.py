@@ -1,0 +1,210 @@
+"""Embeds texts by a remote service (Cohere, Gemini, OpenAI's protocol), in batches, with retries.
+
+Services embed queries and passages differently, and are told the purpose. Failures become
+EmbedderUnavailable, without the service's own message, which may repeat the texts.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, Literal
+
+import httpx
+from pydantic import BaseModel, Field, ValidationError
+
+from judge.adapters.models.failure import ModelFailure, failure_of_status
+from judge.adapters.models.gemini import GeminiClient
+from judge.adapters.models.openai import bearer, endpoint
+from judge.errors import EmbedderUnavailable
+
+PASSAGES_ATTEMPTS = 3
+QUERY_ATTEMPTS = 2
+"""Fewer than for passages: somebody is waiting."""
+
+BACKOFF_S = 0.5
+"""Before the second attempt, twice that before the third, unless the service sets a wait."""
+
+MAX_WAIT_S = 20.0
+"""The longest wait before a retry. A query is not retried if the service asks for more than
+QUERY_TIMEOUT_S: it is searched by its words alone."""
+
+PASSAGES_TIMEOUT_S = 30.0
+QUERY_TIMEOUT_S = 3.0
+
+COHERE_MODEL = "embed-v4.0"
+COHERE_DIMENSIONS = 1024
+COHERE_URL = "https://api.cohere.com/v2/embed"
+
+GEMINI_MODEL = "gemini-embedding-001"
+GEMINI_DIMENSIONS = 768
+"""Of 3072: Google's own benchmark loses one point in a hundred, and the index is a quarter."""
+
+Purpose = Literal["passages", "query"]
+Sleep = Callable[[float], Awaitable[None]]
+
+BatchOutcome = list[list[float]] | ModelFailure
+Ask = Callable[[Sequence[str], Purpose], Awaitable[BatchOutcome]]
+"""Asks a service once; whatever it raises counts as a failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchEmbedder:
+    """See `Embedder`: asks a service for vectors, `batch_texts` at a time."""
+
+    name: str
+    min_similarity: float
+    service: str
+    batch_texts: int
+    ask: Ask
+    sleep: Sleep
+
+    async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
+        """See `Embedder.embed_passages`."""
+        vectors: list[list[float]] = []
+        for start in range(0, len(texts), self.batch_texts):
+            vectors += await self._batch(texts[start : start + self.batch_texts], "passages")
+        return vectors
+
+    async def embed_query(self, text: str) -> list[float]:
+        """See `Embedder.embed_query`."""
+        return (await self._batch([text], "query"))[0]
+
+    async def _batch(self, texts: Sequence[str], purpose: Purpose) -> list[list[float]]:
+        attempts = PASSAGES_ATTEMPTS if purpose == "passages" else QUERY_ATTEMPTS
+        attempt = 1
+        while True:
+            outcome = await self._try(texts, purpose)
+            if not isinstance(outcome, ModelFailure):
+                return outcome
+            wait_s = outcome.retry_after_s
+            is_too_long = purpose == "query" and (wait_s or 0.0) > QUERY_TIMEOUT_S
+            if not outcome.may_retry or attempt == attempts or is_too_long:
+                reason = f"status {outcome.status}" if outcome.status else outcome.reason
+                raise EmbedderUnavailable(f"{self.service} made no vectors ({reason}).")
+            await self.sleep(min(BACKOFF_S * attempt if wait_s is None else wait_s, MAX_WAIT_S))
+            attempt += 1
+
+    async def _try(self, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:
+        timeout_s = PASSAGES_TIMEOUT_S if purpose == "passages" else QUERY_TIMEOUT_S
+        try:
+            async with asyncio.timeout(timeout_s):
+                vectors = await self.ask(texts, purpose)
+        except TimeoutError:
+            return ModelFailure("no answer in time")
+        except ValidationError:
+            return ModelFailure("an answer in no known shape")
+        # The connection's errors are many: a key that no header can hold, an unusable proxy.
+        except Exception as error:  # noqa: BLE001
+            return ModelFailure(type(error).__name__)
+        if isinstance(vectors, ModelFailure):
+            return vectors
+        if len(vectors) != len(texts) or not all(vectors):
+            return ModelFailure(f"{len(vectors)} vectors for {len(texts)} texts", may_retry=False)
+        return vectors
+
+
+def cohere_embedder(
+    client: httpx.AsyncClient, api_key: str, *, sleep: Sleep = asyncio.sleep
+) -> BatchEmbedder:
+    """An Embedder by Cohere's v2 API over *client*, which the caller closes."""
+    name = f"{COHERE_MODEL}-{COHERE_DIMENSIONS}"
+    return BatchEmbedder(name, 0.3, "Cohere", 96, partial(_ask_cohere, client, api_key), sleep)
+
+
+def gemini_embedder(client: GeminiClient, *, sleep: Sleep = asyncio.sleep) -> BatchEmbedder:
+    """An Embedder by Gemini over *client*, which the caller closes."""
+    name = f"{GEMINI_MODEL}-{GEMINI_DIMENSIONS}"
+    return BatchEmbedder(name, 0.6, "Gemini", 100, partial(_ask_gemini, client), sleep)
+
+
+def openai_embedder(
+    client: httpx.AsyncClient,
+    base_url: str,
+    model: str,
+    api_key: str,
+    *,
+    sleep: Sleep = asyncio.sleep,
+) -> BatchEmbedder:
+    """An Embedder by *model* at *base_url* over *client*, which the caller closes.
+
+    Models differ; with most that Ollama serves, unrelated texts are below a similarity of 0.5.
+    Batches are small, so that a model on a laptop answers in time.
+    """
+    ask = partial(_ask_openai, client, endpoint(base_url, "embeddings"), model, bearer(api_key))
+    return BatchEmbedder(f"openai-{model}", 0.5, "The server", 64, ask, sleep)
+
+
+class _CohereVectors(BaseModel):
+    vectors: Annotated[list[list[float]], Field(alias="float")]
+
+
+class _CohereReply(BaseModel):
+    embeddings: _CohereVectors
+
+
+async def _ask_cohere(
+    client: httpx.AsyncClient, api_key: str, texts: Sequence[str], purpose: Purpose
+) -> BatchOutcome:
+    body = {
+        "model": COHERE_MODEL,
+        "texts": list(texts),
+        "input_type": "search_document" if purpose == "passages" else "search_query",
+        "embedding_types": ["float"],
+        "output_dimension": COHERE_DIMENSIONS,
+        "truncate": "END",
+    }
+    headers = {"Authorization": f"Bearer {api_key}"}
+    response = await client.post(COHERE_URL, json=body, headers=headers)
+    if not response.is_success:
+        return _failure(response.status_code, response.headers)
+    return _CohereReply.model_validate_json(response.content).embeddings.vectors
+
+
+class _Embedding(BaseModel):
+    index: int
+    embedding: list[float]
+
+
+class _OpenaiReply(BaseModel):
+    data: list[_Embedding]
+
+
+async def _ask_openai(
+    client: httpx.AsyncClient,
+    address: str,
+    model: str,
+    headers: dict[str, str],
+    texts: Sequence[str],
+    _purpose: Purpose,
+) -> BatchOutcome:
+    """The vectors of *texts*; the protocol has no field for the purpose."""
+    body = {"model": model, "input": list(texts), "encoding_format": "float"}
+    response = await client.post(address, json=body, headers=headers)
+    if not response.is_success:
+        return _failure(response.status_code, response.headers)
+    reply = _OpenaiReply.model_validate_json(response.content)
+    return [item.embedding for item in sorted(reply.data, key=lambda item: item.index)]
+
+
+async def _ask_gemini(client: GeminiClient, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:
+    sdk = await client.open()
+    from google.genai import errors, types  # noqa: PLC0415 - takes a second
+
+    config = types.EmbedContentConfig(
+        task_type="RETRIEVAL_DOCUMENT" if purpose == "passages" else "RETRIEVAL_QUERY",
+        output_dimensionality=GEMINI_DIMENSIONS,
+    )
+    contents: Any = list(texts)
+    try:
+        reply = await sdk.aio.models.embed_content(
+            model=GEMINI_MODEL, contents=contents, config=config
+        )
+    except errors.APIError as error:
+        return _failure(error.code, getattr(error.response, "headers", {}))
+    return [list(embedding.values or ()) for embedding in reply.embeddings or ()]
+
+
+def _failure(status: int, headers: Any) -> ModelFailure:
+    return failure_of_status(status, "", [headers.get("Retry-After") or ""], time.time())

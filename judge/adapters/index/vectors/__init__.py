@@ -1,1 +1,0 @@
-"""Vectors beside the embedded index: `judge[vectors]`."""
