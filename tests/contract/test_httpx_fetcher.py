@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.adapters.web.downloads import CHUNKS_PER_TURN, MAX_CHUNKS
 from judge.adapters.web.fetcher import MAX_CONNECTIONS, HttpxFetcher
-from judge.adapters.web.safe_addresses import MAX_INTERIM_REPLIES
 from judge.errors import FetchError
 from judge.types.references import NotModified, Page, Validators
 from tests.fakes.network import (
@@ -55,48 +53,6 @@ async def test_slow_reply_ends_at_the_deadline(fetcher, site, path):
     assert await refusal_reason(fetcher, site.url("/"), timeout_s=0.3) == "timeout"
     assert time.monotonic() - start < 10  # the whole page would take twenty
     assert path == "/" or site.hits["/"] == 0
-
-
-def in_pieces(body: bytes, size: int) -> Reply:
-    """*body* in chunks of *size* bytes, sent all at once."""
-    parts = [body[start : start + size] for start in range(0, len(body), size)]
-    chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
-    return Reply(raw=head + chunks + b"0\r\n\r\n")
-
-
-async def test_page_in_tiny_chunks_does_not_block_the_event_loop(fetcher, site):
-    turns = 0
-
-    async def count_iterations() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    counting = asyncio.create_task(count_iterations())
-    page = await fetcher.fetch(site.script("/", in_pieces(b"x" * MAX_CHUNKS, 1)), timeout_s=20)
-    counting.cancel()
-    assert len(page.body) == MAX_CHUNKS
-    assert turns > MAX_CHUNKS / CHUNKS_PER_TURN
-
-
-async def test_page_in_too_many_chunks_is_refused(fetcher, site):
-    url = site.script("/", in_pieces(b"x" * (MAX_CHUNKS + 1), 1))
-    assert await refusal_reason(fetcher, url) == "encoding"
-
-
-@pytest.mark.parametrize("path", ["/", "/robots.txt"])
-@pytest.mark.parametrize(
-    "interim", [b"HTTP/1.1 100 \r\n\r\n", b"HTTP/1.1 103 X\r\nLink: </a>\r\n\r\n"]
-)
-async def test_reply_after_endless_interim_responses_is_refused(fetcher, site, path, interim):
-    page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nOK"
-    site.page("/", "<p>Hello</p>")
-    site.script(path, Reply(raw=interim * (MAX_INTERIM_REPLIES + 1) + page))
-    assert await refusal_reason(fetcher, site.url("/")) == "connection"
-    url = site.script("/few", Reply(raw=interim * MAX_INTERIM_REPLIES + page))
-    assert path == "/robots.txt" or isinstance(await fetcher.fetch(url, timeout_s=5), Page)
 
 
 async def test_timed_out_fetches_release_their_connections(fetcher, site):

@@ -3,11 +3,10 @@
 Pages and robots.txt are both downloaded here. `safe_addresses` guards the connections below.
 """
 
-import asyncio
 import contextlib
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TypeVar
 
 import httpx
@@ -15,15 +14,6 @@ import httpx
 from judge.errors import FetchError
 
 MAX_URL_CHARS = 4096
-MAX_GZIP_MEMBERS = 64
-"""Real pages have one; many empty ones would cost time."""
-
-MAX_CHUNKS = 16_384
-"""Of a body: 128 bytes each in the largest page. Each costs 10 us, however small."""
-
-CHUNKS_PER_TURN = 64
-"""After so many we yield to the event loop, since reading buffered chunks does not."""
-
 _GZIP_WINDOW = 31
 """zlib's `wbits` for a gzip header and trailer, and nothing else."""
 
@@ -147,8 +137,7 @@ def _tls_cause(error: BaseException | None) -> str:
 class BoundedBody:
     """Collects a body, decompressing chunk by chunk, and never holds more than *limit* + 1 bytes.
 
-    A gzip body may have several members (RFC 1952); other bytes after the last member are ignored,
-    as in browsers.
+    What follows the first gzip member is ignored, as in browsers.
     """
 
     def __init__(self, encoding: str, limit: int) -> None:
@@ -157,10 +146,7 @@ class BoundedBody:
         self._content = bytearray()
         codings = [name.strip().lower() for name in encoding.split(",")]
         gzip_count = sum(name in {"gzip", "x-gzip"} for name in codings)
-        self._member = zlib.decompressobj(_GZIP_WINDOW) if gzip_count else None
-        self._members = 1
-        self._is_past_members = False
-        """Whether the bytes that follow are not gzip members."""
+        self._gzip = zlib.decompressobj(_GZIP_WINDOW) if gzip_count else None
         if gzip_count > 1 or not _UNSUPPORTED_CODINGS.isdisjoint(codings):
             raise FetchError(
                 "encoding",
@@ -175,53 +161,27 @@ class BoundedBody:
     def feed(self, chunk: bytes) -> None:
         """Add a chunk from the network; raises FetchError ("encoding") for broken gzip."""
         self._raw_bytes += len(chunk)
-        if self._member is None:
-            self._content += chunk[: self._limit + 1 - len(self._content)]
-            return
-        while chunk and len(self._content) <= self._limit and not self._is_past_members:
-            if self._member.eof:
-                self._is_past_members = chunk[:1] != b"\x1f"
-                self._member = self._next_member()
-                continue
+        room = self._limit + 1 - len(self._content)
+        if self._gzip is None:
+            self._content += chunk[:room]
+        elif not self._gzip.eof:
             try:
-                room = self._limit + 1 - len(self._content)
-                self._content += self._member.decompress(chunk, room)
+                self._content += self._gzip.decompress(chunk, room)
             except zlib.error as error:
                 raise FetchError("encoding", f"The reply's gzip is broken ({error}).") from None
-            chunk = self._member.unused_data or self._member.unconsumed_tail
 
     def finish(self) -> bytes:
         """The whole body; raises FetchError ("encoding") if the gzip ended early."""
-        is_incomplete = self._raw_bytes and not (self._is_past_members or self.is_over)
-        if self._member is not None and is_incomplete and not self._member.eof:
+        is_complete = self._gzip is None or self._gzip.eof or self.is_over or not self._raw_bytes
+        if not is_complete:
             raise FetchError("encoding", "The reply's gzip ended early. It is tried again later.")
         return bytes(self._content[: self._limit])
-
-    def _next_member(self) -> "zlib._Decompress":
-        self._members += 1
-        if self._members > MAX_GZIP_MEMBERS:
-            raise FetchError("encoding", f"The reply's gzip has over {MAX_GZIP_MEMBERS} members.")
-        return zlib.decompressobj(_GZIP_WINDOW)
-
-
-async def chunks(response: httpx.Response) -> AsyncIterator[bytes]:
-    """The raw body of *response*; raises FetchError ("encoding") after too many chunks."""
-    count = 0
-    async for chunk in response.aiter_raw():
-        count += 1
-        if count > MAX_CHUNKS:
-            raise FetchError(
-                "encoding", f"The reply comes in over {MAX_CHUNKS} pieces. Choose another page."
-            )
-        if count % CHUNKS_PER_TURN == 0:
-            await asyncio.sleep(0)
-        yield chunk
 
 
 async def read_body(response: httpx.Response, limit: int) -> BoundedBody:
     """The body of *response*; stops reading past *limit* bytes, raw or decoded."""
     body = BoundedBody(response.headers.get("content-encoding", ""), limit)
-    async for chunk in chunks(response):
+    async for chunk in response.aiter_raw():
         body.feed(chunk)
         if body.is_over:
             break

@@ -15,7 +15,7 @@ from importlib.metadata import version
 import httpcore
 import httpx
 
-from judge.adapters.web.downloads import chunks, follow_redirects, origin_of, parse_url, read_body
+from judge.adapters.web.downloads import follow_redirects, origin_of, parse_url, read_body
 from judge.adapters.web.robots import (
     MAX_ROBOTS_BYTES,
     MAX_ROBOTS_REDIRECTS,
@@ -189,10 +189,10 @@ async def _read_robots(_: httpx.URL, response: httpx.Response) -> RobotsReply:
 
 async def _drain(response: httpx.Response) -> None:
     """Read and discard a short body, so that the connection can be reused."""
-    left = MAX_DRAINED_BYTES
-    async for chunk in chunks(response):
-        left -= len(chunk)
-        if left < 0:
+    read_bytes = 0
+    async for chunk in response.aiter_raw():
+        read_bytes += len(chunk)
+        if read_bytes > MAX_DRAINED_BYTES:
             break
 
 

@@ -8,7 +8,6 @@ checks use the name, since httpcore above still works with the name.
 
 import asyncio
 import ipaddress
-import re
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -33,12 +32,6 @@ MAX_LOOK_UPS = 64
 
 MAX_ADDRESSES_TRIED = 4
 """Two of each family is what large sites publish; more only spend the deadline."""
-
-MAX_INTERIM_REPLIES = 20
-"""Responses 1xx to one request: each costs 30 us without yielding to the event loop, and servers
-send one or two."""
-
-_INTERIM_STATUS = re.compile(rb"\nHTTP/1\.[01] 1\d\d")
 
 _IPV6_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 """All that IANA has allocated for public use; without loopback, IPv4-mapped, IPv4-compatible,
@@ -127,7 +120,7 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
             else:
-                return _BoundedStream(stream, host)
+                return _ClosingStream(stream)
         raise failure or FetchError(
             "connection", f"The name {host} has no address. Check the spelling of the source's url."
         )
@@ -165,28 +158,16 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
             ) from error
 
 
-@dataclass(slots=True)
-class _BoundedStream(httpcore.AsyncNetworkStream):
-    """A connection that refuses endless interim (1xx) responses.
-
-    It also closes itself when its TLS handshake is cancelled, as httpcore does not.
-    """
+@dataclass(frozen=True, slots=True)
+class _ClosingStream(httpcore.AsyncNetworkStream):
+    """A connection that is closed when its TLS handshake is cancelled, as httpcore does not."""
 
     stream: httpcore.AsyncNetworkStream
-    host: str
-    interim_count: int = 0
-    tail: bytes = b"\n"
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
-        data = await self.stream.read(max_bytes, timeout)
-        self.interim_count += len(_INTERIM_STATUS.findall(self.tail + data))
-        self.tail = (self.tail + data)[-12:]  # shorter than a status line
-        if self.interim_count > MAX_INTERIM_REPLIES:
-            raise FetchError("connection", f"{self.host} sends interim replies without end.")
-        return data
+        return await self.stream.read(max_bytes, timeout)
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        self.interim_count, self.tail = 0, b"\n"
         await self.stream.write(buffer, timeout)
 
     async def aclose(self) -> None:
@@ -199,11 +180,10 @@ class _BoundedStream(httpcore.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> httpcore.AsyncNetworkStream:
         try:
-            tls = await self.stream.start_tls(ssl_context, server_hostname, timeout)
+            return await self.stream.start_tls(ssl_context, server_hostname, timeout)
         except BaseException:
             await self.stream.aclose()
             raise
-        return _BoundedStream(tls, self.host)
 
     def get_extra_info(self, info: str) -> Any:
         return self.stream.get_extra_info(info)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.adapters.web.downloads import MAX_GZIP_MEMBERS, BoundedBody, origin_of, parse_url
+from judge.adapters.web.downloads import BoundedBody, origin_of, parse_url
 from judge.errors import FetchError
 
 LIMIT = 1000
@@ -26,10 +26,9 @@ def unpack(data: bytes, *, piece: int = 7, encoding: str = "gzip", limit: int = 
     return body.finish()
 
 
-@given(st.lists(st.binary(max_size=200), max_size=5), st.integers(1, 50))
-def test_gzip_members_are_joined_however_they_arrive(parts, piece):
-    data = b"".join(gzip.compress(part) for part in parts)
-    assert unpack(data, piece=piece) == b"".join(parts)
+@given(st.binary(max_size=900), st.integers(1, 50))
+def test_gzip_is_unpacked_however_it_arrives(content, piece):
+    assert unpack(gzip.compress(content), piece=piece) == content
 
 
 @given(st.binary(max_size=300), st.integers(1, 50))
@@ -46,26 +45,15 @@ def test_gzip_that_ends_early_is_refused(content, data):
         unpack(whole[:cut])
 
 
-@pytest.mark.parametrize("tail", [b"\0" * 100, b"garbage"])
-def test_what_follows_the_last_member_is_ignored(tail):
+@pytest.mark.parametrize("tail", [b"\0" * 100, b"garbage", gzip.compress(b"more")])
+def test_what_follows_the_first_member_is_ignored(tail):
     assert unpack(gzip.compress(b"page") + tail) == b"page"
-
-
-def test_a_second_member_that_is_broken_is_refused():
-    with pytest.raises(FetchError, match="broken"):
-        unpack(gzip.compress(b"page") + b"\x1f\x00garbage")
 
 
 @pytest.mark.parametrize("data", [b"<p>not gzip</p>", zlib.compress(b"zlib, not gzip")])
 def test_what_is_not_gzip_is_refused(data):
     with pytest.raises(FetchError, match="broken") as caught:
         unpack(data)
-    assert caught.value.reason == "encoding"
-
-
-def test_many_empty_members_are_refused():
-    with pytest.raises(FetchError, match="members") as caught:
-        unpack(gzip.compress(b"") * (MAX_GZIP_MEMBERS + 1), piece=1 << 16)
     assert caught.value.reason == "encoding"
 
 

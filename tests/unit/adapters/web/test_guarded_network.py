@@ -1,14 +1,11 @@
 """Which connections the guarded network makes, and how it refuses the others."""
 
-import ssl
-
 import httpcore
 import pytest
 
 from judge.adapters.web.safe_addresses import (
     CONNECT_TIMEOUT_S,
     MAX_ADDRESSES_TRIED,
-    MAX_INTERIM_REPLIES,
     GuardedNetwork,
 )
 from judge.errors import FetchError
@@ -72,51 +69,3 @@ async def test_private_address_is_refused_with_the_setting_to_allow_it(
 async def test_host_without_addresses_is_reported() -> None:
     with pytest.raises(FetchError, match=r"The name a\.example has no address\. Check the spell"):
         await GuardedNetwork(frozenset(), FakeResolver(), Refusing()).connect_tcp("a.example", 80)
-
-
-INTERIM = b"HTTP/1.1 100 \r\n\r\n"
-
-
-async def connected(*pieces: bytes) -> httpcore.AsyncNetworkStream:
-    """A connection over which *pieces* come."""
-    network = httpcore.AsyncMockBackend(list(pieces))
-    return await GuardedNetwork(frozenset(), FakeResolver(PUBLIC), network).connect_tcp(
-        "a.example", 80
-    )
-
-
-async def read_and_be_refused(stream: httpcore.AsyncNetworkStream, pieces: int) -> None:
-    """Read so many *pieces*; the next is refused."""
-    for _ in range(pieces):
-        assert await stream.read(100)
-    with pytest.raises(FetchError, match=r"a\.example sends interim replies") as refused:
-        await stream.read(100)
-    assert refused.value.reason == "connection"
-
-
-@pytest.mark.parametrize("size", [1, 5, len(INTERIM), 40])
-async def test_interim_replies_are_counted_however_they_arrive(size: int) -> None:
-    replies = INTERIM * (MAX_INTERIM_REPLIES + 1)
-    stream = await connected(*(replies[at : at + size] for at in range(0, len(replies), size)))
-    status_of_the_last = len(replies) - len(INTERIM) + len(b"HTTP/1.1 100")
-    await read_and_be_refused(stream, (status_of_the_last - 1) // size)
-
-
-async def test_interim_replies_are_counted_over_tls_as_well() -> None:
-    stream = await connected(*[INTERIM] * (MAX_INTERIM_REPLIES + 1))
-    stream = await stream.start_tls(ssl.create_default_context())
-    await read_and_be_refused(stream, MAX_INTERIM_REPLIES)
-
-
-async def test_interim_replies_in_a_page_body_are_not_counted() -> None:
-    stream = await connected(*[b"<p>HTTP/1.1 100 Continue"] * (MAX_INTERIM_REPLIES + 1))
-    for _ in range(MAX_INTERIM_REPLIES + 1):
-        assert await stream.read(100)
-
-
-async def test_count_restarts_on_a_reused_connection() -> None:
-    stream = await connected(*[INTERIM] * 2 * MAX_INTERIM_REPLIES)
-    for _ in range(2):
-        await stream.write(b"GET / HTTP/1.1\r\n\r\n")
-        for _ in range(MAX_INTERIM_REPLIES):
-            assert await stream.read(100)
