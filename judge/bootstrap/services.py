@@ -29,7 +29,7 @@ from judge.judging.support_by_model import SupportByModel
 from judge.library.pages.read_ahead import ReadAhead
 from judge.library.pages.retriever import SnippetRetriever
 from judge.library.rank.page_embeddings import PageEmbeddings
-from judge.library.search.citable_passages import CitablePassageFinder
+from judge.library.search.service import CitablePassageFinder
 from judge.ports import Clock, Journal, LanguageModel, RateLimiter
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit

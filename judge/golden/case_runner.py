@@ -37,7 +37,7 @@ from judge.judging.pipeline import Pipeline, emit_nothing
 from judge.judging.references import Arrange, ReferenceCollector
 from judge.library.extract.document_reader import DocumentMetadata
 from judge.library.pages.retriever import SnippetRetriever
-from judge.library.search.citable_passages import CitablePassageFinder
+from judge.library.search.service import CitablePassageFinder
 from judge.ports import Clock, LanguageModel, PassageFinder
 from judge.problems import as_body, problem_of
 from judge.settings import Settings

@@ -14,7 +14,7 @@ from judge.bootstrap.code_roots import CodeRoots, open_roots
 from judge.bootstrap.corpus import open_search
 from judge.bootstrap.services import Services
 from judge.entrypoints.mcp.server import build_server
-from judge.library.search.citable_passages import CitablePassageFinder
+from judge.library.search.service import CitablePassageFinder
 from judge.ports import LanguageModel
 from judge.settings import Settings
 from judge.types.search import OPERATOR, DocumentWithPassages

@@ -26,9 +26,10 @@ from judge.library.indexing.plan import (
     IndexingProblem,
     IndexingTask,
     documents_to_remove,
+    fetch_page,
+    is_url,
     plan_indexing,
 )
-from judge.library.indexing.web_pages import fetch_page, is_url
 from judge.ports import (
     Catalogue,
     Clock,

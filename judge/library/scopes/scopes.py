@@ -1,4 +1,4 @@
-"""@mentions -> Scope, the same for every entrypoint: typed clauses, or an error.
+"""@mentions and filters -> Scope, the same for every entrypoint: typed clauses, or an error.
 
     "revenue @collection:reports -@tag:draft"  ->  "revenue", two clauses
 
@@ -9,11 +9,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
-from judge.errors import BadScope
+from pydantic import BeforeValidator
+
+from judge.errors import BadScope, MissingValue
 from judge.library.scopes.grammar import STAR, Group, Mention, parse_mentions, place_of, quoted
-from judge.library.scopes.periods import Period, format_period, parse_period
+from judge.library.scopes.periods import Period, format_period, parse_moment, parse_period
+from judge.types.request_fields import StrictModel
+from judge.types.requests import ScopeText
 from judge.types.search import (
     EVERYWHERE,
     AnyOf,
@@ -36,8 +40,38 @@ _MIN_SIMILARITY = 0.6
 MAX_NAMES = 1000
 """Values in one scope, filters included; an engine looks each one up."""
 
-NON_RECURSIVE_SUFFIX = "/."
-"""Ends a folder whose subfolders are excluded."""
+
+DATE_FORMS = ("2025-01-31", "2025-01-31T09:00:00Z")
+
+_FIELDS: tuple[tuple[str, ScopeKind], ...] = (
+    ("collection_name", "collection"),
+    ("collection_id", "collection"),
+    ("document_id", "document"),
+    ("folder_path", "folder"),
+    ("tags", "tag"),
+)
+
+
+def _as_tuple(value: object) -> object:
+    if isinstance(value, str):
+        return (value,)
+    return tuple(value) if isinstance(value, list) else value
+
+
+Names = Annotated[tuple[ScopeText, ...], BeforeValidator(_as_tuple)]
+
+
+class SearchFilters(StrictModel):
+    """Further limits, joined to the scope by AND; several names in one field are joined by OR."""
+
+    collection_name: Names | None = None
+    collection_id: Names | None = None
+    document_id: Names | None = None
+    folder_path: ScopeText | None = None
+    recursive: bool = True
+    tags: Names | None = None
+    modified_after: ScopeText | None = None
+    modified_before: ScopeText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +155,43 @@ def check_size(scope: Scope) -> None:
         raise BadScope(f"The scope has {count} names; {MAX_NAMES} are the most. Name fewer.")
 
 
+def scope_of(filters: SearchFilters) -> Scope:
+    """The scope in which all *filters* hold; raises BadScope and MissingValue naming the field.
+
+    A star matches everything, as in a mention. Times are ISO 8601; a date means midnight UTC.
+    """
+    clauses: list[Clause] = []
+    for field, kind in _FIELDS:
+        names = _as_tuple(getattr(filters, field))
+        if isinstance(names, tuple):
+            values = tuple(name.strip() for name in names)
+            is_star = STAR in values
+            if not values or not all(values) or (is_star and kind not in KINDS_WITH_STAR):
+                message = f"filters.{field}: a name is missing. Leave the field out to allow all."
+                raise MissingValue(message, kind)
+            if kind == "folder":
+                values = tuple(map(folder_path, values))
+            is_recursive = kind != "folder" or filters.recursive
+            clauses += [] if is_star else [Clause(kind, values, is_recursive=is_recursive)]
+    after = _moment(filters.modified_after, "modified_after")
+    before = _moment(filters.modified_before, "modified_before")
+    if after and before and before <= after:
+        raise BadScope("filters: modified_before is not later than modified_after.")
+    if after or before:
+        clauses.append(Clause("modified", after=after, before=before))
+    return Scope(tuple(clauses))
+
+
+def _moment(value: str | None, field: str) -> datetime | None:
+    if value is None:
+        return None
+    try:
+        return parse_moment(value.strip())
+    except (ValueError, OverflowError):
+        message = f"filters.{field}: {value[:40]!r} is no date. Write {' or '.join(DATE_FORMS)}."
+        raise BadScope(message, DATE_FORMS) from None
+
+
 def format_scope(scope: Scope) -> dict[str, Any]:
     """*scope* as shown in `filters_applied`; everywhere is `{}`."""
     if not scope.clauses:
@@ -175,20 +246,8 @@ def _clause(mention: Mention, now: datetime) -> Clause | None:
         return replace(clause, after=period.after, before=period.before)
     if kind == "folder":
         values = [folder_path(value) for value in mention.values]
-        return replace(clause, values=_distinct(values), is_recursive=_is_recursive(mention))
+        return replace(clause, values=_distinct(values))
     return replace(clause, values=_distinct(mention.values))
-
-
-def _is_recursive(mention: Mention) -> bool:
-    """Whether subfolders are included, which `"2024/."` denies."""
-    ending, place = NON_RECURSIVE_SUFFIX, place_of(mention.start)
-    has_ending = {value.endswith(ending) for value in mention.values}
-    if len(has_ending) > 1:
-        raise BadScope(
-            f"{mention.text}: either all folders end in {ending} or none ({place}). Join "
-            f'mentions with OR, as in (@folder:"a{ending}" OR @folder:b).'
-        )
-    return True not in has_ending
 
 
 def _kind(mention: Mention) -> ScopeKind:
@@ -225,9 +284,8 @@ def _clause_text(clause: Clause | AnyOf) -> str:
         return f"{sign}@modified:{format_period(Period(clause.after, clause.before))}"
     values = clause.values
     if clause.kind == "folder":
-        values = tuple(value or ("/" if clause.is_recursive else "") for value in values)
-    ending = "" if clause.is_recursive else NON_RECURSIVE_SUFFIX
-    return f"{sign}@{clause.kind}:{','.join(quoted(f'{value}{ending}') for value in values)}"
+        values = tuple(value or "/" for value in values)
+    return f"{sign}@{clause.kind}:{','.join(map(quoted, values))}"
 
 
 def _alternatives(clause: AnyOf) -> list[str]:

@@ -9,22 +9,20 @@ Sources: <cite i="1"/>
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judge.citations.marks import find_cite_marks
-from judge.text.english import Span
 from judge.types.search import Hit, Passage
 
 OPENING = "Based on the indexed files, here are the relevant sections:"
 NOTHING = "Based on the indexed files, there are no relevant sections."
 
 _BACKTICKS = re.compile(r"`{3,}")
-_HEAD = re.compile(r"^(\[(\d{1,6})\] \S.*:\d+-\d+[ \t]*$)(?:\n(`{3,}+).*)?", re.MULTILINE)
-"""The first line of a numbered block, and the line that opens its fence, if there is one."""
-
-_CLOSING = re.compile(r"^(`{3,}+)[ \t]*$", re.MULTILINE)
+_BLOCK = re.compile(
+    r"^\[(\d{1,6})\] \S.*:\d+-\d+[ \t]*$(?:\n(`{3,}+).*\n(?:.*\n)*?\2[ \t]*$)?", re.MULTILINE
+)
+"""A numbered block: its first line and, if that is closed, its fence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,38 +51,15 @@ def cite_mark(number: int) -> str:
 
 def count_sources(answer: str) -> int | None:
     """The highest number of a block in *answer*; None if it has no blocks."""
-    return max((number for number, _ in _blocks(answer)), default=None)
-
-
-def _blocks(answer: str) -> Iterator[tuple[int, Span]]:
-    """The number and the place of each numbered block, to the end of its fence if that is closed.
-
-    Marks in there belong to the source, not the reply.
-    """
-    closings: dict[str, list[int]] = {}
-    for closing in _CLOSING.finditer(answer):
-        closings.setdefault(closing[1], []).append(closing.end())
-    end = 0
-    for head in _HEAD.finditer(answer):
-        if head.start() >= end:
-            ends = closings.get(head[3], [])
-            after = bisect_right(ends, head.end())
-            end = ends[after] if after < len(ends) else head.end(1)
-            yield int(head[2]), Span(head.start(), end)
-
-
-def _without_blocks(answer: str) -> str:
-    """*answer* with its numbered blocks replaced by empty lines, so that line numbers stay."""
-    parts, at = [], 0
-    for _, block in _blocks(answer):
-        parts += [answer[at : block.start], "\n" * answer.count("\n", block.start, block.end)]
-        at = block.end
-    return "".join([*parts, answer[at:]])
+    return max((int(block[1]) for block in _BLOCK.finditer(answer)), default=None)
 
 
 def reply_marks(reply: str, sources: int) -> list[ReplyMark]:
-    """The citation marks in *reply*, outside its blocks, held against sources 1 to *sources*."""
-    own_text = _without_blocks(reply)
+    """The citation marks in *reply*, outside its blocks, held against sources 1 to *sources*.
+
+    Marks in a block belong to the source, not the reply.
+    """
+    own_text = _BLOCK.sub(lambda block: "\n" * block[0].count("\n"), reply)  # Lines stay.
     return [
         ReplyMark(
             number := next(iter(mark.numbers), None),

@@ -20,8 +20,7 @@ from judge.errors import (
     UnknownDomain,
 )
 from judge.golden.replay import ReplayFetcher
-from judge.library.search.citable_passages import CitablePassageFinder
-from judge.library.search.service import DocumentSearch
+from judge.library.search.service import CitablePassageFinder, DocumentSearch
 from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest

@@ -15,8 +15,7 @@ from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.entrypoints.api.request_body import query_fields
 from judge.entrypoints.response_models import SearchResponse, chunks
-from judge.library.scopes.filters import SearchFilters
-from judge.library.scopes.scopes import format_scope
+from judge.library.scopes.scopes import SearchFilters, format_scope
 from judge.library.search.answer_format import format_answer
 from judge.library.search.service import MAX_QUERY, MAX_RESULTS, SearchParameters
 from judge.types.request_fields import StrictModel, parse_fields

@@ -16,8 +16,7 @@ from judge.library.extract.document_reader import (
     read_document,
 )
 from judge.library.indexing.indexer import COMMIT_EVERY_S, DocumentIndexer
-from judge.library.indexing.plan import IndexingOptions, plan_indexing
-from judge.library.indexing.web_pages import fetch_page
+from judge.library.indexing.plan import IndexingOptions, fetch_page, plan_indexing
 from judge.types.references import NotModified
 from judge.types.search import FileScan, FoundFile, PdfText
 from tests.fakes.clock import FakeClock

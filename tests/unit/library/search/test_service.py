@@ -3,12 +3,11 @@
 import pytest
 
 from judge.errors import BadScope, IndexUnavailable
-from judge.library.scopes.filters import SearchFilters, scope_of
-from judge.library.scopes.scopes import MAX_NAMES
-from judge.library.search.citable_passages import CitablePassageFinder
+from judge.library.scopes.scopes import MAX_NAMES, SearchFilters, scope_of
 from judge.library.search.service import (
     MAX_HINTED,
     NOTHING_INDEXED,
+    CitablePassageFinder,
     DocumentSearch,
     EmptyQuery,
     SearchParameters,

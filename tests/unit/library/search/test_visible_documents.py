@@ -7,8 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.errors import JudgeError
-from judge.library.search.citable_passages import CitablePassageFinder
-from judge.library.search.service import DocumentSearch, SearchParameters
+from judge.library.search.service import CitablePassageFinder, DocumentSearch, SearchParameters
 from judge.library.search.visible_documents import VisibleDocuments
 from judge.types.search import EVERYWHERE, OPERATOR, Clause, Scope, Viewer, owner_of
 from tests.fakes.clock import FakeClock
