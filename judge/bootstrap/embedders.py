@@ -5,9 +5,9 @@ from pathlib import Path
 
 import httpx
 
-from judge.adapters.embedders.query_cache import QueryVectorCache
 from judge.adapters.embedders.services import (
     PASSAGES_TIMEOUT_S,
+    QueryVectorCache,
     cohere_embedder,
     gemini_embedder,
     openai_embedder,
@@ -41,7 +41,7 @@ def open_embedder(
     if name == "static" and model:
         return _open_static(Path(model))
     if name == "openai" and model:
-        return _cached(_open_openai_embedder(model, settings, stack), clock, stack)
+        return QueryVectorCache(_open_openai_embedder(model, settings, stack), clock)
     if name not in keys:
         raise ConfigurationError(
             f"JUDGE_EMBEDDER is {chosen[:40]!r}. Valid are {', '.join(keys)}, openai:NAME, "
@@ -59,7 +59,7 @@ def open_embedder(
         client = _open_client()
         stack.push_async_callback(client.aclose)
         embedder = cohere_embedder(client, key.get_secret_value())
-    return _cached(embedder, clock, stack)
+    return QueryVectorCache(embedder, clock)
 
 
 def _open_client() -> httpx.AsyncClient:
@@ -71,12 +71,6 @@ def _open_client() -> httpx.AsyncClient:
             f"The embedder cannot be asked ({type(error).__name__}). Correct SSL_CERT_FILE and the "
             "proxy variables where they are set."
         ) from None
-
-
-def _cached(embedder: Embedder, clock: Clock, stack: AsyncExitStack) -> Embedder:
-    cache = QueryVectorCache(embedder, clock)
-    stack.push_async_callback(cache.aclose)
-    return cache
 
 
 def _open_openai_embedder(model: str, settings: Settings, stack: AsyncExitStack) -> Embedder:

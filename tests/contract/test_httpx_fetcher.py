@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import httpcore
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.adapters.web.fetcher import MAX_CONNECTIONS, HttpxFetcher
@@ -155,7 +155,6 @@ hosts = st.one_of(
 urls = st.builds("{}://{}{}".format, st.sampled_from(["http", "https", "HTTP"]), hosts, st.text())
 
 
-@settings(max_examples=150, deadline=None)
 @given(url=urls | st.text())
 def test_any_url_raises_only_fetch_error(url):
     result = asyncio.run(outcome(url, b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"))
@@ -185,7 +184,6 @@ replies = st.binary(max_size=60) | st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(reply=replies)
 def test_any_reply_raises_only_fetch_error(reply):
     result = asyncio.run(outcome("http://example.org/page", reply))

@@ -106,9 +106,8 @@ async def library(engine) -> Engine:
 ALL = ["five", "four", "one", "three", "two"]
 
 
-@pytest.mark.parametrize(
-    ("clauses", "expected"),
-    [
+async def test_scope_filters_documents(library):
+    for clauses, expected in [
         ([], ALL),
         ([Clause("collection", ("REPORTS",))], ["one", "two"]),
         ([Clause("collection", ("reports", "other"))], ["five", "one", "two"]),
@@ -133,10 +132,8 @@ ALL = ["five", "four", "one", "three", "two"]
             [],
         ),
         ([Clause("tag", ("green",))], []),
-    ],
-)
-async def test_scope_filters_documents(library, clauses, expected):
-    assert await library.ids("robot", *clauses) == expected
+    ]:
+        assert await library.ids("robot", *clauses) == expected
 
 
 TAGS = ("red", "blue", "old")
@@ -234,9 +231,21 @@ async def test_scope_filters_before_ranking(engine):
     assert results.total == 1
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
+async def test_question_finds_the_expected_passage(engine):
+    await engine.add(
+        document("They repaired the roof.", id="stem"),
+        document("call getUserId()", id="camel"),
+        document("def get_user_id", id="snake"),
+        document("the right of quiet enjoyment", id="phrase"),
+        document("enjoyment is not quiet", id="apart"),
+        document("Un café noir", id="accent"),
+        document("मकान का किराया, שָׁלוֹם", id="signs"),
+        document("锅炉坏了，房东必须修理。租客不用付钱。" * 3, id="chinese", title="집주인이"),
+        document("ガスボイラー ถ้าหม้อต้มเสีย", id="kana"),
+        document("to be", id="stops"),
+        document("nothing here", id="titled", title="A Great Headline"),
+    )
+    for query, expected in [
         ("repairing", ["stem"]),
         ("user", ["camel", "snake"]),
         ("get_user_id", ["camel", "snake"]),
@@ -270,24 +279,8 @@ async def test_scope_filters_before_ranking(engine):
         ("-robot", []),
         ("headline", ["titled"]),
         ('"Great Headline"', ["titled"]),
-    ],
-)
-async def test_question_finds_the_expected_passage(engine, query, expected):
-    await engine.add(
-        document("They repaired the roof.", id="stem"),
-        document("call getUserId()", id="camel"),
-        document("def get_user_id", id="snake"),
-        document("the right of quiet enjoyment", id="phrase"),
-        document("enjoyment is not quiet", id="apart"),
-        document("Un café noir", id="accent"),
-        document("मकान का किराया, שָׁלוֹם", id="signs"),
-        document("锅炉坏了，房东必须修理。租客不用付钱。" * 3, id="chinese", title="집주인이"),
-        document("ガスボイラー ถ้าหม้อต้มเสีย", id="kana"),
-        document("to be", id="stops"),
-        document("nothing here", id="titled", title="A Great Headline"),
-    )
-
-    assert await engine.ids(query) == expected
+    ]:
+        assert await engine.ids(query) == expected
 
 
 @pytest.fixture
@@ -411,9 +404,8 @@ async def test_catalogue_lists_documents_as_indexed(engine):
     assert documents[0] == item.document
 
 
-@pytest.mark.parametrize(
-    ("scope", "is_there"),
-    [
+async def test_catalogue_says_whether_a_scope_is_empty(library):
+    for scope, is_there in [
         ("@*", True),
         ("@collection:REPORTS", True),
         ("@collection:report", False),
@@ -421,10 +413,8 @@ async def test_catalogue_lists_documents_as_indexed(engine):
         ("@folder:202", False),
         ("@tag:red -@tag:red", False),
         ("@document:one (@tag:old OR @tag:red)", True),
-    ],
-)
-async def test_catalogue_says_whether_a_scope_is_empty(library, scope, is_there):
-    assert await library.catalogue.contains(parse_scope(scope, MARCH)) is is_there
+    ]:
+        assert await library.catalogue.contains(parse_scope(scope, MARCH)) is is_there
 
 
 async def test_removed_documents_are_in_no_scope(library):

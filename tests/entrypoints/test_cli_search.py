@@ -67,10 +67,6 @@ def test_tc_001_a_basic_query_gives_five_results_with_everything(cli):
     assert told.out.endswith(f" unique pages\n{LINE}\n")
 
 
-def test_tc_002_k_is_how_many(cli):
-    assert len(scores(cli("search", "--query", "sensors", "--k", "3"))) == 3
-
-
 def test_tc_003_k_is_clamped_with_a_warning(cli):
     told = cli("search", "--query", "sensors", "--k", "15")
     assert (told.code, len(scores(told))) == (1, 8)
@@ -147,13 +143,6 @@ def test_documents_without_vectors_get_keyword_search_and_a_warning(cli, monkeyp
     assert told.code == 1
     assert "Results: " in told.out
     assert "there are no vectors of embed-v4.0-1024. `judge index add` makes them." in told.err
-
-
-async def test_qdrant_opens_the_embedder_whose_key_is_set(monkeypatch, tmp_path):
-    for key in ({"gemini_api_key": "g"}, {"cohere_api_key": "c"}):
-        settings = Settings(_env_file=None, qdrant_url="http://127.0.0.1:1", **key)
-        async with open_search(settings, RecordingJournal()) as corpus:
-            assert type(corpus.search.index).__name__ == "QdrantIndex"
 
 
 async def test_a_key_alone_opens_no_embedder_for_the_embedded_index(tmp_path):

@@ -6,9 +6,12 @@ EmbedderUnavailable, without the service's own message, which may repeat the tex
 
 import asyncio
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from hashlib import blake2b
+from secrets import token_bytes
 from typing import Annotated, Any, Literal
 
 import httpx
@@ -18,6 +21,7 @@ from judge.adapters.models.failure import ModelFailure, failure_of_status
 from judge.adapters.models.gemini import GeminiClient
 from judge.adapters.models.openai import bearer, endpoint
 from judge.errors import EmbedderUnavailable
+from judge.ports import Clock, Embedder
 
 PASSAGES_ATTEMPTS = 3
 QUERY_ATTEMPTS = 2
@@ -32,6 +36,10 @@ QUERY_TIMEOUT_S: it is searched by its words alone."""
 
 PASSAGES_TIMEOUT_S = 30.0
 QUERY_TIMEOUT_S = 3.0
+
+MAX_QUERIES = 128
+FAILURE_TTL_S = 10.0
+"""How long a service that failed is not asked."""
 
 COHERE_MODEL = "embed-v4.0"
 COHERE_DIMENSIONS = 1024
@@ -103,6 +111,43 @@ class BatchEmbedder:
         if len(vectors) != len(texts) or not all(vectors):
             return ModelFailure(f"{len(vectors)} vectors for {len(texts)} texts", may_retry=False)
         return vectors
+
+
+class QueryVectorCache:
+    """An Embedder over *embedder* that caches the vectors of the last MAX_QUERIES queries.
+
+    After a failure the service is not asked for a while, so that searches don't wait for it in
+    vain. Keys are keyed digests that only this process can compute: a query may be a private
+    dispute.
+    """
+
+    def __init__(self, embedder: Embedder, clock: Clock) -> None:
+        self.name, self.min_similarity = embedder.name, embedder.min_similarity
+        self.embed_passages = embedder.embed_passages
+        self._embedder = embedder
+        self._clock = clock
+        self._vectors: OrderedDict[bytes, list[float]] = OrderedDict()
+        self._secret = token_bytes(16)
+        self._failure: tuple[str, float] = ("", 0.0)
+
+    async def embed_query(self, text: str) -> list[float]:
+        """See `Embedder.embed_query`."""
+        key = blake2b(text.encode(errors="replace"), digest_size=16, key=self._secret).digest()
+        vector = self._vectors.pop(key, None) or await self._ask(text)
+        self._vectors[key] = vector
+        if len(self._vectors) > MAX_QUERIES:
+            self._vectors.popitem(last=False)
+        return vector
+
+    async def _ask(self, text: str) -> list[float]:
+        reason, until = self._failure
+        if reason and self._clock.monotonic() < until:
+            raise EmbedderUnavailable(reason)
+        try:
+            return await self._embedder.embed_query(text)
+        except EmbedderUnavailable as error:
+            self._failure = (str(error), self._clock.monotonic() + FAILURE_TTL_S)
+            raise
 
 
 def cohere_embedder(

@@ -1,4 +1,4 @@
-"""What the engines store of a passage: JSON, and the text that is embedded with its key."""
+"""What the engines share: passages as JSON, and the text that is embedded with its key."""
 
 from hashlib import blake2b
 
@@ -8,6 +8,9 @@ from judge.types.search import IndexedDocument, Passage
 
 PASSAGE: TypeAdapter[Passage] = TypeAdapter(Passage)
 RECORD: TypeAdapter[IndexedDocument] = TypeAdapter(IndexedDocument)
+
+WORDS_ONLY = "Only the words were searched, not their meaning: {reason}"
+"""The warning of a search without vectors."""
 
 
 def embedded_text(passage: Passage) -> str:

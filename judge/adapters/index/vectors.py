@@ -17,8 +17,7 @@ import numpy.typing as npt
 import tantivy
 from tantivy import Query
 
-from judge.adapters.embedders.query_cache import WORDS_ONLY
-from judge.adapters.index.stored import embedded_text
+from judge.adapters.index.stored import WORDS_ONLY, embedded_text
 from judge.adapters.index.tantivy.index import (
     Snapshot,
     TantivyIndex,

@@ -83,12 +83,7 @@ def _stems_of(word: str) -> frozenset[str]:
 def _densest_cluster(matches: list[_TermMatch]) -> list[_TermMatch]:
     """The first group of matches within CLUSTER_CHARS that has the most distinct stems."""
     clusters = [
-        [
-            match
-            for match in matches[at : at + CLUSTER_CHARS]
-            if match.end - first.start <= CLUSTER_CHARS
-        ]
-        or [first]
+        [m for m in matches[at:] if m.end - first.start <= CLUSTER_CHARS] or [first]
         for at, first in enumerate(matches)
     ]
     return max(clusters, key=_stem_count, default=[])

@@ -19,8 +19,7 @@ from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 from qdrant_client.models import FieldCondition, Filter, MatchAny, MatchPhrase, MatchValue
 
-from judge.adapters.embedders.query_cache import WORDS_ONLY
-from judge.adapters.index.stored import PASSAGE, RECORD
+from judge.adapters.index.stored import PASSAGE, RECORD, WORDS_ONLY
 from judge.errors import EmbedderUnavailable, IndexUnavailable
 from judge.ports import Embedder, NameKind
 from judge.text import bm25

@@ -104,11 +104,7 @@ class SearchFailure:
 
 
 class SearchFailed(JudgeError):
-    """There is no answer, for the reason in *failure*."""
-
-    def __init__(self, failure: SearchFailure) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
+    """There is no answer, for the reason in the SearchFailure that is its argument."""
 
 
 def run_search(
@@ -254,7 +250,8 @@ def _failure(error: Exception) -> SearchFailure:
     """*error* with its stable code, and a detail that helps to go on."""
     match error:
         case SearchFailed():
-            return error.failure
+            failure: SearchFailure = error.args[0]
+            return failure
         case EmptyQuery():
             return SearchFailure("EMPTY_QUERY", str(error), "Give a query: judge search TEXT")
         case BadScope():

@@ -1,10 +1,8 @@
 """Query vectors are cached, and a service that failed is not called for a while."""
 
-import asyncio
-
 import pytest
 
-from judge.adapters.embedders.query_cache import FAILURE_TTL_S, MAX_QUERIES, QueryVectorCache
+from judge.adapters.embedders.services import FAILURE_TTL_S, MAX_QUERIES, QueryVectorCache
 from judge.errors import EmbedderUnavailable
 from tests.fakes.clock import FakeClock
 from tests.fakes.embedder import FakeEmbedder
@@ -20,31 +18,6 @@ async def test_query_is_embedded_once():
     await vectors.embed_query("bread")
 
     assert embedder.calls == [QUERY, QUERY]
-
-
-async def test_concurrent_equal_queries_are_embedded_once():
-    embedder = FakeEmbedder()
-    vectors = QueryVectorCache(embedder, FakeClock())
-
-    async with asyncio.TaskGroup() as group:
-        asked = [group.create_task(vectors.embed_query("boat")) for _ in range(5)]
-
-    assert {tuple(task.result()) for task in asked} == {(1.0, 0.0, 0.0, 0.0)}
-    assert embedder.calls == [QUERY]
-
-
-async def test_closing_cancels_pending_requests():
-    class Silent(FakeEmbedder):
-        async def embed_query(self, text):
-            await asyncio.Event().wait()
-
-    vectors = QueryVectorCache(Silent(), FakeClock())
-    asking = asyncio.create_task(vectors.embed_query("boat"))
-    await asyncio.sleep(0)
-    await vectors.aclose()
-
-    with pytest.raises(asyncio.CancelledError):
-        await asking
 
 
 async def test_least_recently_used_query_is_evicted():

@@ -1,7 +1,5 @@
 """The rules of robots.txt, and how long they are cached."""
 
-import asyncio
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,12 +19,9 @@ class Site:
     def __init__(self, reply: RobotsReply | Exception) -> None:
         self.reply = reply
         self.calls: list[str] = []
-        self.gate = asyncio.Event()
-        self.gate.set()
 
     async def __call__(self, url: str) -> RobotsReply:
         self.calls.append(url)
-        await self.gate.wait()
         if isinstance(self.reply, Exception):
             raise self.reply
         return self.reply
@@ -102,33 +97,6 @@ async def test_origin_is_requested_once_an_hour():
     assert len(site.calls) == 2
 
 
-async def test_concurrent_callers_share_one_request():
-    site = Site(REFUSING)
-    site.gate.clear()
-    cache = RobotsCache(site)
-    async with asyncio.TaskGroup() as group:
-        askers = [group.create_task(refusal(cache)) for _ in range(20)]
-        await asyncio.sleep(0)
-        site.gate.set()
-    assert [asker.result() for asker in askers] == ["robots"] * 20
-    assert len(site.calls) == 1
-
-
-async def test_cancelled_caller_does_not_affect_others():
-    site = Site(REFUSING)
-    site.gate.clear()
-    cache = RobotsCache(site)
-    impatient = asyncio.create_task(cache.check(ORIGIN, PAGE))
-    patient = asyncio.create_task(refusal(cache))
-    await asyncio.sleep(0)
-    impatient.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await impatient
-    site.gate.set()
-    assert await patient == "robots"
-    assert len(site.calls) == 1
-
-
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
 async def test_without_a_robots_txt_everything_is_allowed(status):
     assert not await refusal(RobotsCache(Site(RobotsReply(status))))
@@ -177,22 +145,3 @@ async def test_the_refusal_names_the_site_and_not_the_query():
     with pytest.raises(FetchError, match=r"example\.org") as caught:
         await RobotsCache(Site(REFUSING)).check(ORIGIN, f"{PAGE}?who=me")
     assert "who=me" not in str(caught.value)
-
-
-async def test_number_of_cached_origins_is_bounded():
-    cache = RobotsCache(Site(REFUSING))
-    for number in range(robots.MAX_ORIGINS + 5):
-        await cache.check(f"https://site{number}.example", f"https://site{number}.example/")
-    await cache.check("https://site300.example", "https://site300.example/")
-    assert len(cache._rules_by_origin) == robots.MAX_ORIGINS
-
-
-async def test_closing_cancels_pending_requests():
-    site = Site(REFUSING)
-    site.gate.clear()
-    cache = RobotsCache(site)
-    asker = asyncio.create_task(cache.check(ORIGIN, PAGE))
-    await asyncio.sleep(0.01)
-    await cache.aclose()
-    with pytest.raises(asyncio.CancelledError):
-        await asker

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.adapters.web.safe_addresses import (
+    CONNECT_TIMEOUT_S,
     MAX_ADDRESSES_TRIED,
     MAX_LOOK_UPS,
     GuardedNetwork,
@@ -20,8 +21,8 @@ from judge.adapters.web.safe_addresses import (
     open_resolver,
 )
 from judge.errors import FetchError
+from tests.fakes.network import PUBLIC, FakeResolver
 
-PUBLIC = "93.184.215.14"
 PUBLIC_6 = "2606:4700::6810:84e5"
 
 
@@ -269,3 +270,31 @@ async def test_a_private_address_is_refused_with_what_to_trust(host, place):
         f"{place} is not a public address, so nothing is fetched from it. If the pages there are "
         f"your own, add {host}:8080 to JUDGE_TRUSTED_HOSTS."
     )
+
+
+class Refusing(httpcore.AsyncMockBackend):
+    """A network without any host; records the connection attempts."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[object, ...]] = []
+
+    async def connect_tcp(self, *asked: object) -> httpcore.AsyncNetworkStream:
+        self.asked.append(asked)
+        raise httpcore.ConnectError("nobody is there")
+
+
+async def test_each_address_is_tried_once_with_the_given_options() -> None:
+    network = Refusing()
+    guarded = GuardedNetwork(frozenset(), FakeResolver(PUBLIC, "1.1.1.1", PUBLIC), network)
+    with pytest.raises(httpcore.ConnectError, match="nobody is there"):
+        await guarded.connect_tcp("a.example", 443, 0.5, "0.0.0.0", [(1, 2, 3)])
+    rest = (443, 0.5, "0.0.0.0", [(1, 2, 3)])
+    assert network.asked == [(PUBLIC, *rest), ("1.1.1.1", *rest)]
+
+
+@pytest.mark.parametrize("given", [None, 1e6])
+async def test_connect_timeout_is_bounded(given: float | None) -> None:
+    network = Refusing()
+    with pytest.raises(httpcore.ConnectError):
+        await GuardedNetwork(frozenset(), FakeResolver(PUBLIC), network).connect_tcp("a", 80, given)
+    assert network.asked == [(PUBLIC, 80, CONNECT_TIMEOUT_S, None, None)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.errors import BadScope, IndexUnavailable
+from judge.errors import BadScope
 from judge.library.scopes.scopes import MAX_NAMES, SearchFilters, scope_of
 from judge.library.search.service import (
     MAX_HINTED,
@@ -70,10 +70,6 @@ async def test_scopes_from_all_places_are_combined():
         (Clause("document", ("manual.md",)), Clause("collection", ("manuals",)))
     )
     assert (len(found.results.hits), found.results.total) == (1, 2)
-
-
-async def test_an_excluded_collection_cannot_be_reached_by_naming_its_document():
-    assert await World().ids("boiler @document:lease.md -@collection:leases") == []
 
 
 @pytest.mark.parametrize(
@@ -162,13 +158,6 @@ async def test_scope_of_too_many_names_is_refused_wherever_it_is_given():
     await World().find(filters=many)
     with pytest.raises(BadScope, match=f"has {MAX_NAMES + 1} names"):
         await World().find(filters=many, context="@tag:y")
-
-
-async def test_unavailable_index_is_reported():
-    world = World()
-    world.index.is_down = True
-    with pytest.raises(IndexUnavailable):
-        await world.find()
 
 
 def source_of(world):

@@ -62,12 +62,6 @@ async def test_the_catalogue_lists_what_is_visible():
     assert not await alice.contains(Scope((Clause("document", ("other",)),)))
 
 
-async def test_passages_of_others_cannot_be_read_by_their_ids():
-    assert await view(ALICE).around("Bob:notes/other:0", after=5) == ()
-    assert len(await view(ALICE).around("alice:notes/own:0", after=5)) == 1
-    assert len(await view(NOBODY).around("manuals/open:0", after=5)) == 2
-
-
 async def test_an_id_that_two_documents_share_gives_the_visible_one():
     twins = (
         document("mine", id="b:c/d", collection="a"),

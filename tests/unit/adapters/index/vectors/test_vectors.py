@@ -173,13 +173,6 @@ async def test_killed_process_loses_no_stored_vector_and_the_next_makes_the_rest
     assert "after" in await shelf.ids("sensor")
 
 
-async def test_reader_sees_the_vectors_of_another_process_at_once(shelf):
-    with other_process("embed", shelf.folder) as process:
-        for _ in range(2):
-            last = int(await asyncio.to_thread(process.stdout.readline))
-            assert f"d{last}" in await shelf.ids("sensor")
-
-
 async def test_pages_contain_the_fused_head_and_all_later_hits(shelf):
     boats = [document(f"boat {'deck ' * (n % 7)}", id=f"d{n}") for n in range(TOP_HITS + 30)]
     ships = [document(f"vessel {n}", id=f"v{n}") for n in range(20)]
@@ -195,20 +188,6 @@ async def test_pages_contain_the_fused_head_and_all_later_hits(shelf):
     scores = [hit.score for hit in whole]
     assert scores == sorted(scores, reverse=True)
     assert (await shelf.find("boat", offset=10**12)).hits == ()
-
-
-async def test_most_similar_passages_in_a_scope_are_found_among_nearer_ones_outside(shelf):
-    outside = [document("boat", id=f"o{n}", title=f"o{n}") for n in range(TOP_HITS + 50)]
-    texts = ["boat", "boat and bread"]
-    inside = [
-        document(texts[n % 2], id=f"i{n}", title=f"i{n}", folder="in") for n in range(TOP_HITS)
-    ]
-    await shelf.add(*outside, *inside)
-
-    hits = (await shelf.find("vessel", Clause("folder", ("in",)), limit=TOP_HITS)).hits
-
-    assert [hit.passage.folder for hit in hits] == ["in"] * TOP_HITS
-    assert {hit.passage.text for hit in hits[: TOP_HITS // 2]} == {"boat"}
 
 
 async def test_invalid_vectors_are_an_embedder_failure(tmp_path):
