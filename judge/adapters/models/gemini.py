@@ -150,7 +150,12 @@ class GeminiService:
         max_tokens = MAX_OUTPUT_TOKENS * (2 if doubles_limit else 1)
         if on_text is not ignore_text:
             outcome = await self._call(client, prompt, max_tokens, on_text)
-            if not isinstance(outcome, ModelFailure) or outcome.status not in NO_STREAM:
+            if not isinstance(outcome, ModelFailure):
+                return outcome
+            # The SDK cannot read the comments and names that proxies put into streams.
+            if outcome.reason == "not-json":
+                self._journal.note("model.retried", reason="not-json", status=0, wait_s=0.0)
+            elif outcome.status not in NO_STREAM:
                 return outcome
         return await self._call(client, prompt, max_tokens, None)
 
