@@ -21,6 +21,8 @@ from judge.ports import Embedder
 from tests.fakes.embedder import FakeEmbedder, subjects_of
 from tests.fakes.static_model import make_model
 
+NOWHERE = "http://127.0.0.1:9/v1"
+
 
 @dataclass
 class EmbedderUnderTest:
@@ -181,7 +183,7 @@ async def test_unusable_proxy_raises_embedder_unavailable(monkeypatch):
 @pytest.mark.parametrize("text", ["boiler", "\udcff"])
 @pytest.mark.parametrize("service", ["openai", "gemini", "cohere"])
 async def test_key_that_no_header_can_hold_raises_embedder_unavailable(service, text):
-    async with httpx.AsyncClient() as plain, open_client("http://127.0.0.1:9/v1") as client:
+    async with httpx.AsyncClient() as plain, open_client(NOWHERE) as client:
         google = GeminiClient("sk‑1", "http://127.0.0.1:9")
         embedder = {
             "openai": lambda: openai_embedder(
