@@ -34,7 +34,10 @@ async def test_model_is_degraded_from_a_refusal_until_it_answers(tmp_path):
             await services.pipeline.judge(REQUEST, request_id="2")
             assert services.degraded() == ()
 
-            with pytest.raises(BudgetSpent):
+            async def spend() -> None:
                 for number in range(10):
                     await services.pipeline.judge(REQUEST, request_id=str(number))
+
+            with pytest.raises(BudgetSpent):
+                await spend()
             assert services.degraded() == ("model",)
