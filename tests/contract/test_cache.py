@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import time
 
 import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
@@ -233,6 +234,23 @@ class TestRealServer:
         await other.client.client_kill_filter(_type="normal", skipme=True)
         await other.aclose()
         assert await opened.cache.get_many(["a"]) == ["text"]
+
+    async def test_busy_event_loop_is_not_mistaken_for_a_hanging_server(
+        self, own_redis_server: RedisServer
+    ):
+        loop, is_busy = asyncio.get_running_loop(), True
+
+        def work() -> None:
+            time.sleep(0.05)
+            if is_busy:
+                loop.call_soon(work)
+
+        loop.call_soon(work)
+        opened, started = open_redis(own_redis_server.url), time.monotonic()
+        assert await opened.cache.get_many(["a"]) == [None]
+        assert time.monotonic() - started > REPLY_TIMEOUT_S, "it was not busy enough"
+        is_busy = False
+        await opened.aclose()
 
     async def test_closed_port_raises_cache_unavailable(self, own_redis_server: RedisServer):
         own_redis_server.kill()

@@ -22,8 +22,8 @@ from judge.types.redis_address import RedisAddress, parse_redis_url
 RedisClient = Redis | RedisCluster
 
 CONNECT_TIMEOUT_S = 1.0
-"""To connect, or to get a connection from the pool. Reads and writes have no time-out here, since
-`call_redis` has one for the whole call."""
+"""To connect, or to get a connection from the pool. Reads and writes have no time-out here:
+`call_redis` counts only the time in which the event loop was free."""
 
 SENTINEL_TIMEOUT_S = 0.1
 """For one sentinel, so that the next can still be asked within the time-out of a call."""
