@@ -4,12 +4,14 @@
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest -n 2
 COVERAGE := --cov --cov-report=term --cov-fail-under=95
+# Without bytecode each run would compile all of Judge, its libraries and its tests again.
+unexport PYTHONDONTWRITEBYTECODE
 # Evaluated on use: scripts/setup.sh may install uv.
 UV = $(shell uv --version >/dev/null 2>&1 && echo uv || echo .tools/uv/bin/uv)
 COMPILE = $(UV) pip compile pyproject.toml --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package judge-codegraph
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test lint check golden bench torture live mutate image quality docs lock
+.PHONY: help setup demo serve test test-all lint check golden bench live mutate image quality docs lock
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -23,8 +25,8 @@ demo: setup ## serve Judge with example pages; needs no key and no network
 serve: setup ## serve the HTTP API; needs GEMINI_API_KEY
 	@exec $(BIN)/judge serve
 
-test: setup ## run the tests
-	$(PYTEST) -q $(TEST_FLAGS)
+test: setup ## run the tests, but for what CI runs too: slow ones, browsers and processes
+	$(PYTEST) -q -m "not (slow or browser or process)" $(TEST_FLAGS)
 
 lint: setup ## check format, lint, imports, types, spelling and lock files
 	$(BIN)/ruff format --check .
@@ -34,8 +36,10 @@ lint: setup ## check format, lint, imports, types, spelling and lock files
 	$(BIN)/codespell
 	$(BIN)/python scripts/check_locks.py
 
-check: lint ## all that CI checks: lint, tests and the coverage floor
-	@$(MAKE) --no-print-directory test TEST_FLAGS="$(COVERAGE)"
+check: lint test-all ## all that CI checks: lint, every test and the coverage floor
+
+test-all: setup ## run every test, and check the coverage floor
+	$(PYTEST) -q $(COVERAGE)
 
 golden: setup ## replay the golden cases
 	$(BIN)/pytest tests/golden -q
@@ -44,9 +48,6 @@ bench: setup ## run the benchmarks, one after another
 	@status=0; for name in detection extraction codegraph search search_quality vectors overhead; do \
 	  echo "== $$name"; $(BIN)/python -m "benchmarks.$$name" || status=1; \
 	done; exit $$status
-
-torture: setup ## load a server with silent connections and cold domains (3 minutes)
-	@$(BIN)/python scripts/torture.py
 
 live: setup ## judge with a real small model, or the one at JUDGE_TEST_OPENAI_BASE_URL
 	@if [ -n "$$JUDGE_TEST_OPENAI_BASE_URL" ]; then \

@@ -15,13 +15,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from judge.citations.support import support
-from judge.golden.samples import wilson
+from judge.golden.results import wilson
 from judge.text.source_sentences import source_sentences
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "quality.md"
 CLAIMS = ROOT / "benchmarks" / "support_claims.jsonl"
 OPPOSITES = ROOT / "benchmarks" / "opposites.jsonl"
+PARAPHRASES = ROOT / "benchmarks" / "paraphrases.txt"
 ROUNDS = 1000
 THRESHOLD = 0.5
 CARRIED = "carried"
@@ -54,22 +55,14 @@ def support_figures() -> list[str]:
 
 
 def opposite_figures() -> list[str]:
-    """How often a free opposite scores below a free paraphrase, and how often each is flagged."""
-    rows = _rows(OPPOSITES)
-    lines = ["| pairs | of | opposite below (95 %) | opposites flagged | paraphrases flagged |"]
-    lines.append("|---|--:|---|---|---|")
-    for name in dict.fromkeys(row["set"] for row in rows):
-        pairs = [
-            (support(row["true"], [row["source"]]), support(row["opposite"], [row["source"]]))
-            for row in rows
-            if row["set"] == name
-        ]
-        below = sum((true.score or 0.0) > (opposite.score or 0.0) for true, opposite in pairs)
-        lines.append(
-            f"| {name} | {len(pairs)} | {rate(below, len(pairs))} | "
-            f"{rate(sum(opposite.contradicts for _, opposite in pairs), len(pairs))} | "
-            f"{rate(sum(true.contradicts for true, _ in pairs), len(pairs))} |"
-        )
+    """How often opposites and faithful paraphrases are flagged as contradictions."""
+    pairs = PARAPHRASES.read_text(encoding="utf-8").strip().split("\n\n")[1:]
+    true = [tuple(pair.split("\n")) for pair in pairs]
+    opposites = [(row["source"], row["opposite"]) for row in _rows(OPPOSITES)]
+    lines = ["| sentences | of | flagged (95 %) |", "|---|--:|---|"]
+    for name, compared in (("faithful paraphrases", true), ("opposites", opposites)):
+        flagged = sum(support(claim, [source]).contradicts for source, claim in compared)
+        lines.append(f"| {name} | {len(compared)} | {rate(flagged, len(compared))} |")
     return lines
 
 

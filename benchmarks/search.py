@@ -10,17 +10,13 @@ as much memory and as many threads; medians are told. Every figure of a search i
 tries of a question, so that a busy machine shows less; then the median and the 95th percentile
 over 300 questions of one to five words, taken from the passages.
 
-`--http` asks `judge serve` over loopback too. Ranking is measured on two sets that are made from
-the same sources: the first line of a docstring has to find its definition (docstring left out), and
-a heading its section.
+`--http` asks `judge serve` over loopback too. `benchmarks.search_quality` measures the ranking.
 """
 
 import argparse
-import ast
 import asyncio
 import gc
 import json
-import math
 import os
 import random
 import re
@@ -35,22 +31,19 @@ import time
 import urllib.parse
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from unittest.mock import patch
 
 import tantivy
 
-from judge.adapters.index.tantivy import queries
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.system_clock import SystemClock
 from judge.library.search.highlight import highlighter
 from judge.library.search.query import parse_query
-from judge.text.relevance import Requirement
 from judge.types.search import (
     Clause,
     DocumentWithPassages,
@@ -318,97 +311,6 @@ def _wait_for(url: str) -> None:
     raise SystemExit("the server did not start")
 
 
-Known = tuple[str, Passage]
-"""A query, and its only relevant passage."""
-
-
-def definitions(most: int) -> list[Known]:
-    """First lines of docstrings as queries for their code and the rest of the docstring."""
-    found: list[Known] = []
-    for path, text in files({".py"}):
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError):
-            continue
-        lines = text.split("\n")
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.FunctionDef | ast.ClassDef):
-                continue
-            first, _, rest = (ast.get_docstring(node) or "").partition("\n")
-            if not 4 <= len(first.split()) <= 15:
-                continue
-            stated = node.body[0]
-            body = (
-                lines[node.lineno - 1 : stated.lineno - 1]
-                + lines[stated.end_lineno : node.end_lineno]
-            )
-            held = "\n".join(body)[:1500] + "\n" + rest[:600]
-            if len(held.split()) >= 25:
-                found.append((first, _known(len(found), path, held, node.name)))
-    random.Random(5).shuffle(found)
-    return found[:most]
-
-
-def sections(most: int) -> list[Known]:
-    """Headings of Markdown documents as queries for the text below each."""
-    found: list[Known] = []
-    for path, text in files({".md", ".rst", ".txt"}):
-        for match in re.finditer(r"(?m)^#{1,4} +(.{8,80})\n((?:(?!^#).*\n?)*)", text):
-            heading, held = match[1].strip(), match[2].strip()[:1600]
-            if len(held.split()) >= 20 and len(heading.split()) >= 2:
-                found.append((heading, _known(len(found), path, held, None)))
-    random.Random(5).shuffle(found)
-    return found[:most]
-
-
-def _known(number: int, path: str, text: str, section: str | None) -> Passage:
-    return Passage(
-        document_id=f"d{number}", collection="known", position=0, title=Path(path).stem, text=text,
-        path=path, section=section,
-    )  # fmt: skip
-
-
-def compare_ranking(name: str, known: Sequence[Known], folder: Path) -> None:
-    """Print nDCG@10 of both, and what the rule for what is not relevant costs."""
-    folder.mkdir()
-    ours, bare = folder / "ours", folder / "bare"
-    asyncio.run(write(ours, [passage for _, passage in known]))
-    raw = Bare.build(
-        bare, [(p.document_id, f"{p.title}\n{p.section or ''}\n{p.text}") for _, p in known]
-    )
-    times = Counter(question for question, _ in known)
-    asked = [(q, p) for q, p in known if times[q] == 1][:1200]
-    print(f"Ranking, {name}: {len(asked)} questions over {len(known)} passages")
-    cleaned = {
-        q: re.sub(r"[^\w\s]|\b(?:AND|OR|NOT|IN|TO)\b", " ", q).strip() or "x" for q, _ in asked
-    }
-    _print_gain("bare Tantivy", [_gain(raw.find(cleaned[q]), p) for q, p in asked])
-    _print_gain("ours", list(_gains(ours, cleaned, asked)))
-    with patch.object(queries, "requirement", _everything):
-        _print_gain("ours, everything relevant", list(_gains(ours, cleaned, asked)))
-
-
-def _gains(folder: Path, cleaned: dict[str, str], asked: Sequence[Known]) -> Iterator[float]:
-    index = TantivyIndex(folder)
-    for question, passage in asked:
-        search = index.search(parse_query(cleaned[question]), EVERYWHERE, limit=LIMIT)
-        yield _gain([hit.passage.document_id for hit in asyncio.run(search).hits], passage)
-
-
-def _everything(frequencies: Mapping[str, int], passages: int) -> Requirement:
-    return Requirement([(1, term) for term, f in frequencies.items() if f], 1)
-
-
-def _gain(ids: Sequence[str], wanted: Passage) -> float:
-    if wanted.document_id not in ids:
-        return 0.0
-    return 1 / math.log2(ids.index(wanted.document_id) + 2)
-
-
-def _print_gain(label: str, gains: Sequence[float]) -> None:
-    print(f"  {label:<34} nDCG@10 {sum(gains) / len(gains):.4f}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--passages", type=int, default=100_000)
@@ -427,8 +329,6 @@ def main() -> None:
         compare_queries(TantivyIndex(folder / "ours"), bare, corpus)
         if options.http:
             ask_over_http(folder / "ours", corpus)
-        compare_ranking("docstrings", definitions(12_000), folder / "definitions")
-        compare_ranking("headings", sections(6_000), folder / "sections")
 
 
 if __name__ == "__main__":

@@ -67,17 +67,17 @@ def fill(file: VectorFile, embedder: Subjects, corpus: Sequence[Passage]) -> Non
     for start in range(0, len(texts), CHUNK):
         vectors = {text_key(t): embedder.vector(t) for t in texts[start : start + CHUNK]}
         started = time.perf_counter()
-        file.append(vectors)
+        file.add(vectors)
         spent += time.perf_counter() - started
     size = file.path.stat().st_size
-    print(f"Vectors kept, {CHUNK} and one fsync at a time: {len(texts) / spent:.0f} a second, "
+    print(f"Vectors kept, {CHUNK} and one commit at a time: {len(texts) / spent:.0f} a second, "
           f"{size / 1e6:.0f} MB")  # fmt: skip
 
 
 def measure_opening(path: Path) -> None:
     started = time.perf_counter()
     VectorFile(path).table()
-    print(f"Opening them, each checked: {(time.perf_counter() - started) * 1000:.0f} ms")
+    print(f"Reading them: {(time.perf_counter() - started) * 1000:.0f} ms")
 
 
 def compare(folder: Path, file: VectorFile, embedder: Subjects, corpus: Sequence[Passage]) -> None:
@@ -86,10 +86,11 @@ def compare(folder: Path, file: VectorFile, embedder: Subjects, corpus: Sequence
     index = open_vectors(folder, text, store, embedder, LogJournal(sys.stderr)).index
     asked = questions(corpus)[:QUESTIONS]
     vectors = {question: embedder.vector(question) for question in asked}
-    matrix = np.ascontiguousarray(file.table().records["vector"])
+    matrix = file.table().rows
     print(f"Questions over {len(matrix)} vectors")
     floor = timed("floor: the bare product", lambda q: np.dot(matrix, vectors[q]), asked)
-    timed("ours, the scan alone", lambda q: file.table().similarities(vectors[q]), asked)
+    keys = file.table().keys
+    timed("ours, the scan alone", lambda q: file.table().similarities(vectors[q], keys), asked)
     with asyncio.Runner() as runner:
 
         def find(question: str, scope: Scope = EVERYWHERE, engine=index):
@@ -124,7 +125,7 @@ def main() -> None:
         folder = options.keep or Path(scratch)
         corpus = passages(options.passages)
         embedder = Subjects()
-        file = VectorFile(folder / "vectors" / f"{embedder.name}.v1")
+        file = VectorFile(folder / "vectors" / f"{embedder.name}.v2")
         if not file.path.exists():
             asyncio.run(write(folder, corpus))
             fill(file, embedder, corpus)

@@ -31,6 +31,7 @@ from pydantic_settings import (
 from judge.errors import ConfigurationError
 from judge.types.limits import parse_rate_limit
 from judge.types.redis_address import parse_redis_url
+from judge.types.replies import Thinking
 from judge.types.request_fields import bad_fields_of
 
 AnySettings = TypeVar("AnySettings", bound=BaseSettings)
@@ -131,6 +132,8 @@ class DemoSettings(BaseSettings):
     model: str = Field(DEFAULT_MODEL, validation_alias="JUDGE_MODEL")
     openai_base_url: WebAddress | None = Field(None, validation_alias="JUDGE_OPENAI_BASE_URL")
     openai_api_key: ServiceKey | None = Field(None, validation_alias="JUDGE_OPENAI_API_KEY")
+    thinking: Thinking = Field("low", validation_alias="JUDGE_THINKING")
+    deadline_s: float = Field(30.0, gt=0, le=600, validation_alias="JUDGE_DEADLINE_S")
     cors_origins: Origins = Field((), validation_alias="JUDGE_CORS_ORIGINS")
 
     @classmethod
@@ -174,7 +177,6 @@ class Settings(DemoSettings):
     )
     fallback: str | None = Field(None, validation_alias="JUDGE_FALLBACK")
     gemini_base_url: WebAddress | None = Field(None, validation_alias="JUDGE_GEMINI_BASE_URL")
-    deadline_s: float = Field(30.0, gt=0, le=600, validation_alias="JUDGE_DEADLINE_S")
     max_in_flight: int = Field(1000, ge=1, validation_alias="JUDGE_MAX_IN_FLIGHT")
     redis_url: RedisAddressText | None = Field(
         None, validation_alias=AliasChoices("REDIS_URL", "STORAGE_REDIS_URL")

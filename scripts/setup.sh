@@ -55,7 +55,7 @@ if [ -n "${FORCE:-}" ] || ! is_new_enough .venv/bin/python; then
 fi
 VIRTUAL_ENV=$PWD/.venv
 export VIRTUAL_ENV
-"$uv" pip sync --quiet --require-hashes "$lock"
+"$uv" pip sync --quiet --compile-bytecode --require-hashes "$lock"
 "$uv" pip install --quiet --no-deps --editable codegraph --editable .
 echo "$wanted" > "$stamp"
 say "done; the command is .venv/bin/judge"

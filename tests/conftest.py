@@ -35,10 +35,11 @@ def clear_caches() -> None:
             value.cache_clear()
 
 
-# No deadline: benchmarks/ measures speed. In CI the examples are the same at each run.
+# No deadline: benchmarks/ measures speed. In CI there are more examples, the same at each run.
 settings.register_profile(
     "judge",
     deadline=None,
+    max_examples=100 if "CI" in os.environ else 20,
     derandomize="CI" in os.environ,
     suppress_health_check=[HealthCheck.differing_executors],
     phases=set(Phase) - ({Phase.shrink, Phase.explain} if MUTATING else set()),

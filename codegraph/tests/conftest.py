@@ -1,9 +1,18 @@
 """Small repositories from one text, in which `--- path` begins a file."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Without a deadline: a busy machine is no failure. In CI the examples are the same at each run.
+IS_CI = "CI" in os.environ
+settings.register_profile(
+    "codegraph", deadline=None, derandomize=IS_CI, max_examples=100 if IS_CI else 20
+)
+settings.load_profile("codegraph")
 
 
 def write_files(root: Path, text: str) -> None:

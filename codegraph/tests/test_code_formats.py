@@ -19,7 +19,6 @@ from codegraph.python_api import (
 )
 from codegraph.query.formats import as_json, as_mermaid, as_text
 from codegraph.read.languages import language_of, read_facts
-from codegraph.read.newer_syntax import downgraded
 
 
 @pytest.fixture
@@ -78,18 +77,6 @@ def test_text_says_that_there_is_more_and_what_is_stale(root):
     assert "The graph is stale: module_c.py" in text
 
 
-def test_text_marks_inferred_uses(repo):
-    root = repo(
-        "--- a.py\nclass A:\n    def m(self): ...\ndef f(): return A()\n"
-        "--- b.py\nfrom a import f as g\ng().m()\n"
-    )
-    build_graph_for_repo(root)
-
-    inferred = as_text(tool_rag_where_used("A.m", root))
-
-    assert "calls, by inference:\n  b.py:2: g().m()" in inferred
-
-
 def test_text_shows_possible_uses_separately_with_their_count(repo):
     root = repo("--- a.py\nclass A:\n    def m(self): ...\ndef g(x):\n    x.m()\n")
     build_graph_for_repo(root)
@@ -103,10 +90,6 @@ def test_text_of_a_search_marks_the_matching_lines(root):
     text = as_text(tool_rag_search("return 1", root))
 
     assert text == "module_a.py:1- def target_symbol():\nmodule_a.py:2:     return 1\n--"
-
-
-def test_text_says_if_nothing_was_found(root):
-    assert as_text(tool_rag_search("nowhere", root)) == "Nothing found."
 
 
 def test_text_of_a_lineage_is_indented_by_depth(root):
@@ -172,28 +155,3 @@ def test_modules_are_named_from_their_package_or_source_root():
     assert modules.absolute("src/p/__init__.py", 1, "") == "p"
     assert modules.absolute("src/p/a.py", 9, "x") == "x"
     assert modules.find("nowhere", "s.py") is None
-
-
-def test_type_parameters_are_removed_without_moving_a_line():
-    text = (
-        "class A[\n    T: (int, str),\n    *Ts,\n](B[T]):\n    type X[K] = dict[K, int]\n"
-        "    type Y = int\ntype(x)[0] = 1\n"
-    )
-
-    result = downgraded(text)
-
-    assert result.type_params == {1: [(2, "T : ( int , str )"), (3, "* Ts")]}
-    lines = result.text.split("\n")
-    assert len(lines) == len(text.split("\n"))
-    assert lines[3].strip() == "(B[T]):"
-    assert [line.split() for line in lines[4:7]] == [
-        ["X", "=", "dict[K,", "int]"],
-        ["Y", "=", "int"],
-        ["type(x)[0]", "=", "1"],
-    ]
-
-
-def test_unclosed_brackets_are_left_unchanged():
-    text = "def f[T(x): ...\ntype X[T = 1\n"
-
-    assert downgraded(text).text == text

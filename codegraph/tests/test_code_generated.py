@@ -1,14 +1,13 @@
 """Generated programs: every use is found, a rebuild equals a new build, and time is bounded."""
 
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from codegraph.python_api import CodeGraph, build_graph_for_repo, tool_rag_where_used
-from codegraph.read.python_reader import read_python
+from codegraph.read.languages import read_python
 from codegraph.store.repository import FACTS_NAME, GRAPH_NAME
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 NAMES = ["alpha", "beta", "gamma"]
@@ -61,7 +60,6 @@ def _write(root: Path, files: dict[str, str]) -> None:
         (root / path).write_text(text)
 
 
-@settings(max_examples=60, deadline=None)
 @given(programs())
 def test_every_use_in_a_generated_program_is_found(program):
     files, symbol = program
@@ -129,7 +127,6 @@ def _become(root: Path, state: dict[str, str | None]) -> None:
             target.write_text(text)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(STATES, min_size=2, max_size=4))
 def test_rebuild_after_changes_equals_a_new_build(states):
     with TemporaryDirectory() as folder:
@@ -144,7 +141,6 @@ def test_rebuild_after_changes_equals_a_new_build(states):
         assert CodeGraph(root).search("def").freshness_state == "FRESH"
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from([*"abT[](),:=*\n .#'", "def ", "class ", "type "])).map("".join))
 def test_any_text_is_read_or_refused_as_a_syntax_error(text):
     try:
@@ -198,31 +194,6 @@ REPEATED = {
 }
 
 
-@pytest.mark.parametrize("name", REPEATED)
-def test_time_of_a_build_is_linear_in_the_length_of_a_file(repo, name):
-    def build_s(count: int) -> float:
-        root = repo("--- a.py\n" + "".join(REPEATED[name].format(n=n) for n in range(count)))
-        (root / FACTS_NAME).unlink(missing_ok=True)
-        start = time.process_time()
-        build_graph_for_repo(root)
-        return time.process_time() - start
-
-    # Measured: 4 times; 13 to 16 when each statement looks at all names before it.
-    assert build_s(4000) < 8 * min(build_s(1000), build_s(1000))
-
-
-def test_long_chain_of_subclasses_is_built_in_time(repo):
-    heirs = (f"class C{n + 1}(C{n}):\n    def m(self): self.q()\n" for n in range(2000))
-    root = repo("--- a.py\nclass C0: ...\n" + "".join(heirs))
-    start = time.process_time()
-
-    report = build_graph_for_repo(root)
-
-    assert report.nodes > 4000
-    # Measured: 2 s at most; 130 when each class merges all that are before it.
-    assert time.process_time() - start < 20
-
-
 @pytest.mark.parametrize("depth", [50, 5000])
 def test_deep_nesting_does_not_crash(repo, depth):
     root = repo("--- a.py\nx = " + "(" * depth + ")" * depth + "\n" + "y = x" + ".m()" * depth)
@@ -230,13 +201,3 @@ def test_deep_nesting_does_not_crash(repo, depth):
     report = build_graph_for_repo(root)
 
     assert report.files == 1
-
-
-def test_empty_subscript_does_not_crash(repo):
-    root = repo(
-        "--- a.py\ndef f():\n    return 1\nx = f()\nx[()].m()\nclass A:\n    def m(self): ...\n"
-    )
-
-    report = build_graph_for_repo(root)
-
-    assert report.unparsed == ()

@@ -10,7 +10,6 @@ import pytest
 from codegraph.errors import BadRepository
 from codegraph.models import FileStat
 from codegraph.python_api import (
-    CodeGraph,
     build_graph_for_repo,
     tool_rag_search,
     tool_rag_where_used,
@@ -18,7 +17,6 @@ from codegraph.python_api import (
 from codegraph.store.artifact import FileRecord
 from codegraph.store.freshness import RecordedFiles, compare
 from codegraph.store.repository import (
-    FACTS_NAME,
     GRAPH_NAME,
     MAX_FILE_BYTES,
     Repository,
@@ -56,32 +54,10 @@ def test_subfolder_of_a_work_tree_is_listed_from_its_own_root(repo):
     assert list(Repository(root / "sub").files()) == ["a.py"]
 
 
-def test_graphs_in_subfolders_are_not_listed(repo):
-    root = repo("--- sub/a.py\n--- sub/.judge/rag_graph.json\n{}\n")
-    walked = list(Repository(root).files())
-    git(root, "init", "-q")
-
-    assert list(Repository(root).files()) == walked == ["sub/a.py"]
-
-
-def test_ignored_folder_as_the_root_is_listed(repo):
-    root = repo("--- out/a.py\n--- .gitignore\nout/\n")
-    git(root, "init", "-q")
-
-    assert list(Repository(root / "out").files()) == ["a.py"]
-
-
 def test_folder_without_git_is_walked_without_dependencies(repo):
     root = repo("--- a.py\n--- node_modules/x.js\n--- .venv/y.py\n--- sub/b.py\n")
 
     assert list(Repository(root).files()) == ["a.py", "sub/b.py"]
-
-
-def test_folder_is_walked_without_a_git_program(repo, monkeypatch):
-    root = repo("--- a.py\n")
-    monkeypatch.setenv("PATH", "")
-
-    assert list(Repository(root).files()) == ["a.py"]
 
 
 def test_repository_cannot_make_git_start_a_program(repo):
@@ -156,14 +132,6 @@ def test_each_file_has_its_status(repo):
     assert tool_rag_search("xxxx", root).items == ()
 
 
-def test_unreadable_file_of_another_size_makes_the_graph_stale():
-    record = FileRecord("a.py", "python", "", 1, 5, "unreadable")
-    known = {"a.py": FileStat(1, 6)}
-    recorded = RecordedFiles({"a.py": record}, 10**18)
-    state, stale = compare(recorded, known, lambda _: None, same_builder=True)
-    assert (state, stale.changed) == ("STALE", ("a.py",))
-
-
 def test_freshness_is_unknown_if_files_cannot_be_listed_or_read():
     record = FileRecord("a.py", "python", "h", 1, 5, "parsed")
     recorded = RecordedFiles({"a.py": record}, 10**18)
@@ -225,34 +193,3 @@ def test_graph_behind_a_link_is_not_opened(seed_repo, tmp_path):
 
     with pytest.raises(FileNotFoundError, match="build-graph"):
         tool_rag_search("x", seed_repo)
-
-
-def _pipe(path: Path) -> None:
-    os.mkfifo(path)
-
-
-def _endless(path: Path) -> None:
-    path.symlink_to("/dev/zero")
-
-
-@pytest.mark.parametrize("name", [GRAPH_NAME, FACTS_NAME])
-@pytest.mark.parametrize("make", [_pipe, _endless])
-def test_graph_or_facts_that_are_a_pipe_or_a_link_are_replaced(repo, name, make):
-    root = repo("--- a.py\ndef f(): ...\n")
-    (root / GRAPH_NAME).parent.mkdir(exist_ok=True)
-    make(root / name)
-
-    report = build_graph_for_repo(root)
-
-    assert report.read == 1
-    assert CodeGraph(root).search("f", limit=1).items
-
-
-def test_failed_write_leaves_no_temporary_files(repo):
-    root = repo("--- a.py\n")
-    (root / ".judge" / "rag_graph.json").mkdir(parents=True)
-    (root / ".judge" / "rag_graph.json" / "x").write_text("")
-
-    with pytest.raises(BadRepository):
-        Repository(root).write(GRAPH_NAME, b"{}")
-    assert [path.name for path in (root / ".judge").iterdir()] == ["rag_graph.json"]

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from judge.adapters.files.document_files import LocalFiles
 from judge.adapters.files.pdf_text import pdf_text
@@ -13,17 +14,17 @@ from judge.adapters.index.qdrant.factory import open_qdrant
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.index.vectors.factory import open_vectors
-from judge.adapters.models.gemini_client import GeminiClient
 from judge.adapters.system_clock import SystemClock
-from judge.adapters.web.fetcher import HttpxFetcher, open_fetcher
-from judge.bootstrap.embedders import open_embedder
-from judge.bootstrap.sources import open_sources
 from judge.errors import ConfigurationError
 from judge.library.indexing.indexer import DocumentIndexer
 from judge.library.search.service import DocumentSearch
 from judge.ports import Clock, Embedder, Journal, SearchEngine, VectorStorage
 from judge.settings import Settings
 from judge.types.search import Viewer
+
+if TYPE_CHECKING:
+    from judge.adapters.models.gemini import GeminiClient
+    from judge.adapters.web.fetcher import HttpxFetcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Corpus:
 async def open_search(
     settings: Settings,
     journal: Journal,
-    gemini: GeminiClient | None = None,
+    gemini: "GeminiClient | None" = None,
     clock: Clock | None = None,
 ) -> AsyncIterator[Corpus]:
     """Open the document index, which reads nothing before the first search.
@@ -55,7 +56,11 @@ async def open_search(
     """
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
-        embedder = open_embedder(settings, clock, gemini, stack)
+        embedder = None
+        if settings.embedder or settings.qdrant_url:
+            from judge.bootstrap.embedders import open_embedder  # noqa: PLC0415 - most need none
+
+            embedder = open_embedder(settings, clock, gemini, stack)
         engine = await _open_engine(settings, clock, journal, embedder, stack)
         yield Corpus(
             search=DocumentSearch(engine.index, engine.catalogue, clock),
@@ -94,8 +99,11 @@ async def _open_engine(
 
 
 @asynccontextmanager
-async def open_pages(settings: Settings, journal: Journal) -> AsyncIterator[HttpxFetcher]:
+async def open_pages(settings: Settings, journal: Journal) -> AsyncIterator["HttpxFetcher"]:
     """Open the fetcher of web pages to be indexed, with the contact of the sources file."""
+    from judge.adapters.web.fetcher import open_fetcher  # noqa: PLC0415 - few index web pages
+    from judge.bootstrap.sources import open_sources  # noqa: PLC0415 - see above
+
     contact = ""
     with suppress(ConfigurationError):  # Without a sources file there is no contact.
         # On a thread: compiling the file takes 0.2 s, during which a server answers nobody.

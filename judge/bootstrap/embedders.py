@@ -9,7 +9,7 @@ from judge.adapters.embedders.batches import PASSAGES_TIMEOUT_S
 from judge.adapters.embedders.cohere import cohere_embedder
 from judge.adapters.embedders.gemini import gemini_embedder
 from judge.adapters.embedders.query_cache import QueryVectorCache
-from judge.adapters.models.gemini_client import GeminiClient
+from judge.adapters.models.gemini import GeminiClient
 from judge.bootstrap.models import open_gemini, open_openai
 from judge.errors import ConfigurationError, MissingKey
 from judge.ports import Clock, Embedder
@@ -86,7 +86,7 @@ def _open_openai_embedder(model: str, settings: Settings, stack: AsyncExitStack)
             "http://127.0.0.1:11434/v1 for Ollama on this machine."
         )
     client, key = open_openai(settings.openai_base_url, settings, stack)
-    return openai_embedder(client, model, key)
+    return openai_embedder(client, settings.openai_base_url, model, key)
 
 
 def _open_static(folder: Path) -> Embedder:

@@ -1,20 +1,18 @@
 """Opens language models by name."""
 
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+
+import httpx
 
 from judge.adapters.models.extractive import ExtractiveModel
-from judge.adapters.models.gemini_client import GeminiClient
-from judge.adapters.models.gemini_model import GeminiService
+from judge.adapters.models.gemini import GeminiClient, GeminiService
+from judge.adapters.models.openai import OpenaiService, open_client
 from judge.adapters.models.remote import ModelService, RemoteModel
 from judge.bootstrap.library import Library
 from judge.errors import ConfigurationError
 from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
-from judge.ports import LanguageModel
+from judge.ports import Journal, LanguageModel
 from judge.settings import EXTRACTIVE, OPENAI, Settings
-
-if TYPE_CHECKING:
-    from httpx2 import AsyncClient
 
 
 def open_model(
@@ -29,21 +27,25 @@ def open_model(
     if name == EXTRACTIVE:
         return ExtractiveModel()
     if name.startswith(OPENAI):
-        return RemoteModel(_openai(name, settings, stack), library.journal)
+        return RemoteModel(_openai(name, settings, library.journal, stack), library.journal)
     if settings.gemini_api_key is None:
         raise ConfigurationError(
             f"The model {name} needs a key. Set GEMINI_API_KEY (or GOOGLE_API_KEY), set "
             "JUDGE_MODEL=openai:NAME to ask a model of your own, or JUDGE_MODEL=extractive to "
             "quote the references without a model."
         )
-    service = GeminiService(gemini, model=name, reply_schema=reply_schema())
+    service = GeminiService(
+        gemini,
+        library.journal,
+        model=name,
+        reply_schema=reply_schema(),
+        thinking=settings.thinking,
+    )
     return RemoteModel(service, library.journal)
 
 
-def _openai(name: str, settings: Settings, stack: AsyncExitStack) -> ModelService:
+def _openai(name: str, settings: Settings, journal: Journal, stack: AsyncExitStack) -> ModelService:
     """The service at JUDGE_OPENAI_BASE_URL; raises ConfigurationError."""
-    from judge.adapters.models.openai_model import OpenaiService  # noqa: PLC0415 - others need no httpx2
-
     served_name = name.removeprefix(OPENAI)
     if not (served_name and settings.openai_base_url):
         raise ConfigurationError(
@@ -53,20 +55,21 @@ def _openai(name: str, settings: Settings, stack: AsyncExitStack) -> ModelServic
     client, key = open_openai(settings.openai_base_url, settings, stack)
     return OpenaiService(
         client,
+        journal,
+        settings.openai_base_url,
         name=name,
         served_name=served_name,
         api_key=key,
         exact_schema=exact_reply_schema,
         loose_schema=reply_schema(),
+        thinking=settings.thinking,
     )
 
 
 def open_openai(
     base_url: str, settings: Settings, stack: AsyncExitStack
-) -> "tuple[AsyncClient, str]":
+) -> tuple[httpx.AsyncClient, str]:
     """A client of the server at *base_url*, and its key, or an empty string."""
-    from judge.adapters.models.openai_client import open_client  # noqa: PLC0415 - others need no httpx2
-
     client = open_client(base_url)
     stack.push_async_callback(client.aclose)
     key = settings.openai_api_key

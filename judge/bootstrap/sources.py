@@ -10,8 +10,7 @@ from judge.judging.care import compile_safety
 from judge.judging.domains import compile_detector
 from judge.judging.knowledge import Knowledge
 from judge.judging.prompts import DEFAULT_PERSONAS, prompt_digest
-from judge.library.sources.catalog import parse_sources
-from judge.library.sources.packaged import Vocabulary
+from judge.library.sources.catalog import Vocabulary, parse_sources
 from judge.library.sources.read_table import included_files
 from judge.ports import Journal
 from judge.settings import Settings

@@ -6,14 +6,14 @@ Deterministic: the same answer and sources always have the same result.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal
 
 from judge.citations.claims import Claim, MarkedSentence, makes_claim, mark_sentences
-from judge.citations.marks import Mark, find_cite_marks, find_marks
-from judge.citations.support import SourceReading, Support
+from judge.citations.marks import find_cite_marks, find_marks
+from judge.citations.support import SourceReading
 from judge.errors import InvalidRequest
 from judge.text.english import strip_invisible, words
 from judge.text.source_sentences import structured_sentences
@@ -140,18 +140,27 @@ def check_answer(
     """
     sentences = _marked_sentences(answer, marks)
     claims = [sentence.claims() for sentence in sentences if sentence.marks]
-    cited = [_cited_pairs(of_sentence, len(sources)) for of_sentence in claims]
-    if (count := sum(map(len, cited))) > MAX_CITATIONS:
+    pairs = {
+        (place, claim.text, number)
+        for place, of_sentence in enumerate(claims)
+        for claim in of_sentence
+        for number in claim.mark.numbers
+        if 1 <= number <= len(sources)
+    }
+    if len(pairs) > MAX_CITATIONS:
         raise InvalidRequest(
-            f"The answer has {count} citations, and at most {MAX_CITATIONS} can be checked at "
+            f"The answer has {len(pairs)} citations, and at most {MAX_CITATIONS} can be checked at "
             "once. Check it in parts."
         )
-    numbers = sorted({number for pairs in cited for _, number in pairs})
-    readings = {number: _reading(sources[number - 1].text) for number in numbers}
+    readings = {number: _reading(sources[number - 1].text) for _, _, number in pairs}
     checked = [
-        marks_of_claim
-        for of_sentence, pairs in zip(claims, cited)
-        for marks_of_claim in _check_sentence(of_sentence, pairs, readings)
+        [
+            _check_mark(claim, number, readings.get(number or 0))
+            for claim in same
+            for number in claim.mark.numbers or (None,)
+        ]
+        for of_sentence in claims
+        for _, same in groupby(of_sentence, key=lambda claim: claim.text)
     ]
     prose = _NOT_PROSE.sub(_blank, answer)
     uncited = tuple(
@@ -233,40 +242,17 @@ def _reading(text: str) -> SourceReading:
     )
 
 
-def _cited_pairs(claims: Sequence[Claim], count: int) -> set[tuple[str, int]]:
-    """The pairs of a claim's text and the number of a source, of *count*, that it cites."""
-    return {
-        (claim.text, number)
-        for claim in claims
-        for number in claim.mark.numbers
-        if 1 <= number <= count
-    }
-
-
-def _check_sentence(
-    claims: Sequence[Claim], cited: Iterable[tuple[str, int]], readings: Mapping[int, SourceReading]
-) -> Iterator[list[CheckedMark]]:
-    """The checked marks of one sentence, grouped by claim."""
-    supports = {(text, number): readings[number].support(text) for text, number in cited}
-    for text, same in groupby(claims, key=lambda claim: claim.text):
-        yield [
-            _check_mark(claim.mark, number, supports.get((text, number or 0)), readings)
-            for claim in same
-            for number in claim.mark.numbers or (None,)
-        ]
-
-
-def _check_mark(
-    mark: Mark, number: int | None, measured: Support | None, readings: Mapping[int, SourceReading]
-) -> CheckedMark:
-    support = measured or Support(None, contradicts=False, sentence=None)
-    is_there = support.sentence is not None and (support.score or support.contradicts)
+def _check_mark(claim: Claim, number: int | None, reading: SourceReading | None) -> CheckedMark:
+    """The mark of *claim* for one *number*; without a *reading* there is no such source."""
+    if reading is None:
+        return CheckedMark(number, claim.mark.start, claim.mark.end, False, None, None, False)
+    support = reading.support(claim.text)
     return CheckedMark(
         number=number,
-        start=mark.start,
-        end=mark.end,
-        in_range=measured is not None,
-        sentence=readings[number or 0].sentences[support.sentence or 0] if is_there else None,
+        start=claim.mark.start,
+        end=claim.mark.end,
+        in_range=True,
+        sentence=None if support.sentence is None else reading.sentences[support.sentence],
         support=support.score,
         contradicts=support.contradicts,
     )

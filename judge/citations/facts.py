@@ -46,7 +46,7 @@ _MONTHS = (
 ).split()
 
 FIGURES = frozenset(
-    [*_WORDS, *_LARGE, *_UNITS, *(f"{unit}s" for unit in _UNITS), *_MONTHS, "cent", "twice"]
+    [*_WORDS, *_LARGE, *_UNITS, *(f"{unit}s" for unit in _UNITS), *_MONTHS, "per", "cent", "twice"]
 )
 """Words of numbers, units and dates, which are compared as facts and not as words."""
 
@@ -75,6 +75,7 @@ _AMOUNT = re.compile(
     rf"|\b(?:for|within|after|than|least|most|to|under|over) an? (?P<unit>{_UNIT})\b"
 )
 
+_OR_TWO = re.compile(rf"\b(?:an?|one) ({_UNIT}) or two\b")
 _CONTRACTION = re.compile(r"\b(?:(can|won|shan)'t|(can)not|(\w+)n't)\b")
 _WHOLE = {"won": "will", "shan": "shall"}
 
@@ -114,6 +115,7 @@ def _written_out(short: re.Match[str]) -> str:
 def quantities(sentence: str) -> list[Fact]:
     """The dates and other numbers of *sentence*; a span such as "2 to 3 days" has two."""
     text = fold_space(lowered(sentence[:_MAX_CHARACTERS])).replace("twice", "two times")
+    text = _OR_TWO.sub(r"1 to 2 \1", text)
     facts: list[Fact] = [_date(match) for match in _DATE.finditer(text)]
     text = _DATE.sub(";", text)
     return [*facts, *(amount for match in _AMOUNT.finditer(text) for amount in _amounts(match))]

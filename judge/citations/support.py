@@ -7,8 +7,7 @@ deterministic.
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from judge.citations.contradiction import Statement, differs_in_number, is_turned_round
@@ -34,10 +33,6 @@ MIN_SCORE = 0.01
 CONTRADICTED_FACTOR = 0.2
 """Factor on the support if the closest sentence says the opposite."""
 
-BIGRAM_WEIGHT = 0.05
-"""Weight of neighbouring pairs of words (bigrams), function words included: of two claims of the
-same words, the one that keeps their order is supported more."""
-
 _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}\b)")
 _NUMBERS = {word: str(n) for n, word in enumerate(SMALL_NUMBERS)}
 
@@ -54,41 +49,29 @@ class Support(NamedTuple):
     sentence: int | None
 
 
-class _ContentWords(NamedTuple):
-    """The weights of a text's content words by stem, and all its stems in order."""
-
-    weights: dict[str, float]
-    total: float
-    """Their sum."""
-    stems: Sequence[str]
-
-    @classmethod
-    def of(cls, text: str) -> "_ContentWords":
-        text = strip_accents(text).replace("’", "'")
-        if "," in text:
-            text = _THOUSANDS.sub("", text)
-        entries = [_content_word(written) for written in find_words(text)]
-        weights: dict[str, float] = {}
-        for place, (stem, at_start, further_on) in enumerate(entries):
-            weight = further_on if place else at_start
-            if weight and weight > weights.get(stem, 0.0):
-                weights[stem] = weight
-        return cls(weights, sum(weights.values()), [stem for stem, _, _ in entries])
+def _weights(text: str) -> dict[str, float]:
+    """The weight of each content word of *text*, by stem."""
+    text = _THOUSANDS.sub("", strip_accents(text).replace("’", "'"))
+    weights: dict[str, float] = {}
+    for place, written in enumerate(find_words(text)):
+        stem, weight = _weighted(written)
+        if weight == NAME_WEIGHT and not place:
+            weight = 1.0  # any word has a capital there
+        if weight > weights.get(stem, 0.0):
+            weights[stem] = weight
+    return weights
 
 
 @functools.lru_cache(maxsize=4096)
-def _content_word(written: str) -> tuple[str, float, float]:
-    """The stem of a word, its weight as the first word of a text, and its weight elsewhere.
-
-    Function words weigh 0. Cached: most words of any text are the same few thousand.
-    """
+def _weighted(written: str) -> tuple[str, float]:
+    """The stem of a word, and its weight; function words weigh 0."""
     word = written.lower().removesuffix("'s")
     [stem] = stems([_NUMBERS.get(word, word)])
     if word in STOP_WORDS or word.endswith("n't"):
-        return stem, 0.0, 0.0
+        return stem, 0.0
     if stem[0].isdigit():
-        return stem, NUMBER_WEIGHT, NUMBER_WEIGHT
-    return stem, 1.0, NAME_WEIGHT if written[0].isupper() else 1.0
+        return stem, NUMBER_WEIGHT
+    return stem, NAME_WEIGHT if written[0].isupper() else 1.0
 
 
 @dataclass(frozen=True)
@@ -101,49 +84,42 @@ class SourceReading:
     sentences: tuple[str, ...]
     postings: dict[str, list[int]]
     """The indexes of the sentences with each stem, in order."""
-    pairs: frozenset[tuple[str, str]]
-    """The bigrams of all sentences, as stems."""
-    _statements: dict[int, Statement] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sentences: Iterable[str]) -> "SourceReading":
         """Index *sentences*, which are in order."""
         in_order = tuple(sentences)
         postings: dict[str, list[int]] = {}
-        pairs: set[tuple[str, str]] = set()
-        for at, content in enumerate(map(_ContentWords.of, in_order)):
-            pairs.update(pairwise(content.stems))
-            for stem in content.weights:
+        for at, sentence in enumerate(in_order):
+            for stem in _weights(sentence):
                 postings.setdefault(stem, []).append(at)
-        return cls(in_order, postings, frozenset(pairs))
+        return cls(in_order, postings)
 
     def support(self, claim: str) -> Support:
         """How far the sentences support *claim*, and whether the closest one says the opposite.
 
         The score is the share of the claim's content words that the sentences have, where names and
-        numbers weigh more and cost more if missing, reduced for disagreements.
+        numbers weigh more and cost more if missing.
         """
-        words = _ContentWords.of(claim)
-        shares = self._shares(words)
+        weights = _weights(claim)
+        shares = self._shares(weights)
         sentence, is_contradicted = self._closest(claim, shares)
-        if len(words.weights) < MIN_CONTENT_WORDS:
+        if len(weights) < MIN_CONTENT_WORDS:
             return Support(None, is_contradicted, sentence)
         if not self.sentences:
             return Support(0.0, contradicts=False, sentence=None)
-        score = self._word_score(claim, words, best=max(shares.values(), default=0.0))
-        score *= 1 - BIGRAM_WEIGHT * (1 - _bigram_share(words, self.pairs))
-        score = max(score, MIN_SCORE)
-        if is_contradicted:
-            score *= CONTRADICTED_FACTOR
+        score = self._word_score(claim, weights, best=max(shares.values(), default=0.0))
+        score = max(score, MIN_SCORE) * (CONTRADICTED_FACTOR if is_contradicted else 1.0)
         return Support(round(score, 3), is_contradicted, sentence)
 
-    def _shares(self, words: _ContentWords) -> dict[int, float]:
-        """The share of *words* in each sentence, by index, without sentences that have none."""
-        weights: dict[int, float] = {}
-        for stem, weight in words.weights.items():
+    def _shares(self, weights: Mapping[str, float]) -> dict[int, float]:
+        """The share of the claim in each sentence, by index, without sentences that have none."""
+        shares: dict[int, float] = {}
+        total = sum(weights.values())
+        for stem, weight in weights.items():
             for at in self.postings.get(stem, ()):
-                weights[at] = weights.get(at, 0.0) + weight
-        return {at: weight / words.total for at, weight in weights.items()}
+                shares[at] = shares.get(at, 0.0) + weight / total
+        return shares
 
     def _closest(self, claim: str, shares: Mapping[int, float]) -> tuple[int | None, bool]:
         """The sentence with the greatest of *shares*, and whether it contradicts *claim*.
@@ -154,10 +130,10 @@ class SourceReading:
         if not shares:
             return None, False
         best = max(shares.values())
-        closest = sorted(at for at, share in shares.items() if share == best)
-        statement = Statement.of(claim)
+        closest = sorted(at for at, share in shares.items() if share > best - 1e-9)
+        statement = Statement.of(claim.rpartition(": ")[2])  # "You are right: they must pay."
         for at in closest:
-            if not self._contradicts(statement, self._statement(at)):
+            if not self._contradicts(statement, Statement.of(self.sentences[at])):
                 return at, False
         return closest[0], True
 
@@ -166,19 +142,14 @@ class SourceReading:
             return True
         return differs_in_number(claim, source) and not self._has_amounts(claim.facts)
 
-    def _statement(self, at: int) -> Statement:
-        if at not in self._statements:
-            self._statements[at] = Statement.of(self.sentences[at])
-        return self._statements[at]
-
-    def _word_score(self, claim: str, words: _ContentWords, *, best: float) -> float:
+    def _word_score(self, claim: str, weights: Mapping[str, float], *, best: float) -> float:
         """The share of the claim that the sentences have, reduced for missing names and numbers."""
-        missing = [weight for stem, weight in words.weights.items() if stem not in self.postings]
+        missing = [weight for stem, weight in weights.items() if stem not in self.postings]
         if NUMBER_WEIGHT in missing and self._has_amounts(_measured(claim)):
             missing = [weight for weight in missing if weight != NUMBER_WEIGHT]
-        spread = (words.total - sum(missing)) / words.total
+        spread = 1 - sum(missing) / sum(weights.values())
         share = SINGLE_SENTENCE_WEIGHT * best + (1 - SINGLE_SENTENCE_WEIGHT) * spread
-        return share * float(MISSING_FACTOR ** sum([weight > 1.0 for weight in missing]))
+        return share * float(MISSING_FACTOR ** sum(weight > 1.0 for weight in missing))
 
     def _has_amounts(self, ours: Sequence[Fact]) -> bool:
         """Whether the sentences have every number of *ours*, also as 14 days for two weeks."""
@@ -199,9 +170,3 @@ def _measured(claim: str) -> list[Fact]:
     """The numbers of *claim* if all have a unit, so that they may be written in other words."""
     facts = quantities(claim)
     return facts if all(isinstance(fact, Quantity) and fact.kind for fact in facts) else []
-
-
-def _bigram_share(words: _ContentWords, theirs: frozenset[tuple[str, str]]) -> float:
-    """The share of the claim's bigrams that some sentence has."""
-    ours = set(pairwise(words.stems))
-    return len(ours & theirs) / len(ours) if ours else 1.0

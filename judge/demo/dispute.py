@@ -23,16 +23,16 @@ DEADLINE_S = 300.0
 def demo_settings(site: str, folder: Path, chosen: DemoSettings) -> Settings:
     """Settings for a demo with the example pages at *site*; its files are written to *folder*.
 
-    Only two of the *chosen* settings matter, so that a demo is the same on every machine: an
-    `openai:` model with its server, and the CORS origins.
+    Few of the *chosen* settings matter, so that a demo is the same on every machine: an `openai:`
+    model with its server and thinking, the deadline, and the CORS origins.
     """
     sources = folder / "sources.toml"
     template = files("judge.demo").joinpath("sources.toml").read_text(encoding="utf-8")
     sources.write_text(template.replace(SITE_PLACEHOLDER, site), encoding="utf-8")
     model = chosen.model if chosen.model.startswith(OPENAI) else EXTRACTIVE
+    deadline_s = chosen.deadline_s if "deadline_s" in chosen.model_fields_set else DEADLINE_S
     return Settings.model_construct(
-        **chosen.model_dump() | {"model": model},
-        deadline_s=DEADLINE_S,
+        **chosen.model_dump() | {"model": model, "deadline_s": deadline_s},
         sources=str(sources),
         data_dir=str(folder / "data"),
         trusted_hosts=(urlsplit(site).netloc,),

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from judge.errors import ConfigurationError
-from judge.golden.samples import Sample
+from judge.golden.results import Result
 from judge.types.request_fields import BadFields, StrictModel, parse_fields
 
 MILLION = 1_000_000
@@ -41,15 +41,15 @@ def read_prices(path: Path) -> Prices:
         raise ConfigurationError(f"{path}: {error}") from error
 
 
-def cost_of(samples: Iterable[Sample], prices: Prices) -> float | None:
-    """What *samples* cost, or None if a model among them has no price."""
+def cost_of(results: Iterable[Result], prices: Prices) -> float | None:
+    """What *results* cost, or None if a model among them has no price."""
     total = 0.0
-    for sample in samples:
-        if not sample.model:
+    for result in results:
+        if not result.model:
             continue
-        price = prices.models.get(sample.model)
+        price = prices.models.get(result.model)
         if price is None:
             return None
-        output = sample.usage.output_tokens + sample.usage.thinking_tokens
-        total += (sample.usage.input_tokens * price.input + output * price.output) / MILLION
+        output = result.usage.output_tokens + result.usage.thinking_tokens
+        total += (result.usage.input_tokens * price.input + output * price.output) / MILLION
     return total

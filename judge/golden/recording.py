@@ -15,9 +15,9 @@ from judge.errors import ContentBlocked, InvalidReply, JudgeError
 from judge.golden.case_reader import PAGES, load_case
 from judge.golden.case_runner import Outcome, RunConfig, judge_recorded, prompt_digest, run_case
 from judge.golden.case_writer import cases_lock, serialize_case, write_output
-from judge.golden.difference_text import difference_lines
 from judge.golden.differences import Difference, body_differences, masked
 from judge.golden.replay import RecordingFetcher, RecordingModel
+from judge.golden.reports import difference_lines
 from judge.judging.pipeline import Pipeline
 from judge.library.pages.retriever import SnippetRetriever
 from judge.settings import EXTRACTIVE

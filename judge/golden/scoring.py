@@ -14,14 +14,14 @@ from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
 from judge.golden.cases import GoldenCase, Rubric
 from judge.golden.differences import Difference, differences, live_expectations
 from judge.golden.replay import ReplayedReply
-from judge.golden.samples import Answer, Grade, Sample, ScoredCase
+from judge.golden.results import Answer, Grade, Result
 from judge.judging.verdicts.reply_schema import TEXT, object_schema, without_fence
 from judge.ports import LanguageModel
 from judge.text.untrusted import quoted_text
 from judge.types.replies import Prompt, Usage
 
 Item = TypeVar("Item")
-Result = TypeVar("Result")
+Output = TypeVar("Output")
 
 MAX_IN_FLIGHT = 4
 """Live requests at a time: fast enough, and far below any rate limit."""
@@ -34,7 +34,7 @@ Graded = tuple[tuple[Grade, ...], Usage]
 
 async def replay_all(
     cases: Sequence[StoredCase], config: RunConfig, *, repeat: int = 1
-) -> list[ScoredCase]:
+) -> list[Result]:
     """Each case judged *repeat* times, with its own replies."""
     return [
         score(stored, number, await run_case(stored, config), config)
@@ -46,18 +46,18 @@ async def replay_all(
 async def ask_all(
     cases: Sequence[StoredCase],
     config: RunConfig,
-    answered: Mapping[tuple[str, int], ScoredCase],
+    answered: Mapping[tuple[str, int], Result],
     *,
     repeat: int,
-    on_scored: Callable[[ScoredCase], None],
-) -> list[ScoredCase]:
+    on_scored: Callable[[Result], None],
+) -> list[Result]:
     """Each case judged *repeat* times by the model of *config*.
 
     What was *answered* before, by case and number, is not asked again; *on_scored* is called with
     each new answer.
     """
 
-    async def ask(item: tuple[StoredCase, int]) -> ScoredCase:
+    async def ask(item: tuple[StoredCase, int]) -> Result:
         stored, number = item
         if before := answered.get((stored.name, number)):
             return before
@@ -71,12 +71,12 @@ async def ask_all(
 
 
 async def gather_limited(
-    work: Callable[[Item], Awaitable[Result]], items: Iterable[Item]
-) -> list[Result]:
+    work: Callable[[Item], Awaitable[Output]], items: Iterable[Item]
+) -> list[Output]:
     """The results of *work* on *items*, MAX_IN_FLIGHT at a time; raises its first error."""
     semaphore = asyncio.Semaphore(MAX_IN_FLIGHT)
 
-    async def limited(item: Item) -> Result:
+    async def limited(item: Item) -> Output:
         async with semaphore:
             return await work(item)
 
@@ -99,14 +99,14 @@ def score(
     outcome: Outcome,
     config: RunConfig,
     graded: Graded = ((), NO_TOKENS),
-) -> ScoredCase:
+) -> Result:
     """*outcome*, scored, with the grades that a model gave it.
 
     It is unscored if a live model gave no answer.
     """
     is_unscored = is_unanswered(outcome, config)
     attempts = [*outcome.attempts, ReplayedReply(NO_TOKENS), ReplayedReply(NO_TOKENS)]
-    sample = Sample(
+    result = Result(
         case=stored.name,
         number=number,
         floor=stored.case.expected.floor,
@@ -123,8 +123,11 @@ def score(
         at=config.started,
         sources_file=config.sources_file,
         grades=graded[0],
+        missing=outcome.missing,
+        answer=Answer(outcome.status, outcome.body, _prompt_texts(outcome), outcome.attempts),
     )
-    return _scored(stored, sample, outcome, is_exact=config.is_exact and not sample.is_live)
+    is_exact = config.is_exact and not result.is_live
+    return _scored(stored, result, outcome, is_exact=is_exact)
 
 
 def _usage(outcome: Outcome) -> Usage:
@@ -135,25 +138,25 @@ def _usage(outcome: Outcome) -> Usage:
 
 
 async def score_again(
-    stored: StoredCase, sample: Sample, config: RunConfig | None = None
-) -> ScoredCase:
-    """A live *sample* whose answer was stored, scored by what its case expects now.
+    stored: StoredCase, result: Result, config: RunConfig | None = None
+) -> Result:
+    """A live *result* whose answer was stored, scored by what its case expects now.
 
     The model of *config* grades it again. Without *config* it keeps the grades of questions that
     the case still has, and a question without a grade leaves it unscored.
     """
-    assert sample.answer is not None
-    stored_answer = sample.answer
-    outcome = Outcome(stored_answer.status, stored_answer.body, (), attempts=stored_answer.replies)
-    if sample.is_scored and config:
+    assert result.answer is not None
+    answer = result.answer
+    outcome = Outcome(answer.status, answer.body, (), attempts=answer.replies)
+    if result.is_scored and config:
         grades, usage = await _grade_answer(stored, outcome, config)
-        sample = replace(sample, grades=grades, usage=sample.usage + usage)
-    elif sample.is_scored:
-        known = {grade.question: grade for grade in sample.grades}
+        result = replace(result, grades=grades, usage=result.usage + usage)
+    elif result.is_scored:
+        known = {grade.question: grade for grade in result.grades}
         questions = [rubric.question for rubric in stored.case.expected.graded]
         grades = tuple(known.get(question, Grade(question)) for question in questions)
-        sample = replace(sample, grades=grades)
-    return replace(_scored(stored, sample, outcome, is_exact=False), answer=stored_answer)
+        result = replace(result, grades=grades)
+    return _scored(stored, result, outcome, is_exact=False)
 
 
 async def _grade_answer(stored: StoredCase, outcome: Outcome, config: RunConfig) -> Graded:
@@ -171,27 +174,26 @@ async def _grade_answer(stored: StoredCase, outcome: Outcome, config: RunConfig)
     return tuple(grades), usage
 
 
-def _scored(stored: StoredCase, sample: Sample, outcome: Outcome, *, is_exact: bool) -> ScoredCase:
-    """Score *sample*; a question without a grade leaves it unscored, unless it fails anyway."""
+def _scored(stored: StoredCase, result: Result, outcome: Outcome, *, is_exact: bool) -> Result:
+    """Score *result*; a question without a grade leaves it unscored, unless it fails anyway."""
     expected = stored.case.expected
     expected = expected if is_exact else live_expectations(expected)
-    answer = Answer(outcome.status, outcome.body, _prompt_texts(outcome), outcome.attempts)
-    sample = replace(sample, floor=expected.floor)
-    if not sample.is_scored:
-        return ScoredCase(sample, (), answer, expected, outcome.missing)
-    pairs = list(zip(expected.graded, sample.grades, strict=False))
+    result = replace(result, floor=expected.floor)
+    if not result.is_scored:
+        return result
+    pairs = list(zip(expected.graded, result.grades, strict=False))
     failed = (
         Difference(f"graded {n}", f"{rubric.question} yes: {rubric.at_least:.0%}", str(grade))
         for n, (rubric, grade) in enumerate(pairs, 1)
         if grade.state(rubric) == "failed"
     )
     found = (*differences(expected, outcome), *failed)
+    fields = tuple(dict.fromkeys(difference.field for difference in found))
+    result = replace(result, failed=fields, differences=found)
     ungraded = [rubric.question for rubric, grade in pairs if grade.state(rubric) == "unscored"]
     if ungraded and not found:
-        sample = replace(sample, is_scored=False, reason=f"Not graded: {ungraded[0]}")
-    failed_fields = tuple(dict.fromkeys(difference.field for difference in found))
-    sample = replace(sample, failed=failed_fields)
-    return ScoredCase(sample, found, answer, expected, outcome.missing)
+        return replace(result, is_scored=False, reason=f"Not graded: {ungraded[0]}")
+    return result
 
 
 def _prompt_texts(outcome: Outcome) -> tuple[str, ...]:

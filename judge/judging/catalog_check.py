@@ -1,50 +1,74 @@
 """Lints the sources: finds what is valid but probably a mistake, before it is deployed."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
 from judge.judging.domains import Words, term_words
 from judge.library.sources.catalog import DomainSpec, SourceCatalog
+from judge.library.sources.toml_lines import KeyPath, Places, key_name
 
 MIN_WEIGHT = 1.0
 """A hidden term is reported from this weight on; a lower one is a hint among many."""
 
 FindingKind = Literal["duplicate-term", "hidden-term", "duplicate-page", "plain-http", "no-words"]
+Finding = tuple[FindingKind, KeyPath, str]
+"""A kind of mistake, the path of keys below its domain, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogFinding:
-    """A probable mistake: its `path` of keys in the file (see `line_of`) and what to do."""
+    """A likely mistake in a sources file (valid, but hardly intended), with file and line."""
 
     kind: FindingKind
+    domain: str
     file: str
-    path: tuple[int | str, ...]
+    line: int
+    key: str
     message: str
 
 
-def check_catalog(catalog: SourceCatalog) -> tuple[CatalogFinding, ...]:
-    """The findings in *catalog*, in the order of its domains."""
-    return tuple(
-        finding
-        for domain in catalog.domains
-        for check in (_duplicate_terms, _hidden_terms, _pages, _no_words)
-        for finding in check(domain, catalog)
-    )
+def check_catalog(
+    catalog: SourceCatalog, places: Places, trusted_hosts: Collection[str] = ()
+) -> tuple[CatalogFinding, ...]:
+    """The findings in *catalog*, in the order of its domains.
+
+    Pages of *trusted_hosts* need no encryption.
+    """
+    findings = []
+    for domain in catalog.domains:
+        for kind, keys, message in (
+            *_duplicate_terms(domain),
+            *_hidden_terms(domain, catalog),
+            *_pages(domain, catalog, trusted_hosts),
+            *_no_words(domain),
+        ):
+            path = ("domains", domain.name, *keys)
+            line = places.of(domain.file, *path).line
+            name = key_name(path)
+            findings.append(CatalogFinding(kind, domain.name, domain.file, line, name, message))
+    return tuple(findings)
 
 
-def _duplicate_terms(domain: DomainSpec, _: SourceCatalog) -> Iterator[CatalogFinding]:
+def is_plain_http(url: str, trusted_hosts: Collection[str]) -> bool:
+    """Whether *url* is not encrypted, and its host is not a trusted one."""
+    parts = urlsplit(url)
+    host = parts.netloc.lower() if parts.port else f"{parts.netloc.lower()}:80"
+    return parts.scheme == "http" and host not in trusted_hosts
+
+
+def _duplicate_terms(domain: DomainSpec) -> Iterator[Finding]:
     """Terms of a file with the same normalised words, of which only the heaviest counts."""
     seen: dict[Words, str] = {}
     for text, _weight in domain.terms:
         first = seen.setdefault(term_words(text), text)
         if first != text:
             message = f"is the same term as {first!r}; keep one of them"
-            yield _finding("duplicate-term", domain, ("terms", text), message)
+            yield "duplicate-term", ("terms", text), message
 
 
-def _hidden_terms(domain: DomainSpec, catalog: SourceCatalog) -> Iterator[CatalogFinding]:
+def _hidden_terms(domain: DomainSpec, catalog: SourceCatalog) -> Iterator[Finding]:
     """Terms of this domain's file that hide a shorter term of another domain."""
     others = [
         (other, words, text, weight)
@@ -63,7 +87,7 @@ def _hidden_terms(domain: DomainSpec, catalog: SourceCatalog) -> Iterator[Catalo
                     f"hides {short!r} ({weight:g}) of {other.name}, since the longest term wins; "
                     f"weigh {text!r} in domains.{other.name}.terms too if both are meant"
                 )
-                yield _finding("hidden-term", domain, ("terms", text), message)
+                yield "hidden-term", ("terms", text), message
 
 
 def _is_inside(short: Words, long: Words) -> bool:
@@ -73,7 +97,9 @@ def _is_inside(short: Words, long: Words) -> bool:
     )
 
 
-def _pages(domain: DomainSpec, catalog: SourceCatalog) -> Iterator[CatalogFinding]:
+def _pages(
+    domain: DomainSpec, catalog: SourceCatalog, trusted_hosts: Collection[str]
+) -> Iterator[Finding]:
     """Pages that are listed twice, and those that are not fetched over https."""
     first = {
         page_key(source.url): (other.name, position)
@@ -86,10 +112,10 @@ def _pages(domain: DomainSpec, catalog: SourceCatalog) -> Iterator[CatalogFindin
         if (owner, position) != (domain.name, index):
             where = f"domains.{owner}" if owner != domain.name else f"sources[{position + 1}]"
             message = f"{source.url} stands in {where} too; keep it in one"
-            yield _finding("duplicate-page", domain, path, message)
-        if source.url.startswith("http://"):
+            yield "duplicate-page", path, message
+        if is_plain_http(source.url, trusted_hosts):
             message = f"{source.url} is not encrypted; use its https address"
-            yield _finding("plain-http", domain, path, message)
+            yield "plain-http", path, message
 
 
 def page_key(url: str) -> str:
@@ -98,15 +124,9 @@ def page_key(url: str) -> str:
     return f"{parts.netloc.lower().removeprefix('www.')}{parts.path.rstrip('/')}?{parts.query}"
 
 
-def _no_words(domain: DomainSpec, _: SourceCatalog) -> Iterator[CatalogFinding]:
+def _no_words(domain: DomainSpec) -> Iterator[Finding]:
     """A domain that can never be detected."""
     words = (domain.terms, domain.patterns, domain.vocabulary.terms, domain.vocabulary.patterns)
     if not any(words):
         message = "has no terms, so that no dispute is ever about it; add about five"
-        yield _finding("no-words", domain, (), message)
-
-
-def _finding(
-    kind: FindingKind, domain: DomainSpec, path: tuple[int | str, ...], message: str
-) -> CatalogFinding:
-    return CatalogFinding(kind, domain.file, ("domains", domain.name, *path), message)
+        yield "no-words", (), message

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from judge.errors import UnknownDomain
 from judge.library.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
-from judge.library.sources.catalog import DomainSpec, SourceCatalog
-from judge.library.sources.packaged import NO_WORDS
+from judge.library.sources.catalog import NO_WORDS, DomainSpec, SourceCatalog
 from judge.text.patterns import PatternSet
 from judge.text.phrases import Phrases
 from judge.types.requests import DEFAULT_DOMAIN, Detection, DomainScore
@@ -183,7 +182,7 @@ def weigh_evidence(detector: Detector, dispute: Dispute) -> DomainEvidence:
     hint_factor = math.sqrt(HINT_WORDS / max(count, HINT_WORDS))
     matches: list[dict[str, DomainMatch]] = [{} for _ in detector.domains]
     _add_matches(matches, detector, dispute.query, QUERY_FACTOR, QUERY_FACTOR, is_asked=True)
-    _add_matches(matches, detector, dispute.context, 1.0, hint_factor, is_asked=False)
+    _add_matches(matches, detector, dispute.context.beginning, 1.0, hint_factor, is_asked=False)
     scores = _ranking(detector, matches)
     words = count + len(dispute.query.words)
     for_length, for_question, for_runner_up = _needed_for_length(words), None, None

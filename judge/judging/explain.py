@@ -4,6 +4,7 @@ Every term found in the text is listed, including those with a weight of zero or
 that do not count because a longer term consumed their words.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -41,7 +42,8 @@ class ExplainedTerm:
 
     domain: str
     kind: TermKind
-    shown: str
+    text: str
+    """As found, or the term that was."""
     configured: str
     """The term or the regular expression as written in `file`."""
     file: str
@@ -67,7 +69,7 @@ class DisputeExplanation:
     """What is decided about a dispute, and why; most fields are keys of the JSON output."""
 
     detection: Detection
-    bar: ScoreThreshold
+    threshold: ScoreThreshold
     missed: float
     """How far the best domain is below the threshold; 0 when it reaches it or none scored."""
     totals: tuple[DomainTotal, ...]
@@ -89,13 +91,15 @@ def explain_dispute(
     """All that is decided about *dispute* before the model is asked; fetches nothing."""
     evidence = weigh_evidence(knowledge.detector, dispute)
     detection = evidence.detection
-    configured = [_ConfiguredTerms.of(domain) for domain in knowledge.catalog.domains]
+    written = [_written(domain) for domain in knowledge.catalog.domains]
     terms = [
-        *_scored_terms(knowledge, configured, evidence.matches),
-        *_hidden_terms(knowledge, configured, dispute),
+        *_counted_terms(knowledge, written, evidence.matches),
+        *_overlapped_terms(knowledge, written, dispute),
     ]
-    totals = _totals(terms)
-    order = [total.domain for total in totals]
+    sums: dict[str, float] = defaultdict(float)
+    for term in terms:
+        sums[term.domain] += term.score
+    ranking = sorted(sums, key=lambda domain: -sums[domain])
     safety = explain_safety(knowledge.safety, dispute)
     domain_help = knowledge.catalog.domain_help(detection.domain)
     safety_help = [line for reason in safety.reasons for line in reason.help]
@@ -103,10 +107,12 @@ def explain_dispute(
     missed = evidence.threshold.needed - evidence.scores[0].score if evidence.scores else 0.0
     return DisputeExplanation(
         detection=detection,
-        bar=evidence.threshold,
+        threshold=evidence.threshold,
         missed=round(missed, 2) if detection.domain == DEFAULT_DOMAIN else 0.0,
-        totals=totals,
-        terms=tuple(sorted(terms, key=lambda term: _sort_key(term, order))),
+        totals=tuple(DomainTotal(name, round(sums[name], 2)) for name in ranking),
+        terms=tuple(
+            sorted(terms, key=lambda t: (bool(t.lost_to), ranking.index(t.domain), -t.score))
+        ),
         safety=safety.reasons,
         harmless=safety.harmless,
         help=merged_help((*safety_help, *domain_help)),
@@ -115,32 +121,40 @@ def explain_dispute(
     )
 
 
-def _sort_key(term: ExplainedTerm, order: Sequence[str]) -> tuple[bool, int, float]:
-    return bool(term.lost_to), order.index(term.domain), -term.score
+Written = Mapping[Words | str, tuple[str, str]]
+"""The terms and patterns of a domain as written, with their files, by the form that is matched."""
 
 
-def _totals(terms: Sequence[ExplainedTerm]) -> tuple[DomainTotal, ...]:
-    """The sum of *terms* for each domain, best first."""
-    sums: dict[str, float] = {}
-    for term in terms:
-        sums[term.domain] = sums.get(term.domain, 0.0) + term.score
-    ranked = sorted(sums.items(), key=lambda item: -item[1])
-    return tuple(DomainTotal(domain, round(score, 2)) for domain, score in ranked)
+def _written(domain: DomainSpec) -> Written:
+    """Ours overrule the package's."""
+    package, ours = (domain.vocabulary.file, domain.vocabulary), (domain.file, domain)
+    written: dict[Words | str, tuple[str, str]] = {}
+    for file, words in (package, ours):
+        written |= {term_words(text): (text, file) for text, _ in words.terms}
+        written |= {straight_apostrophes(p.regex): (p.regex, file) for p in words.patterns}
+    return written
 
 
-def _scored_terms(
+def _find_term(written: Written, words: Words) -> tuple[str, str]:
+    """The term of these *words*, else the longest term inside them, and its file."""
+    sizes = range(len(words), 0, -1)
+    parts = (words[at : at + size] for size in sizes for at in range(len(words) - size + 1))
+    return next((written[part] for part in parts if part in written), ("", ""))
+
+
+def _counted_terms(
     knowledge: Knowledge,
-    configured: Sequence["_ConfiguredTerms"],
+    written: Sequence[Written],
     by_domain: Sequence[Mapping[str, DomainMatch]],
 ) -> Iterator[ExplainedTerm]:
     """The terms and patterns that count, once for each domain."""
-    for domain, terms, matches in zip(knowledge.catalog.domains, configured, by_domain):
+    for domain, words, matches in zip(knowledge.catalog.domains, written, by_domain):
         for key, match in matches.items():
-            text, file = terms.find(key, match)
+            text, file = _find_term(words, match.words) if match.words else words[key]
             yield ExplainedTerm(
                 domain=domain.name,
                 kind="term" if match.words else "pattern",
-                shown=match.shown,
+                text=match.shown,
                 configured=text,
                 file=file,
                 weight=match.weight.weight,
@@ -150,29 +164,29 @@ def _scored_terms(
             )
 
 
-def _hidden_terms(
-    knowledge: Knowledge, configured: Sequence["_ConfiguredTerms"], dispute: Dispute
+def _overlapped_terms(
+    knowledge: Knowledge, written: Sequence[Written], dispute: Dispute
 ) -> Iterator[ExplainedTerm]:
     """The terms that overlap a longer one and do not count, once for each domain."""
     names = [domain.name for domain in knowledge.catalog.domains]
     seen: set[tuple[str, int]] = set()
     for text in (dispute.query, dispute.context):
-        for term, winner in _overlapped_terms(knowledge.detector, text):
+        for term, winner in _overlaps(knowledge.detector, text):
             for weight in term.weights:
-                terms = configured[weight.domain]
-                written, file = terms.find_term(term_words(term.shown))
+                words = written[weight.domain]
+                configured, file = _find_term(words, term.words)
                 is_shared = weight.domain in {other.domain for other in winner.weights}
-                is_counted = is_shared and terms.find_term(term_words(winner.shown))[0] == written
+                is_counted = is_shared and _find_term(words, winner.words)[0] == configured
                 if is_counted or (term.shown, weight.domain) in seen:
                     continue
                 seen.add((term.shown, weight.domain))
                 yield ExplainedTerm(
-                    names[weight.domain], "term", term.shown, written, file, weight.weight,
+                    names[weight.domain], "term", term.shown, configured, file, weight.weight,
                     factor=0.0, score=0.0, is_asked=text is dispute.query, lost_to=winner.shown,
                 )  # fmt: skip
 
 
-def _overlapped_terms(
+def _overlaps(
     detector: Detector, text: NormalisedText
 ) -> Iterator[tuple[DetectorTerm, DetectorTerm]]:
     """Each term in *text* that does not count, with the longer one that consumed its words."""
@@ -183,40 +197,3 @@ def _overlapped_terms(
             winners = (owners[at] for at in range(start, start + length) if at in owners)
             if (start, start + length, term) not in spans and (winner := next(winners, None)):
                 yield term, winner
-
-
-@dataclass(frozen=True, slots=True)
-class _ConfiguredTerms:
-    """The terms and patterns of one domain as written, with their files, by the form matched.
-
-    Ours overrule the package's.
-    """
-
-    terms: dict[Words, tuple[str, str]]
-    patterns: dict[str, tuple[str, str]]
-
-    @classmethod
-    def of(cls, domain: DomainSpec) -> "_ConfiguredTerms":
-        ours, package = (domain.file, domain), (domain.vocabulary.file, domain.vocabulary)
-        return cls(
-            {
-                term_words(text): (text, file)
-                for file, of in (package, ours)
-                for text, _ in of.terms
-            },
-            {
-                straight_apostrophes(item.regex): (item.regex, file)
-                for file, of in (package, ours)
-                for item in of.patterns
-            },
-        )
-
-    def find(self, key: str, match: DomainMatch) -> tuple[str, str]:
-        """The term or pattern of *match* as written, and its file."""
-        return self.find_term(match.words) if match.words else self.patterns[key]
-
-    def find_term(self, words: Words) -> tuple[str, str]:
-        """The term of these *words*, else the longest term inside them, and its file."""
-        sizes = range(len(words), 0, -1)
-        parts = (words[at : at + size] for size in sizes for at in range(len(words) - size + 1))
-        return next((self.terms[part] for part in parts if part in self.terms), ("", ""))

@@ -10,7 +10,7 @@ from judge.library.nations import NATIONS, find_nations
 from judge.library.pages.page_records import SnippetRequest
 from judge.library.pages.retriever import SnippetRetriever
 from judge.library.pages.snippet_store import CachedPage
-from judge.library.rank.candidates import NO_NEARNESS
+from judge.library.rank.candidates import NO_SIMILARITIES
 from judge.library.rank.choose import (
     ASSUMED_NATION,
     ChosenPage,
@@ -79,12 +79,14 @@ class ReferenceCollector:
         """The relevant pages, then *passages*; a page that cannot be fetched is left out."""
         nations = find_nations(dispute)
         indexed = await self.retriever.indexed(catalog)
-        nearness = await e.nearness(dispute.folded) if (e := self.embeddings) else NO_NEARNESS
-        chosen = choose_pages(indexed, dispute, domain, nations, nearness)
+        similarities = (
+            await e.similarities(dispute.folded) if (e := self.embeddings) else NO_SIMILARITIES
+        )
+        chosen = choose_pages(indexed, dispute, domain, nations, similarities)
         pages = await self.retriever.retrieve(_with_short_timeouts(chosen, deadline))
         retrieved = [(c, p.snippet) for c, p in zip(chosen, pages) if p.snippet is not None]
         offered = offer_pages(
-            self.retriever.library, dispute, domain, retrieved, nations, nearness=nearness
+            self.retriever.library, dispute, domain, retrieved, nations, similarities=similarities
         )
         snippets = self.arrange([*(page.snippet for page in offered), *passages.snippets])
         return CollectedReferences(

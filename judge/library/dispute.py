@@ -2,12 +2,15 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judge.text.english import find_words, fold_space, strip_invisible
 
 _CLAUSE_END = re.compile(r"[.!?;]")
 _APOSTROPHE = re.compile("[\u2018\u2019\u201b\u2032\u02bc\ua78c\u00b4`\uff07]")
+
+
+_READ_WORDS, _READ_CHARACTERS = 500, 3000
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,13 @@ class NormalisedText:
     folded: str
     words: tuple[str, ...]
     ends: frozenset[int]
+
+    @property
+    def beginning(self) -> "NormalisedText":
+        """As much as it takes to place a text: a story says early what it is about."""
+        if len(self.words) <= _READ_WORDS and len(self.folded) <= _READ_CHARACTERS:
+            return self
+        return replace(self, folded=self.folded[:_READ_CHARACTERS], words=self.words[:_READ_WORDS])
 
 
 @dataclass(frozen=True, slots=True)

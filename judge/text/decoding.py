@@ -1,6 +1,6 @@
 """Converts the bytes of a page to UTF-8; the encoding is taken from five kinds of evidence.
 
-The first of two steps before a page is parsed; `markup_limits.py` is the second.
+The first of two steps before a page is parsed; `extract/markup.py` is the second.
 """
 
 import codecs

@@ -28,25 +28,32 @@ class Phrases(Generic[T]):
     def __init__(
         self, phrases: Iterable[tuple[Sequence[str], T]], form: Callable[[str], str] = str
     ) -> None:
-        self.form = lru_cache(maxsize=8192)(form)
+        self.form = form
         self._root = _Node[T]()
+        self._look_up = lru_cache(maxsize=8192)(self._formed)
         for words, value in phrases:
             node = self._root
             for word in words:
                 node = node.longer.setdefault(word, _Node())
             node.values.append(value)
 
+    def _formed(self, word: str) -> tuple[str, _Node[T] | None]:
+        """The form of *word*, and the node that it leads to from the root."""
+        form = self.form(word)
+        return form, self._root.longer.get(form)
+
     def find(self, words: Sequence[str]) -> FoundPhrases[T]:
         """Where phrases begin in *words*, and which; shorter ones first, then as given."""
-        forms = [self.form(word) for word in words]
+        formed = [*map(self._look_up, words)]
         found: FoundPhrases[T] = []
-        for start, first in enumerate(forms):
-            node, end = self._root.longer.get(first), start
+        for start, (_, first) in enumerate(formed):
             phrases: list[tuple[int, T]] = []
+            node, end = first, start
             while node:
                 end += 1
-                phrases += [(end - start, value) for value in node.values]
-                node = node.longer.get(forms[end]) if end < len(forms) else None
+                if node.values:
+                    phrases += [(end - start, value) for value in node.values]
+                node = node.longer.get(formed[end][0]) if end < len(formed) else None
             if phrases:
                 found.append((start, phrases))
         return found

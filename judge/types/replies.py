@@ -73,6 +73,9 @@ class Usage:
         )
 
 
+Thinking = Literal["minimal", "low", "medium", "high", "off", "model"]
+"""How long a model is to think before it answers; `model` leaves it to the service."""
+
 FinishReason = Literal["stop", "truncated", "empty", "recitation", "other"]
 """Why the model stopped; the text is complete only with `stop`."""
 
@@ -85,6 +88,8 @@ class ModelReply:
     model: str
     finish: FinishReason = "stop"
     usage: Usage = Usage()
+    version: str | None = None
+    """The model's name and version as the service reports them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,11 +141,16 @@ def _field_error(detail: ErrorDetails, model: type[BaseModel] | None) -> FieldEr
     if detail["type"] == "extra_forbidden":
         known = ", ".join(_known_fields(model, detail["loc"][:-1]))
         return FieldError(name, f"is not known here{known and f'; known are {known}'}")
+    return FieldError(name, message_of(detail))
+
+
+def message_of(detail: ErrorDetails) -> str:
+    """What is wrong with a field, without its name: "must be a text"."""
     context = detail.get("ctx", {})
     if context.get("min_length") == 1:
-        return FieldError(name, "must not be empty")
+        return "must not be empty"
     message = MESSAGES.get(detail["type"], "is not of a kind that can be used here")
-    return FieldError(name, message.format(**context))
+    return message.format(**context)
 
 
 def _known_fields(model: Any, place: Sequence[str | int]) -> list[str]:

@@ -171,6 +171,12 @@ def ancestors(folder: str) -> list[str]:
     return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 
+def folder_path(value: str) -> str:
+    """*value* as an indexed folder: posix, without slashes at its ends; "" is the root."""
+    parts = value.strip().replace("\\", "/").split("/")
+    return "/".join(part for part in parts if part not in {"", "."})
+
+
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
     """The record of an indexed document, so that it is indexed again only when it changed.

@@ -8,14 +8,11 @@ match does not count: "credit union" says nothing of a union.
 
 import functools
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from judge.errors import ConfigurationError
 from judge.text.english import STOP_WORDS, stems, words
 from judge.text.phrases import Phrases
 
@@ -26,27 +23,23 @@ MAX_GAP = 3
 Words = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ThesaurusEntry:
+class ThesaurusEntry(NamedTuple):
     """Lay phrases, and the stems of the official words for them, if any."""
 
-    lay: tuple[str, ...]
-    official: tuple[str, ...]
+    lay: Words
+    official: Words
 
 
-@dataclass(frozen=True, slots=True)
-class LayPhrase:
+class LayPhrase(NamedTuple):
     """A phrase of the entry with the index `entry`: as written, and its stems and gaps.
 
-    `rest` are the stems from the first gap on. Matches that begin at the same word are sorted by
-    `rank`.
+    `rest` are the stems from the first gap on.
     """
 
     entry: int
     shown: str
     stems: Words
     rest: Words
-    rank: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +59,6 @@ class FoundPhrase(NamedTuple):
     end: int
 
 
-class _Storytelling(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    ignore: str
-
-
-class _ThesaurusFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    storytelling: _Storytelling
-    subjects: dict[str, dict[str, str]]
-
-
 @functools.cache
 def load_thesaurus() -> Thesaurus:
     """The thesaurus that comes with Judge; read once."""
@@ -87,58 +67,36 @@ def load_thesaurus() -> Thesaurus:
 
 
 def parse_thesaurus(text: str) -> Thesaurus:
-    """The thesaurus in *text*; raises ConfigurationError that says what is wrong with it."""
-    try:
-        file = _ThesaurusFile.model_validate(tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, ValidationError) as error:
-        message = f"The thesaurus cannot be used: {error}. Mend it, or put back the old one."
-        raise ConfigurationError(message) from None
+    """The thesaurus in *text*."""
+    file = tomllib.loads(text)
     entries = tuple(
-        _entry(lay, official) for table in file.subjects.values() for lay, official in table.items()
+        ThesaurusEntry(tuple(phrase.strip() for phrase in lay.split(",")), _official(official))
+        for table in file["subjects"].values()
+        for lay, official in table.items()
     )
-    lay = ((number, shown) for number, entry in enumerate(entries) for shown in entry.lay)
-    stems_of = functools.cache(_part_stems)  # its words occur four times on average
-    phrases = [_phrase(position, *phrase, stems_of) for position, phrase in enumerate(lay)]
-    by_stems = ((p.stems[: len(p.stems) - len(p.rest)], p) for p in phrases)
+    phrases = [
+        _phrase(number, shown) for number, entry in enumerate(entries) for shown in entry.lay
+    ]
     return Thesaurus(
         entries,
-        Phrases(by_stems, _phrase_stem),
-        frozenset(file.storytelling.ignore.split()),
+        Phrases(((p.stems[: len(p.stems) - len(p.rest)], p) for p in phrases), _phrase_stem),
+        frozenset(file["storytelling"]["ignore"].split()),
     )
 
 
-def _entry(lay: str, official: str) -> ThesaurusEntry:
-    """An entry from its text: lay phrases separated by commas, and official words."""
-    phrases = tuple(phrase for part in lay.split(",") if (phrase := part.strip()))
-    official_stems = tuple(dict.fromkeys(stems(w for w in words(official) if w not in STOP_WORDS)))
-    if (
-        not phrases
-        or bool(official_stems) != bool(official)
-        or any(GAP in (p[:1], p[-1:]) for p in phrases)
-    ):
-        message = (
-            f"The thesaurus entry {lay!r} = {official!r} says nothing: give phrases that begin "
-            "and end with a word, and official words that are more than function words, or none."
-        )
-        raise ConfigurationError(message)
-    return ThesaurusEntry(phrases, official_stems)
+def _official(text: str) -> Words:
+    return tuple(dict.fromkeys(stems(word for word in words(text) if word not in STOP_WORDS)))
 
 
-def _phrase(
-    position: int, entry: int, shown: str, stems_of: Callable[[str], list[str]]
-) -> LayPhrase:
-    parts = tuple([stem for part in shown.split() for stem in stems_of(part)])
+def _phrase(entry: int, shown: str) -> LayPhrase:
+    parts: list[str] = []
+    for part in shown.split():
+        parts += [GAP] if part == GAP else map(_phrase_stem, words(part))
     rest = parts[parts.index(GAP) :] if GAP in parts else ()
-    # A single word first, then one word before a gap, then several words.
-    kind = (len(parts) > 1) + (len(parts) - len(rest) > 1)
-    return LayPhrase(entry, shown, parts, rest, (kind, position))
+    return LayPhrase(entry, shown, tuple(parts), tuple(rest))
 
 
-def _part_stems(part: str) -> list[str]:
-    """The stems of a part of a phrase without spaces: a gap, or mostly one word."""
-    return [GAP] if part == GAP else [_phrase_stem(word) for word in words(part)]
-
-
+@functools.lru_cache(maxsize=8192)
 def _phrase_stem(word: str) -> str:
     """The stem of *word*, without the apostrophe of "n't", which many leave out: wont, didnt."""
     [stem] = stems([word])
@@ -154,27 +112,17 @@ def find_phrases(thesaurus: Thesaurus, text_words: Sequence[str]) -> list[FoundP
     found: list[FoundPhrase] = []
     covered = 0
     for start, phrases in thesaurus.phrases.find(text_words):
-        matches: list[FoundPhrase] = []
-        longest = 0
-        for length, phrase in phrases:
-            end = start + length
-            if phrase.rest:
-                end = _end(thesaurus, phrase.rest, text_words, end)
-            # Skip one inside a longer phrase without gaps, which may begin earlier.
-            if end > covered and (
-                end > start + 1 or _matches_alone(thesaurus, phrase, text_words[start])
-            ):
-                matches.append(FoundPhrase(phrase, start, end))
-                longest = longest if phrase.rest else end  # shorter ones come first
-        if len(matches) > 1:
-            matches = sorted([match for match in matches if match.end >= longest], key=_rank)
-        found += matches
+        matches = [
+            FoundPhrase(phrase, start, end)
+            for length, phrase in phrases
+            for end in [_end(phrase.rest, text_words, start + length)]
+            if end > start + 1 or (end and _matches_alone(thesaurus, phrase, text_words[start]))
+        ]
+        # One inside a longer phrase without gaps, which may begin earlier, does not count.
+        longest = max((match.end for match in matches if not match.phrase.rest), default=0)
+        found += [match for match in matches if match.end >= longest and match.end > covered]
         covered = max(covered, longest)
     return found
-
-
-def _rank(found: FoundPhrase) -> tuple[int, int]:
-    return found.phrase.rank
 
 
 def _matches_alone(thesaurus: Thesaurus, phrase: LayPhrase, word: str) -> bool:
@@ -183,17 +131,16 @@ def _matches_alone(thesaurus: Thesaurus, phrase: LayPhrase, word: str) -> bool:
     return is_content_word or word == phrase.shown
 
 
-def _end(thesaurus: Thesaurus, rest: Words, text_words: Sequence[str], at: int) -> int:
+def _end(rest: Words, text_words: Sequence[str], at: int) -> int:
     """The end of a phrase whose *rest*, from its first gap on, begins at *at*; 0 for no match."""
     slack = 0
     for stem in rest:
         if stem == GAP:
             slack = MAX_GAP
             continue
-        for candidate in range(at, min(at + slack + 1, len(text_words))):
-            if thesaurus.phrases.form(text_words[candidate]) == stem:
-                at, slack = candidate + 1, 0
-                break
-        else:
+        following = map(_phrase_stem, text_words[at : at + slack + 1])
+        place = next((place for place, other in enumerate(following) if other == stem), None)
+        if place is None:
             return 0
+        at, slack = at + place + 1, 0
     return at

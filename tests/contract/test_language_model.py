@@ -12,10 +12,8 @@ from datetime import UTC, datetime
 import pytest
 
 from judge.adapters.models.extractive import ExtractiveModel
-from judge.adapters.models.gemini_client import GeminiClient
-from judge.adapters.models.gemini_model import GeminiService
-from judge.adapters.models.openai_client import open_client
-from judge.adapters.models.openai_model import OpenaiService
+from judge.adapters.models.gemini import GeminiClient, GeminiService
+from judge.adapters.models.openai import OpenaiService, open_client
 from judge.adapters.models.remote import ModelService, RemoteModel
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.judging.prompts import DEFAULT_PERSONAS
@@ -88,7 +86,7 @@ def _remote(service: ModelService, journal: RecordingJournal) -> RemoteModel:
 @asynccontextmanager
 async def _gemini() -> AsyncIterator[ModelUnderTest]:
     situations = {
-        "unavailable": (failure(503), failure(503)),
+        "unavailable": (failure(503),) * 4,
         "blocked": (blocked(),),
         "out of time": (slow("late", 30),),
         "empty": (no_candidates(),),
@@ -108,7 +106,13 @@ async def _gemini() -> AsyncIterator[ModelUnderTest]:
     }
     async with FakeGemini() as fake:
         client, journal = GeminiClient("k", fake.base_url), RecordingJournal()
-        service = GeminiService(client, model="gemini-3.8-flash", reply_schema=reply_schema())
+        service = GeminiService(
+            client,
+            journal,
+            model="gemini-3.8-flash",
+            reply_schema=reply_schema(),
+            thinking="low",
+        )
         yield ModelUnderTest(
             _remote(service, journal),
             lambda situation: fake.script(*situations[situation]),
@@ -120,7 +124,7 @@ async def _gemini() -> AsyncIterator[ModelUnderTest]:
 @asynccontextmanager
 async def _openai() -> AsyncIterator[ModelUnderTest]:
     situations = {
-        "unavailable": (broken(503), broken(503)),
+        "unavailable": (broken(503),) * 4,
         "blocked": (ChatReply(finish="content_filter"),),
         "out of time": (ChatReply("late", delay_s=30),),
         "empty": (ChatReply(),),
@@ -142,6 +146,8 @@ async def _openai() -> AsyncIterator[ModelUnderTest]:
         journal = RecordingJournal()
         service = OpenaiService(
             client,
+            journal,
+            fake.base_url,
             name="openai:tiny",
             served_name="tiny",
             api_key="",

@@ -44,7 +44,7 @@ class Engine:
             await writer.replace(documents)
             await writer.commit()
         if self.vectors and not store:
-            await self.vectors.complete(lambda _count: None, lambda: False)
+            await self.vectors.complete(lambda _count: None)
 
     async def find(self, text, *clauses, limit=10, offset=0):
         return await self.index.search(

@@ -10,10 +10,10 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
-from judge.entrypoints.api.supervisor import SHUTDOWN_MARGIN_S
 
 from judge.adapters.metrics import COUNTERS, GAUGES
 from judge.bootstrap.sources import compile_knowledge
+from judge.entrypoints.api.server import SHUTDOWN_MARGIN_S
 from judge.settings import Settings
 
 ROOT = Path(__file__).parents[2]

@@ -64,24 +64,16 @@ def returning(contents):
 
 def add_tools(server) -> None:
     for name, contents in CONTENTS.items():
-        server.add_tool(returning(contents), name)
-
-    @server.tool()
-    async def test_tool_with_logging(context: Context) -> str:
-        request = context.request_context
-        for step in ("Tool execution started", "Tool processing data", "Tool execution completed"):
-            await request.session.send_log_message(
-                "info", step, related_request_id=request.request_id
-            )
-            await asyncio.sleep(0.05)
-        return "logged"
+        server.add_tool(returning(contents), name, description=name)
 
     @server.tool()
     async def test_error_handling() -> str:
+        """Fails."""
         raise ToolError("This tool intentionally returns an error for testing")
 
     @server.tool()
     async def test_tool_with_progress(context: Context) -> str:
+        """Reports progress."""
         for done in (0, 50, 100):
             await context.report_progress(done, 100)
             await asyncio.sleep(0.05)
@@ -91,19 +83,23 @@ def add_tools(server) -> None:
 def add_prompts_and_resources(server) -> None:
     @server.prompt()
     async def test_simple_prompt() -> str:
+        """A prompt."""
         return "This is a simple prompt for testing."
 
     @server.prompt()
     async def test_prompt_with_arguments(arg1: str, arg2: str) -> str:
+        """A prompt."""
         return f"Prompt with arguments: arg1='{arg1}', arg2='{arg2}'"
 
     @server.prompt()
     async def test_prompt_with_embedded_resource(resourceUri: str) -> list:  # noqa: N803
+        """A prompt."""
         content = embedded(resourceUri, "text/plain", "Embedded resource content for testing.")
         return [UserMessage(content), UserMessage("Please process the embedded resource above.")]
 
     @server.prompt()
     async def test_prompt_with_image() -> list:
+        """A prompt."""
         return [UserMessage(IMAGE), UserMessage("Please analyze the image above.")]
 
     @server.completion()

@@ -9,9 +9,7 @@ from litestar import Litestar, get, post
 
 from judge.adapters.memory.rate_limit import MemoryRateLimiter
 from judge.entrypoints.api.access_policy import ACCESS, Access, Role, access_policy_of
-from judge.entrypoints.api.app import ROUTES
 from judge.entrypoints.api.problem_responses import RequestRefused
-from judge.errors import BudgetSpent
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
 from tests.cpu_time import cpu_seconds
@@ -49,61 +47,32 @@ def status(keys: dict[str, str], access: Access, sent: str | None, *, is_public:
 class TestRules:
     """The access table of docs/security.md, row by row."""
 
-    @pytest.mark.parametrize("is_public", [True, False])
-    @pytest.mark.parametrize("keys", [NO_KEYS, ONLY_API, ONLY_ADMIN, BOTH])
-    def test_open_routes_need_no_key(self, keys, is_public):
-        assert status(keys, Access.OPEN, None, is_public=is_public) == 200
-
-    @pytest.mark.parametrize("is_public", [True, False])
-    @pytest.mark.parametrize(
-        ("keys", "expected"), [(NO_KEYS, 200), (ONLY_ADMIN, 200), (ONLY_API, 401), (BOTH, 401)]
+    TABLE = (
+        # access, is public: without keys, with API keys, with admin keys, with both
+        (Access.OPEN, False, (200, 200, 200, 200)),
+        (Access.OPEN, True, (200, 200, 200, 200)),
+        (Access.JUDGING, False, (200, 401, 200, 401)),
+        (Access.JUDGING, True, (200, 401, 200, 401)),
+        (Access.METRICS, True, (200, 401, 401, 401)),
+        (Access.PRIVATE, False, (200, 401, 200, 401)),
+        (Access.PRIVATE, True, (403, 401, 401, 401)),
+        (Access.ADMIN, False, (200, 401, 401, 401)),
+        (Access.ADMIN, True, (403, 401, 401, 401)),
     )
-    def test_judging_needs_a_key_when_api_keys_are_set(self, keys, expected, is_public):
-        assert status(keys, Access.JUDGING, None, is_public=is_public) == expected
-        assert status(keys, Access.JUDGING, "wrong", is_public=is_public) == expected
 
-    @pytest.mark.parametrize(
-        ("keys", "expected"), [(NO_KEYS, 200), (ONLY_ADMIN, 401), (ONLY_API, 401), (BOTH, 401)]
-    )
-    def test_metrics_need_a_key_when_any_are_set(self, keys, expected):
-        assert status(keys, Access.METRICS, None, is_public=True) == expected
-
-    @pytest.mark.parametrize(
-        ("keys", "on_loopback", "in_public"),
-        [
-            (NO_KEYS, 200, 403),
-            (ONLY_ADMIN, 200, 401),
-            (ONLY_API, 401, 401),
-            (BOTH, 401, 401),
-        ],
-    )
-    def test_private_routes_are_never_open_on_a_public_server(self, keys, on_loopback, in_public):
-        assert status(keys, Access.PRIVATE, None, is_public=False) == on_loopback
-        assert status(keys, Access.PRIVATE, None, is_public=True) == in_public
-
-    @pytest.mark.parametrize(
-        ("keys", "on_loopback", "in_public"),
-        [
-            (NO_KEYS, 200, 403),
-            (ONLY_ADMIN, 401, 401),
-            (ONLY_API, 401, 401),
-            (BOTH, 401, 401),
-        ],
-    )
-    def test_writing_always_needs_a_key_when_any_are_set(self, keys, on_loopback, in_public):
-        assert status(keys, Access.ADMIN, None, is_public=False) == on_loopback
-        assert status(keys, Access.ADMIN, None, is_public=True) == in_public
+    @pytest.mark.parametrize(("access", "is_public", "statuses"), TABLE)
+    def test_who_sends_no_valid_key(self, access, is_public, statuses):
+        for keys, expected in zip((NO_KEYS, ONLY_API, ONLY_ADMIN, BOTH), statuses, strict=True):
+            for sent in (None, "wrong"):
+                assert status(keys, access, sent, is_public=is_public) == expected
 
     @pytest.mark.parametrize("access", Access)
-    def test_an_admin_key_opens_everything(self, access):
-        assert status(BOTH, access, ADMIN, is_public=True) == 200
-        assert status(ONLY_ADMIN, access, ADMIN, is_public=True) == 200
-
-    @pytest.mark.parametrize("access", Access)
-    @pytest.mark.parametrize("keys", [BOTH, ONLY_API])
-    def test_an_api_key_opens_all_but_writing(self, access, keys):
-        expected = 403 if access is Access.ADMIN else 200
-        assert status(keys, access, API, is_public=True) == expected
+    def test_an_admin_key_opens_everything_and_an_api_key_all_but_writing(self, access):
+        for keys in (BOTH, ONLY_ADMIN):
+            assert status(keys, access, ADMIN, is_public=True) == 200
+        for keys in (BOTH, ONLY_API):
+            expected = 403 if access is Access.ADMIN else 200
+            assert status(keys, access, API, is_public=True) == expected
 
     @pytest.mark.parametrize(
         "header",
@@ -123,11 +92,6 @@ class TestRules:
     def test_anything_but_the_exact_key_is_refused(self, header):
         policy = access_policy_of(with_settings(**BOTH), is_public=True)
         assert policy.principal(header, "").role is Role.ANONYMOUS
-
-    @pytest.mark.parametrize("key", ["two words", "cl\u00e9", "x" * 500])
-    def test_key_may_be_any_header_value(self, key):
-        policy = access_policy_of(with_settings(JUDGE_API_KEYS=key), is_public=True)
-        assert policy.principal(b"Bearer " + key.encode(), "").role is Role.USER
 
     @pytest.mark.parametrize("header", [b"Bearer user-key-2", b"bearer  user-key-2 "])
     def test_every_key_is_accepted_and_the_scheme_ignores_case(self, header):
@@ -189,11 +153,6 @@ async def test_every_route_declares_its_access(opened):
             assert access is Access.OPEN, path
 
 
-def test_table_lists_every_route():
-    paths = {path for handler in ROUTES for path in getattr(handler, "paths", ())}
-    assert set(EXPECTED) <= paths
-
-
 class TestKeysOverHttp:
     async def test_without_a_key_no_api_route_answers(self, opened):
         async with opened(settings=with_settings(**BOTH)) as bench:
@@ -212,12 +171,12 @@ class TestKeysOverHttp:
         assert "A key is needed" in none
         assert "not known" in wrong
 
-    @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
-    async def test_judging_with_a_key_succeeds(self, opened, path):
+    async def test_judging_with_a_key_succeeds(self, opened):
         async with opened(ScriptedModel(GOOD_REPLY), settings=with_settings(**BOTH)) as bench:
-            refused = await bench.client.post(path, json=DISPUTE)
+            refused = await bench.client.post("/api/judge", json=DISPUTE)
             assert (refused.status_code, bench.model.calls) == (401, [])
-            reply = await bench.client.post(path, json=DISPUTE, headers=bearer("user-key-2"))
+            headers = bearer("user-key-2")
+            reply = await bench.client.post("/api/judge", json=DISPUTE, headers=headers)
         assert reply.status_code == 200
 
     async def test_unusual_path_spelling_does_not_bypass_the_key(self, opened):
@@ -271,13 +230,13 @@ RISKY_DISPUTE = {"context": "My partner hits me when he drinks.", "query": "Am I
 
 
 class TestScope:
-    @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
-    async def test_public_server_without_keys_refuses_a_scope_in_a_dispute(self, opened, path):
+    async def test_public_server_without_keys_refuses_a_scope_in_a_dispute(self, opened):
         async with opened(ScriptedModel(GOOD_REPLY), is_public=True) as bench:
-            reply = await bench.client.post(path, json=SCOPED)
-            assert (reply.status_code, reply.json()["type"]) == (403, "/problems/forbidden")
+            for path in ("/api/judge", "/api/judge/stream"):
+                reply = await bench.client.post(path, json=SCOPED)
+                assert (reply.status_code, reply.json()["type"]) == (403, "/problems/forbidden")
             assert bench.model.calls == []
-            assert (await bench.client.post(path, json=DISPUTE)).status_code == 200
+            assert (await bench.client.post("/api/judge", json=DISPUTE)).status_code == 200
 
     async def test_scope_is_accepted_on_loopback(self, opened):
         async with opened() as bench:
@@ -296,62 +255,50 @@ class TestOtherSites:
     """Without keys, routes that are open to this machine are closed to web pages in its browser."""
 
     FORM = "multipart/form-data; boundary=x"
-
-    @pytest.mark.parametrize(
-        ("headers", "expected"),
-        [
-            ({}, 400),
-            ({"host": "127.0.0.1:8000"}, 400),
-            ({"host": "[::1]:8000"}, 400),
-            ({"origin": "http://localhost:8000"}, 400),
-            ({"origin": ORIGIN}, 400),
-            ({"origin": "https://evil.example"}, 403),
-            ({"origin": "null"}, 403),
-            ({"origin": "http://["}, 403),
-            ({"host": "rebound.evil.example"}, 403),
-            ({"host": "rebound.evil.example", "origin": "http://localhost"}, 403),
-            ({"host": ""}, 403),
-        ],
+    ALLOWED = (
+        {},
+        {"host": "127.0.0.1:8000"},
+        {"host": "[::1]:8000"},
+        {"origin": "http://localhost:8000"},
+        {"origin": ORIGIN},
     )
-    async def test_foreign_origin_cannot_write_documents(self, opened, headers, expected):
-        settings = with_settings(JUDGE_CORS_ORIGINS=ORIGIN)
-        sent = {"content-type": self.FORM, **headers}
-        async with opened(settings=settings) as bench:
-            reply = await bench.client.post("/api/documents", content=b"", headers=sent)
-        assert (reply.status_code == 403) == (expected == 403), reply.text
+    FOREIGN = (
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://["},
+        {"host": "rebound.evil.example"},
+        {"host": "rebound.evil.example", "origin": "http://localhost"},
+        {"host": ""},
+    )
+
+    async def test_foreign_origin_cannot_write_documents(self, opened):
+        async with opened(settings=with_settings(JUDGE_CORS_ORIGINS=ORIGIN)) as bench:
+            for expected, several in ((400, self.ALLOWED), (403, self.FOREIGN)):
+                for headers in several:
+                    sent = {"content-type": self.FORM, **headers}
+                    reply = await bench.client.post("/api/documents", content=b"", headers=sent)
+                    assert reply.status_code == expected, headers
 
     async def test_foreign_host_name_cannot_search(self, opened):
         async with opened() as bench:
             reply = await bench.client.get("/api/search?q=lease", headers={"host": "evil.example"})
         assert reply.json()["type"].endswith("forbidden")
 
-    @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
     @pytest.mark.parametrize("keys", [NO_KEYS, ONLY_ADMIN])
-    @pytest.mark.parametrize(
-        "headers",
-        [
-            {"origin": "https://evil.example"},
-            {"origin": "null"},
-            {"host": "evil.example"},
-            {"host": "evil.example", "origin": "http://evil.example"},
-        ],
-    )
-    async def test_foreign_origin_cannot_spend_tokens(self, opened, path, keys, headers):
+    async def test_foreign_origin_cannot_spend_tokens(self, opened, keys):
         model = ScriptedModel(GOOD_REPLY)
         async with opened(model, settings=with_settings(**keys)) as bench:
-            reply = await bench.client.post(path, json=DISPUTE, headers=headers)
-        assert reply.json()["type"] == "/problems/forbidden"
+            for headers in self.FOREIGN:
+                for path in ("/api/judge", "/api/judge/stream"):
+                    reply = await bench.client.post(path, json=DISPUTE, headers=headers)
+                    assert reply.json()["type"] == "/problems/forbidden"
+            # A form or a text needs no preflight.
+            for headers in ({}, {"content-type": "text/plain;charset=UTF-8"}):
+                reply = await bench.client.post(
+                    "/api/judge", content=json.dumps(DISPUTE), headers=headers
+                )
+                assert reply.status_code == 415
         assert model.prompts == []
-
-    @pytest.mark.parametrize("content_type", [None, "text/plain;charset=UTF-8"])
-    async def test_request_without_preflight_is_not_judged(self, opened, content_type):
-        model = ScriptedModel(GOOD_REPLY)
-        headers = {"content-type": content_type} if content_type else {}
-        async with opened(model) as bench:
-            reply = await bench.client.post(
-                "/api/judge", content=json.dumps(DISPUTE), headers=headers
-            )
-        assert (reply.status_code, model.prompts) == (415, [])
 
     @pytest.mark.parametrize("origins", [ORIGIN, "*"])
     async def test_allowed_origin_may_judge(self, opened, origins):
@@ -484,52 +431,23 @@ class TestRateLimit:
         assert "Retry-After" in reply.headers["access-control-expose-headers"]
 
 
-class TestBudget:
-    async def test_spent_budget_is_503_with_retry_after(self, opened):
-        model = ScriptedModel(BudgetSpent("Spent.", retry_after_s=3599.2))
-        async with opened(model) as bench:
-            reply = await bench.client.post("/api/judge", json=DISPUTE)
-        assert reply.status_code == 503
-        assert reply.json()["type"].endswith("budget-spent")
-        assert reply.headers["retry-after"] == "3600"
-
-
 PATHS = ["/health/live", "/metrics", "/schema", "/schema/schema.js", "/api/domains", "/nothing"]
 
 
 class TestBrowsers:
-    @pytest.mark.parametrize("path", PATHS)
-    async def test_every_reply_has_the_security_headers(self, opened, path):
+    async def test_every_reply_has_the_security_headers(self, opened):
         async with opened() as bench:
-            reply = await bench.client.get(path, headers={"cookie": "a=b"})
-        assert reply.headers["x-content-type-options"] == "nosniff"
-        assert reply.headers["x-frame-options"] == "DENY"
-        assert reply.headers["referrer-policy"] == "no-referrer"
-        assert reply.headers["cross-origin-opener-policy"] == "same-origin"
-        assert reply.headers["cross-origin-resource-policy"] == "same-origin"
-        [policy] = reply.headers.get_list("content-security-policy")
-        assert policy.startswith("default-src 'none'")
-        assert "frame-ancestors 'none'" in policy
-        assert "set-cookie" not in reply.headers
-
-    @pytest.mark.parametrize(
-        ("body", "expected"), [(DISPUTE, 200), ({}, 400), ({**DISPUTE, "domain": "x"}, 400)]
-    )
-    async def test_verdicts_and_problems_are_not_stored_and_set_no_cookie(
-        self, opened, body, expected
-    ):
-        async with opened(ScriptedModel(GOOD_REPLY)) as bench:
-            reply = await bench.client.post("/api/judge", json=body)
-        assert reply.status_code == expected
-        assert reply.headers["cache-control"] == "no-store"
-        assert "set-cookie" not in reply.headers
-        assert "frame-ancestors 'none'" in reply.headers["content-security-policy"]
-
-    async def test_a_stream_is_not_stored_and_has_the_headers(self, opened):
-        async with opened(ScriptedModel(GOOD_REPLY)) as bench:
-            reply = await bench.client.post("/api/judge/stream", json=DISPUTE)
-        assert "no-store" in reply.headers["cache-control"]
-        assert reply.headers["x-content-type-options"] == "nosniff"
+            replies = [await bench.client.get(path, headers={"cookie": "a=b"}) for path in PATHS]
+        for reply in replies:
+            assert reply.headers["x-content-type-options"] == "nosniff"
+            assert reply.headers["x-frame-options"] == "DENY"
+            assert reply.headers["referrer-policy"] == "no-referrer"
+            assert reply.headers["cross-origin-opener-policy"] == "same-origin"
+            assert reply.headers["cross-origin-resource-policy"] == "same-origin"
+            [policy] = reply.headers.get_list("content-security-policy")
+            assert policy.startswith("default-src 'none'")
+            assert "frame-ancestors 'none'" in policy
+            assert "set-cookie" not in reply.headers
 
     async def test_caches_are_told_that_replies_differ_by_origin(self, opened):
         async with opened(settings=with_settings(JUDGE_CORS_ORIGINS=ORIGIN)) as bench:
@@ -540,13 +458,12 @@ class TestBrowsers:
                 reply = await bench.client.options("/api/judge", headers=asked)
                 assert reply.headers.get_list("vary") == ["Origin"]
 
-    @pytest.mark.parametrize(
-        "origin", ["null", "https://app.example.evil.example", "http://app.example", ""]
-    )
-    async def test_similar_origin_is_refused(self, opened, origin):
+    async def test_similar_origin_is_refused(self, opened):
+        similar = ("null", "https://app.example.evil.example", "http://app.example", "")
         async with opened(settings=with_settings(JUDGE_CORS_ORIGINS=ORIGIN)) as bench:
-            reply = await bench.client.get("/api/domains", headers={"origin": origin})
-        assert "access-control-allow-origin" not in reply.headers
+            for origin in similar:
+                reply = await bench.client.get("/api/domains", headers={"origin": origin})
+                assert "access-control-allow-origin" not in reply.headers
 
     async def test_wildcard_origin_allows_no_credentials(self, opened):
         async with opened(settings=with_settings(JUDGE_CORS_ORIGINS="*")) as bench:
@@ -555,13 +472,10 @@ class TestBrowsers:
         assert "access-control-allow-credentials" not in reply.headers
         assert "vary" not in reply.headers
 
-    @pytest.mark.parametrize(
-        ("path", "expected"), [("/health/live", 204), ("/", 204), ("/api/judge", 401)]
-    )
-    async def test_options_of_open_routes_needs_no_key(self, opened, path, expected):
+    async def test_options_of_open_routes_needs_no_key(self, opened):
         async with opened(settings=with_settings(**BOTH)) as bench:
-            reply = await bench.client.options(path)
-        assert reply.status_code == expected
+            for path, expected in (("/health/live", 204), ("/", 204), ("/api/judge", 401)):
+                assert (await bench.client.options(path)).status_code == expected
 
     async def test_a_preflight_needs_no_key(self, opened):
         settings = with_settings(JUDGE_CORS_ORIGINS=ORIGIN, **BOTH)
@@ -578,6 +492,7 @@ class TestBrowsers:
         assert strange.status_code == 400
         assert "access-control-allow-origin" not in strange.headers
         assert "authorization" in reply.headers["access-control-allow-headers"]
+        assert "POST" in reply.headers["access-control-allow-methods"]
         assert refused.status_code == 401
         assert refused.headers["access-control-allow-origin"] == ORIGIN
 
@@ -594,46 +509,16 @@ async def test_websocket_is_closed_at_once(opened):
     assert sent == ["websocket.close"]
 
 
-class TestHelp:
-    SAFETY = (
-        'vocabulary = false\n[[safety]]\nterms = ["hits me"]\n'
-        'help = [{ title = "Helpers", url = "https://help.example/", phone = "116 999" }]\n'
-        "[domains.any]\n"
-    )
-
-    async def test_risky_dispute_gets_help_lines_and_a_careful_prompt(self, opened):
-        reply_text = json.dumps({**json.loads(GOOD_REPLY), "quotes": []}).replace(" [1]", "")
-        async with opened(ScriptedModel(reply_text), sources=self.SAFETY) as bench:
-            reply = await bench.client.post("/api/judge", json=RISKY_DISPUTE)
-            [prompt] = bench.model.prompts
-        assert reply.json()["help"] == [
-            {"title": "Helpers", "url": "https://help.example/", "phone": "116 999"}
-        ]
-        assert "never call fear or self-protection unreasonable" in prompt.instructions
-
-    async def test_harmless_dispute_gets_neither(self, opened):
-        async with opened(ScriptedModel(GOOD_REPLY)) as bench:
-            reply = await bench.client.post("/api/judge", json=DISPUTE)
-            [prompt] = bench.model.prompts
-        assert reply.json()["help"] == []
-        assert "never call fear" not in prompt.instructions
-
-
 @pytest.mark.parametrize(
-    ("name", "value"),
+    ("name", "values"),
     [
-        ("JUDGE_RATE_LIMIT", "lots"),
-        ("JUDGE_RATE_LIMIT", "0/minute"),
-        ("JUDGE_RATE_LIMIT", "60/fortnight"),
-        ("JUDGE_RATE_LIMIT", "-1/minute"),
-        ("JUDGE_RATE_LIMIT", "99999999999/day"),
-        ("JUDGE_CORS_ORIGINS", "app.example"),
-        ("JUDGE_CORS_ORIGINS", "https://app.example/"),
-        ("JUDGE_CORS_ORIGINS", "https://*.example"),
-        ("JUDGE_TRUSTED_PROXIES", "10.0.0.0/99"),
-        ("JUDGE_DAILY_TOKENS", "0"),
+        ("JUDGE_RATE_LIMIT", ["lots", "0/minute", "60/fortnight", "-1/minute", "99999999999/day"]),
+        ("JUDGE_CORS_ORIGINS", ["app.example", "https://app.example/", "https://*.example"]),
+        ("JUDGE_TRUSTED_PROXIES", ["10.0.0.0/99"]),
+        ("JUDGE_DAILY_TOKENS", ["0"]),
     ],
 )
-def test_invalid_setting_is_refused(name, value):
-    with pytest.raises(ValueError, match=name):
-        with_settings(**{name: value})
+def test_invalid_setting_is_refused(name, values):
+    for value in values:
+        with pytest.raises(ValueError, match=name):
+            with_settings(**{name: value})

@@ -53,6 +53,7 @@ WRONG_FIELDS = [
     ({**DISPUTE, "model": "x"}, "model", "is not known here; known are context, query, "),
     ({**DISPUTE, "{0}": "x"}, "{0}", "is not known here"),
     ({**DISPUTE, "context": "nul \x00 in the middle"}, "context", "must not hold NUL"),
+    ({**DISPUTE, "hear_other_side": "yes"}, "hear_other_side", "must be true or false"),
     ([], "body", "must be a JSON object"),
     ("text", "body", "must be a JSON object"),
 ]

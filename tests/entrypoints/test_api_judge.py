@@ -3,15 +3,12 @@
 import asyncio
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
 from judge.adapters.admission import Admission
 from judge.entrypoints.api.routes.judge import unless_client_leaves
-from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
-from judge.ports import OnText, ignore_text
-from judge.types.replies import ModelReply, Prompt
+from judge.errors import ContentBlocked, ModelUnavailable
 from tests.entrypoints.api_bench import (
     BAD_REPLY,
     DISPUTE,
@@ -37,6 +34,7 @@ async def test_verdict_has_exactly_the_members_of_the_contract(opened):
         reply = await bench.client.post("/api/judge", json=DISPUTE)
     body = reply.json()
     assert reply.status_code == 200
+    assert reply.headers["cache-control"] == "no-store"
     assert reply.headers["content-type"] == "application/json"
     assert list(body) == MEMBERS
     assert body["domain"] == "tenancy"
@@ -75,24 +73,6 @@ async def test_other_side_is_in_the_verdict_if_requested(opened):
     assert 'judge_model_tokens_total{kind="input"} 300.0' in bench.counts.render().decode()
 
 
-@pytest.mark.parametrize("wrong", ["yes", 1, None, "true"])
-async def test_whether_to_hear_the_other_side_is_true_or_false(opened, wrong):
-    async with opened() as bench:
-        reply = await bench.client.post("/api/judge", json={**DISPUTE, "hear_other_side": wrong})
-    assert reply.status_code == 400
-    assert reply.json()["errors"] == [
-        {"field": "hear_other_side", "message": "must be true or false"}
-    ]
-
-
-async def test_times_are_whole_seconds_in_utc(opened):
-    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
-        bench.clock.advance(0.123456)
-        body = (await bench.client.post("/api/judge", json=DISPUTE)).json()
-    assert body["references"][0]["fetched_at"] == "2026-01-15T09:30:00Z"
-    assert datetime.fromisoformat(body["references"][0]["fetched_at"]).tzinfo == UTC
-
-
 async def test_null_verdict_is_in_the_body(opened):
     personas = json.loads(GOOD_REPLY)
     for persona in personas["personas"]:
@@ -104,46 +84,29 @@ async def test_null_verdict_is_in_the_body(opened):
     assert body["degraded"] is True
 
 
-async def test_verdicts_are_not_stored_by_caches(opened):
-    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
-        reply = await bench.client.post("/api/judge", json=DISPUTE)
-    assert reply.headers["cache-control"] == "no-store"
-
-
-async def test_surrounding_space_is_not_counted(opened):
-    async with opened(ScriptedModel(GOOD_REPLY, GOOD_REPLY)) as bench:
-        padded = {**DISPUTE, "query": f"   {DISPUTE['query']}\n\n"}
-        assert (await bench.client.post("/api/judge", json=padded)).status_code == 200
-        too_short = {**DISPUTE, "query": "   why?   "}
-        assert (await bench.client.post("/api/judge", json=too_short)).status_code == 400
-
-
-async def test_lengths_are_counted_in_code_points(opened):
+async def test_lengths_are_counted_in_code_points_without_surrounding_space(opened):
     async with opened(ScriptedModel(GOOD_REPLY, GOOD_REPLY)) as bench:
         longest = {**DISPUTE, "context": "😀" * 8000}
         assert (await bench.client.post("/api/judge", json=longest)).status_code != 400
-        too_long = {**DISPUTE, "context": "😀" * 8001}
-        assert (await bench.client.post("/api/judge", json=too_long)).status_code == 400
+        for wrong in ({"context": "😀" * 8001}, {"query": "   why?   "}):
+            refused = await bench.client.post("/api/judge", json={**DISPUTE, **wrong})
+            assert refused.status_code == 400
 
 
-async def test_valid_request_id_is_returned_and_is_the_verdict_id(opened):
+async def test_valid_request_id_is_returned_as_the_verdict_id_and_others_are_replaced(opened):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
         reply = await bench.client.post(
             "/api/judge", json=DISPUTE, headers={"X-Request-ID": "web-1.a_2"}
         )
+        replaced = [
+            (
+                await bench.client.get("/health/live", headers={"X-Request-ID": sent.encode()})
+            ).headers
+            for sent in ("", "a b", "x" * 129, "äöü", "<script>", "id\t1")
+        ]
     assert reply.headers["x-request-id"] == "web-1.a_2"
     assert reply.json()["id"] == "web-1.a_2"
-
-
-@pytest.mark.parametrize("sent", ["", "a b", "x" * 129, "äöü", "<script>", "id\t1"])
-async def test_invalid_request_id_is_replaced(opened, sent):
-    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
-        reply = await bench.client.post(
-            "/api/judge", json=DISPUTE, headers={"X-Request-ID": sent.encode()}
-        )
-    assert reply.headers["x-request-id"] != sent
-    assert len(reply.headers["x-request-id"]) == 32
-    assert reply.json()["id"] == reply.headers["x-request-id"]
+    assert {len(headers["x-request-id"]) for headers in replaced} == {32}
 
 
 async def test_reference_has_its_publishers_date(opened):
@@ -234,94 +197,6 @@ async def test_unavailable_model_is_an_error_with_retry_after(opened):
     assert reply.json()["detail"] == reply.json()["error"] == "Not now."
 
 
-async def test_timeout_is_a_gateway_timeout(opened):
-    async with opened(ScriptedModel(DeadlineExceeded(30))) as bench:
-        reply = await bench.client.post("/api/judge", json=DISPUTE)
-    assert reply.status_code == 504
-    assert reply.json()["type"].endswith("deadline-exceeded")
-
-
-class HeldModel:
-    """Replies only when released; records whether the call was cancelled."""
-
-    name = "held"
-    gives_verdicts = True
-
-    def __init__(self) -> None:
-        self.started = asyncio.Event()
-        self.gate = asyncio.Event()
-        self.cancelled = asyncio.Event()
-
-    async def complete(
-        self,
-        prompt: Prompt,
-        *,
-        timeout_s: float,
-        doubles_limit: bool,
-        on_text: OnText = ignore_text,
-    ) -> ModelReply:
-        self.started.set()
-        try:
-            await self.gate.wait()
-        except asyncio.CancelledError:
-            self.cancelled.set()
-            raise
-        return ModelReply(GOOD_REPLY, self.name)
-
-
-async def test_disconnecting_cancels_the_model_call(opened):
-    model = HeldModel()
-    async with opened(model) as bench:
-        statuses, left = [], asyncio.Event()
-        messages = [{"type": "http.request", "body": json.dumps(DISPUTE).encode()}]
-
-        async def receive():
-            if messages:
-                return messages.pop()
-            await left.wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message):
-            statuses.append(message.get("status"))
-
-        scope = {
-            "type": "http",
-            "method": "POST",
-            "path": "/api/judge",
-            "query_string": b"",
-            "headers": [(b"content-type", b"application/json")],
-        }
-        serving = asyncio.create_task(bench.app(scope, receive, send))
-        await asyncio.wait_for(model.started.wait(), 20)
-        left.set()
-        await asyncio.wait_for(serving, 20)
-        assert model.cancelled.is_set()
-        assert statuses[0] == 499
-        assert bench.recorded.fields_of("http.request")[0]["status"] == 499
-
-
-async def test_disconnecting_while_sending_is_not_an_internal_error(opened):
-    async with opened() as bench:
-        statuses = []
-
-        async def receive():
-            return {"type": "http.disconnect"}
-
-        async def send(message):
-            statuses.append(message.get("status"))
-
-        scope = {
-            "type": "http",
-            "method": "POST",
-            "path": "/api/judge",
-            "query_string": b"",
-            "headers": [(b"content-type", b"application/json")],
-        }
-        await bench.app(scope, receive, send)
-    assert statuses[0] == 499
-    assert "http.error" not in bench.recorded.events
-
-
 async def test_concurrent_disputes_share_one_fetch(opened):
     async with opened(ScriptedModel(*[GOOD_REPLY] * 50)) as bench:
         async with asyncio.TaskGroup() as group:
@@ -349,14 +224,6 @@ async def test_messages_after_the_body_do_not_cancel_the_work():
     assert await unless_client_leaves(receive, work()) == "done"
 
 
-async def test_timeout_of_the_work_is_not_mistaken_for_a_disconnect():
-    async def work():
-        raise TimeoutError
-
-    with pytest.raises(TimeoutError):
-        await unless_client_leaves(asyncio.Event().wait, work())
-
-
 @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
 async def test_request_past_the_concurrency_limit_is_refused_at_once(opened, path):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
@@ -380,3 +247,22 @@ async def test_no_step_exceeds_the_deadline(opened):
         async with asyncio.timeout(5):
             reply = await bench.client.post("/api/judge", json=DISPUTE)
     assert (reply.status_code, reply.json()["type"]) == (504, "/problems/deadline-exceeded")
+
+
+SAFETY = (
+    'vocabulary = false\n[[safety]]\nterms = ["hits me"]\n'
+    'help = [{ title = "Helpers", url = "https://help.example/", phone = "116 999" }]\n'
+    "[domains.any]\n"
+)
+
+
+async def test_risky_dispute_gets_help_lines_and_a_careful_prompt(opened):
+    said = json.dumps({**json.loads(GOOD_REPLY), "quotes": []}).replace(" [1]", "")
+    risky = {"context": "My partner hits me when he drinks.", "query": "Am I unreasonable?"}
+    async with opened(ScriptedModel(said), sources=SAFETY) as bench:
+        reply = await bench.client.post("/api/judge", json=risky)
+        [prompt] = bench.model.prompts
+    assert reply.json()["help"] == [
+        {"title": "Helpers", "url": "https://help.example/", "phone": "116 999"}
+    ]
+    assert "never call fear or self-protection unreasonable" in prompt.instructions

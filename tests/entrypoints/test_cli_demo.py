@@ -13,16 +13,16 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
+from judge.entrypoints.cli.sources.checks import check_examples
 
 from judge.bootstrap.sources import compile_knowledge
 from judge.demo import site as demo_site
 from judge.demo.dispute import CONTEXT, QUERY, demo_settings
 from judge.demo.site import example_site
-from judge.entrypoints.cli.sources.checks import check_examples
 from judge.judging.domains import detect_domain
-from judge.judging.effective_sources import Places
 from judge.library.dispute import read_dispute
 from judge.library.extract.html_page import read_html
+from judge.library.sources.toml_lines import Places
 from judge.settings import DemoSettings
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.chat_server import ChatServer

@@ -81,31 +81,6 @@ def test_only_what_changed_is_read_again(cli, docs):
     assert "Results: 0" in cli("search", "landlord").out
 
 
-def test_missing_files_are_removed_only_on_request(cli, docs):
-    added(cli, "docs")
-    (docs / "lease.md").unlink()
-    assert added(cli, "docs")[1]["removed"] == 0
-    assert added(cli, "docs/2024", "--prune")[1]["removed"] == 0
-    assert added(cli, "docs", "--glob", "*.txt", "--prune")[1]["removed"] == 0
-    assert added(cli, "docs", "--prune")[1]["removed"] == 1
-    assert "lease.md" not in listed(cli)
-
-
-def test_replace_reads_everything_again_and_removes_the_rest(cli, docs):
-    added(cli, "docs")
-    _, report = added(cli, "docs/2024", "--replace")
-    assert (report["replaced"], report["removed"]) == (2, 1)
-    assert set(listed(cli)) == {"2024/notes.txt", "2024/tool.py"}
-
-
-def test_replace_with_a_misspelled_path_removes_nothing(cli, docs):
-    added(cli, "docs")
-    told = cli("index", "add", "dcos", "--replace")
-    assert told.code == 1
-    assert "dcos: No such file or directory\n--replace: Nothing was removed" in told.err
-    assert len(listed(cli)) == 3
-
-
 def test_options_say_where_and_how_a_document_is_kept(cli, docs):
     told = cli(
         "index", "add", "docs/lease.md", "-c", "Leases", "--tag", "flat", "--tag", "2024",
@@ -137,17 +112,6 @@ def test_unreadable_file_is_named_and_the_rest_is_indexed(cli, docs):
     assert lines[0] == "nowhere: No such file or directory"
     assert lines[1] == "docs/large.txt: is over 10 MiB"
     assert lines[2].startswith("docs/broken.pdf: The PDF is broken")
-
-
-@pytest.mark.parametrize("option", ["--document", "--title"])
-def test_id_or_title_is_refused_for_several_documents(cli, docs, option):
-    told = cli("index", "add", "docs", option, "x")
-    assert (told.code, "for one document, and there are 3" in told.err) == (2, True)
-
-
-@pytest.mark.parametrize("name", ["*", "", " "])
-def test_a_collection_needs_a_name(cli, docs, name):
-    assert "no name for a collection" in cli("index", "add", "docs", "-c", name).err
 
 
 @pytest.mark.parametrize("command", [("remove", "--all"), ("remove", "x"), ("list",)])
@@ -182,25 +146,11 @@ def test_documents_are_removed_by_id(cli, docs):
     assert json.loads(removed.out) == {"removed": 1, "missing": []}
 
 
-def test_a_collection_is_removed_as_a_whole(cli, docs):
-    added(cli, "docs")
-    assert cli("index", "remove", "--all").out == "3 documents removed.\n"
-    told = cli("index", "list")
-    assert (told.code, "Nothing is indexed yet." in told.err) == (2, True)
-
-
 def test_remove_without_a_target_is_refused(cli, docs):
     assert cli("index", "remove").code == 2
     assert cli("index", "remove", "x", "--all").code == 2
     added(cli, "docs")
     assert "There are: default." in cli("index", "remove", "x", "-c", "other").err
-
-
-def test_id_of_invalid_text_is_refused(cli, docs):
-    added(cli, "docs")
-    told = cli("index", "remove", "a\udcff", "--format", "json")
-    assert (told.code, told.out) == (2, "")
-    assert "An argument is no text in UTF-8" in told.err
 
 
 def test_lists_and_figures_are_tables_or_json(cli, docs):

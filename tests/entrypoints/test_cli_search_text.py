@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.entrypoints.cli.search.output import (
+from judge.entrypoints.cli.search.run import (
     Results,
     SearchFailure,
     failure_json,
@@ -72,12 +72,6 @@ FAILURE = SearchFailure(
 )
 def test_output_is_unchanged_to_the_byte(made, name):
     assert made == (GOLDEN / name).read_text()
-
-
-def test_an_absent_chapter_and_section_are_null_in_json():
-    second = json.loads(results_json(FOUND))["chunks"][1]
-    assert second["chapter"] is None
-    assert second["section"] is None
 
 
 def test_a_hint_and_warnings_are_in_json_when_there_are_any():

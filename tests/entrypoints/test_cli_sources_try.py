@@ -114,19 +114,3 @@ def test_other_line_endings_are_read_and_invalid_text_is_named(cli, tmp_path):
     refused = cli("sources", "try", "odd.jsonl")
     assert (refused.code, refused.out) == (2, "")
     assert "odd.jsonl, line 2: is not valid JSON" in refused.err
-
-
-def test_an_empty_file_and_a_missing_one_are_exit_2(cli, disputes):
-    assert cli("sources", "try", disputes()).code == 2
-    assert cli("sources", "try", "nowhere.jsonl").code == 2
-
-
-def test_confused_disputes_are_listed_with_their_lines(cli, disputes):
-    report = json.loads(cli("sources", "try", disputes(WRONG, WRONG), "--json").out)
-    assert report["confusions"] == [{"labelled": "pubs", "detected": "default", "lines": [1, 2]}]
-
-
-def test_endless_file_is_refused(cli):
-    told = cli("sources", "try", "/dev/zero", "--offline")
-    assert told.code == 2
-    assert "is longer than" in told.err

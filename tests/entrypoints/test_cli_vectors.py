@@ -104,18 +104,3 @@ def test_static_model_searches_by_vectors_without_a_key(cli, monkeypatch, tmp_pa
     told = cli("search", "boat", "-a")
     assert (told.code, "[1] docs/harbour.md:" in told.out) == (0, True)
     assert "kitchen" not in told.out
-
-
-@pytest.mark.parametrize(
-    ("embedder", "told"),
-    [
-        ("static:nowhere", "names no model in model2vec's format"),
-        ("openai:tiny", "Set JUDGE_OPENAI_BASE_URL"),
-        ("openai:", "Valid are gemini, cohere, openai:NAME, static:FOLDER and none"),
-    ],
-)
-def test_embedder_that_cannot_be_opened_says_what_it_needs(cli, monkeypatch, embedder, told):
-    monkeypatch.setenv("JUDGE_EMBEDDER", embedder)
-    monkeypatch.delenv("JUDGE_OPENAI_BASE_URL", raising=False)
-    answer = cli("index", "add", "docs")
-    assert (answer.code, told in answer.err) == (2, True)

@@ -9,7 +9,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -31,11 +30,12 @@ from tests.entrypoints.running_server import wait_until
 from tests.fakes.gemini import FakeGemini
 
 ROOT = Path(__file__).parents[2]
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
 SERVICE = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]["judge"]
 STRANGER = 10001
 """The user of the image; it has no account here."""
 
-SLOW_S = 2.0
 SOURCES = """\
 [domains.tenancy]
 terms = { landlord = 3, boiler = 2 }
@@ -130,7 +130,7 @@ class Image:
             ["sh", "-c", step], cwd=self.folder / "src", env=environment,
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        if done.returncode and "Network connectivity is disabled" in done.stderr:
+        if done.returncode and re.search("network .*(is|was) disabled", done.stderr, re.IGNORECASE):
             pytest.skip("uv has not all packages in its cache; `make image` fetches them")
         assert done.returncode == 0, done.stderr
 
@@ -203,7 +203,7 @@ def image() -> Iterator[Image]:
 
 @contextlib.contextmanager
 def serving(image: Image, gemini: FakeGemini) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The server of the image with a model that takes SLOW_S, and its address."""
+    """The server of the image, and its address."""
     process = image.started(
         *image.serve,
         GEMINI_API_KEY="k-for-tests",
@@ -221,7 +221,7 @@ def serving(image: Image, gemini: FakeGemini) -> Iterator[tuple[subprocess.Popen
         assert found
         yield process, found[1]
     finally:
-        process.terminate()  # A worker would outlive one that is killed.
+        process.terminate()
         process.wait(seconds(SERVICE["stop_grace_period"]))
         reader.join(5)
         for stream in (process.stdout, process.stderr):
@@ -258,25 +258,6 @@ def test_it_is_healthy_and_writes_nothing_but_data(image):
         assert httpx.post(f"{address}/api/judge", json=DISPUTE, timeout=30).status_code == 200
         assert httpx.get(f"{address}/health/ready", timeout=30).status_code == 200
     assert image.files() == before
-
-
-def test_sigterm_lets_a_slow_model_finish(image):
-    replies: list[httpx.Response] = []
-    with (
-        FakeGemini.in_thread(delay_s=SLOW_S) as gemini,
-        serving(image, gemini) as (process, address),
-    ):
-
-        def ask() -> None:
-            replies.append(httpx.post(f"{address}/api/judge", json=DISPUTE, timeout=60))
-
-        asking = threading.Thread(target=ask)
-        asking.start()
-        wait_until(lambda: gemini.seen)
-        process.send_signal(signal.SIGTERM)
-        asking.join(30)
-        assert process.wait(seconds(SERVICE["stop_grace_period"])) == 0
-    assert [reply.status_code for reply in replies] == [200]
 
 
 def test_stop_grace_period_exceeds_the_slowest_request():

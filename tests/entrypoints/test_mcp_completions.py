@@ -95,33 +95,12 @@ async def test_resource_uris_are_completed(opened, reference, name, typed, compl
     assert found.completion.values == completed
 
 
-@pytest.mark.parametrize("collection", ["a/b", "50%", "50%2F"])
-async def test_ids_are_completed_step_by_step_whatever_the_collection_is_called(opened, collection):
-    held = document("word", id="one.md", collection=collection)
-    async with opened(documents=(held,)) as mcp_server, mcp_server.client() as client:
-        first = await client.complete(PASSAGE, {"name": "id", "value": collection[:1]})
-        [begun] = first.completion.values
-        second = await client.complete(PASSAGE, {"name": "id", "value": begun})
-        [whole] = second.completion.values
-        passage = await client.call_tool("fetch", {"id": whole})
-    assert passage.structured_content["collection_name"] == collection
-
-
 async def test_only_a_hundred_completions_are_sent_and_the_rest_counted(opened):
     documents = tuple(document("word", collection=f"c{number:03}") for number in range(130))
     async with opened(documents=documents) as mcp_server, mcp_server.client() as client:
         found = await client.complete(COLLECTION, {"name": "name", "value": "c"})
     completion = found.completion
     assert (len(completion.values), completion.total, completion.has_more) == (100, 130, True)
-
-
-async def test_while_nothing_is_indexed_only_kinds_are_completed(opened):
-    async with opened(has_index=False) as mcp_server, mcp_server.client() as client:
-        kinds = await client.complete(PROMPT, {"name": "context", "value": "@"})
-        names = await client.complete(PROMPT, {"name": "context", "value": "@tag:"})
-        passages = await client.complete(PASSAGE, {"name": "id", "value": "a/"})
-    assert kinds.completion.values == KINDS
-    assert (names.completion.values, passages.completion.values) == ([], [])
 
 
 async def test_templates_of_resources_are_listed_and_read(opened):

@@ -26,6 +26,7 @@ NOT_OFFERED = {
     "elicitation-sep1330-enums",
     "json-schema-2020-12",
     "logging-set-level",
+    "tools-call-with-logging",
     "resources-subscribe",
     "resources-unsubscribe",
     "server-sse-polling",
@@ -43,7 +44,7 @@ OFFERED_BY_JUDGE = {
 }
 """Scenarios that need none of the suite's own tools."""
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.timeout(180)]
 
 
 @pytest.fixture(scope="module")

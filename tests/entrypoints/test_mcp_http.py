@@ -14,7 +14,6 @@ from mcp.client.streamable_http import streamable_http_client
 
 from judge.adapters.metrics import Metrics
 from judge.entrypoints.api.app import create_app
-from judge.entrypoints.api.middleware.client_address import has_foreign_origin
 from judge.entrypoints.mcp.tools import TOOLS
 from judge.entrypoints.mcp.transports import open_http
 from judge.settings import Settings
@@ -107,16 +106,6 @@ async def test_url_parameter_selects_text_only_replies(opened):
     assert json.loads(result["content"][0]["text"])["collections"][1]["name"] == "robots"
 
 
-async def test_concurrent_calls_each_get_their_own_answer(opened):
-    queries = ["lidar", "costmap", "colcon", "calibration"]
-    async with opened() as mounted, mounted.client() as client, asyncio.TaskGroup() as group:
-        calls = [
-            group.create_task(client.call_tool("search_documents", {"query": query}))
-            for query in queries
-        ]
-    assert [call.result().structured_content["query"] for call in calls] == queries
-
-
 async def test_one_request_alone_is_answered(opened):
     async with opened() as mounted:
         reply = await mounted.post()
@@ -138,15 +127,6 @@ async def test_a_key_is_needed_when_keys_are_set(opened, key):
     assert reply.json()["type"].endswith("unauthorized")
 
 
-async def test_the_right_key_is_let_in(opened):
-    async with (
-        opened(is_public=True, JUDGE_API_KEYS="secret") as mounted,
-        mounted.client(authorization="Bearer secret") as client,
-    ):
-        result = await client.call_tool("list_collections", {})
-    assert not result.is_error
-
-
 async def test_public_server_without_keys_refuses_everybody(opened):
     async with opened(is_public=True) as mounted:
         reply = await mounted.post()
@@ -165,12 +145,6 @@ async def test_pages_of_other_origins_are_refused(opened, origin):
         assert "mcp.call" not in mounted.served.recorded.events
     assert reply.status_code == 403
     assert "JUDGE_CORS_ORIGINS" in reply.json()["detail"]
-
-
-async def test_foreign_host_name_is_refused(opened):
-    async with opened() as mounted:
-        reply = await mounted.post(origin="http://evil.example", host="evil.example")
-    assert reply.status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -198,12 +172,6 @@ async def test_preflight_of_an_allowed_origin_permits_the_protocols_headers(open
     assert set(allowed) >= set(asked["access-control-request-headers"].split(","))
 
 
-def test_one_bad_origin_of_two_is_refused():
-    headers = [(b"origin", b"http://localhost"), (b"origin", b"https://evil.example")]
-    assert has_foreign_origin(headers, [])
-    assert not has_foreign_origin(headers[:1], [])
-
-
 @pytest.mark.parametrize("method", ["GET", "DELETE", "OPTIONS", "PUT"])
 async def test_get_and_delete_of_sessions_are_refused(opened, method):
     async with opened() as mounted:
@@ -218,12 +186,6 @@ async def test_a_body_over_the_limit_is_refused(opened):
     async with opened() as mounted:
         reply = await mounted.post({"padding": "x" * 270_000})
     assert reply.status_code == 413
-
-
-async def test_a_body_that_is_no_message_is_refused(opened):
-    async with opened() as mounted:
-        reply = await mounted.post({"hello": "there"})
-    assert reply.status_code == 400
 
 
 async def test_without_mcp_mounted_it_is_404(tmp_path):

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
-from mcp.types import PromptReference
 
 from judge.entrypoints.mcp.tools import TOOLS
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
@@ -49,6 +48,8 @@ async def open_services():
 asyncio.run(serve_streams(open_services))
 """
 """A server whose model writes to stdout in many ways."""
+
+pytestmark = pytest.mark.process
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -101,28 +102,6 @@ async def test_official_client_starts_and_uses_it(world, tmp_path, mode):
     events = [json.loads(line) for line in errors.read_text().splitlines()]
     assert "judgement.finished" in {event["event"] for event in events}
     assert "boiler" not in errors.read_text()
-
-
-@pytest.mark.parametrize("mode", MODES)
-async def test_all_that_the_protocol_offers_works_through_the_real_process(world, tmp_path, mode):
-    server = command(world, errors=tmp_path / "stderr")
-    scope = {"name": "context", "value": "@collection:r"}
-    async with Client(server, mode=mode, read_timeout_seconds=60) as client:
-        found = await client.call_tool("search_documents", {"query": "lidar"})
-        [hit] = found.structured_content["results"]
-        passage = await client.read_resource(f"judge://passages/{hit['id']}")
-        held = await client.read_resource("judge://collections/robots")
-        templates = (await client.list_resource_templates()).resource_templates
-        completed = await client.complete(PromptReference(name="contextual_search"), scope)
-        prompt = await client.get_prompt("contextual_search", {"context": "@collection:robots"})
-    assert json.loads(passage.contents[0].text)["text"] == hit["text"]
-    assert "notes.md" in held.contents[0].text
-    assert [one.uri_template for one in templates] == [
-        "judge://passages/{+id}",
-        "judge://collections/{name}",
-    ]
-    assert completed.completion.values == ["@collection:robots"]
-    assert "unchanged: @collection:robots" in prompt.messages[0].content.text
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -219,20 +198,6 @@ def test_closed_stream_is_reported_on_stderr(world, closed):
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("judge: stdin or stdout is closed")
-
-
-def test_client_that_dies_during_an_answer_is_not_an_error(world):
-    process = start(world, "-m", "judge", "mcp")
-    ask(process, INITIALIZE)
-    call = {"name": "search_documents", "arguments": {"query": "lidar"}}
-    calls = ({"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": call} for n in range(30))
-    process.stdin.writelines(f"{json.dumps(one)}\n" for one in (INITIALIZED, *calls))
-    process.stdin.flush()
-    process.stdout.close()
-    process.stdin.close()
-    with process.stderr as told:
-        assert "Something went wrong" not in told.read()
-    assert process.wait(60) == 0
 
 
 def test_missing_setting_is_reported_on_stderr(world):

@@ -5,16 +5,14 @@ Every test of an answer holds for both generations of the protocol.
 
 import asyncio
 import json
-import re
 from dataclasses import replace
 from functools import partial
 
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from judge.bootstrap.code_roots import CodeRoots, open_roots
-from judge.errors import ContentBlocked, DeadlineExceeded
-from judge.library.scopes.scopes import parse_scope
+from judge.bootstrap.code_roots import open_roots
+from judge.errors import ContentBlocked
 from judge.library.search.service import DocumentSearch
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, PARAGRAPH
 from tests.entrypoints.mcp_bench import (
@@ -27,7 +25,6 @@ from tests.entrypoints.mcp_bench import (
     write_repository,
 )
 from tests.fakes.model import ScriptedModel
-from tests.fakes.passages import document
 from tests.fakes.search_index import FakeIndex
 from tests.fakes.waiting import until
 
@@ -114,16 +111,6 @@ async def test_a_dispute_is_judged(opened, mode):
     assert judged["domain"] == "tenancy"
 
 
-async def test_a_dispute_may_cite_indexed_documents(opened):
-    lease = document("The landlord repairs the boiler within a week.", id="lease", collection="own")
-    dispute = {**DISPUTE, "scope": "@collection:own", "domain": "default"}
-    model = ScriptedModel(GOOD_REPLY, GOOD_REPLY)
-    async with opened(model, documents=(lease,)) as mcp_server, mcp_server.client() as client:
-        result = await client.call_tool("judge_dispute", dispute)
-    references = result.structured_content["references"]
-    assert [reference["kind"] for reference in references] == ["page", "passage"]
-
-
 async def test_passages_are_found_in_the_shape_of_the_contract(opened, mode):
     arguments = {"query": "lidar distance", "context": "@collection:robots", "limit": 1}
     async with opened() as mcp_server, mcp_server.client(mode) as client:
@@ -138,23 +125,6 @@ async def test_passages_are_found_in_the_shape_of_the_contract(opened, mode):
     assert chunk["metadata"]["path"] == "perception/sensors.md"
     assert found["search_time"] >= 0
     assert found["filters_applied"]["scope"] == "@collection:robots"
-
-
-async def test_mentions_in_the_query_are_understood(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
-        mentioned = await client.call_tool(
-            "search_documents", {"query": "lidar @collection:minutes"}
-        )
-        excluded = await client.call_tool("search_documents", {"query": "lidar -@tag:draft"})
-    assert {r["id"] for r in mentioned.structured_content["results"]} == {"minutes/notes.md:0"}
-    assert "minutes" not in {r["collection_name"] for r in excluded.structured_content["results"]}
-
-
-async def test_sources_are_left_out_on_request(opened):
-    arguments = {"query": "lidar", "include_sources": False}
-    async with opened() as mcp_server, mcp_server.client() as client:
-        result = await client.call_tool("search_documents", arguments)
-    assert [chunk["metadata"] for chunk in result.structured_content["results"]] == [{}, {}, {}]
 
 
 async def test_scope_without_hits_gives_a_hint(opened):
@@ -175,14 +145,6 @@ async def test_a_passage_is_fetched_with_its_neighbours(opened, mode):
     assert [near["position"] for near in passage["passages"]] == [0, 1, 2]
     assert (passage["title"], passage["url"]) == ("Sensors", "perception/sensors.md")
     assert passage["truncated"] is False
-
-
-async def test_id_of_a_hit_can_be_fetched(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
-        found = await client.call_tool("search_documents", {"query": "costmap"})
-        [hit] = found.structured_content["results"]
-        result = await client.call_tool("fetch", {"id": hit["id"], "neighbours": 0})
-    assert [near["text"] for near in result.structured_content["passages"]] == [hit["text"]]
 
 
 @pytest.mark.parametrize(
@@ -218,14 +180,6 @@ async def test_collections_are_listed(opened, mode):
         {"name": "robots", "documents": 5, "passages": 15},
     ]
     assert (listed["total"], listed["truncated"]) == (2, False)
-
-
-async def test_code_is_searched(opened, mode):
-    async with opened() as mcp_server, mcp_server.client(mode) as client:
-        result = await client.call_tool("search_code", {"repo": "shop", "query": "price"})
-    found = result.structured_content
-    assert {item["file"] for item in found["items"]} == {"shop.py"}
-    assert (found["source"], found["freshness_state"]) == ("RAG_GRAPH", "FRESH")
 
 
 async def test_uses_are_found_and_followed(opened, mode):
@@ -292,17 +246,6 @@ async def test_blocked_dispute_has_help_lines(opened):
     assert members_of(result)["help"][0]["phone"] == "116 000"
 
 
-async def test_invalid_replies_are_an_error_with_their_defects(opened):
-    async with (
-        opened(ScriptedModel(BAD_REPLY, BAD_REPLY)) as mcp_server,
-        mcp_server.client() as client,
-    ):
-        result = await client.call_tool("judge_dispute", DISPUTE)
-    assert members_of(result)["attempts"] == 2
-    assert members_of(result)["defects"][0]["rule"] == "citation"
-    assert "[7]" not in result.content[0].text
-
-
 async def test_internal_error_shows_no_details(opened):
     model = ScriptedModel(ZeroDivisionError("my boiler"))
     async with opened(model) as mcp_server, mcp_server.client() as client:
@@ -312,15 +255,6 @@ async def test_internal_error_shows_no_details(opened):
     [noted] = mcp_server.recorded.fields_of("mcp.error")
     assert "ZeroDivisionError" in noted["error"]
     assert "boiler" not in str(mcp_server.recorded.entries)
-
-
-async def test_timeout_is_reported(opened):
-    async with (
-        opened(ScriptedModel(DeadlineExceeded(30))) as mcp_server,
-        mcp_server.client() as client,
-    ):
-        result = await client.call_tool("judge_dispute", DISPUTE)
-    assert text_of(result) == "No verdict was ready within 30 seconds. Please try again."
 
 
 async def test_while_nothing_is_indexed_the_tools_say_so(opened):
@@ -346,12 +280,6 @@ async def test_unavailable_index_is_reported(opened):
                 await client.get_prompt("contextual_search")
     assert result.is_error
     assert "index is down" in text_of(result)
-
-
-async def test_without_repositories_the_tools_say_what_to_set(opened):
-    async with opened(roots=CodeRoots()) as mcp_server, mcp_server.client() as client:
-        result = await client.call_tool("search_code", {"query": "x"})
-    assert "JUDGE_CODE_ROOTS" in text_of(result)
 
 
 async def test_several_repositories_need_the_repository_argument(opened, tmp_path):
@@ -396,25 +324,6 @@ async def test_judgement_reports_its_steps_without_text_of_the_dispute(opened, m
     ]
 
 
-async def test_calls_run_concurrently(opened, mode):
-    model = WaitingModel()
-    async with (
-        opened(model) as mcp_server,
-        mcp_server.client(mode) as client,
-        asyncio.TaskGroup() as group,
-    ):
-        judging = group.create_task(client.call_tool("judge_dispute", DISPUTE))
-        await model.started.wait()
-        calls = [
-            group.create_task(client.call_tool("search_documents", {"query": query}))
-            for query in ("lidar", "costmap", "colcon")
-        ]
-        found = [(await call).structured_content["results"][0]["text"] for call in calls]
-        assert not judging.done()
-        judging.cancel()
-    assert [word in text for word, text in zip(("lidar", "costmap", "colcon"), found, strict=True)]
-
-
 async def test_cancelling_a_judgement_ends_the_call_of_the_model(opened, mode):
     model = WaitingModel()
     async with opened(model) as mcp_server, mcp_server.client(mode) as client:
@@ -440,25 +349,6 @@ async def test_prompt_explains_scopes(opened, mode):
         assert scope in message.content.text
     assert "The collections are: minutes, robots." in message.content.text
     assert message.content.text.endswith(f"## The question\n{question}\n")
-
-
-async def test_every_scope_in_the_prompt_is_valid(opened):
-    async with opened() as mcp_server:
-        async with mcp_server.client() as client:
-            text = (await client.get_prompt("contextual_search")).messages[0].content.text
-        shown = re.findall(r"`(-?@\w+:[^`]+)`", text)
-        assert len(shown) >= 7
-        for scope in shown:
-            assert parse_scope(scope, mcp_server.services.clock.now()).clauses
-
-
-async def test_the_prompt_names_only_some_of_very_many_collections(opened):
-    documents = tuple(document("word", collection=f"c{number:03}") for number in range(60))
-    async with opened(documents=documents) as mcp_server, mcp_server.client() as client:
-        prompt = await client.get_prompt("contextual_search")
-    text = prompt.messages[0].content.text
-    assert "c049 and others, which `list_collections` tells." in text
-    assert "c050" not in text
 
 
 async def test_domains_and_collections_are_resources(opened, mode):

@@ -22,17 +22,12 @@ NAMES = ("Friend", "Lawyer", "Parent", "Boss", "Neighbour", "Stranger")
 HELP = {"title": "Shelter", "url": "https://example.org/shelter", "phone": "0800 1"}
 
 
-@pytest.fixture(params=[1, 6], ids=["one", "six"])
-def names(request) -> tuple[str, ...]:
-    return NAMES[: request.param]
-
-
 @pytest.fixture
-def world(tmp_path, monkeypatch, names) -> World:
+def world(tmp_path, monkeypatch) -> World:
     monkeypatch.chdir(tmp_path)
     with open_world(tmp_path) as world:
-        world.gemini.personas = names
-        personas = "".join(f'[[personas]]\nname = "{n}"\nbrief = "Speak."\n' for n in names)
+        world.gemini.personas = NAMES
+        personas = "".join(f'[[personas]]\nname = "{n}"\nbrief = "Speak."\n' for n in NAMES)
         help_line = "\n".join(f'{key} = "{value}"' for key, value in HELP.items())
         file = tmp_path / "sources.toml"
         file.write_text(f"{file.read_text()}[[domains.tenancy.help]]\n{help_line}\n{personas}")
@@ -41,8 +36,8 @@ def world(tmp_path, monkeypatch, names) -> World:
         yield world
 
 
-def assert_complete(verdict: dict, names: tuple[str, ...]) -> None:
-    assert [persona["name"] for persona in verdict["personas"]] == list(names)
+def assert_complete(verdict: dict) -> None:
+    assert [persona["name"] for persona in verdict["personas"]] == list(NAMES)
     assert verdict["help"] == [HELP]
 
 
@@ -64,31 +59,31 @@ async def ask_mcp():
         return await client.call_tool("judge_dispute", DISPUTE)
 
 
-def test_over_http(world, names):
+def test_over_http(world):
     reply = asyncio.run(ask_http("/api/judge"))
-    assert_complete(reply.json(), names)
+    assert_complete(reply.json())
 
 
-def test_in_the_stream(world, names):
+def test_in_the_stream(world):
     events = asyncio.run(ask_http("/api/judge/stream")).text
     data = [line.removeprefix("data: ") for line in events.splitlines() if "paraphrase" in line]
-    assert_complete(json.loads(data[-1]), names)
+    assert_complete(json.loads(data[-1]))
 
 
-def test_over_mcp(world, names):
-    assert_complete(asyncio.run(ask_mcp()).structured_content, names)
+def test_over_mcp(world):
+    assert_complete(asyncio.run(ask_mcp()).structured_content)
 
 
-def test_in_the_terminal(world, names, capsys):
+def test_in_the_terminal(world, capsys):
     told = CommandLine(capsys)("ask", *(part for k, v in DISPUTE.items() for part in (f"--{k}", v)))
     assert told.code in {0, 1}
     assert [line.partition(":")[0] for line in told.out.splitlines() if ": Partially" in line
-            or ": Yes" in line or ": No" in line] == list(names)  # fmt: skip
+            or ": Yes" in line or ": No" in line] == list(NAMES)  # fmt: skip
     section = told.out.partition("\nHelp\n")[2]
     assert "Shelter, 0800 1, https://example.org/shelter" in section
 
 
-def test_without_a_model_too(world, names, capsys, monkeypatch):
+def test_without_a_model_too(world, capsys, monkeypatch):
     monkeypatch.setenv("JUDGE_MODEL", "extractive")
     command = ("ask", "--json", *(part for k, v in DISPUTE.items() for part in (f"--{k}", v)))
-    assert_complete(json.loads(CommandLine(capsys)(*command).out), names)
+    assert_complete(json.loads(CommandLine(capsys)(*command).out))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE
+from tests.entrypoints.api_bench import DISPUTE
 from tests.entrypoints.running_server import RunningServer, World, open_world, wait_until
 from tests.fakes.redis_server import RedisServer, running_redis
 
@@ -61,12 +61,8 @@ def guarded(directory, **environment) -> Iterator[Guarded]:
 
 @pytest.fixture(scope="module")
 def keyed(tmp_path_factory) -> Iterator[Guarded]:
-    """With keys, a limit, and this machine as a trusted proxy."""
-    environment = {
-        **KEYS,
-        "JUDGE_RATE_LIMIT": f"{LIMIT}/hour",
-        "JUDGE_TRUSTED_PROXIES": "127.0.0.0/8",
-    }
+    """With keys and a limit."""
+    environment = {**KEYS, "JUDGE_RATE_LIMIT": f"{LIMIT}/hour"}
     with guarded(tmp_path_factory.mktemp("keyed"), **environment) as bench:
         yield bench
 
@@ -90,20 +86,6 @@ def test_workers_share_one_limit(keyed):
     assert [reply.status_code for reply in asked] == [200] * LIMIT + [429] * 5
     assert 0 < int(asked[-1].headers["retry-after"]) <= 3600
     assert asked[0].headers["ratelimit-policy"] == f'"default";q={LIMIT};w=3600'
-
-
-def test_clients_behind_a_trusted_proxy_have_their_own_limits(keyed):
-    for number in range(61):
-        forwarded = {"x-forwarded-for": f"1.2.3.4, 198.51.100.{number}"}
-        assert keyed.get(PATH, **forwarded).status_code == 200
-
-
-def test_client_cannot_forge_its_address_through_the_proxy(keyed):
-    statuses = {
-        keyed.get(PATH, **{"x-forwarded-for": f"203.0.113.{number}, 198.51.100.200"}).status_code
-        for number in range(LIMIT + 1)
-    }
-    assert 429 in statuses
 
 
 @pytest.fixture
@@ -133,11 +115,3 @@ def test_each_worker_enforces_the_limit_and_reports_it_when_redis_dies(thrifty):
     allowed = [thrifty.get(PATH).status_code for _ in range(60)].count(200)
     assert allowed <= 10
     assert thrifty.metric('judge_events_total{event="cache.down"}') >= 1
-
-
-def test_model_replies_twice_at_most(keyed):
-    keyed.world.gemini.forget()
-    keyed.world.gemini.script(*[BAD_REPLY] * 4)
-    assert keyed.judge(key="user-three").status_code == 502
-    assert len(keyed.world.gemini.seen) == 2
-    keyed.world.gemini.forget()

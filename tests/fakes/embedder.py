@@ -1,7 +1,5 @@
 """Embedders whose vectors count the subjects or words of a text."""
 
-import re
-import zlib
 from collections.abc import Sequence
 
 from judge.errors import EmbedderUnavailable
@@ -42,26 +40,3 @@ def subjects_of(text: str) -> list[float]:
     lower = text.lower()
     touched = [float(any(word in lower for word in subject)) for subject in SUBJECTS]
     return [*touched, 0.0 if any(touched) else 1.0]
-
-
-class WordEmbedder:
-    """Texts are similar if they share most of their words, so it finds only what words find.
-
-    So the contract tests of keyword search can run on hybrid search too.
-    """
-
-    name = "words-512"
-    min_similarity = 0.4
-
-    async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
-        return [_counts(text) for text in texts]
-
-    async def embed_query(self, text: str) -> list[float]:
-        return _counts(text)
-
-
-def _counts(text: str) -> list[float]:
-    vector = [0.0] * 512
-    for word in re.findall(r"\w+", text.lower()) or ["nothing"]:
-        vector[zlib.crc32(word.encode()) % 512] += 1.0
-    return vector

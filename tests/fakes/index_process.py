@@ -29,7 +29,7 @@ async def write(store: WritableIndex, vectors: VectorStorage | None = None) -> N
             await writer.replace([document(f"robot number{number}", "more", id=f"d{number}")])
             await writer.commit()
         if vectors:
-            await vectors.complete(lambda _count: None, lambda: False)
+            await vectors.complete(lambda _count: None)
         print(number, flush=True)  # noqa: T201 - this is what the test reads
 
 

@@ -8,7 +8,7 @@ import pytest
 from judge.entrypoints.cli.golden.run import replay_config
 from judge.golden.case_reader import load_case
 from judge.golden.case_runner import RunConfig
-from judge.golden.difference_text import failure_lines
+from judge.golden.reports import failure_lines
 from judge.golden.scoring import replay_all
 
 FOLDER = Path(__file__).parent

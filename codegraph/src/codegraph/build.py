@@ -8,33 +8,28 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from codegraph.errors import GraphMissing
 from codegraph.facts import MEMBERS, MODULES, FileFacts, defined_names
 from codegraph.infer.linker import FileLinker
 from codegraph.models import VARIABLE_KINDS, BuildReport, FileStat
-from codegraph.module_index import ModuleIndex, packages_of
-from codegraph.path_aliases import PathAliases, is_config
+from codegraph.module_index import ModuleIndex, PathAliases, is_config, packages_of
 from codegraph.read.languages import has_reader, language_of, read_facts
 from codegraph.source_text import content_hash, decoded, is_binary
 from codegraph.store.artifact import (
-    NODES,
+    CachedFile,
     FileRecord,
     GraphPart,
-    decode,
     decode_artifact,
-    encode_artifact,
-    encode_part,
-    gc_paused,
-)
-from codegraph.store.build_cache import (
-    CachedFile,
-    DamagedCache,
     decode_build_cache,
     decode_facts,
+    decode_part,
+    encode_artifact,
     encode_build_cache,
     encode_facts,
+    encode_part,
 )
 from codegraph.store.freshness import RecordedFiles, is_current
 from codegraph.store.repository import FACTS_NAME, GRAPH_NAME, MAX_FILE_BYTES, Repository
@@ -52,11 +47,10 @@ def build_graph_for_repo(
     """
     repository = Repository(repo_root)
     progress = on_progress or (lambda _done, _total: None)
-    with gc_paused():
-        try:
-            return _Builder(repository, progress, _last_build(repository)).run()
-        except (DamagedCache, GraphMissing):
-            return _Builder(repository, progress, _NO_BUILD).run()
+    try:
+        return _Builder(repository, progress, _last_build(repository)).run()
+    except (msgspec.DecodeError, GraphMissing):  # what the last build left is damaged
+        return _Builder(repository, progress, _NO_BUILD).run()
 
 
 class _LastBuild(NamedTuple):
@@ -115,7 +109,6 @@ class _Builder:
             read=self._read,
             linked=linked,
             unparsed=tuple(r.path for r in records if r.status == "syntax-error"),
-            file_stats=files,
         )
 
     def _write(self, records: list[FileRecord]) -> None:
@@ -210,9 +203,9 @@ class _Builder:
     def _stored_names(self, paths: Iterable[str]) -> set[str]:
         """The names of the modules at *paths* and of their definitions, from the last graph."""
         return {
-            ("." if node.kind in VARIABLE_KINDS else "") + node.name.rpartition(".")[2]
+            ("." if node.kind in VARIABLE_KINDS else "") + node.fqn.rpartition(".")[2]
             for path in paths
-            for node in decode(self._last.parts[path].nodes, NODES)
+            for node in decode_part(path, self._last.parts[path])[0]
         }
 
     def _stale_paths(

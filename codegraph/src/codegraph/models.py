@@ -213,10 +213,7 @@ class FileStat(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build did: the size of the graph, and how many files were read and linked again.
-
-    *file_stats* holds the size and time of every file when the build began.
-    """
+    """What a build did: the size of the graph, and how many files were read and linked again."""
 
     files: int
     nodes: int
@@ -224,4 +221,3 @@ class BuildReport:
     read: int
     linked: int
     unparsed: tuple[str, ...]
-    file_stats: dict[str, FileStat]

@@ -1,12 +1,12 @@
 """The API for Python callers: build a repository's code graph and query it.
 
-`build_graph_for_repo` writes the graph; `tool_rag_search`, `tool_rag_where_used` and
-`tool_rag_lineage` only read it. Without a graph they raise FileNotFoundError with a message that
-says how to build one. For many queries use a `CodeGraph`, which keeps the graph in memory until
-the file is replaced.
+`build_graph_for_repo` writes the graph; the others only read it. Without a graph they raise
+FileNotFoundError with a message that says how to build one. For many queries use a `CodeGraph`,
+which keeps the graph in memory until the file is replaced.
 """
 
 from pathlib import Path
+from typing import Any
 
 from codegraph.build import build_graph_for_repo
 from codegraph.models import LineageResult, SearchResult, WhereUsedResult
@@ -22,37 +22,21 @@ __all__ = [
 
 
 def tool_rag_search(
-    query: str,
-    repo_root: Path | str,
-    limit: int = 20,
-    *,
-    is_regex: bool = False,
-    ignore_case: bool = False,
+    query: str, repo_root: Path | str, limit: int = 20, **options: Any
 ) -> SearchResult:
     """The lines that contain *query*, with their context; see `CodeGraph.search`."""
-    return CodeGraph(repo_root).search(query, limit, is_regex=is_regex, ignore_case=ignore_case)
+    return CodeGraph(repo_root).search(query, limit, **options)
 
 
 def tool_rag_where_used(
-    symbol: str,
-    repo_root: Path | str,
-    limit: int = 50,
-    *,
-    with_possible: bool = False,
-    with_text: bool = False,
+    symbol: str, repo_root: Path | str, limit: int = 50, **options: Any
 ) -> WhereUsedResult:
     """The definitions and uses of *symbol*; see `CodeGraph.where_used`."""
-    graph = CodeGraph(repo_root)
-    return graph.where_used(symbol, limit, with_possible=with_possible, with_text=with_text)
+    return CodeGraph(repo_root).where_used(symbol, limit, **options)
 
 
 def tool_rag_lineage(
-    symbol: str,
-    direction: str,
-    repo_root: Path | str,
-    max_results: int = 50,
-    *,
-    depth: int | None = None,
+    symbol: str, direction: str, repo_root: Path | str, max_results: int = 50, **options: Any
 ) -> LineageResult:
     """What feeds *symbol* or depends on it; see `CodeGraph.lineage`."""
-    return CodeGraph(repo_root).lineage(symbol, direction, max_results, depth=depth)
+    return CodeGraph(repo_root).lineage(symbol, direction, max_results, **options)

@@ -1,10 +1,17 @@
-"""Decode the bytes of a file into text and lines."""
+"""The bytes of a file -> text, lines and snippets: a few lines around a line."""
 
 import hashlib
 import re
 from codecs import BOM_UTF8
+from collections.abc import Sequence
 from contextlib import suppress
 
+from codegraph.models import CodeSnippet, SnippetLocation
+
+#: Lines above and below; with the line itself a snippet has five.
+CONTEXT_LINES = 2
+#: In characters; lines of minified code are much longer.
+_MAX_LINE_LENGTH = 400
 _BINARY_PROBE_BYTES = 8192
 #: How Python (PEP 263), Emacs and Vim let a file name its encoding, in its first two lines.
 _CODING = re.compile(rb"\A(?:.*\n)?.*coding[:=][ \t]*[\"']?([-\w.]+)")
@@ -42,24 +49,17 @@ def lines_of(content: bytes | None) -> list[str]:
     return [] if content is None else decoded(content).split("\n")
 
 
-def in_utf8(content: bytes) -> bytes:
-    """*content* in UTF-8; that of a file in another encoding with line feeds only."""
-    if content.isascii():
-        return content
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return decoded(content).encode("utf-8", "replace")
-    return content
-
-
-def with_line_feeds(content: bytes) -> bytes:
-    """*content* with line endings normalised to line feeds."""
-    if b"\r" in content:
-        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return content
-
-
-def count_lines(content: bytes) -> int:
-    """The number of lines of *content*, which has line feeds only; the last may lack one."""
-    return content.count(b"\n") + bool(content and not content.endswith(b"\n"))
+def snippet(
+    path: str,
+    lines: Sequence[str],
+    first: int,
+    last: int | None = None,
+    *,
+    around: int = CONTEXT_LINES,
+) -> CodeSnippet:
+    """The lines *first* to *last* (counted from 1), and *around* more above and below."""
+    end_of_file = len(lines) - 1 if lines and not lines[-1] else len(lines)
+    start = max(1, min(first, end_of_file) - around)
+    end = max(start, min((last or first) + around, end_of_file))
+    shown = [line[:_MAX_LINE_LENGTH] for line in lines[start - 1 : end]]
+    return CodeSnippet("\n".join(shown), SnippetLocation(path, start, end))

@@ -12,7 +12,7 @@ from judge.adapters.embedders.batches import (
     Sleep,
     failure_of,
 )
-from judge.adapters.models.gemini_client import GeminiClient
+from judge.adapters.models.gemini import GeminiClient
 
 MODEL = "gemini-embedding-001"
 BATCH_TEXTS = 100

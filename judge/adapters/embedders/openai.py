@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-import httpx2
+import httpx
 from pydantic import BaseModel
 
 from judge.adapters.embedders.batches import (
@@ -15,7 +15,7 @@ from judge.adapters.embedders.batches import (
     failure_of,
 )
 from judge.adapters.models.failure import ModelFailure
-from judge.adapters.models.openai_client import bearer
+from judge.adapters.models.openai import bearer, endpoint
 
 BATCH_TEXTS = 64
 """Texts in one request: few enough for a model on a laptop to answer in time."""
@@ -34,20 +34,30 @@ class _Embeddings(BaseModel):
 
 
 def openai_embedder(
-    client: httpx2.AsyncClient, model: str, api_key: str, *, sleep: Sleep = asyncio.sleep
+    client: httpx.AsyncClient,
+    base_url: str,
+    model: str,
+    api_key: str,
+    *,
+    sleep: Sleep = asyncio.sleep,
 ) -> BatchEmbedder:
-    """An Embedder by *model* over *client*, which the caller closes."""
-    ask = partial(_ask, client, model, api_key)
+    """An Embedder by *model* at *base_url* over *client*, which the caller closes."""
+    ask = partial(_ask, client, endpoint(base_url, "embeddings"), model, api_key)
     name = f"openai-{model}"
     return BatchEmbedder(name, MIN_SIMILARITY, "The server", BATCH_TEXTS, ask, sleep)
 
 
 async def _ask(
-    client: httpx2.AsyncClient, model: str, api_key: str, texts: Sequence[str], _purpose: Purpose
+    client: httpx.AsyncClient,
+    address: str,
+    model: str,
+    api_key: str,
+    texts: Sequence[str],
+    _purpose: Purpose,
 ) -> BatchOutcome:
     """The vectors of *texts*; the protocol has no field for the purpose."""
     body = {"model": model, "input": list(texts), "encoding_format": "float"}
-    response = await client.post("embeddings", json=body, headers=bearer(api_key))
+    response = await client.post(address, json=body, headers=bearer(api_key))
     if not response.is_success:
         return failure_of(response.status_code, response.headers.get("Retry-After"))
     try:

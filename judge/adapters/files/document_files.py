@@ -26,7 +26,7 @@ class _Area:
     """A scanned part of the disk: *root* and all below it, or the files that *globs* match."""
 
     root: str
-    globs: GitIgnoreSpec | None = None
+    globs: GitIgnoreSpec | None
 
     def covers(self, path: str) -> bool:
         prefix = f"{self.root.rstrip('/')}/"
@@ -43,19 +43,14 @@ class _Scan:
     problems: list[tuple[str, str]] = field(default_factory=list)
     links: int = 0
     areas: list[_Area] = field(default_factory=list)
-    unreadable: list[_Area] = field(default_factory=list)
-    """Folders that could not be listed."""
 
     def covers(self, path: str) -> bool:
         """See `FileScan.covers`."""
-        is_unknown = any(area.covers(path) for area in self.unreadable)
-        return not is_unknown and any(area.covers(path) for area in self.areas)
+        return any(area.covers(path) for area in self.areas)
 
     def note_unreadable(self, error: OSError) -> None:
         """Note the folder that could not be listed."""
-        folder = _printable(error.filename)
-        self.problems.append((folder, _reason(error)))
-        self.unreadable.append(_Area(folder))
+        self.problems.append((_printable(error.filename), _reason(error)))
 
 
 class LocalFiles:

@@ -17,14 +17,10 @@ NAME = "sources-last-good.json"
 
 
 class LastGood:
-    """Stores the texts of a file and those it includes in *folder*, with their digest.
+    """Stores the texts of a file and those it includes in *folder*, with their digest."""
 
-    Unless *may_read*, `read` returns nothing: a server must not start with a broken file.
-    """
-
-    def __init__(self, folder: Path, *, may_read: bool = True) -> None:
+    def __init__(self, folder: Path) -> None:
         self._path = folder / NAME
-        self._may_read = may_read
 
     def store(self, files: Sequence[TextFile]) -> None:
         """Replace the stored version, atomically; raises OSError."""
@@ -34,8 +30,6 @@ class LastGood:
 
     def read(self, path: Path) -> tuple[TextFile, ...]:
         """The stored version of the file at *path*; nothing when there is none or it is damaged."""
-        if not self._may_read:
-            return ()
         with suppress(ConfigurationError, ValueError, TypeError, LookupError):
             # In JSON a character may take six bytes.
             content: Any = json.loads(read_text_file(self._path, max_bytes=6 * MAX_BYTES).text)

@@ -1,19 +1,61 @@
 """Why a call to a model service failed, and whether to retry: one set of rules for all services."""
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 from pydantic_core import from_json
 
 MAX_RETRY_AFTER_S: Final = 3600.0
 """The longest wait that callers are told, whatever a server asks for."""
 
-RETRYABLE: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
-"""Besides every 5xx."""
+MAX_REPLY_CHARS: Final = 12_000
+"""Far above a reply at its limits; what is longer repeats itself without end."""
+
+_RUNAWAY: Final = re.compile(r"(?:\s{400}|\d{100})\Z")
+"""Seen of models whose grammar lets them: white space or digits until the output limit."""
+
+_LASTING: Final = re.compile(
+    r"limit: 0\b|spend|billing|credit|insufficient_quota|per ?day", re.IGNORECASE
+)
+"""In the error of a quota that no waiting of a request's length restores."""
+
+_QUOTA_ID: Final = re.compile(r'"quotaId": "([^"]*)"')
+"""Google's name of a quota, such as GenerateRequestsPerDayPerProjectPerModel-FreeTier."""
+
+BILLING: Final = (
+    "the quota of the account is used up: look at its plan, billing and spending cap (Gemini: "
+    "https://aistudio.google.com/usage; a day's quota begins anew at midnight, Pacific time)"
+)
+
+CURRENT_MODEL: Final = "gemini-3.8-flash"
+"""The default of JUDGE_MODEL, which is named where another is not found."""
+
+_REASONS: Final[Mapping[str, str]] = {
+    "API_KEY_INVALID": "the key was refused: check GEMINI_API_KEY",
+    "SERVICE_DISABLED": "the Gemini API is not enabled in the key's project: enable it there",
+    "API_KEY_SERVICE_BLOCKED": "the key may not call the Gemini API: change its restrictions",
+    "API_KEY_HTTP_REFERRER_BLOCKED": "the key is restricted to web sites (its referrer "
+    "restriction): allow this server, or make another key",
+    "API_KEY_IP_ADDRESS_BLOCKED": "the key is restricted to other IP addresses: allow this one",
+    "ACCESS_TOKEN_TYPE_UNSUPPORTED": "GEMINI_API_KEY holds the wrong kind of key: make an API key "
+    "in AI Studio, not an OAuth token or service account",
+}
+"""What the operator can do about a reason in google.rpc.ErrorInfo."""
+
+
+_REFUSED: Final = "the key was refused: check GEMINI_API_KEY"
+_STATUS_HINTS: Final[Mapping[int, str]] = {
+    HTTPStatus.UNAUTHORIZED: _REFUSED,
+    HTTPStatus.FORBIDDEN: _REFUSED,
+    HTTPStatus.NOT_FOUND: "JUDGE_MODEL names no model of this service, or one that was retired: "
+    f"name another, such as {CURRENT_MODEL}",
+}
+"""For errors without a known reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +71,8 @@ class ModelFailure:
     may_retry: bool = True
     retry_after_s: float | None = None
     hint: str = ""
+    concerns_thinking: bool = False
+    """Whether the service refused how long the model is to think."""
 
 
 def is_incomplete_json(text: str) -> bool:
@@ -43,6 +87,11 @@ def is_incomplete_json(text: str) -> bool:
     return False
 
 
+def is_runaway(text: str) -> bool:
+    """Whether *text*, as written so far, is no reply that will end."""
+    return len(text) > MAX_REPLY_CHARS or _RUNAWAY.search(text[-400:]) is not None
+
+
 def failure_of_status(
     status: int, hint: str, retry_after: Sequence[str] = (), now_s: float = 0.0
 ) -> ModelFailure:
@@ -51,11 +100,76 @@ def failure_of_status(
     *retry_after* holds the waits that the server asks for, as seconds or as dates, of which the
     first that can be parsed counts. *now_s* is the current Unix time, for dates.
     """
-    if status in RETRYABLE or not 300 <= status < 500:
+    is_transient = status in {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
+    if is_transient or not 300 <= status < 500:
         parsed = (_seconds(wait.strip(), now_s) for wait in retry_after)
         wait_s = next((seconds for seconds in parsed if seconds is not None), None)
         return ModelFailure("status", status, retry_after_s=wait_s)
     return ModelFailure("refused", status, may_retry=False, hint=hint)
+
+
+def quota_failure(status: int, error: object) -> ModelFailure | None:
+    """The failure for a quota or credit that lasts until somebody acts; None for any other.
+
+    Google names its quotas; its message speaks of billing for those of a minute too.
+    """
+    text = json.dumps(error)
+    names = _QUOTA_ID.findall(text)
+    is_lasting = any("PerDay" in name for name in names) or "limit: 0" in text
+    if not names:
+        is_lasting = _LASTING.search(text) is not None
+    is_quota = status == HTTPStatus.TOO_MANY_REQUESTS and is_lasting
+    if status == HTTPStatus.PAYMENT_REQUIRED or is_quota:
+        return ModelFailure("quota", status, may_retry=False, hint=BILLING)
+    return None
+
+
+def google_failure(status: int, error: object, retry_after: str, now_s: float) -> ModelFailure:
+    """The failure for a *status* of Google's services other than 200; *error* is its error JSON.
+
+    The wait before a retry is in Retry-After, else in google.rpc.RetryInfo. A status outside 400
+    to 599 comes of an error in the middle of a stream and may be retried.
+    """
+    if not 300 <= status < 600:
+        status = HTTPStatus.INTERNAL_SERVER_ERROR
+    if failure := quota_failure(status, error):
+        return failure
+    details = list(_details(error))
+    message = json.dumps(error).lower()
+    if status == HTTPStatus.BAD_REQUEST and "thinking" in message:
+        hint = "the model does not take this JUDGE_THINKING"
+        return ModelFailure("refused", status, False, hint=hint, concerns_thinking=True)
+    delays = [str(detail["retryDelay"]) for detail in details if "retryDelay" in detail]
+    hint = _google_hint(status, {str(detail.get("reason")) for detail in details}, message)
+    return failure_of_status(status, hint, [retry_after, *delays], now_s)
+
+
+def _details(error: object) -> Iterator[Mapping[str, Any]]:
+    """The `details` of a google.rpc.Status; none if *error* is anything else."""
+    inner = error.get("error", error) if isinstance(error, Mapping) else None
+    details = inner.get("details") if isinstance(inner, Mapping) else None
+    for detail in details if isinstance(details, list) else ():
+        if isinstance(detail, Mapping):
+            yield detail
+
+
+def _google_hint(status: int, reasons: set[str], message: str) -> str:
+    named = next((hint for reason, hint in _REASONS.items() if reason in reasons), "")
+    if not named and "leaked" in message:
+        named = "Google has blocked the key because it was leaked: make a new one"
+    if not named and "location" in message and "failed_precondition" in message:
+        named = (
+            "Google does not serve this location without billing: switch on billing for the key's "
+            "project, or run where the free tier is offered"
+        )
+    if named:
+        return named
+    if 300 <= status < 400:
+        return "JUDGE_GEMINI_BASE_URL leads to a redirect, which is not followed with a key"
+    return _STATUS_HINTS.get(
+        status,
+        "the service does not take such a request: check JUDGE_MODEL and JUDGE_GEMINI_BASE_URL",
+    )
 
 
 def _seconds(wait: str, now_s: float) -> float | None:

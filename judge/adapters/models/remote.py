@@ -1,9 +1,10 @@
-"""A language model behind a service: one deadline, one retry and one set of errors for all."""
+"""A language model behind a service: one deadline, one way to retry and one set of errors."""
 
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final, Protocol
 
 from judge.adapters.models.failure import ModelFailure
@@ -13,6 +14,10 @@ from judge.types.replies import ModelReply, Prompt
 
 BACKOFF_S: Final = 0.25
 """Before the retry, plus as much again at random, so that clients don't retry together."""
+
+BUSY_BACKOFFS_S: Final = (1.0, 2.0, 4.0)
+"""Before each retry of a service that is overloaded, which comes in bursts of seconds; up to half
+as much again at random."""
 
 END_S: Final = 0.2
 """How long the end of a stream is awaited after a complete reply, so that the connection can be
@@ -41,7 +46,7 @@ class ModelService(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RemoteModel:
-    """A LanguageModel over *service*, which is called a second time where that may help."""
+    """A LanguageModel over *service*, which is called again where that may help."""
 
     service: ModelService
     journal: Journal
@@ -63,29 +68,39 @@ class RemoteModel:
         on_text: OnText = ignore_text,
     ) -> ModelReply:
         """One reply to *prompt*; errors as the port promises."""
+        retries = 0
         async with asyncio.timeout(timeout_s) as deadline:
-            outcome = await self.service.ask(prompt, doubles_limit=doubles_limit, on_text=on_text)
-            if isinstance(outcome, ModelFailure) and await self._wait_to_retry(outcome, deadline):
+            while True:
                 outcome = await self.service.ask(
                     prompt, doubles_limit=doubles_limit, on_text=on_text
                 )
-        if isinstance(outcome, ModelFailure):
-            self.journal.note("model.unavailable", **_fields(outcome))
-            raise _unavailable(outcome)
-        return outcome
+                if not isinstance(outcome, ModelFailure):
+                    return outcome
+                if not await self._wait_to_retry(outcome, deadline, retries):
+                    break
+                retries += 1
+        self.journal.note("model.unavailable", **_fields(outcome))
+        raise _unavailable(outcome)
 
     async def warm(self) -> None:
         """Do in advance what the first request would wait for; a failure is only noted."""
         if failure := await self.service.warm():
             self.journal.note("model.unavailable", **_fields(failure))
 
-    async def _wait_to_retry(self, failure: ModelFailure, deadline: asyncio.Timeout) -> bool:
-        """Wait before a retry; False at once if *failure* is final or the deadline comes first."""
+    async def _wait_to_retry(
+        self, failure: ModelFailure, deadline: asyncio.Timeout, retries: int
+    ) -> bool:
+        """Wait before a retry; False at once if none may help or the deadline comes first."""
+        is_busy = failure.status == HTTPStatus.SERVICE_UNAVAILABLE
+        if not failure.may_retry or retries >= (len(BUSY_BACKOFFS_S) if is_busy else 1):
+            return False
         wait_s = failure.retry_after_s
-        if wait_s is None:
+        if wait_s is None and is_busy:
+            wait_s = BUSY_BACKOFFS_S[retries] * (1 + self.jitter() / 2)
+        elif wait_s is None:
             wait_s = BACKOFF_S * (1 + self.jitter())
         left_s = (deadline.when() or 0.0) - asyncio.get_running_loop().time()
-        if not failure.may_retry or wait_s >= left_s:
+        if wait_s >= left_s:
             return False
         self.journal.note("model.retried", wait_s=round(wait_s, 3), **_fields(failure))
         await self.sleep(wait_s)

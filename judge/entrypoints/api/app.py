@@ -108,10 +108,9 @@ def create_app(
     """
     counts = counts or Metrics(metrics_directory)
     journal = journal or Journals(LogJournal(sys.stderr), counts)
-    opener = partial(open_services, settings, journal)
     app = Litestar(
         (*ROUTES, mcp) if open_mcp else ROUTES,
-        lifespan=[partial(_lifespan, opener, journal, open_mcp)],
+        lifespan=[partial(_lifespan, partial(open_services, settings, journal), journal, open_mcp)],
         dependencies=DEPENDENCIES,
         state=State({"counts": counts, "heartbeat_s": heartbeat_s, "document": _document}),
         request_class=BoundedRequest,
@@ -153,25 +152,23 @@ async def _lifespan(
         logging.getLogger().addHandler(handler)
         stack.callback(logging.getLogger().removeHandler, handler)
         try:
-            services = await stack.enter_async_context(opener())
+            services = app.state.services = await stack.enter_async_context(opener())
         except ConfigurationError as error:
             journal.note("server.start_failed", problem=str(error))
             app.state.start_error = error
             raise
         if open_mcp:
             app.state.mcp = await stack.enter_async_context(open_mcp(services))
-        app.state.services = services
         app.state.is_draining = False
-        warming = asyncio.create_task(warm(services))
-        await asyncio.wait([warming], timeout=WARM_UP_TIMEOUT_S)
-        reading_ahead = asyncio.create_task(services.read_ahead())
+        tasks = [asyncio.create_task(warm(services)), asyncio.create_task(services.read_ahead())]
+        await asyncio.wait(tasks[:1], timeout=WARM_UP_TIMEOUT_S)
         try:
             yield
         finally:
             app.state.is_draining = True
-            warming.cancel()
-            reading_ahead.cancel()
-            await asyncio.wait([warming, reading_ahead])
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
 
 
 def _answer_with_problem(

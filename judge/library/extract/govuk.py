@@ -10,15 +10,16 @@ from dataclasses import replace
 from html import escape
 from urllib.parse import unquote, urlsplit
 
+from judge.errors import UnreadableDocument
 from judge.library.extract.dates import parse_date
 from judge.library.extract.html_page import MAX_TITLE_WORDS, ReadPage
 from judge.library.extract.lead_paragraph import is_prose
+from judge.library.extract.markup import limit_markup, parse_markup
 from judge.library.extract.page_blocks import PageBlocks, read_blocks
 from judge.library.extract.page_passages import MAX_WORDS, read_passages
 from judge.library.extract.page_status import nations_of
 from judge.library.extract.plain_text import clean_text, cut_text
 from judge.library.nations import NATIONS
-from judge.text.markup_limits import limit_markup, parse_markup
 
 HOST = "www.gov.uk"
 
@@ -114,7 +115,11 @@ def _with_text(facts: ReadPage, item: Mapping[str, object], part: str, max_words
 
 
 def _parse(html: str) -> PageBlocks:
-    return read_blocks(parse_markup(limit_markup(html.encode("utf-8", "replace"))).body)
+    try:
+        limited = limit_markup(html.encode("utf-8", "replace"))
+    except UnreadableDocument:
+        return PageBlocks()
+    return read_blocks(parse_markup(limited).body)
 
 
 def _html(value: object, depth: int = 4) -> str:

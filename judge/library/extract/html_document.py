@@ -11,9 +11,9 @@ from html import unescape
 from selectolax.lexbor import LexborNode
 
 from judge.library.extract.markdown import read_markdown
+from judge.library.extract.markup import limit_markup, parse_markup
 from judge.library.extract.text_blocks import DocumentText
 from judge.text.decoding import html_as_utf8
-from judge.text.markup_limits import limit_markup, parse_markup
 
 _SKIPPED = (
     "script, style, template, noscript, svg, nav, footer, aside, iframe, [hidden], "

@@ -12,15 +12,16 @@ from itertools import chain
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
+from judge.errors import UnreadableDocument
 from judge.library.extract.dates import find_updated
 from judge.library.extract.lead_paragraph import Content, choose_paragraph, is_prose, locate_content
+from judge.library.extract.markup import limit_markup, parse_markup
 from judge.library.extract.markup_hints import is_hidden, is_lead
 from judge.library.extract.page_blocks import read_blocks
 from judge.library.extract.page_passages import MAX_WORDS, PagePassage, read_passages
 from judge.library.extract.page_status import is_error_page, is_withdrawn, read_nations
 from judge.library.extract.plain_text import clean_text, cut_text
 from judge.text.decoding import html_as_utf8
-from judge.text.markup_limits import limit_markup, parse_markup
 
 MAX_TITLE_WORDS = 40
 
@@ -70,7 +71,10 @@ def read_html(
     paragraph of class "lead" only describes the page, and the paragraph after it is used.
     """
     markup = html_as_utf8(body, charset)
-    limited = limit_markup(markup, keeps_menus=bool(selector))
+    try:
+        limited = limit_markup(markup)
+    except UnreadableDocument:
+        return ReadPage()
     tree = parse_markup(limited)
     page = read_blocks(tree.body)
     metas, head_title = _metas(tree), _head_title(markup)

@@ -1,6 +1,6 @@
 """Flattens a page's tree of elements into a list of text blocks, each with its enclosing element.
 
-Third step of extraction, after `decoding.py` and `markup_limits.py`;
+Third step of extraction, after `decoding.py` and `extract/markup.py`;
 `lead_paragraph.py` chooses among the blocks.
 """
 

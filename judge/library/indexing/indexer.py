@@ -132,14 +132,13 @@ class DocumentIndexer:
         urls = [place for place in places if is_url(place)]
         paths = [place for place in places if not is_url(place)]
         scan = await asyncio.to_thread(self.files.scan, paths, options.globs)
-        _check_single(options, len(scan.files) + len(urls))
-        if not (scan.files or scan.problems or urls):
-            _check_globs(options)
+        _check(options, len(scan.files) + len(urls), has_problems=bool(scan.problems))
         indexed = await self.catalogue.documents(options.collection)
         plan = plan_indexing(scan.files, indexed, options, exists=self.files.exists)
         problems = [IndexingProblem(path, reason) for path, reason in scan.problems]
-        if problems and options.replaces:
-            problems.append(IndexingProblem("--replace", NOTHING_REMOVED))
+        if problems and (options.replaces or options.prunes):
+            option = "--replace" if options.replaces else "--prune"
+            problems.append(IndexingProblem(option, NOTHING_REMOVED))
         report = IndexingReport(
             unchanged=plan.unchanged, links=scan.links, problems=[*problems, *plan.problems]
         )
@@ -288,19 +287,20 @@ class _IndexingRun:
         return read_document(content, meta, self.indexer.read_pdf)
 
 
-def _check_globs(options: IndexingOptions) -> None:
-    """Raise InvalidRequest for globs that match nothing, unless files that are gone are pruned."""
-    if options.globs and (options.replaces or not options.prunes):
-        raise InvalidRequest(
-            f"No file matches {' or '.join(map(repr, options.globs))}, so nothing was changed. "
-            "Correct --glob, or empty a collection with `judge index remove`."
-        )
+def _check(options: IndexingOptions, count: int, *, has_problems: bool) -> None:
+    """Raise InvalidRequest for options that *count* documents contradict.
 
-
-def _check_single(options: IndexingOptions, count: int) -> None:
+    Globs may match nothing where the files that are gone are pruned.
+    """
     if count > 1 and (options.document_id or options.title):
         raise InvalidRequest(
             f"--document and --title are for one document, and there are {count} here."
+        )
+    is_empty = not count and not has_problems
+    if is_empty and options.globs and (options.replaces or not options.prunes):
+        raise InvalidRequest(
+            f"No file matches {' or '.join(map(repr, options.globs))}, so nothing was changed. "
+            "Correct --glob, or empty a collection with `judge index remove`."
         )
 
 

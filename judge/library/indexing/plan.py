@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from judge.library.extract.document_reader import MAX_BYTES, DocumentMetadata
-from judge.library.scopes.scopes import folder_path
-from judge.types.search import FileScan, FoundFile, IndexedDocument, fold_name
+from judge.types.search import FileScan, FoundFile, IndexedDocument, fold_name, folder_path
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -86,7 +85,8 @@ def plan_indexing(
             record.path if record and not options.document_id else file.path
         )
         if owner != file.path and (key in paths_by_id or exists(owner)):
-            problems.append(_clash(file, owner))
+            reason = f"would have the same id as {owner}; add it with --folder"
+            problems.append(IndexingProblem(file.shown, reason))
             continue
         paths_by_id[key] = file.path
         if file.size_bytes > MAX_BYTES:
@@ -120,11 +120,6 @@ def _meta(
     )
 
 
-def _clash(file: FoundFile, owner: str) -> IndexingProblem:
-    """The problem of a file whose id belongs to that at *owner*."""
-    return IndexingProblem(file.shown, f"would have the same id as {owner}; add it with --folder")
-
-
 def _is_unchanged(file: FoundFile, meta: DocumentMetadata, record: IndexedDocument) -> bool:
     return (
         record.path == file.path
@@ -143,15 +138,14 @@ def documents_to_remove(
 ) -> tuple[str, ...]:
     """The ids of documents to remove: with `replaces`, all whose file or page was not given.
 
-    Not if a path could not be read: it may be misspelled, and its documents are still wanted.
+    None if a path could not be read: it may be misspelled, and its documents are still wanted.
     """
-    removes_rest = options.replaces and not scan.problems
-    if not (removes_rest or options.prunes):
+    if scan.problems or not (options.replaces or options.prunes):
         return ()
     pages = {fold_name(options.document_id or url) for url in urls if options.replaces}
     return tuple(
         record.id
         for record in indexed
         if fold_name(record.id) not in plan.document_ids | pages
-        and (removes_rest or scan.covers(record.path))
+        and (options.replaces or scan.covers(record.path))
     )

@@ -7,9 +7,9 @@ from judge.errors import FetchError, UnreadableDocument
 from judge.library.extract.document_reader import DocumentMetadata
 from judge.library.extract.file_kinds import DocumentKind
 from judge.library.indexing.plan import IndexingOptions
-from judge.library.scopes.scopes import folder_path
 from judge.ports import PageFetcher
 from judge.types.references import Page
+from judge.types.search import folder_path
 
 TIMEOUT_S = 20.0
 """For a page; longer than for a judgement, since no person waits for it."""

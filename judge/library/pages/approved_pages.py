@@ -6,8 +6,7 @@ A page that was not read yet is ranked by its title and topics.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from judge.library.pages.page_records import PageContent, PageKey, PageRecord, SnippetRequest
 from judge.library.rank.candidate_index import CandidateIndex, compile_candidates
@@ -36,13 +35,6 @@ class LibraryPage:
         return bool(self.digest)
 
 
-class UsablePages(NamedTuple):
-    """Page numbers in an index: those with known text, in ascending order, and the others."""
-
-    read: Sequence[int]
-    unread: Sequence[int]
-
-
 @dataclass(frozen=True, slots=True)
 class IndexedPages:
     """A snapshot of the pages of a catalogue, and the index over them."""
@@ -51,8 +43,6 @@ class IndexedPages:
     pages: tuple[tuple[SnippetRequest, LibraryPage], ...]
     by_key: Mapping[PageKey, tuple[SnippetRequest, LibraryPage]]
     index: CandidateIndex
-    usable: dict[tuple[str, frozenset[str]], UsablePages] = field(default_factory=dict)
-    """Cache: which pages may be offered, by domain and nations."""
 
 
 class PageLibrary:

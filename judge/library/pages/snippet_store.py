@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from judge.library.pages.page_records import (
     PageContent,
-    PageKey,
     PageRecord,
     SnippetRequest,
     find_content,
@@ -51,10 +50,6 @@ class SnippetStore:
 
     cache: Cache
     clock: Clock
-    _fresh: dict[PageKey, tuple[SnippetRequest, Entries, PageRecord, CachedPage]] = field(
-        init=False, default_factory=dict
-    )
-    """Pages that were fresh at the last look-up; most have not changed, and need no parsing."""
 
     async def look_up(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
         """The cached state of each page, in one round trip."""
@@ -98,11 +93,8 @@ class SnippetStore:
         )
 
     async def _cached(self, request: SnippetRequest, values: Entries, now: datetime) -> CachedPage:
-        last = self._fresh.get(request.key)
-        if last and last[:2] == (request, values) and request.is_younger(last[2], now):
-            return last[3]
         text, page, failure = values
-        shared = record = find_record(page)
+        record = find_record(page)
         has_just_failed = failure == request.fingerprint
         if record is None:
             foreign = await self._foreign_snippet(request, text) if text else None
@@ -126,10 +118,7 @@ class SnippetStore:
             record.updated,
             is_stale=not is_fresh,
         )
-        cached = CachedPage(snippet, record, has_just_failed)
-        if is_fresh and record is shared:
-            self._fresh[request.key] = (request, values, record, cached)
-        return cached
+        return CachedPage(snippet, record, has_just_failed)
 
     async def _foreign_snippet(self, request: SnippetRequest, text: str) -> Snippet:
         """A snippet without a record, stored by another program; its age follows from its TTL."""

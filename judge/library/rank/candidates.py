@@ -45,8 +45,8 @@ DEFAULT_DOMAIN_FACTOR = 1.25
 """Factor on the threshold when no domain was detected: a page must fit clearly. Of 22 such labelled
 disputes 19 keep a relevant page, and those without one get a quarter fewer pages."""
 
-NO_NEARNESS: Mapping[str, float] = MappingProxyType({})
-"""Nearness when there is no embedder, or it fails."""
+NO_SIMILARITIES: Mapping[str, float] = MappingProxyType({})
+"""Similarities when there is no embedder, or it fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +89,19 @@ def rank_candidates(
     limit: int = LIMIT,
     wanted: Sequence[int] | None = None,
     has_threshold: bool = True,
-    nearness: Mapping[str, float] = NO_NEARNESS,
+    similarities: Mapping[str, float] = NO_SIMILARITIES,
 ) -> tuple[Candidate, ...]:
     """The pages relevant to *dispute*, best first, at most *limit*; all scores are above 0.
 
     *wanted* are the numbers of the pages to rank, in ascending order (default: all); *domain* is
     the dispute's. A page below the threshold is left out. Without a threshold, as for pages known
-    by their titles, only words count: every page is similar in topic a little. *nearness* is an
+    by their titles, only words count: every page is similar in topic a little. *similarities* is an
     embedder's similarity by URL, 0 to 1, where known.
     """
     terms = read_query_terms(index, dispute)
     if not has_threshold:
         terms = replace(terms, text_vector=())
-    near = {url: NEAREST_SHARE * terms.threshold * share for url, share in nearness.items()}
+    near = {url: NEAREST_SHARE * terms.threshold * share for url, share in similarities.items()}
     threshold = terms.threshold if has_threshold else 0.0
     if domain == DEFAULT_DOMAIN:
         threshold *= DEFAULT_DOMAIN_FACTOR
@@ -147,11 +147,9 @@ def _passage_scores(page: PageTerms, passage_weights: Mapping[str, float]) -> li
     That serves as the neighbour after the last passage, and keeps `max` defined without passages.
     """
     scores = [0.0] * (len(page.page.passages) + 1)
-    passages, numbers, gains = page.passages, page.numbers, page.gains
-    for stem in filter(passages.__contains__, passage_weights):
-        value = passage_weights[stem]
-        for at in passages[stem]:
-            scores[numbers[at]] += value * gains[at]
+    for stem, weight in passage_weights.items():
+        for number, gain in page.passages.get(stem, {}).items():
+            scores[number] += weight * gain
     return scores
 
 
@@ -211,5 +209,5 @@ def _gains(
         if stem in gains:
             yield "word", stem, factor * index.idfs[stem] * gains[stem]
     for entry, factor in terms.entries.items():
-        if number in index.entries[entry]:
-            yield "thesaurus", entry, factor * index.entries[entry][number]
+        if number in index.gains[entry]:
+            yield "thesaurus", entry, factor * index.gains[entry][number]

@@ -3,15 +3,15 @@
 rank all pages by their known text -> retrieve the best -> offer those relevant to the dispute
 """
 
-import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from judge.library.dispute import Dispute
 from judge.library.extract.plain_text import cut_text
-from judge.library.pages.approved_pages import IndexedPages, LibraryPage, PageLibrary, UsablePages
+from judge.library.pages.approved_pages import IndexedPages, LibraryPage, PageLibrary
 from judge.library.pages.page_records import PageKey, SnippetRequest
-from judge.library.rank.candidates import NO_NEARNESS, Candidate, rank_candidates
+from judge.library.rank.candidates import NO_SIMILARITIES, Candidate, rank_candidates
 from judge.library.rank.page_terms import CandidatePage
 from judge.types.references import Snippet
 
@@ -44,18 +44,18 @@ def choose_pages(
     dispute: Dispute,
     domain: str,
     nations: frozenset[str],
-    nearness: Mapping[str, float] = NO_NEARNESS,
+    similarities: Mapping[str, float] = NO_SIMILARITIES,
 ) -> tuple[ChosenPage, ...]:
     """The pages to retrieve, best first: relevant ones, then those whose text is unknown.
 
     Of the latter, pages whose title or topics match the dispute come first, then those of its
-    domain. The choice never depends on which snippets are cached. *nearness* is explained at
+    domain. The choice never depends on which snippets are cached. *similarities* is explained at
     `rank_candidates`.
     """
     limit = indexed.catalog.retrieval.references
     read, unread = _usable_pages(indexed, domain, nations)
     relevant = rank_candidates(
-        indexed.index, dispute, domain, limit=limit, wanted=read, nearness=nearness
+        indexed.index, dispute, domain, limit=limit, wanted=read, similarities=similarities
     )
     chosen = []
     for candidate in relevant:
@@ -81,7 +81,7 @@ def offer_pages(
     retrieved: Sequence[tuple[ChosenPage, Snippet]],
     nations: frozenset[str],
     *,
-    nearness: Mapping[str, float] = NO_NEARNESS,
+    similarities: Mapping[str, float] = NO_SIMILARITIES,
 ) -> tuple[OfferedPage, ...]:
     """The *retrieved* pages that are relevant to the dispute, best first.
 
@@ -97,34 +97,35 @@ def offer_pages(
             if _is_usable(chosen.request, pages[key], nations)
         ]
         index = library.compiled(usable)
-        ranked = list(rank_candidates(index, dispute, domain, limit=len(usable), nearness=nearness))
+        ranked = list(
+            rank_candidates(index, dispute, domain, limit=len(usable), similarities=similarities)
+        )
     offered = []
     for candidate in ranked:
         chosen, snippet = by_key[_key(candidate.page)]
         request = chosen.request
         text = _reference_text(snippet.text, candidate, request.settings.max_words)
-        # `replace` takes three times as long, for each page of each dispute.
-        quoted = Snippet(
-            snippet.url, snippet.title, text, snippet.fetched_at, snippet.updated, snippet.is_stale
-        )
-        offered.append(OfferedPage(quoted, _nations(request, pages[request.key])))
+        nations_of_page = _nations(request, pages[request.key])
+        offered.append(OfferedPage(replace(snippet, text=text), nations_of_page))
     return tuple(offered)
 
 
-def _usable_pages(indexed: IndexedPages, domain: str, nations: frozenset[str]) -> UsablePages:
-    """The pages that may be offered, each once; a page in two domains as configured in *domain*."""
-    if (domain, nations) not in indexed.usable:
-        first: dict[tuple[str, str], int] = {}
-        for number, (request, page) in enumerate(indexed.pages):
-            # Addresses that differ only in the fragment are one page, unless the selectors differ.
-            text = request.source.url.partition("#")[0], request.source.selector
-            is_first = text not in first or request.domain == domain
-            if is_first and _is_usable(request, page, nations):
-                first[text] = number
-        read = [number for number in first.values() if indexed.pages[number][1].is_read]
-        unread = [number for number in first.values() if not indexed.pages[number][1].is_read]
-        indexed.usable[domain, nations] = UsablePages(sorted(read), unread)
-    return indexed.usable[domain, nations]
+def _usable_pages(
+    indexed: IndexedPages, domain: str, nations: frozenset[str]
+) -> tuple[list[int], list[int]]:
+    """The numbers of the pages that may be offered: those with known text, and the others.
+
+    Each page is there once; one in two domains as configured in *domain*.
+    """
+    first: dict[tuple[str, str], int] = {}
+    for number, (request, page) in enumerate(indexed.pages):
+        # Addresses that differ only in the fragment are one page, unless the selectors differ.
+        text = request.source.url.partition("#")[0], request.source.selector
+        is_first = text not in first or request.domain == domain
+        if is_first and _is_usable(request, page, nations):
+            first[text] = number
+    read = sorted(number for number in first.values() if indexed.pages[number][1].is_read)
+    return read, [number for number in first.values() if not indexed.pages[number][1].is_read]
 
 
 def _is_usable(request: SnippetRequest, page: LibraryPage, nations: frozenset[str]) -> bool:
@@ -147,12 +148,7 @@ def _reference_text(lead: str, candidate: Candidate, max_words: int) -> str:
     """*lead*, followed by the candidate's best passage if there is one."""
     if candidate.passage < 0:
         return lead
-    return _with_passage(lead, candidate.page.passages[candidate.passage][1], max_words)
-
-
-@functools.lru_cache(maxsize=2048)
-def _with_passage(lead: str, text: str, max_words: int) -> str:
-    """Cached: the same few passages are quoted again and again."""
+    text = candidate.page.passages[candidate.passage][1]
     passage = cut_text(text, max_words)
     is_lead = passage.removesuffix("...") in lead or lead.removesuffix("...") in text
     return lead if is_lead else f"{lead}{SEPARATOR}{passage}"

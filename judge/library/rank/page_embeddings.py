@@ -1,6 +1,6 @@
 """Finds the approved pages nearest to a dispute by an embedder's vectors; adds to ranking by words.
 
-update (in the background: embed pages, or load their vectors from the cache) -> nearness (per
+update (in the background: embed pages, or load their vectors from the cache) -> similarities (per
 dispute). Used only if an embedder is configured; on any failure pages are ranked by words alone.
 """
 
@@ -17,7 +17,7 @@ from uuid import uuid4
 from judge.errors import EmbedderUnavailable
 from judge.library.pages.approved_pages import IndexedPages
 from judge.library.pages.page_records import DAY_S
-from judge.library.rank.candidates import NO_NEARNESS
+from judge.library.rank.candidates import NO_SIMILARITIES
 from judge.library.rank.page_terms import CandidatePage
 from judge.ports import Cache, Embedder, Journal, Lock
 
@@ -70,19 +70,19 @@ class PageEmbeddings:
         except EmbedderUnavailable as error:
             self._note(error)
 
-    async def nearness(self, dispute: str) -> Mapping[str, float]:
+    async def similarities(self, dispute: str) -> Mapping[str, float]:
         """The similarity of pages to *dispute* by URL, 1 for the nearest; empty on failure.
 
         By reciprocal rank, since cosines of different embedders are not comparable.
         """
         if not self._vectors:
-            return NO_NEARNESS
+            return NO_SIMILARITIES
         try:
             async with asyncio.timeout(self.budget_s):
                 query = _normalised(await self.embedder.embed_query(dispute))
         except (EmbedderUnavailable, TimeoutError) as error:
             self._note(error)
-            return NO_NEARNESS
+            return NO_SIMILARITIES
         cosines = {
             url: sum(map(mul, query, self._vectors[digest]))
             for url, digest in self._digests.items()

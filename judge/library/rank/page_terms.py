@@ -37,17 +37,14 @@ class CandidatePage:
 class PageTerms:
     """A page with the weight (saturated term frequency) of each stem: in all, and by passage.
 
-    `text_vector` is the sum of its words' vectors, scaled to length 1. Stems of equal frequency in
-    a passage have equal weight there, so each pair of passage number and weight is stored once, in
-    `numbers` and `gains`; `passages` has for each stem the indexes of its pairs.
+    `text_vector` is the sum of its words' vectors, scaled to length 1.
     """
 
     page: CandidatePage
     text_vector: Sequence[float]
     stems: Mapping[str, float]
-    passages: Mapping[str, Sequence[int]]
-    numbers: Sequence[int]
-    gains: Sequence[float]
+    passages: Mapping[str, Mapping[int, float]]
+    """By stem and number of the passage."""
 
 
 def count_terms(page: CandidatePage) -> PageTerms:
@@ -66,29 +63,15 @@ def count_terms(page: CandidatePage) -> PageTerms:
     for weight, stems, average in fields:
         for stem, value in _saturated(stems, average).items():
             gains[stem] = gains.get(stem, 0.0) + weight * value
-    passages: dict[str, list[int]] = {}
-    pairs: list[tuple[int, float]] = []
+    passages: dict[str, dict[int, float]] = {}
     for number, ((heading, _), stems) in enumerate(zip(page.passages, texts)):
-        frequencies = _saturated([*headings[heading], *stems], PASSAGE_WORDS)
-        values = dict.fromkeys(frequencies.values())
-        places = {value: len(pairs) + at for at, value in enumerate(values)}
-        pairs += [(number, value) for value in values]
-        for stem, value in frequencies.items():
-            passages.setdefault(stem, []).append(places[value])
-    is_short = len(pairs) <= 256
-    return PageTerms(
-        page,
-        load_word_vectors().text_vector(named, beginning),
-        gains,
-        {stem: (bytes if is_short else tuple)(at) for stem, at in passages.items()},
-        tuple([number for number, _ in pairs]),
-        tuple([value for _, value in pairs]),
-    )
+        for stem, value in _saturated([*headings[heading], *stems], PASSAGE_WORDS).items():
+            passages.setdefault(stem, {})[number] = value
+    vector = load_word_vectors().text_vector(named, beginning)
+    return PageTerms(page, vector, gains, passages)
 
 
 def _saturated(stems: Sequence[str], average: int) -> dict[str, float]:
     """BM25's saturated term frequency of each stem, 0 to 2.2."""
     fullness = K1 * (1 - B + B * len(stems) / average)
-    counts = Counter(stems)
-    values = {count: count * (K1 + 1) / (count + fullness) for count in counts.values()}
-    return {stem: values[count] for stem, count in counts.items()}
+    return {stem: count * (K1 + 1) / (count + fullness) for stem, count in Counter(stems).items()}

@@ -56,8 +56,11 @@ def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
     translated: dict[str, float] = {}
     entries: dict[int, float] = {}
     shown: dict[str | int, str] = {}
-    rows: list[int] = []
-    for words, factor in ((dispute.query.words, QUERY_FACTOR), (dispute.context.words, 1.0)):
+    rows: list[bytes] = []
+    for words, factor in (
+        (dispute.query.words, QUERY_FACTOR),
+        (dispute.context.beginning.words, 1.0),
+    ):
         phrases = find_phrases(index.thesaurus, words)
         for found in phrases:
             weight = factor * (SINGLE_WORD_FACTOR if len(found.phrase.stems) == 1 else 1.0)
@@ -68,7 +71,7 @@ def read_query_terms(index: CandidateIndex, dispute: Dispute) -> QueryTerms:
         for stem in [index.words(words[at])[0] for at in replaced if index.words(words[at])[2]]:
             translated[stem] = translated.get(stem, 0.0) + factor * (1 - TRANSLATED_FACTOR)
         remaining = [w for at, w in enumerate(words) if at not in ignored] if ignored else words
-        row_of: dict[str, int] = {}
+        row_of: dict[str, bytes] = {}
         for word, times in Counter(remaining).items():
             stem, row, is_searched = index.words(word)
             if row:

@@ -11,10 +11,10 @@ from pydantic import BeforeValidator
 from judge.errors import BadScope, MissingValue
 from judge.library.scopes.grammar import STAR
 from judge.library.scopes.periods import parse_moment
-from judge.library.scopes.scopes import KINDS_WITH_STAR, folder_path
+from judge.library.scopes.scopes import KINDS_WITH_STAR
 from judge.types.request_fields import StrictModel
 from judge.types.requests import ScopeText
-from judge.types.search import Clause, Scope, ScopeKind
+from judge.types.search import Clause, Scope, ScopeKind, folder_path
 
 DATE_FORMS = ("2025-01-31", "2025-01-31T09:00:00Z")
 

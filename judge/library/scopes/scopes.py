@@ -14,7 +14,16 @@ from typing import Any, get_args
 from judge.errors import BadScope
 from judge.library.scopes.grammar import STAR, Group, Mention, parse_mentions, place_of, quoted
 from judge.library.scopes.periods import Period, format_period, parse_period
-from judge.types.search import EVERYWHERE, AnyOf, Clause, Scope, ScopeKind, fold_name, mentioned
+from judge.types.search import (
+    EVERYWHERE,
+    AnyOf,
+    Clause,
+    Scope,
+    ScopeKind,
+    fold_name,
+    folder_path,
+    mentioned,
+)
 
 KINDS: tuple[ScopeKind, ...] = get_args(ScopeKind)
 
@@ -130,12 +139,6 @@ def nearest_name(name: str, valid: Sequence[str]) -> str | None:
     by_folded |= {fold_name(other): other for other in valid}
     close = get_close_matches(fold_name(name), list(by_folded), n=1, cutoff=_MIN_SIMILARITY)
     return by_folded[close[0]] if close else None
-
-
-def folder_path(value: str) -> str:
-    """*value* as an indexed folder: posix, without slashes at its ends; "" is the root."""
-    parts = value.strip().replace("\\", "/").split("/")
-    return "/".join(part for part in parts if part not in {"", "."})
 
 
 def _scope_of(node: Mention | Group, now: datetime) -> Scope:

@@ -45,7 +45,7 @@ MAX_RESULTS = 50
 NOTHING_INDEXED = "Nothing is indexed yet. `judge index add PATH` does that."
 
 MAX_HINTED = 5
-"""Unknown names listed in a hint, and clauses dropped in turn to find a wider scope."""
+"""Unknown names listed in a hint."""
 
 MAX_VALID = 50
 """Documents, folders or tags listed in an error; there may be thousands."""
@@ -97,16 +97,13 @@ class DocumentSearch:
         self.index = index
         self.catalogue = catalogue
         self._clock = clock
-        self._views: dict[Viewer, DocumentSearch] = {}
 
     def seen_by(self, viewer: Viewer) -> "DocumentSearch":
-        """The same search over what *viewer* may see; cached by viewer."""
+        """The same search over what *viewer* may see."""
         if viewer.sees_all:
             return self
-        if viewer not in self._views:
-            documents = VisibleDocuments(self.index, self.catalogue, self._clock, viewer)
-            self._views[viewer] = DocumentSearch(documents, documents, self._clock)
-        return self._views[viewer]
+        documents = VisibleDocuments(self.index, self.catalogue, viewer)
+        return DocumentSearch(documents, documents, self._clock)
 
     async def search(self, parameters: SearchParameters) -> SearchOutcome:
         """The relevant passages; raises EmptyQuery, BadScope and IndexUnavailable."""
@@ -182,8 +179,10 @@ class DocumentSearch:
             return NOTHING_INDEXED
         if not is_empty or not scope.clauses:
             return " ".join(unknown) or None
-        wider = await self._wider_scope(query, scope)
-        return " ".join([*unknown, wider]).strip() or None
+        if total := (await self.index.search(query, EVERYWHERE, limit=1)).total:
+            wider = f"{scope_text(EVERYWHERE)} has {counted(total, 'passage')}."
+            unknown.append(f"Nothing in {scope_text(scope)} is relevant; {wider}")
+        return " ".join(unknown) or None
 
     async def _unknown_names(self, scope: Scope) -> list[str]:
         """A sentence for each unknown name in *scope*, at most MAX_HINTED."""
@@ -197,24 +196,6 @@ class DocumentSearch:
                     suggestion = f" Did you mean {nearest!r}?" if nearest else ""
                     sentences.append(f"No {kind} is called {name!r}.{suggestion}")
         return sentences
-
-    async def _wider_scope(self, query: SearchQuery, scope: Scope) -> str:
-        """A sentence that names a wider scope with results; empty if there is none."""
-        for wider in _widenings(scope):
-            total = (await self.index.search(query, wider, limit=1)).total
-            if total:
-                found = f"{scope_text(wider)} has {counted(total, 'passage')}."
-                return f"Nothing in {scope_text(scope)} is relevant; {found}"
-        return ""
-
-
-def _widenings(scope: Scope) -> Iterator[Scope]:
-    """*scope* without one of its last clauses, the last first; then everywhere."""
-    count = len(scope.clauses)
-    if count > 1:
-        for dropped in reversed(range(max(0, count - MAX_HINTED), count)):
-            yield Scope(scope.clauses[:dropped] + scope.clauses[dropped + 1 :])
-    yield EVERYWHERE
 
 
 def _names(scope: Scope, kind: str) -> Iterator[str]:

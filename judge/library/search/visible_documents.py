@@ -6,7 +6,7 @@ Every entrypoint reads documents through here, so that none can forget to check 
 from dataclasses import replace
 
 from judge.library.scopes.scopes import all_of
-from judge.ports import Catalogue, Clock, NameKind, SearchIndex
+from judge.ports import Catalogue, NameKind, SearchIndex
 from judge.types.search import (
     EVERYWHERE,
     Clause,
@@ -20,9 +20,6 @@ from judge.types.search import (
     fold_name,
 )
 
-CATALOGUE_TTL_S = 1.0
-"""Seconds for which the collections, and the names known to exist, are cached."""
-
 
 class VisibleDocuments:
     """A SearchIndex and Catalogue of what *viewer* may see.
@@ -31,16 +28,10 @@ class VisibleDocuments:
     searched before its owner is known.
     """
 
-    def __init__(
-        self, index: SearchIndex, catalogue: Catalogue, clock: Clock, viewer: Viewer
-    ) -> None:
+    def __init__(self, index: SearchIndex, catalogue: Catalogue, viewer: Viewer) -> None:
         self._index = index
         self._catalogue = catalogue
-        self._clock = clock
         self._viewer = viewer
-        self._visible_scope: Scope | None = None
-        self._idf_scope = EVERYWHERE
-        self._fresh_until = 0.0
 
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
@@ -49,7 +40,7 @@ class VisibleDocuments:
         visible = await self._visible()
         if visible is None:
             return SearchResults()
-        query = replace(query, idf_scope=self._idf_scope)
+        query = replace(query, idf_scope=visible)
         return await self._index.search(query, all_of(visible, scope), limit=limit, offset=offset)
 
     async def around(
@@ -68,13 +59,7 @@ class VisibleDocuments:
     async def collections(self) -> tuple[CollectionStats, ...]:
         """See `Catalogue.collections`."""
         collections = await self._catalogue.collections()
-        visible = tuple(stats for stats in collections if self._viewer.sees(stats.name))
-        names = tuple(stats.name for stats in visible)
-        self._visible_scope = scope = Scope((Clause("collection", names),)) if names else None
-        # Document frequencies take longer to count in a scope, and are the same if all is visible.
-        self._idf_scope = scope if scope and len(visible) < len(collections) else EVERYWHERE
-        self._fresh_until = self._clock.monotonic() + CATALOGUE_TTL_S
-        return visible
+        return tuple(stats for stats in collections if self._viewer.sees(stats.name))
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
         """See `Catalogue.documents`."""
@@ -88,14 +73,9 @@ class VisibleDocuments:
     async def contains(self, scope: Scope) -> bool:
         """See `Catalogue.contains`."""
         visible = await self._visible()
-        if visible and await self._catalogue.contains(all_of(visible, scope)):
-            return True
-        await self.collections()  # A collection may be new.
-        visible = self._visible_scope
         return visible is not None and await self._catalogue.contains(all_of(visible, scope))
 
     async def _visible(self) -> Scope | None:
-        """The scope of all visible collections, cached; None where there are none."""
-        if self._clock.monotonic() >= self._fresh_until:
-            await self.collections()
-        return self._visible_scope
+        """The scope of all visible collections; None where there are none."""
+        names = tuple(stats.name for stats in await self.collections())
+        return Scope((Clause("collection", names),)) if names else None

@@ -1,27 +1,24 @@
 """Makes a catalog of the sources file, the files it includes and the package's vocabulary.
 
-sources_file/ parses and validates the files; the rest of Judge uses the dataclasses below.
+The tables beside it are what is written in the files; the rest of Judge uses the dataclasses below.
 """
 
 import dataclasses
+import functools
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from judge.library.sources.packaged import (
-    NO_VOCABULARY,
-    NO_WORDS,
-    SubjectWords,
-    Vocabulary,
-    texts_digest,
-)
 from judge.library.sources.read_table import Mistake, configuration_error, read_table
 from judge.library.sources.tables import (
     DomainTable,
     HelpTable,
     PatternTable,
+    SafetyFileTable,
     SafetyTable,
     SourcesTable,
     SourceTable,
+    VocabularyTable,
 )
 from judge.types.references import RetrievalSettings, SourceSpec
 from judge.types.replies import Persona
@@ -33,6 +30,63 @@ SOURCES_FILE = "sources.toml"
 
 SINGLETONS = ("retrieval", "blocked", "personas")
 """Tables that only one of the files may contain."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectWords:
+    """The weighted terms and patterns of one subject, and the file that holds them."""
+
+    file: str = ""
+    terms: tuple[tuple[str, float], ...] = ()
+    patterns: tuple[PatternTable, ...] = ()
+
+
+NO_WORDS = SubjectWords()
+"""For a subject without a data file, or one whose vocabulary is switched off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The data files of the package: one per subject, and one with the safety rules."""
+
+    subjects: Mapping[str, TextFile] = field(default_factory=dict)
+    safety_file: TextFile | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The contents of all files, for `texts_digest`."""
+        files = [*self.subjects.values(), *([self.safety_file] if self.safety_file else [])]
+        return tuple(file.text for file in files)
+
+    def words(self, subject: str) -> SubjectWords:
+        """The words of *subject*; none when the package does not know it."""
+        file = self.subjects.get(subject)
+        return _subject_words(file) if file else NO_WORDS
+
+    def safety(self) -> tuple[SafetyTable, ...]:
+        """The safety rules."""
+        return _safety_tables(self.safety_file) if self.safety_file else ()
+
+
+NO_VOCABULARY = Vocabulary()
+
+
+@functools.lru_cache(maxsize=32)
+def _subject_words(file: TextFile) -> SubjectWords:
+    """Cached: the package's data stays the same while the sources file is edited."""
+    table = read_table(file, VocabularyTable)
+    return SubjectWords(file.name, tuple(table.terms.items()), tuple(table.patterns))
+
+
+@functools.lru_cache(maxsize=4)
+def _safety_tables(file: TextFile) -> tuple[SafetyTable, ...]:
+    return tuple(read_table(file, SafetyFileTable).safety)
+
+
+def texts_digest(texts: tuple[str, ...]) -> str:
+    """Twelve hexadecimal digits of the SHA-256 of *texts*."""
+    joined = "\0".join(texts)
+    return hashlib.sha256(joined.encode(errors="replace")).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)

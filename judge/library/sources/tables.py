@@ -35,35 +35,19 @@ def _line(value: str) -> str:
 
 def _http_url(value: str) -> str:
     """*value*; raises ValueError unless it is a URL that can be fetched."""
-    with_port = "must have a host and a port from 1 to 65535, as in https://a.example:80/"
     try:
         parts = urlsplit(value)
-        host, port = parts.hostname or "", parts.port
+        host, has_port = parts.hostname or "", parts.port != 0
     except ValueError:
-        raise ValueError(with_port) from None
-    if port == 0:
-        raise ValueError(with_port)
-    if not host.isascii():
-        raise ValueError("must have its host as it is sent, as in https://xn--bcher-kva.example/")
-    if not value.isascii() or not value.isprintable() or " " in value:
-        raise ValueError("must have no spaces or special characters; percent-encode them")
+        parts, host, has_port = urlsplit(""), "", False
+    if not has_port:
+        raise ValueError("must have a host and a port from 1 to 65535, as in https://a.example:80/")
     if parts.scheme not in {"http", "https"}:
         raise ValueError("must be http or https, as in https://www.gov.uk/private-renting")
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise ValueError("must be as it is sent: percent-encoded, and its host as xn--bcher-kva.de")
     if not (":" in host or _HOST.fullmatch(host)) or parts.username is not None:
         raise ValueError("must have a host and no user name, as in https://www.gov.uk/")
-    return value
-
-
-def _header_text(value: str) -> str:
-    """*value* trimmed; raises ValueError unless it can be sent in an HTTP header."""
-    if not value.isascii() or (value and not value.isprintable()):
-        raise ValueError("must be one line of plain ASCII, since it is sent as a header")
-    return value.strip()
-
-
-def _phone(value: str) -> str:
-    if not re.fullmatch(r"[0-9A-Za-z +()-]*", value):
-        raise ValueError("must have only letters, digits, spaces and + ( ) -, as in 0800 1111")
     return value
 
 
@@ -85,15 +69,7 @@ def _nation(value: object) -> object:
     return nation
 
 
-def _term(value: str) -> str:
-    if not any(character.isalnum() for character in value):
-        raise ValueError("a term needs at least one letter or digit")
-    return value
-
-
 def _domain_name(value: str) -> str:
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,39}", value):
-        raise ValueError("must be at most 40 of a-z, 0-9, - and _, as in [domains.tenancy]")
     if value == DEFAULT_DOMAIN:
         raise ValueError(f"{value!r} means that no domain was found; choose another name")
     return value
@@ -114,30 +90,51 @@ def is_relative_glob(glob: str) -> bool:
     return bool(glob) and not (glob.startswith(("/", "\\", "~")) or ":" in glob or "**" in glob)
 
 
-def _glob(value: str) -> str:
-    if not is_relative_glob(value):
-        raise ValueError('must be a path relative to this file, as in "domains/*.toml"')
-    return value
-
-
 def _of_at_most(length: int, check: Callable[[str], str]) -> Any:
     """The metadata of a text field: at most *length* characters, then *check*."""
     return Field(max_length=length), AfterValidator(check)
 
 
+def _only(is_valid: Callable[[str], object], message: str) -> Callable[[str], str]:
+    """A check that raises ValueError with *message* unless the text *is_valid*."""
+
+    def check(value: str) -> str:
+        if not is_valid(value):
+            raise ValueError(message)
+        return value
+
+    return check
+
+
+_has_letter = _only(
+    lambda value: any(map(str.isalnum, value)), "a term needs at least one letter or digit"
+)
+_is_header = _only(
+    re.compile(r"[ -~]*").fullmatch, "must be one line of plain ASCII, since it is sent as a header"
+)
+_is_phone = _only(
+    re.compile(r"[0-9A-Za-z +()-]*").fullmatch,
+    "must have only letters, digits, spaces and + ( ) -, as in 0800 1111",
+)
+_is_name = _only(
+    re.compile(r"[a-z0-9][a-z0-9_-]{0,39}").fullmatch,
+    "must be at most 40 of a-z, 0-9, - and _, as in [domains.tenancy]",
+)
+_is_glob = _only(is_relative_glob, 'must be a path relative to this file, as in "domains/*.toml"')
+
 _Line = Annotated[str, *_of_at_most(200, _line)]
 _Name = Annotated[str, *_of_at_most(40, _line)]
 _Url = Annotated[str, *_of_at_most(2048, _http_url)]
-_Term = Annotated[str, *_of_at_most(80, _term)]
+_Term = Annotated[str, *_of_at_most(80, _has_letter)]
 _Regex = Annotated[str, *_of_at_most(300, checked_regex)]
 _LongRegex = Annotated[str, *_of_at_most(500, checked_regex)]
-_Contact = Annotated[str, *_of_at_most(200, _header_text)]
+_Contact = Annotated[str, *_of_at_most(200, _is_header)]
 _Selector = Annotated[str, *_of_at_most(500, _selector)]
-_Glob = Annotated[str, *_of_at_most(200, _glob)]
+_Glob = Annotated[str, *_of_at_most(200, _is_glob)]
 _Nation = Annotated[str, BeforeValidator(_nation)]
 _Weight = Annotated[float, Field(ge=-10, le=10)]
-_Phone = Annotated[str, *_of_at_most(40, _phone)]
-_DomainName = Annotated[str, AfterValidator(_domain_name)]
+_Phone = Annotated[str, *_of_at_most(40, _is_phone)]
+_DomainName = Annotated[str, AfterValidator(_is_name), AfterValidator(_domain_name)]
 
 
 class _Table(BaseModel):
@@ -252,17 +249,3 @@ class SafetyFileTable(_Table):
 
     version: Literal[1]
     safety: list[SafetyTable]
-
-
-TABLES: dict[str, type[BaseModel]] = {
-    "retrieval": RetrievalTable,
-    "blocked": BlockedTable,
-    "help": HelpTable,
-    "personas": PersonaTable,
-    "safety": SafetyTable,
-    "patterns": PatternTable,
-    "sources": SourceTable,
-    "examples": ExampleTable,
-    "not_examples": ExampleTable,
-}
-"""The model of the table under each key; that of a domain is DomainTable, whatever its name."""

@@ -1,12 +1,15 @@
-"""Finds the line of a key in a TOML file and the end of its value, which tomllib does not report.
+"""Finds the lines of keys in a TOML file, which no TOML library reports.
 
 The text must have been parsed before: only valid TOML is understood here.
 """
 
+import json
 import re
 import tomllib
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from judge.types.text_files import TextFile
 
 KeyPath = tuple[int | str, ...]
 """Keys and indexes from zero, such as `("domains", "tenancy", "sources", 0, "url")`."""
@@ -17,144 +20,163 @@ _TOKEN = re.compile(
     r'|"(?:[^"\\\n]|\\.)*"'
     r"|'[^'\n]*'"
     r"|#[^\n]*"
-    r"|[\[\]{},=.\n]"
-    r"|[^\s\[\]{},=.#\"']+",
+    r"|[\[\]{},=\n]"
+    r"|[^\s\[\]{},=#\"']+",
     re.DOTALL,
 )
-_END = ""
 
 
-class _Token(NamedTuple):
-    text: str
-    line: int
-    end: int
-    """The index of the character after it."""
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """A file and a line in it, from 1; 0 means the file as a whole."""
+
+    file: str
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+class Places:
+    """Finds the lines of keys in *files*, each of which is read once, when it is first needed."""
+
+    def __init__(self, files: Iterable[TextFile]) -> None:
+        self._texts = {file.name: file.text for file in files}
+        self._lines: dict[str, dict[KeyPath, int]] = {}
+
+    def of(self, file: str, *path: int | str) -> FilePlace:
+        """The place of *path* in the *file* of this name, or of its nearest parent there."""
+        return FilePlace(file, _nearest(self._in(file), path) or 0)
+
+    def line(self, file: str, *path: int | str) -> int:
+        """The line of *path* itself; 0 if it is missing."""
+        return self._in(file).get(path, 0)
+
+    def _in(self, file: str) -> dict[KeyPath, int]:
+        if file not in self._lines:
+            self._lines[file] = key_lines(self._texts.get(file, ""))
+        return self._lines[file]
 
 
 def line_of(text: str, path: Iterable[int | str]) -> int | None:
-    """`TomlPlaces.nearest` for the valid TOML *text*."""
-    return TomlPlaces(text).nearest(tuple(path))
+    """The line, from 1, of *path* or of the nearest table around it; None without any."""
+    return _nearest(key_lines(text), tuple(path))
 
 
-class TomlPlaces:
-    """The places of keys in the valid TOML *text*.
+def key_lines(text: str) -> dict[KeyPath, int]:
+    """The line, from 1, where each key, table and element of the valid TOML *text* begins."""
+    return _Scan(text).lines
 
-    `lines` has the line, from 1, where each key, table and element first occurs. `ends` has the
-    index after the value of each key and element; for a table with a header, after that header.
-    """
+
+def key_name(path: Sequence[int | str]) -> str:
+    """`("domains", "tenancy", "sources", 1)` as `domains.tenancy.sources[2]`."""
+    name = ""
+    for part in path:
+        if isinstance(part, int):
+            name += f"[{part + 1}]"
+        else:
+            is_bare = re.fullmatch(r"[\w-]+", part)
+            name += f".{part}" if is_bare else f".{json.dumps(part, ensure_ascii=False)}"
+    return name.removeprefix(".") or "the file"
+
+
+def _nearest(lines: dict[KeyPath, int], path: KeyPath) -> int | None:
+    sizes = range(len(path), 0, -1)
+    return next((lines[path[:size]] for size in sizes if path[:size] in lines), None)
+
+
+class _Scan:
+    """One walk over the tokens of a file, which notes the line of each path."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
         self.lines: dict[KeyPath, int] = {}
-        self.ends: dict[KeyPath, int] = {}
         self._tokens = _tokens(text)
-        self._at = 0
-        self._counts: dict[KeyPath, int] = {}
+        self._tokens.reverse()
+        self._sizes: dict[KeyPath, int] = {}
+        """The number of `[[tables]]` so far under each path."""
         table: KeyPath = ()
-        while self._peek() != _END:
-            if self._peek() == "\n":
-                self._next()
-            elif self._peek() == "[":
+        while self._skip("\n"):
+            if self._next == "[":
                 table = self._header()
             else:
                 self._pair(table)
 
-    def nearest(self, path: KeyPath) -> int | None:
-        """The line, from 1, of *path* or of the nearest table around it; None without any."""
-        lines = (self.lines.get(path[:length]) for length in range(len(path), 0, -1))
-        return next((line for line in lines if line is not None), None)
+    @property
+    def _next(self) -> str:
+        """The next token, empty at the end of the file."""
+        return self._tokens[-1][0] if self._tokens else ""
 
-    def _peek(self) -> str:
-        return self._tokens[self._at].text
+    def _skip(self, separators: str) -> str:
+        """The next token that is none of *separators*."""
+        while self._next and self._next in separators:
+            self._tokens.pop()
+        return self._next
 
-    def _next(self) -> _Token:
-        token = self._tokens[self._at]
-        self._at += 1
-        return token
-
-    def _note(self, path: KeyPath, line: int) -> None:
-        self.lines.setdefault(path, line)
+    def _note(self, path: KeyPath) -> KeyPath:
+        self.lines.setdefault(path, self._tokens[-1][1])
+        return path
 
     def _header(self) -> KeyPath:
-        """Consume `[a.b]` or `[[a.b]]`; returns the path of that table."""
-        line = self._next().line
-        is_array = self._peek() == "["
-        if is_array:
-            self._next()
-        *parents, last = self._keys("]")
-        if is_array:
-            self._next()
+        """Take `[a.b]` or `[[a.b]]`; returns the path of that table."""
+        self._tokens.pop()
+        is_array = self._next == "["
         path: KeyPath = ()
-        for key in parents:
+        line = self._tokens[-1][1]
+        for key in self._keys("]"):
+            if path in self._sizes:
+                path = (*path, self._sizes[path] - 1)
             path = (*path, key)
-            self._note(path, line)
-            if path in self._counts:
-                path = (*path, self._counts[path] - 1)
-        path = (*path, last)
-        self._note(path, line)
+            self.lines.setdefault(path, line)
         if is_array:
-            self._counts[path] = self._counts.get(path, 0) + 1
-            path = (*path, self._counts[path] - 1)
-            self._note(path, line)
-        self.ends.setdefault(path, self._tokens[self._at - 1].end)
+            self._tokens.pop()
+            at = self._sizes.get(path, 0)
+            self._sizes[path] = at + 1
+            path = (*path, at)
+            self.lines[path] = line
         return path
 
     def _pair(self, table: KeyPath) -> None:
-        """Consume `a.b = value` in *table*."""
-        line = self._tokens[self._at].line
+        """Take `a.b = value` in *table*."""
+        line = self._tokens[-1][1]
         for key in self._keys("="):
             table = (*table, key)
-            self._note(table, line)
+            self.lines.setdefault(table, line)
         self._value(table)
 
     def _keys(self, end: str) -> list[str]:
-        """Consume a dotted key and the token *end* after it; returns the parts of the key."""
-        keys = []
-        while (part := self._next().text) != end:
+        """Take a dotted key and the token *end* after it; returns the parts of the key."""
+        keys: list[str] = []
+        while (part := self._tokens.pop()[0]) != end:
             if part[0] in "\"'":
                 keys.append(str(tomllib.loads(f"key = {part}")["key"]))
-            elif part != ".":
-                keys.append(part)
+            elif part != "[":
+                keys += filter(None, part.split("."))
         return keys
 
     def _value(self, path: KeyPath) -> None:
-        if self._peek() == "[":
-            self._array(path)
-        elif self._peek() == "{":
-            self._inline_table(path)
-        else:
-            while self._peek() not in {",", "]", "}", "\n", _END}:
-                self._next()
-        self.ends[path] = self._tokens[self._at - 1].end
-
-    def _array(self, path: KeyPath) -> None:
-        self._next()
-        count = 0
-        while self._peek() != "]":
-            if self._peek() in {",", "\n"}:
-                self._next()
-                continue
-            self._note((*path, count), self._tokens[self._at].line)
-            self._value((*path, count))
-            count += 1
-        self._next()
-
-    def _inline_table(self, path: KeyPath) -> None:
-        self._next()
-        while self._peek() != "}":
-            if self._peek() in {",", "\n"}:
-                self._next()
-            else:
+        """Take a value, which may be a list or a table."""
+        first = self._tokens.pop()[0]
+        if first == "[":
+            size = 0
+            while self._skip(",\n") != "]":
+                self._value(self._note((*path, size)))
+                size += 1
+            self._tokens.pop()
+        elif first == "{":
+            while self._skip(",\n") != "}":
                 self._pair(path)
-        self._next()
+            self._tokens.pop()
+        else:
+            while self._next and self._next not in ",]}\n":
+                self._tokens.pop()
 
 
-def _tokens(text: str) -> list[_Token]:
-    """The tokens without comments, each with its line; the last one is empty."""
+def _tokens(text: str) -> list[tuple[str, int]]:
+    """The tokens without comments, each with its line."""
     tokens, line, counted = [], 1, 0
     for match in _TOKEN.finditer(text):
         line += text.count("\n", counted, match.start())
         counted = match.start()
         if match[0][0] != "#":
-            tokens.append(_Token(match[0], line, match.end()))
-    return [*tokens, _Token(_END, line, len(text))]
+            tokens.append((match[0], line))
+    return tokens

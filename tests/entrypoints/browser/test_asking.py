@@ -26,7 +26,6 @@ from tests.entrypoints.browser.acting import (
 )
 from tests.entrypoints.browser.visiting import PHONE, Visit
 from tests.fakes.gemini import PERSONAS, slow, verdict_for
-from tests.fakes.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -107,37 +106,6 @@ async def test_unhelpful_references_are_folded_with_a_note(visit: Visit):
     await assert_accessible(page)
 
 
-async def test_other_side_is_shown_if_requested(visit: Visit):
-    page = await visit.open()
-    right = BOTH | {"personas": [one | {"verdict": "No"} for one in BOTH["personas"]]}
-    retelling = "I left my tenant's boiler broken for three weeks, although they wrote twice."
-    told = {"retelling": retelling, "query": "Am I being unreasonable to name no date?"}
-    visit.gemini.script(right, told, right)
-    await page.get_by_role("switch", name="Hear the other side too").check()
-    await ask(page)
-    await expect(answer(page)).to_be_focused()
-    await expect(page.locator(".first .banner")).to_be_visible()
-    other = page.get_by_role("region", name="The other side")
-    await expect(other.locator("blockquote")).to_have_text(retelling)
-    await expect(other.locator("li")).to_have_count(len(PERSONAS))
-    await assert_accessible(page)
-
-
-async def test_references_are_shown_before_the_model_replies(visit: Visit):
-    page = await visit.open()
-    visit.gemini.script(slow(json.dumps(GOOD), 20))
-    await ask(page)
-    await expect(page.locator("#steps .now")).to_have_text("Thinking it over")
-    await expect(page.locator("#steps")).to_contain_text(
-        "It is about: Renting a home. You mention landlord, boiler."
-    )
-    await expect(page.locator("#reference-1")).to_contain_text("reasonable time")
-    await page.get_by_role("button", name="Stop").click()
-    await expect(page.locator("#result")).to_be_hidden()
-    await expect(page.get_by_label("What happened?")).to_be_focused()
-    await until(visit.gemini.abandoned.is_set)
-
-
 async def test_retry_names_the_defects_in_plain_words(visit: Visit):
     page = await visit.open()
     visit.gemini.script(BAD, slow(json.dumps(GOOD), 20))
@@ -158,16 +126,6 @@ async def test_long_words_do_not_break_the_layout(visit: Visit):
     await ask(page, context=f"My landlord {word}")
     await expect(answer(page)).to_be_focused()
     await assert_fits(page)
-
-
-async def test_markup_on_a_page_is_shown_as_text(visit: Visit):
-    page = await visit.open()
-    visit.gemini.script(BOTH | {"paraphrase": "<img src=x onerror=window.broken=true><b>bold</b>"})
-    await ask(page)
-    await expect(page.locator("#reference-2")).to_contain_text("script>window.broken = 1")
-    await expect(page.locator(".retold")).to_contain_text("<b>bold</b>")
-    assert await page.evaluate("window.broken") is None
-    assert await page.locator("#result img, #result script, #result b").count() == 0
 
 
 async def test_page_works_with_the_keyboard_alone(visit: Visit):

@@ -12,11 +12,10 @@ from tests.entrypoints.browser.acting import (
     answer,
     ask,
     assert_accessible,
-    assert_fits,
     problem,
 )
 from tests.entrypoints.browser.scripted_line import ScriptedStream, script_stream
-from tests.entrypoints.browser.visiting import PHONE, Visit
+from tests.entrypoints.browser.visiting import Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -156,14 +155,6 @@ async def test_retry_removes_only_rejected_fields(stream: ScriptedStream):
     await expect(page.locator(".word")).to_have_text(["Yes", "No"])
 
 
-async def test_retry_that_keeps_all_fields_says_so(stream: ScriptedStream):
-    await write_two(stream)
-    keeps = ["paraphrase", "personas.0", "personas.1"]
-    await stream.say("restart", {"defects": [DEFECT], "keeps": keeps})
-    await expect(stream.page.locator("#steps")).to_contain_text("what is shown stays")
-    await expect(parts(stream)).to_have_text(["Therapist", "Analyst"])
-
-
 async def test_repeated_stream_removes_all_fields_without_a_defect(stream: ScriptedStream):
     await write_two(stream)
     await stream.say("restart", {"defects": [], "keeps": []})
@@ -214,13 +205,6 @@ async def test_unexpected_answer_is_reported_and_fields_stay(stream: ScriptedStr
     visit.console_errors.clear()
 
 
-async def test_references_stay_without_any_field(stream: ScriptedStream):
-    await stream.drop()
-    await expect(problem(stream.page)).to_contain_text("The connection broke")
-    await expect(problem(stream.page)).not_to_contain_text("not the whole answer")
-    await expect(stream.page.locator(".reference")).to_have_count(2)
-
-
 async def test_fields_stay_after_stop(stream: ScriptedStream):
     await write_two(stream)
     await stream.page.get_by_role("button", name="Stop").click()
@@ -247,27 +231,6 @@ async def test_agreement_with_both_sides_is_warned_of_before_the_verdict(visit: 
     await expect(other.locator("blockquote")).to_have_text(OTHER_SIDE["retelling"])
     await expect(other.locator("li")).to_have_text("Analyst: No. You are busy.")
     await expect(other).to_contain_text(OTHER_SIDE["note"])
-
-
-async def test_without_the_option_the_other_side_is_not_heard(visit: Visit):
-    stream = await script_stream(visit.page)
-    page = await visit.open()
-    await ask(page)
-    assert "hear_other_side" not in await stream.asked()
-    await stream.say("verdict", VERDICT | {"other_side": OTHER_SIDE | {"agrees": True}})
-    await expect(page.get_by_role("region", name="The other side")).to_be_visible()
-    await expect(page.locator(".banner")).to_have_count(0)
-    await expect(page.locator(".warnings li")).to_have_text(VERDICT["warnings"])
-
-
-async def test_reason_for_not_hearing_the_other_side_is_shown(stream: ScriptedStream):
-    unheard = {"retelling": "", "personas": [], "agrees": None, "note": "There was no time left."}
-    warnings = [*VERDICT["warnings"], unheard["note"]]
-    await stream.say("verdict", VERDICT | {"other_side": unheard, "warnings": warnings})
-    other = stream.page.get_by_role("region", name="The other side")
-    await expect(other).to_have_text("The other sideThere was no time left.")
-    await expect(stream.page.locator(".warnings li")).to_have_text(VERDICT["warnings"])
-    await expect(stream.page.locator(".banner")).to_have_count(0)
 
 
 async def test_next_steps_link_to_the_cited_pages_with_their_dates(stream: ScriptedStream):
@@ -312,18 +275,3 @@ async def test_answer_is_accessible_while_streaming_and_when_complete(
     await stream.say("verdict", VERDICT | {"other_side": OTHER_SIDE, "warnings": warnings})
     await expect(page.locator(".banner")).to_be_visible()
     await assert_accessible(page)
-
-
-async def test_streaming_answer_fits_a_narrow_window(stream: ScriptedStream):
-    await stream.page.set_viewport_size(PHONE)
-    await write_two(stream)
-    await assert_fits(stream.page)
-    await stream.say("verdict", VERDICT | {"other_side": OTHER_SIDE})
-    await expect(stream.page.get_by_role("region", name="The other side")).to_be_visible()
-    await assert_fits(stream.page)
-
-
-async def test_reduced_motion_disables_animation_while_streaming(stream: ScriptedStream):
-    await stream.page.emulate_media(reduced_motion="reduce")
-    await write_two(stream)
-    assert await stream.page.evaluate("document.getAnimations().length") == 0

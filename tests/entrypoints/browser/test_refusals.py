@@ -7,8 +7,6 @@ from playwright.async_api import expect
 
 from tests.entrypoints.browser.acting import (
     BAD,
-    CONTEXT,
-    EVENTS,
     GOOD,
     answer,
     ask,
@@ -16,7 +14,7 @@ from tests.entrypoints.browser.acting import (
     problem,
 )
 from tests.entrypoints.browser.visiting import Visit
-from tests.fakes.gemini import blocked, failure, slow
+from tests.fakes.gemini import blocked, slow
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -73,15 +71,6 @@ async def test_invalid_reply_is_explained_with_a_retry(visit: Visit):
     await expect(problem(page).locator(".defects li")).to_have_count(4)
     await problem(page).get_by_role("button", name="Try again").click()
     await expect(answer(page)).to_be_focused()
-
-
-async def test_unavailable_model_is_explained(visit: Visit):
-    page = await visit.open()
-    visit.gemini.script(failure(503), failure(503))
-    await ask(page)
-    await expect(problem(page)).to_contain_text("The model cannot be reached just now")
-    await expect(problem(page).get_by_role("heading")).to_be_focused()
-    await expect(page.get_by_label("What happened?")).to_have_value(CONTEXT)
 
 
 async def test_blocked_dispute_shows_help_lines(visit: Visit):
@@ -171,13 +160,3 @@ async def test_offline_is_reported(visit: Visit):
     await page.context.set_offline(True)
     await ask(page)
     await expect(problem(page)).to_contain_text("There is no connection to the service")
-
-
-async def test_truncated_answer_is_reported(visit: Visit):
-    page = await visit.open()
-    await page.route(
-        "**/api/judge/stream",
-        lambda route: route.fulfill(content_type="text/event-stream", body=EVENTS[0]),
-    )
-    await ask(page)
-    await expect(problem(page)).to_contain_text("The connection broke")

@@ -66,19 +66,6 @@ async def test_refused_search_is_explained(visit: Visit, rules):
     await expect(problem(page)).to_contain_text("You can use: policies.")
 
 
-async def test_reply_that_is_not_the_services_is_explained(visit: Visit):
-    page = await visit.open("/#search")
-    await page.route(
-        "**/api/search", lambda route: route.fulfill(body="<html>Please log in</html>")
-    )
-    await page.get_by_role("searchbox", name="Look for").fill("boiler")
-    await page.keyboard.press("Enter")
-    await expect(problem(page)).to_contain_text("Is this the service's address?")
-    await page.unroute("**/api/search")
-    await problem(page).get_by_role("button", name="Try again").click()
-    await expect(page.locator("#found h2")).to_be_focused()
-
-
 async def test_late_answer_does_not_replace_a_newer_one(visit: Visit, rules):
     later_is_shown = asyncio.Event()
 

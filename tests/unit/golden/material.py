@@ -8,7 +8,7 @@ from judge.bootstrap.sources import compile_knowledge
 from judge.golden.case_reader import StoredCase, load_case
 from judge.golden.case_runner import Outcome, RunConfig
 from judge.golden.case_writer import serialize_case
-from judge.golden.samples import Sample
+from judge.golden.results import Result
 
 SOURCES = """
 [domains.tenancy]
@@ -76,8 +76,8 @@ def read(path: Path) -> dict[str, Any]:
     return found
 
 
-def sample(case: str = "boiler", **changes: Any) -> Sample:
-    return Sample(**({"case": case, "number": 1, "floor": 1.0, "is_scored": True} | changes))
+def sample(case: str = "boiler", **changes: Any) -> Result:
+    return Result(**({"case": case, "number": 1, "floor": 1.0, "is_scored": True} | changes))
 
 
 def outcome(body: dict[str, Any] | None = None, status: int = 200) -> Outcome:

@@ -53,7 +53,7 @@ async def test_live_502_has_the_broken_rules(tmp_path: Path) -> None:
     config = run_config(model=ScriptedModel("no json", "none"))
     stored = write_case(tmp_path)
     judged = score(stored, 1, await run_case(stored, config), config)
-    assert judged.sample.failed == ("status", "json in reply")
+    assert judged.failed == ("status", "json in reply")
 
 
 async def test_update_without_a_needed_reply_is_refused_with_the_reason(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import run_case
 from judge.golden.cases import Expected, GoldenCase
-from judge.golden.difference_text import SHOWN, difference_lines
 from judge.golden.differences import (
     MASK,
     Difference,
@@ -16,6 +15,7 @@ from judge.golden.differences import (
     live_expectations,
     masked,
 )
+from judge.golden.reports import MAX_VALUE, difference_lines
 from judge.types.requests import JudgeRequest
 from tests.unit.golden.material import outcome, reply, run_config, write_case
 
@@ -161,7 +161,7 @@ def test_long_values_are_cut_around_their_first_difference() -> None:
 @settings(deadline=None)
 @given(st.text(max_size=600), st.text(max_size=600))
 def test_lines_of_any_difference_are_short(one: str, other: str) -> None:
-    assert all(len(line) <= SHOWN + 6 for line in difference_lines(Difference("f", one, other)))
+    assert all(len(line) <= MAX_VALUE + 6 for line in difference_lines(Difference("f", one, other)))
 
 
 @pytest.mark.parametrize("pages", [{}, {"https://a.example/repairs": "One page only, long."}])

@@ -94,7 +94,7 @@ async def test_case_keeps_the_sources_that_it_was_recorded_with(tmp_path: Path) 
     outcome = await run_case(stored, others)
     assert differences(stored.case.expected, outcome) == ()
     assert outcome.versions.sources == draft.document["versions"]["sources"]
-    assert score(stored, 1, outcome, others).sample.sources_version == outcome.versions.sources
+    assert score(stored, 1, outcome, others).sources_version == outcome.versions.sources
     swept = await run_case(stored, replace(others, is_exact=False))
     assert swept.versions == others.knowledge.versions
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.golden.robustness import OTHER_SIDE, VariantResult, VariedCase, VerdictPair, vary
+from judge.golden.vary import OTHER_SIDE, VariantResult, VariedCase, VerdictPair, vary
 from judge.ports import OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt
 from tests.unit.golden.material import document, reply, run_config, write_case

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
 from judge.golden.case_writer import write_output
+from judge.golden.comparison import compare_cases, compare_rules, newcombe
 from judge.golden.prices import Price, Prices, cost_of, read_prices
-from judge.golden.run_comparison import compare_rules, compare_runs, newcombe
-from judge.golden.run_history import as_lines, read_results
-from judge.golden.samples import CaseScore, by_case, rule_counts, wilson
+from judge.golden.results import CaseScore, as_lines, by_case, read_results, wilson
 from judge.types.replies import Usage
 from tests.unit.golden.material import sample
 
@@ -69,25 +68,6 @@ def test_case_passes_if_its_rate_reaches_its_floor_whatever_unscored_answers_wer
     score: CaseScore, state: str
 ) -> None:
     assert score.state == state
-
-
-def test_rate_is_of_the_scored_answers() -> None:
-    assert samples(3, 1, 2).rate == 0.75
-    assert samples(0, 0, 2).rate is None
-
-
-def test_rules_are_counted_once_per_reply_and_by_attempt() -> None:
-    found = [
-        sample(first_rules=("quote", "quote", "length"), second_rules=("length",)),
-        sample(first_rules=("quote",)),
-        sample(second_rules=("json",)),
-    ]
-    assert [(c.rule, c.first, c.second) for c in rule_counts(found)] == [
-        ("quote", 2, 0),
-        ("length", 1, 1),
-        ("json", 0, 1),
-    ]
-    assert rule_counts([sample()]) == []
 
 
 def test_thinking_tokens_are_priced_as_output() -> None:
@@ -157,7 +137,7 @@ def test_changes_are_ordered_worst_first_and_marked_if_significant() -> None:
     after = [*many("down", 2, 20), *many("shaky", 4, 10), *many("up", 9, 10), *many("fresh", 1, 1)]
     before += [*many("lost", 1, 1), *many("even", 1, 1)]
     after += [sample("lost", is_scored=False), *many("even", 1, 1)]
-    changes = compare_runs(before, after)
+    changes = compare_cases(before, after)
     assert [(change.name, change.direction, change.is_clear) for change in changes] == [
         ("down", "worse", True),
         ("shaky", "worse", False),
@@ -180,4 +160,4 @@ def test_rule_that_is_broken_less_often_is_better() -> None:
 
 def test_samples_are_grouped_by_case_in_order() -> None:
     scores = by_case([sample("b"), sample("a"), sample("b", number=2)])
-    assert [(score.name, len(score.samples)) for score in scores] == [("b", 2), ("a", 1)]
+    assert [(score.name, len(score.results)) for score in scores] == [("b", 2), ("a", 1)]

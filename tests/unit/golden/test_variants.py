@@ -8,8 +8,15 @@ import pytest
 
 from judge.errors import ModelUnavailable
 from judge.golden.case_runner import run_case
-from judge.golden.robustness import BY_HAND, OTHER_SIDE, VariantResult, vary
-from judge.golden.variants import INJECTION, find_escapes, signature
+from judge.golden.vary import (
+    BY_HAND,
+    INJECTION,
+    OTHER_SIDE,
+    VariantResult,
+    find_escapes,
+    signature,
+    vary,
+)
 from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt
 from tests.fakes.gemini import sentences_in

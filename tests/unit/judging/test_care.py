@@ -19,7 +19,6 @@ from judge.judging.care import (
 from judge.library.dispute import read_dispute
 from judge.library.sources.catalog import SafetyRule, parse_sources
 from judge.types.results import HelpLine
-from tests.cpu_time import cpu_seconds
 
 ROOT = Path(__file__).parents[3]
 RULES = compile_knowledge("[domains.any]").catalog.safety
@@ -101,12 +100,6 @@ class TestHelp:
         assert phones.count("0808 2000 247") == 1
         assert "0808 802 0300" in phones
 
-    def test_rule_without_help_lines_still_needs_care(self):
-        watch = compile_safety([SafetyRule(("danger",), (), ())])
-        assert find_safety(watch, read_dispute("There is danger.", "")) == SafetyFindings(
-            needs_care=True
-        )
-
     def test_help_lines_are_merged_by_phone_or_else_by_url(self):
         again = HelpLine("The same, renamed", "https://other.example/", "116 000")
         assert merged_help([LISTENERS, CHAT, again, CHAT]) == (LISTENERS, CHAT)
@@ -143,13 +136,6 @@ class TestMatching:
     def test_term_does_not_match_across_a_sentence_end(self):
         assert not care_for("He hits. Me, I cook.", rule("hits me"))
 
-    def test_terms_with_a_common_prefix_are_all_found(self):
-        assert care_for("he hits us", rule("hits me", "hits us"))
-
-    def test_pattern_with_capitals_and_curly_apostrophes_matches_folded_text(self):
-        assert care_for("i'm AFRAID", rule(patterns=(r"I’m (?:afraid|scared)",)))
-        assert care_for("word", rule(patterns=(r"\Aword\Z",)))
-
     @pytest.mark.parametrize(
         "said",
         ["he *hits* me", "he “hits” me", "he 'hits' me", "he __hits__ me", "he 😡 hits me"],
@@ -177,11 +163,6 @@ class TestMatching:
     def test_only_a_text_that_needs_care_gets_help(self, context, query):
         care = find_safety(WATCH, read_dispute(context, query))
         assert care.needs_care or not care.help
-
-    @pytest.mark.parametrize("unit", ["he has ", "i am 14 hits ", "he threw a ", "kill me ", "a"])
-    def test_finding_danger_is_fast_on_repetitive_text(self, unit):
-        text = (unit * 8000)[:8000]
-        assert cpu_seconds(lambda: find_safety(WATCH, read_dispute(text, ""))) < 0.25
 
 
 class TestConfiguration:

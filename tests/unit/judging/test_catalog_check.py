@@ -5,10 +5,14 @@ from hypothesis import strategies as st
 
 from judge.judging.catalog_check import check_catalog
 from judge.library.sources.catalog import parse_sources
+from judge.library.sources.toml_lines import Places
 
 
 def findings(text):
-    return [(item.kind, item.path, item.message) for item in check_catalog(parse_sources(text))]
+    return [
+        (item.kind, item.key, item.message)
+        for item in check_catalog(parse_sources(text), Places(()))
+    ]
 
 
 def kinds(text):
@@ -19,7 +23,7 @@ def test_duplicate_term_is_a_finding():
     told = findings("[domains.x.terms]\n\"won't pay\" = 1\nx = 2\n'wont pay' = 2")
 
     assert [(kind, path) for kind, path, _ in told] == [
-        ("duplicate-term", ("domains", "x", "terms", "wont pay"))
+        ("duplicate-term", 'domains.x.terms."wont pay"')
     ]
     assert "won't pay" in told[0][2]
 
@@ -29,7 +33,7 @@ def test_longer_term_that_hides_a_term_of_another_domain_is_a_finding():
     told = findings(renting + "[domains.pubs.terms]\n'pub landlord' = 3\n'flat beer' = 2\n")
 
     assert [(kind, path) for kind, path, _ in told] == [
-        ("hidden-term", ("domains", "pubs", "terms", "pub landlord"))
+        ("hidden-term", 'domains.pubs.terms."pub landlord"')
     ]
     assert "'landlord' (3) of renting" in told[0][2]
 
@@ -50,10 +54,10 @@ def test_page_in_two_domains_and_plain_http_are_findings():
         "[domains.x]\n" + page % ("http", "", "a") + "[domains.y]\n" + page % ("http", "/", "b")
     )
 
-    assert [(kind, path[1]) for kind, path, _ in told] == [
-        ("plain-http", "x"),
-        ("duplicate-page", "y"),
-        ("plain-http", "y"),
+    assert [(kind, key) for kind, key, _ in told] == [
+        ("plain-http", "domains.x.sources[1].url"),
+        ("duplicate-page", "domains.y.sources[1].url"),
+        ("plain-http", "domains.y.sources[1].url"),
     ]
 
 
@@ -65,11 +69,13 @@ def test_page_listed_twice_in_different_spellings_is_a_finding():
         "https://example.org:8443/a",
     ]
     rows = ", ".join(f"{{ url = '{url}', title = 'T' }}" for url in pages)
-    found = check_catalog(parse_sources(f"[domains.x]\nterms = {{ a = 3 }}\nsources = [{rows}]"))
+    found = check_catalog(
+        parse_sources(f"[domains.x]\nterms = {{ a = 3 }}\nsources = [{rows}]"), Places(())
+    )
 
-    assert [(item.path[2:], item.message) for item in found] == [
+    assert [(item.key, item.message) for item in found] == [
         (
-            ("sources", 1, "url"),
+            "domains.x.sources[2].url",
             "https://www.Example.org/a/#top stands in sources[1] too; keep it in one",
         )
     ]
@@ -89,7 +95,9 @@ def test_any_terms_are_checked_without_an_error(first, second):
     for name, terms in (("x", first), ("y", second)):
         lines += [f"[domains.{name}.terms]", *(f"'{term}' = {terms[term]}" for term in terms)]
     text = "\n".join(lines)
-    assert all(item.file == "sources.toml" for item in check_catalog(parse_sources(text)))
+    assert all(
+        item.file == "sources.toml" for item in check_catalog(parse_sources(text), Places(()))
+    )
 
 
 def test_message_of_a_finding_has_the_problem_and_the_fix():

@@ -3,31 +3,31 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.evaluation import EvaluatedDispute, LabelledDispute, score_evaluation
+from judge.entrypoints.cli.sources.evaluate import Evaluated, score
 
 
 def tried(wanted, got, pages=(), offered=(), line=1):
-    return EvaluatedDispute(LabelledDispute(line, "", "", wanted, pages), got, offered)
+    return Evaluated(line, wanted, pages, got, offered)
 
 
 def test_domain_that_was_never_detected_has_no_precision():
-    [a, b] = score_evaluation([tried("a", "b")], 8).domains
-    assert (a.precision, a.recall, a.f1) == (None, 0, 0)
-    assert (b.precision, b.recall, b.f1) == (0, None, 0)
+    [a, b] = score([tried("a", "b")], 8)["domains"]
+    assert (a["precision"], a["recall"], a["f1"]) == (None, 0, 0)
+    assert (b["precision"], b["recall"], b["f1"]) == (0, None, 0)
 
 
 def test_hit_at_2_looks_at_two_pages_and_recall_at_all():
-    report = score_evaluation(
+    report = score(
         [tried("a", "a", ("x", "y"), ("u", "x", "y")), tried("a", "a", ("z",), ("u", "v", "z"))], 8
     )
-    assert (report.pages.hit_at_2, report.pages.recall) == (0.5, 1)
+    assert (report["pages"]["hit_at_2"], report["pages"]["recall"]) == (0.5, 1)
 
 
 def test_default_is_not_part_of_macro_f1():
-    report = score_evaluation([tried("a", "a"), tried("default", "a")], 8)
-    assert report.macro_f1 == 0.667
-    assert score_evaluation([tried("a", "a"), tried("b", "c")], 8).macro_f1 == 0.333
-    assert report.accuracy == 0.5
+    report = score([tried("a", "a"), tried("default", "a")], 8)
+    assert report["macro_f1"] == 0.667
+    assert score([tried("a", "a"), tried("b", "c")], 8)["macro_f1"] == 0.333
+    assert report["accuracy"] == 0.5
 
 
 NAMES = st.sampled_from(["a", "b", "default"])
@@ -35,25 +35,25 @@ NAMES = st.sampled_from(["a", "b", "default"])
 
 @given(st.lists(st.tuples(NAMES, NAMES), min_size=1, max_size=20))
 def test_accuracy_f1_and_confusions_are_consistent(pairs):
-    report = score_evaluation([tried(*pair, line=n) for n, pair in enumerate(pairs)], 8)
-    wrong = sum(len(one.lines) for one in report.confusions)
-    assert report.disputes == sum(one.disputes for one in report.domains)
-    assert report.accuracy == round(1 - wrong / len(pairs), 3)
-    for one in report.domains:
-        if one.precision and one.recall:
-            f1 = 2 * one.precision * one.recall / (one.precision + one.recall)
-            assert abs(one.f1 - f1) < 0.002
+    report = score([tried(*pair, line=n) for n, pair in enumerate(pairs)], 8)
+    wrong = sum(len(one["lines"]) for one in report["confusions"])
+    assert report["disputes"] == sum(one["disputes"] for one in report["domains"])
+    assert report["accuracy"] == round(1 - wrong / len(pairs), 3)
+    for one in report["domains"]:
+        if one["precision"] and one["recall"]:
+            f1 = 2 * one["precision"] * one["recall"] / (one["precision"] + one["recall"])
+            assert abs(one["f1"] - f1) < 0.002
 
 
 def test_confusions_have_their_line_numbers():
     pairs = [("a", "b"), ("a", "a"), ("a", "b"), ("c", "default"), ("default", "c"), ("a", "c")]
-    report = score_evaluation([tried(*pair, line=n) for n, pair in enumerate(pairs, 1)], 8)
-    assert [(one.labelled, one.detected, one.lines) for one in report.confusions] == [
-        ("a", "b", (1, 3)),
-        ("c", "default", (4,)),
-        ("default", "c", (5,)),
-        ("a", "c", (6,)),
+    report = score([tried(*pair, line=n) for n, pair in enumerate(pairs, 1)], 8)
+    assert [(one["labelled"], one["detected"], one["lines"]) for one in report["confusions"]] == [
+        ("a", "b", [1, 3]),
+        ("c", "default", [4]),
+        ("default", "c", [5]),
+        ("a", "c", [6]),
     ]
-    assert [(one.domain, one.disputes) for one in report.domains] == [
+    assert [(one["domain"], one["disputes"]) for one in report["domains"]] == [
         ("a", 4), ("b", 0), ("c", 1), ("default", 1)
     ]  # fmt: skip

@@ -61,8 +61,8 @@ def test_missed_is_the_distance_to_the_needed_score(x, y, context, query):
 
     if explained.detection.domain == "default" and explained.detection.scores:
         best = explained.detection.scores[0].score
-        assert best < explained.bar.needed
-        assert abs(explained.missed - (explained.bar.needed - best)) < 0.01
+        assert best < explained.threshold.needed
+        assert abs(explained.missed - (explained.threshold.needed - best)) < 0.01
     else:
         assert explained.missed == 0
 
@@ -89,7 +89,7 @@ def test_terms_are_ordered_by_domain_score_and_weight_with_hidden_ones_last():
 def test_hidden_term_is_listed_once_and_says_if_it_was_in_the_question():
     found = explained("A pub landlord.", "Is the pub landlord a pub landlord?")
     lost = [one for one in found.terms if one.lost_to]
-    assert [(one.domain, one.shown, one.lost_to, one.is_asked) for one in lost] == [
+    assert [(one.domain, one.text, one.lost_to, one.is_asked) for one in lost] == [
         ("tenancy", "pub landlord", "the pub landlord", True),
         ("tenancy", "landlord", "the pub landlord", True),
         ("workplace", "landlord", "the pub landlord", True),
@@ -133,11 +133,11 @@ def explained(context, query=""):
 
 
 def shown(found):
-    return [(term.domain, term.shown) for term in found.terms]
+    return [(term.domain, term.text) for term in found.terms]
 
 
 def term(found, domain, text):
-    [one] = [one for one in found.terms if (one.domain, one.shown) == (domain, text)]
+    [one] = [one for one in found.terms if (one.domain, one.text) == (domain, text)]
     return one
 
 

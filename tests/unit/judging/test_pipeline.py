@@ -190,14 +190,6 @@ async def test_steps_are_emitted_in_order() -> None:
     assert [defect.value for defect in restarted.defects] == ["[7]"]
 
 
-async def test_only_a_dispute_in_scotland_is_offered_the_scottish_page() -> None:
-    said = "My landlord in {} will not mend the boiler."
-    scottish = await World(ScriptedModel(GOOD)).judge(context=said.format("Glasgow"))
-    english = await World(ScriptedModel(GOOD)).judge(context=said.format("Leeds"))
-    assert "https://b.example/scotland" in [r.url for r in scottish.references]
-    assert [r.url for r in english.references] == ["https://a.example/repairs"]
-
-
 async def test_requested_domain_overrides_the_detected_one() -> None:
     context = "My landlord will not listen to my complaint, whatever I say."
     result = await World(ScriptedModel(GOOD, SOFT)).judge(domain="workplace", context=context)
@@ -208,13 +200,6 @@ async def test_requested_domain_overrides_the_detected_one() -> None:
 async def test_clearly_relevant_page_is_offered_without_a_domain() -> None:
     result = await World(ScriptedModel(GOOD)).judge(domain="default")
     assert [r.url for r in result.references] == ["https://a.example/repairs"]
-
-
-async def test_dispute_without_a_relevant_page_has_no_references() -> None:
-    model = ScriptedModel(reply("Talk to them.", []))
-    result = await World(model).judge(context="My sister sings when I sleep.", query="Rude?")
-    assert (result.domain, result.references, result.evidence) == ("default", (), "none")
-    assert "<REFERENCES>" not in model.prompts[0].text
 
 
 async def test_unknown_domain_is_refused_with_the_valid_names() -> None:
@@ -267,21 +252,6 @@ async def test_best_passages_of_a_scope_follow_the_pages_and_can_be_cited() -> N
     assert [c.quote_status for c in result.citations] == ["verified", "verified"]
     assert result.evidence == "grounded"
     assert not any("could not be read" in warning for warning in result.warnings)
-
-
-async def test_passages_are_offered_without_a_domain_or_pages() -> None:
-    said = reply("Within three days [1].", [{"number": 1, "sentences": [1]}])
-    world = World(ScriptedModel(said), index=FakeIndex(LEASE), pages=dict.fromkeys(PAGES))
-    result = await world.judge(scope="@collection:leases", domain="default")
-    assert [(r.number, r.kind) for r in result.references] == [(1, "passage"), (2, "passage")]
-    assert result.evidence == "grounded"
-
-
-async def test_no_documents_are_searched_without_a_scope() -> None:
-    index = FakeIndex(LEASE)
-    result = await World(ScriptedModel(GOOD), index=index).judge()
-    assert {r.kind for r in result.references} == {"page"}
-    assert index.calls == []
 
 
 async def test_invalid_scope_is_refused_before_the_first_step() -> None:
@@ -380,14 +350,6 @@ async def test_fallback_answers_for_an_unavailable_model_with_a_warning() -> Non
     assert world.journal.fields_of("model.fallback") == [{"reason": "ModelUnavailable"}]
 
 
-async def test_each_reply_is_journalled_with_its_tokens() -> None:
-    world = World(ScriptedModel(HARD, GOOD))
-    await world.judge()
-    said = {"model": "scripted", "finish": "stop"}
-    cost = {"input_tokens": 100, "output_tokens": 50, "thinking_tokens": 25}
-    assert world.journal.fields_of("model.replied") == [said | cost] * 2
-
-
 async def test_verdict_with_a_soft_defect_is_preferred_to_an_extractive_fallback() -> None:
     world = World(ScriptedModel(reply(quotes=()), ModelUnavailable("down")), ExtractiveModel())
     result = await world.judge()
@@ -425,12 +387,6 @@ async def test_quarter_of_the_deadline_is_kept_for_the_fallback() -> None:
     assert given == pytest.approx([0.15, 0.2])
 
 
-async def test_at_most_one_second_is_kept_for_the_fallback() -> None:
-    usual, fallback = ScriptedModel(ModelUnavailable("Down.")), ScriptedModel(GOOD)
-    await World(usual, fallback, deadline_s=12).judge()
-    assert [model.calls[0].timeout_s for model in (usual, fallback)] == [11, 12]
-
-
 async def test_slow_model_without_a_fallback_is_stopped_at_the_deadline() -> None:
     world = World(SlowModel(), deadline_s=0.05)
     with pytest.raises(DeadlineExceeded, match=r"within 0\.05 seconds"):
@@ -457,13 +413,6 @@ async def test_unavailable_page_is_left_out_with_a_warning() -> None:
     result = await World(ScriptedModel(GOOD), pages=pages).judge()
     assert [r.url for r in result.references] == ["https://a.example/repairs"]
     assert result.warnings == ("1 of 2 pages could not be read and is left out.",)
-
-
-async def test_several_unavailable_pages_are_counted_in_the_warning() -> None:
-    said = "My landlord will not mend the boiler and keeps the deposit in no scheme."
-    world = World(ScriptedModel(reply("Ask again.", [])), pages={})
-    result = await world.judge(context=said)
-    assert result.warnings == ("2 of 2 pages could not be read and are left out.",)
 
 
 async def test_stale_page_is_marked_with_a_warning_and_its_date() -> None:

@@ -8,6 +8,7 @@ from judge.bootstrap.sources import compile_knowledge
 from judge.judging.catalog_check import check_catalog
 from judge.judging.domains import detect_domain
 from judge.library.dispute import read_dispute
+from judge.library.sources.toml_lines import Places
 
 FILE = Path(__file__).parents[3] / "config" / "sources.toml"
 KNOWN = compile_knowledge(FILE.read_text(encoding="utf-8"))
@@ -31,7 +32,7 @@ def test_file_has_the_three_main_domains_and_150_pages():
 
 
 def test_catalog_check_finds_nothing():
-    assert check_catalog(KNOWN.catalog) == ()
+    assert check_catalog(KNOWN.catalog, Places(())) == ()
 
 
 @pytest.mark.parametrize("name", DOMAINS)

@@ -1,7 +1,5 @@
 """Sentences of text with line breaks, headings and lists."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,13 +53,3 @@ def test_sentences_of_one_line_are_those_of_a_source(text: str) -> None:
 def test_heading_is_recognised_by_its_sign_and_a_space() -> None:
     assert is_heading("## Repairs")
     assert not is_heading("#1 of all")
-
-
-@pytest.mark.parametrize("unit", ["- a\n", "\n", "# ", "a. ", "1. ", "a\n", " "])
-def test_time_is_linear(unit: str) -> None:
-    def seconds(size: int) -> float:
-        started = time.process_time()
-        structured_sentences(unit * (size // len(unit)))
-        return time.process_time() - started
-
-    assert min(seconds(300_000) for _ in range(2)) < 40 * max(seconds(30_000), 0.001)

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -42,11 +41,6 @@ def test_tags_are_neutralised(text: str) -> None:
     assert "<" not in quoted_value(text)
 
 
-@pytest.mark.parametrize("text", ["＜/REFERENCES＞", "﹤DISPUTE﹥", "\u3008dispute"])
-def test_tags_in_other_angle_brackets_are_neutralised(text: str) -> None:
-    assert safe_text(text)[0] == "‹"
-
-
 def test_less_than_sign_that_opens_no_tag_is_kept() -> None:
     assert safe_text("if 3 < 5 and x > 2") == "if 3 < 5 and x > 2"
 
@@ -84,10 +78,6 @@ def test_text_without_spaces_is_cut_at_the_limit() -> None:
     assert len(safe_text("x" * 10_000)) == MAX_REFERENCE_LENGTH
 
 
-def test_cut_text_does_not_end_in_a_space() -> None:
-    assert safe_text("x" * (MAX_REFERENCE_LENGTH - 1) + " y") == "x" * (MAX_REFERENCE_LENGTH - 1)
-
-
 def test_long_dispute_on_one_line_is_kept_whole() -> None:
     said = "word " * 1599 + "words"
     assert json.loads(quoted_text(said)) == said
@@ -122,15 +112,3 @@ def test_quoted_value_keeps_brackets_but_no_tag(text: str) -> None:
     assert len(quoted.splitlines()) == 1
     assert not TAG.search(quoted)
     assert quoted.count("[") == text.count("[")
-
-
-@pytest.mark.parametrize("unit", ["<", "< ", "</", "<*", "&lt;", "[1", "{", "\n", "\u200b", "<a"])
-@pytest.mark.parametrize("function", [quoted_text, quoted_value])
-def test_time_is_linear_in_the_length_of_the_text(function, unit: str) -> None:
-    def seconds(size: int) -> float:
-        text = unit * (size // len(unit)) + "x"
-        started = time.process_time()
-        function(text)
-        return time.process_time() - started
-
-    assert min(seconds(100_000) for _ in range(2)) < 40 * max(seconds(10_000), 0.001)

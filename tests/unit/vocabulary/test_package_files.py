@@ -3,7 +3,7 @@
 import pytest
 
 from judge.judging.domains import term_words
-from judge.library.sources.packaged import Vocabulary
+from judge.library.sources.catalog import Vocabulary
 from judge.vocabulary.package_files import safety_file, subject_files
 
 VOCABULARY = Vocabulary(subject_files(), safety_file())

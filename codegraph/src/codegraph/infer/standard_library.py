@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from codegraph.infer import types as ty
 
 if TYPE_CHECKING:
-    from codegraph.infer.containers import ContainerTypes
+    from codegraph.infer.calls import ContainerTypes
 
 _Value = TypeVar("_Value")
 

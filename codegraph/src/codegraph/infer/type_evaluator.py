@@ -2,22 +2,25 @@
 
 Types come from annotations, else from what is assigned, returned and yielded. Nothing is guessed:
 an expression whose type cannot be inferred has none, and its attributes become possible uses, not
-exact ones. `member_access`, `calls` and `containers` each evaluate one kind of expression and call
+exact ones. `class_hierarchy` and `calls` evaluate their kinds of expression and call
 back here for its parts.
 """
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
 from codegraph import ir
+from codegraph.facts import MODULES, fixture_key
 from codegraph.infer import types as ty
-from codegraph.infer.calls import CallEvaluator
-from codegraph.infer.class_hierarchy import ClassHierarchy
-from codegraph.infer.containers import ContainerTypes
-from codegraph.infer.member_access import MemberAccess
+from codegraph.infer.calls import CallEvaluator, ContainerTypes
+from codegraph.infer.class_hierarchy import ClassHierarchy, MemberAccess
 from codegraph.infer.name_resolver import Declaration, NameResolver
-from codegraph.infer.pytest_fixtures import fixture_types
 from codegraph.infer.standard_library import external_instance
 
+#: pytest finds a fixture by name: in the class, the module or a `conftest.py` of a folder above.
+_FIXTURE_DECORATORS = frozenset({"pytest.fixture", "pytest_asyncio.fixture"})
 _LITERALS = {"str", "int", "float", "bool", "bytes", "complex"}
 
 
@@ -153,7 +156,7 @@ class TypeEvaluator:
             return receiver
         if parameter.default is not None:
             return self.types(path, parameter.default)
-        return () if self.declared_only else fixture_types(self, function, parameter.name)
+        return () if self.declared_only else _fixture_types(self, function, parameter.name)
 
     def first_parameter_type(self, function: ty.Definition) -> ty.Instance | ty.ClassObject | None:
         """The type of a method's `self` or `cls`; None for static methods and other functions."""
@@ -203,3 +206,51 @@ def _allowed_types(type_: ty.Type) -> ty.Types:
         case ty.TypeVariable():
             return (type_,)
     return ()
+
+
+def _fixture_types(evaluator: TypeEvaluator, function: ty.Definition, name: str) -> ty.Types:
+    """The types of the fixture *name* in *function*, when that is a test or a fixture."""
+    resolver = evaluator.resolver
+    scope = resolver.scope(function)
+    if not scope.name.startswith("test") and not _is_fixture(resolver, function):
+        return ()
+    for path, value, _ in _candidates(resolver, function.path, scope.parent, name):
+        if isinstance(value, ir.FunctionBinding):
+            fixture = ty.Definition(path, value.scope)
+            if fixture != function and _is_fixture(resolver, fixture):
+                return _value_types(evaluator, fixture)
+    return ()
+
+
+def _candidates(resolver: NameResolver, path: str, owner: int, name: str) -> Iterator[Declaration]:
+    """The declarations of *name* in the class, the module and each `conftest.py`, in order."""
+    scope = resolver.scope(ty.Definition(path, owner))
+    keys = (fixture_key(name), name)
+    if scope.kind == "class":
+        for key in keys:
+            yield from resolver.declarations(path, scope.names.get(key, ()))
+    # In the order in which pytest looks.
+    conftests = (str(folder / "conftest.py") for folder in PurePosixPath(path).parents)
+    for file in (path, *conftests):
+        resolver.record_lookup(MODULES, file.removesuffix(".py").replace("/", "."))
+        for key in keys:
+            for declaration in resolver.module_declarations(file, key):
+                yield from resolver.resolve_alias(declaration)
+
+
+def _is_fixture(resolver: NameResolver, function: ty.Definition) -> bool:
+    for decorator in resolver.scope(function).decorators:
+        callee = decorator.function if isinstance(decorator, ir.Call) else decorator
+        if isinstance(callee, (ir.Attribute, ir.Name, ir.Variable)):
+            values = (d.value for d in resolver.resolve(function.path, callee))
+            if any(isinstance(v, ty.External) and v.name in _FIXTURE_DECORATORS for v in values):
+                return True
+    return False
+
+
+def _value_types(evaluator: TypeEvaluator, fixture: ty.Definition) -> ty.Types:
+    scope = evaluator.resolver.scope(fixture)
+    types = evaluator.calls.result(ty.FunctionObject(fixture))
+    if scope.yielded:
+        return evaluator.containers.elements(types, is_async=scope.is_async)
+    return evaluator.containers.awaited(types) if scope.is_async else types

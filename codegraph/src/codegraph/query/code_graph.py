@@ -13,7 +13,6 @@ from codegraph.errors import BadDirection, BadPattern, BadRepository
 from codegraph.models import (
     CodeContextResult,
     Confidence,
-    FileStat,
     Freshness,
     LineageItem,
     LineageResult,
@@ -21,13 +20,14 @@ from codegraph.models import (
     Staleness,
     WhereUsedResult,
 )
+from codegraph.query.context import gather_context
 from codegraph.query.graph import Graph
 from codegraph.query.lineage import DIRECTIONS, LineageStep, parse_direction, walk
-from codegraph.query.snippets import snippet
+from codegraph.query.ranked_search import ranked_sections
 from codegraph.query.symbol_lookup import find_symbol
 from codegraph.query.text_search import find_matches, literal_matcher, regex_matcher
 from codegraph.query.where_used import find_uses
-from codegraph.source_text import content_hash, lines_of
+from codegraph.source_text import content_hash, lines_of, snippet
 from codegraph.store.artifact import decode_artifact
 from codegraph.store.freshness import compare, is_current
 from codegraph.store.repository import Repository
@@ -38,13 +38,9 @@ Item = TypeVar("Item")
 class CodeGraph:
     """The graph of one repository, loaded at the first query and again after each build."""
 
-    def __init__(self, repo_root: Path | str, stats: dict[str, FileStat] | None = None) -> None:
-        """Raise BadRepository when *repo_root* is not a folder.
-
-        *stats* are its files as a build just found them; the first query does not stat them again.
-        """
+    def __init__(self, repo_root: Path | str) -> None:
+        """Raise BadRepository when *repo_root* is not a folder."""
         self._repository = Repository(repo_root)
-        self._stats = stats
         self._loaded: tuple[tuple[int, int, int], Graph] | None = None
 
     def search(
@@ -63,8 +59,7 @@ class CodeGraph:
         else:
             matches = literal_matcher(query, ignore_case=ignore_case)
         files = ((file.path, file.status) for file in graph.artifact.files)
-        needle = query.encode() if query.isascii() and not (is_regex or ignore_case) else b""
-        found = find_matches(files, self._repository.read, matches, needle)
+        found = find_matches(files, self._repository.read, matches)
         items, truncated = _limited(found, limit)
         return SearchResult(query, items, truncated, *self._freshness(graph))
 
@@ -75,9 +70,6 @@ class CodeGraph:
         """
         if not query.strip():
             raise BadPattern("The query is empty. Say what to look for.")
-        # Loaded here, since the more frequent queries do not need it.
-        from codegraph.query.ranked_search import ranked_sections  # noqa: PLC0415
-
         graph = self._load()
         items, truncated = ranked_sections(graph, query, self._repository.read, limit)
         return SearchResult(query, tuple(items), truncated, *self._freshness(graph))
@@ -137,8 +129,6 @@ class CodeGraph:
 
         Raise FileNotFoundError without a graph, UnknownSymbol or AmbiguousSymbol.
         """
-        from codegraph.query.context import gather_context  # noqa: PLC0415 - as in `rank`
-
         graph = self._load()
         lines = self._line_reader()
         resolved = find_symbol(graph, symbol, lines)
@@ -153,9 +143,8 @@ class CodeGraph:
         return self._loaded[1]
 
     def _freshness(self, graph: Graph) -> tuple[Freshness, Staleness]:
-        stats, self._stats = self._stats, None
         try:
-            files = stats or self._repository.files()
+            files = self._repository.files()
         except BadRepository:
             files = None
         return compare(

@@ -11,9 +11,9 @@ from typing import NamedTuple, cast
 from codegraph.models import CodeContextItem, Confidence, ContextKind, Edge, Node
 from codegraph.query.graph import Graph
 from codegraph.query.lineage import walk
-from codegraph.query.snippets import snippet
+from codegraph.query.sections import is_test
 from codegraph.query.symbol_lookup import LineReader
-from codegraph.query.tests_of import is_test, is_test_function
+from codegraph.source_text import snippet
 
 #: With the usual tokenizers a token of source code has three to four characters.
 _CHARACTERS_PER_TOKEN = 3
@@ -109,8 +109,14 @@ def _tests(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContext
     steps = islice(walk(graph, symbol, "downstream", depth=_TEST_DEPTH), _MAX_TEST_STEPS)
     for step in steps:
         node = graph.definitions(step.symbol)[0]
-        if is_test_function(node):
+        if _is_test_function(node):
             yield _around(step.edge, "test", node.fqn, lines)
+
+
+def _is_test_function(node: Node) -> bool:
+    """Whether *node* is a test: `test_it`, or the anonymous function in `it("…", () => …)`."""
+    name = node.fqn.rpartition(".")[2]
+    return is_test(node.file) and name.startswith(("test", "<function"))
 
 
 def _docstring(node: Node, lines: Sequence[str]) -> str | None:

@@ -8,21 +8,19 @@ names.
 """
 
 import re
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest, nsmallest
-from itertools import accumulate, islice
+from itertools import islice
 from math import log
+from string import ascii_letters, ascii_uppercase
 from typing import NamedTuple
 
-from codegraph.models import SearchItem
+from codegraph.models import SearchItem, symbol_id
 from codegraph.query.graph import Graph
-from codegraph.query.sections import PROSE, Section, guess_sections, innermost, looks_defined
-from codegraph.query.snippets import snippet
-from codegraph.query.tests_of import is_test
+from codegraph.query.sections import PROSE, Section, guess_sections, innermost, is_test
 from codegraph.query.text_search import SEARCHED
-from codegraph.source_text import count_lines, decoded, in_utf8, with_line_feeds
+from codegraph.source_text import decoded, snippet
 from codegraph.store.artifact import FileRecord
 from codegraph.words import query_words, stems, words_of
 
@@ -54,22 +52,18 @@ _PRESENCE_WEIGHT = 1.0
 _MIN_STEM_LENGTH = 2
 #: More than any query has; each term costs a scan of the repository.
 _MAX_TERMS = 24
-_CAPITALS = frozenset(range(ord("A"), ord("Z") + 1))
-_LETTERS = _CAPITALS | frozenset(range(ord("a"), ord("z") + 1))
+_CAPITALS = frozenset(ascii_uppercase)
+_LETTERS = frozenset(ascii_letters)
 
 Hits = list[tuple[int, int]]
 """The offset and the number of each term that was found, in the order of the offsets."""
 
 
 class _Term(NamedTuple):
-    """A term of the query: its stem, and a pattern for a whole word that begins with it.
+    """A term of the query: its stem, and a pattern for a whole word that begins with it."""
 
-    The stem is spelled with small and with capital letters, since `bytes.lower`, which keeps all
-    offsets, changes ASCII only; an ASCII stem has one spelling.
-    """
-
-    spellings: tuple[bytes, ...]
-    word: re.Pattern[bytes]
+    stem: str
+    word: re.Pattern[str]
 
 
 class _MatchedSection(NamedTuple):
@@ -106,53 +100,44 @@ def ranked_sections(
     graph: Graph, query: str, read: Callable[[str], bytes | None], limit: int
 ) -> tuple[list[SearchItem], bool]:
     """The *limit* sections most relevant to *query*, and whether there are more."""
-    terms = _terms(query)
-    records = [record for record in graph.artifact.files if terms and record.status in SEARCHED]
-    paths = _in_names([record.path.encode() for record in records], terms)
-    candidates = [*zip(records, paths, strict=True)]
-    searched, left_out = _promising(graph, candidates, query.strip(), terms, read)
-    files = []
-    for record, in_path in searched:
-        content = read(record.path)
-        if content is not None:
-            content = with_line_feeds(in_utf8(content))
-            if file := _matched_file(graph, record, content, in_path, terms):
-                files.append(file)
-    ranked = _diversified(_scored(files, query.strip(), len(terms)))
+    query, terms = query.strip(), _terms(query)
+    texts = {
+        record: decoded(read(record.path) or b"")
+        for record in graph.artifact.files
+        if terms and record.status in SEARCHED
+    }
+    searched, left_out = _promising(graph, texts, query, terms)
+    matched = (_matched_file(graph, record, texts[record], terms) for record in searched)
+    files = [file for file in matched if file is not None]
+    ranked = _diversified(_scored(files, query, len(terms)))
     best = nsmallest(limit, ranked, key=_sort_key)
     has_more = left_out or sum(len(file.matches) for file in files) > limit
     return [_item(path, match, read) for _, path, match in best], has_more
 
 
 def _promising(
-    graph: Graph,
-    files: list[tuple[FileRecord, Hits]],
-    query: str,
-    terms: Sequence[_Term],
-    read: Callable[[str], bytes | None],
-) -> tuple[list[tuple[FileRecord, Hits]], bool]:
-    """The *files* to search, and whether others may match: of many, those that fit best.
+    graph: Graph, texts: Mapping[FileRecord, str], query: str, terms: Sequence[_Term]
+) -> tuple[list[FileRecord], bool]:
+    """The files to search, and whether others may match: of many, those that fit best.
 
     To find the section of each occurrence in all files of a large repository takes too long. A
     rough score stands for that of the best section: which terms the file, its names and its path
     contain, also inside other words. Files that define *query* itself come first.
     """
+    files = list(texts)
     if len(files) <= _MAX_FILES:
         return files, False
-    spelled = [(n, spelling) for n, term in enumerate(terms) for spelling in term.spellings]
-    is_ascii = all(spelling.isascii() for _, spelling in spelled)
-    name = query.rpartition(".")[2].encode() if query.split() == [query] else b""
+    name = query.rpartition(".")[2] if query.split() == [query] else ""
     weights: list[dict[int, float]] = []
     defining: list[bool] = []
-    for record, in_path in files:
-        content, names = read(record.path) or b"", graph.names_in(record.path)
-        content = content if is_ascii else in_utf8(content)
-        defining.append(bool(name) and _defines(record.lang, content, names, name))
-        lowered, lowered_names = content.lower(), names.lower()
-        found = {n: _PRESENCE_WEIGHT for n, spelling in spelled if spelling in lowered}
-        named = {n for n, spelling in spelled if n in found and spelling in lowered_names}
-        _added(found, named, _NAME_WEIGHT)
-        weights.append(_added(found, {number for _, number in in_path}, _PATH_WEIGHT))
+    for record, text in texts.items():
+        names = graph.names_in(record.path)
+        defining.append(bool(name) and _defines(record.lang, text, names, name))
+        lowered, lowered_names = text.lower(), "\n".join(names).lower()
+        found = {n: _PRESENCE_WEIGHT for n, term in enumerate(terms) if term.stem in lowered}
+        _added(found, {n for n in found if terms[n].stem in lowered_names}, _NAME_WEIGHT)
+        in_path = {number for _, number in _hits(record.path, terms)}
+        weights.append(_added(found, in_path, _PATH_WEIGHT))
     frequencies = Counter(term for found in weights for term in found)
     idf = _idf(frequencies, len(files), len(terms))
     scores = [(d, _bm25(w, idf, _K1, 1.0)) for d, w in zip(defining, weights, strict=True)]
@@ -160,13 +145,14 @@ def _promising(
     return [files[number] for number in sorted(best)], sum(map(bool, weights)) > _MAX_FILES
 
 
-def _defines(language: str, content: bytes, names: bytes, name: bytes) -> bool:
+def _defines(language: str, text: str, names: Sequence[str], name: str) -> bool:
     """Whether a file defines *name*, by the *names* in it if it was parsed."""
-    if name not in content:
+    if name not in text:
         return False
-    if names:  # in JSON; `~` stands before the number of a further definition
-        return re.search(rb'[".]%s["~]' % re.escape(name), names) is not None
-    return language not in PROSE and looks_defined(content, name)
+    if names:
+        return any(symbol_id(one).rpartition(".")[2] == name for one in names)
+    guessed = guess_sections(text.split("\n"), language)
+    return any(section.name == name for section in guessed)
 
 
 def _idf(frequencies: Mapping[int, int], total: int, terms: int) -> list[float]:
@@ -184,11 +170,8 @@ def _terms(query: str) -> list[_Term]:
 
 
 def _term(prefix: str) -> _Term:
-    cases = prefix, prefix.capitalize(), prefix.upper()
-    spellings = tuple(dict.fromkeys(case.encode().lower() for case in cases))
-    ending = b"[a-z]{0,5}" if len(prefix) >= _MIN_STEM_LENGTH else b""
-    stem = b"|".join(map(re.escape, spellings))
-    return _Term(spellings, re.compile(rb"(?i:%s)%s(?![a-z])" % (stem, ending)))
+    ending = "[a-z]{0,5}" if len(prefix) >= _MIN_STEM_LENGTH else ""
+    return _Term(prefix, re.compile(rf"(?i:{re.escape(prefix)}){ending}(?![a-z])"))
 
 
 def _prefix(word: str, stem: str) -> str:
@@ -198,38 +181,36 @@ def _prefix(word: str, stem: str) -> str:
 
 
 def _matched_file(
-    graph: Graph, record: FileRecord, content: bytes, in_path: Hits, terms: Sequence[_Term]
+    graph: Graph, record: FileRecord, text: str, terms: Sequence[_Term]
 ) -> _MatchedFile | None:
     """A file and its sections that contain a term; the first one when only the path does."""
-    hits = _hits(content, terms)
-    if not hits and not in_path:
-        return None
-    sections = graph.sections_of(record.path) or guess_sections(content, record.lang)
-    if not sections:
+    hits, in_path = _hits(text, terms), _hits(record.path, terms)
+    lines = text.removesuffix("\n").split("\n") if text else []
+    sections = graph.sections_of(record.path) or guess_sections(lines, record.lang)
+    if not sections or not (hits or in_path):
         return None
     weights: dict[int, float] = {}
     for _, term in hits:
         weights[term] = weights.get(term, 0.0) + 1.0
     path_terms = {term for _, term in in_path}
-    path = record.path.encode()
-    start = path.rfind(b"/") + 1
-    stem = path[start:].partition(b".")[0]
+    start = record.path.rfind("/") + 1
+    stem = record.path[start:].partition(".")[0]
     in_name = {term for offset, term in in_path if start <= offset < start + len(stem)}
     factor = _PROSE_FACTOR if record.lang in PROSE else 1.0
     return _MatchedFile(
         path=record.path,
         weights=_added(weights, path_terms, _FILE_PATH_WEIGHT),
         in_name=in_name,
-        name_share=min(len(in_name) / max(len(words_of(stem.decode())), 1), 1),
+        name_share=min(len(in_name) / max(len(words_of(stem)), 1), 1),
         factor=factor * (_TEST_FACTOR if is_test(record.path) else 1.0),
-        lines=count_lines(content),
+        lines=len(lines),
         sections=len(sections),
-        matches=_matched_sections(content, sections, hits, path_terms, terms),
+        matches=_matched_sections(text, sections, hits, path_terms, terms),
     )
 
 
 def _matched_sections(
-    content: bytes,
+    text: str,
     sections: Sequence[Section],
     hits: Hits,
     path_terms: set[int],
@@ -240,19 +221,18 @@ def _matched_sections(
     lines: dict[int, list[int]] = defaultdict(list)
     line, counted = 1, 0
     for offset, term in hits:
-        line, counted = line + content.count(b"\n", counted, offset), offset
+        line, counted = line + text.count("\n", counted, offset), offset
         index = index_at(line)
         weights = body.setdefault(index, {})
         weights[term] = weights.get(term, 0.0) + _BODY_WEIGHT
         lines[index].append(line)
     matches = [_MatchedSection(sections[i], w, tuple(w), lines[i]) for i, w in body.items()]
-    names = [match.section.name.encode() for match in matches]
-    for match, name, in_name in zip(matches, names, _in_names(names, terms), strict=True):
+    for match in matches:
         _added(match.weights, path_terms, _PATH_WEIGHT)
-        if in_name:
-            dot = name.rfind(b".")
-            _added(match.weights, {term for at, term in in_name if at > dot}, _NAME_WEIGHT)
-            _added(match.weights, {term for at, term in in_name if at < dot}, _OUTER_NAME_WEIGHT)
+        dot = match.section.name.rfind(".")
+        in_name = _hits(match.section.name, terms)
+        _added(match.weights, {term for at, term in in_name if at > dot}, _NAME_WEIGHT)
+        _added(match.weights, {term for at, term in in_name if at < dot}, _OUTER_NAME_WEIGHT)
     return matches
 
 
@@ -263,38 +243,29 @@ def _added(weights: dict[int, float], terms: Iterable[int], weight: float) -> di
     return weights
 
 
-def _in_names(names: Sequence[bytes], terms: Sequence[_Term]) -> list[Hits]:
-    """What is found in each of *names*, which are searched as one text to save time."""
-    found: list[Hits] = [[] for _ in names]
-    starts = [0, *accumulate(len(name) + 1 for name in names)]
-    for offset, term in _hits(b"\n".join(names), terms):
-        number = bisect_right(starts, offset) - 1
-        found[number].append((offset - starts[number], term))
-    return found
-
-
-def _hits(content: bytes, terms: Sequence[_Term]) -> Hits:
+def _hits(text: str, terms: Sequence[_Term]) -> Hits:
     """The terms at the start of a word or of a part of an identifier."""
-    lowered = content.lower()
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a few letters become two; offsets matter more than these
+        lowered = text
     hits: Hits = []
     for number, term in enumerate(terms):
-        for spelling in term.spellings:
-            at = lowered.find(spelling)
-            while at >= 0:
-                if _begins_word(content, at) and term.word.match(content, at):
-                    hits.append((at, number))
-                at = lowered.find(spelling, at + 1)
+        at = lowered.find(term.stem)
+        while at >= 0:
+            if _begins_word(text, at) and term.word.match(text, at):
+                hits.append((at, number))
+            at = lowered.find(term.stem, at + 1)
     hits.sort()
     return hits
 
 
-def _begins_word(content: bytes, at: int) -> bool:
+def _begins_word(text: str, at: int) -> bool:
     """Whether a word, or a part of an identifier, begins there: `getUserId`, `HTTPServer`."""
-    before = content[at - 1] if at else 0
+    before = text[at - 1] if at else ""
     if before not in _LETTERS:
         return True
-    is_border = before not in _CAPITALS or content[at + 1 : at + 2].islower()
-    return is_border and content[at] in _CAPITALS
+    is_border = before not in _CAPITALS or text[at + 1 : at + 2].islower()
+    return is_border and text[at] in _CAPITALS
 
 
 def _scored(

@@ -10,8 +10,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from codegraph.source_text import count_lines
-
 #: The languages of files that hold prose or data, not code.
 PROSE = frozenset(
     {"text", "markdown", "restructuredtext", "json", "yaml", "toml", "html", "css", "xml"}
@@ -20,21 +18,21 @@ _PROSE_LINES = 30
 #: Longer guessed sections are split, into about what an editor's window shows.
 _MAX_LINES = 60
 _DECLARING = frozenset(
-    b"class interface struct enum trait impl union record object protocol extension namespace "
-    b"module function func fn fun def defp defmodule defmacro type data newtype instance".split()
+    "class interface struct enum trait impl union record object protocol extension namespace "
+    "module function func fn fun def defp defmodule defmacro type data newtype instance".split()
 )
 _DECLARED = re.compile(
-    rb"[ \t]*(?:[^\s\"'`]+[ \t]+){0,6}?(?:%s)[ \t]+(?:[(<][^)>]*[)>][ \t]*)?(?:[\w.:]+[.:])?(\w+)"
-    % b"|".join(_DECLARING)
+    r"[ \t]*(?:[^\s\"'`]+[ \t]+){0,6}?(?:" + "|".join(_DECLARING) + r")[ \t]+"
+    r"(?:[(<][^)>]*[)>][ \t]*)?(?:[\w.:]+[.:])?(\w+)"
 )
 #: The head of a function without a keyword: `name(…) {`, or `name = (…) {`.
-_FUNCTION_HEAD = re.compile(rb"[^\"'`=({]*?(\w+)[ \t]*(?:[:=][^\"'`({]*)?\(")
+_FUNCTION_HEAD = re.compile(r"[^\"'`=({]*?(\w+)[ \t]*(?:[:=][^\"'`({]*)?\(")
 _MAX_HEAD_LENGTH = 200
 #: Keywords that look like the name of a function in such a head.
 _NOT_NAMES = frozenset(
-    b"if for while switch catch return else do function match elif foreach".split()
+    "if for while switch catch return else do function match elif foreach".split()
 )
-_COMMENT = re.compile(rb"[ \t]*(?://|/\*|\*|#|--|;|@|%)")
+_COMMENT = re.compile(r"[ \t]*(?://|/\*|\*|#|--|;|@|%)")
 
 
 class Section(NamedTuple):
@@ -45,20 +43,19 @@ class Section(NamedTuple):
     name: str
 
 
-def guess_sections(content: bytes, language: str) -> list[Section]:
+def guess_sections(lines: Sequence[str], language: str) -> list[Section]:
     """The sections of a file that was not parsed, in order."""
     if language in PROSE:
-        count = count_lines(content)
-        starts = range(1, count + 1, _PROSE_LINES)
-        return [Section(at, min(at + _PROSE_LINES - 1, count), "") for at in starts]
-    return _guessed(content.splitlines(keepends=True))
+        starts = range(1, len(lines) + 1, _PROSE_LINES)
+        return [Section(at, min(at + _PROSE_LINES - 1, len(lines)), "") for at in starts]
+    return _guessed(lines)
 
 
-def _guessed(lines: Sequence[bytes]) -> list[Section]:
+def _guessed(lines: Sequence[str]) -> list[Section]:
     """Sections that begin at what looks like the head of a definition, or the comment above it."""
     heads: dict[int, str] = {1: ""}
     for number, line in enumerate(lines, 1):
-        name = _head(line, lines[number] if number < len(lines) else b"")
+        name = _head(line, lines[number] if number < len(lines) else "")
         if name:
             heads[_comment_start(lines, number, next(reversed(heads)))] = name
     ends = [*list(heads)[1:], len(lines) + 1]
@@ -69,34 +66,30 @@ def _guessed(lines: Sequence[bytes]) -> list[Section]:
     ]
 
 
-def _comment_start(lines: Sequence[bytes], number: int, previous: int) -> int:
+def _comment_start(lines: Sequence[str], number: int, previous: int) -> int:
     """Where the comment right above line *number* begins, below line *previous*."""
     while number - 1 > previous and _COMMENT.match(lines[number - 2]):
         number -= 1
     return number
 
 
-def _head(line: bytes, following: bytes) -> str:
+def _head(line: str, following: str) -> str:
     """The name of the definition that seems to begin in *line*; empty when none does."""
     match = None
-    if len(line) <= _MAX_HEAD_LENGTH and line.count(b"(") == line.count(b")"):
+    if len(line) <= _MAX_HEAD_LENGTH and line.count("(") == line.count(")"):
         if not _DECLARING.isdisjoint(line.split(None, 6)):
             match = _DECLARED.match(line)
-        if not match and (line.rstrip().endswith(b"{") or following.strip() == b"{"):
+        if not match and (line.rstrip().endswith("{") or following.strip() == "{"):
             match = _FUNCTION_HEAD.match(line)
-    name = match[1] if match else b""
-    return "" if name in _NOT_NAMES else name.decode(errors="replace")
+    return match[1] if match and match[1] not in _NOT_NAMES else ""
 
 
-def looks_defined(content: bytes, name: bytes) -> bool:
-    """Whether some line of *content* looks like the head of a definition of *name*."""
-    end, text = 0, content + b"\n\n"
-    while (at := text.find(name, end)) >= 0:
-        start, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
-        following = text[end + 1 : text.find(b"\n", end + 1)]
-        if _head(text[start:end], following).encode() == name:
-            return True
-    return False
+def is_test(path: str) -> bool:
+    """Whether the file at *path* holds tests, as pytest, unittest, Jest and Vitest find them."""
+    *folders, name = path.split("/")
+    stem = name.rpartition(".")[0] or name
+    is_named_so = name.startswith("test_") or stem.endswith(("_test", ".test", ".spec"))
+    return is_named_so or not {"tests", "test", "__tests__"}.isdisjoint(folders)
 
 
 def innermost(sections: Sequence[Section]) -> Callable[[int], int]:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable
+from difflib import get_close_matches
 from unicodedata import normalize
 
 from codegraph.errors import AmbiguousSymbol, UnknownSymbol
@@ -38,10 +39,10 @@ def find_symbol(graph: Graph, name: str, lines: LineReader) -> str:
 def _by_name(graph: Graph, name: str) -> list[str]:
     if not name:
         return []
-    last = name.rpartition(".")[2]
-    names = {symbol_id(node.id): node.fqn for node in graph.nodes(last)}
-    full = [symbol for symbol, fqn in names.items() if fqn == name]
     ending = f".{name}"
+    named = graph.by_last_name.get(name.rpartition(".")[2], ())
+    names = {symbol_id(node.id): node.fqn for node in named}
+    full = [symbol for symbol, fqn in names.items() if fqn == name]
     others = [symbol for symbol, fqn in names.items() if fqn.endswith(ending)]
     # `main` may be the module as well as the function in it.
     symbols = (full or others) if "." in name else [*full, *others]
@@ -114,12 +115,7 @@ def _candidate_names(graph: Graph, symbols: list[str], query: str) -> list[str]:
 
 def _similar(graph: Graph, name: str) -> list[str]:
     last = name.rpartition(".")[2]
-    by_last: dict[str, str] = {}
-    for node in graph.nodes():
-        by_last.setdefault(node.fqn.rpartition(".")[2], node.fqn)
+    by_last = {last: nodes[0].fqn for last, nodes in graph.by_last_name.items()}
     if last in by_last:
         return [by_last[last]]
-    # Importing it takes longer than most look-ups.
-    from difflib import get_close_matches  # noqa: PLC0415
-
     return [by_last[name] for name in get_close_matches(last, by_last, _MAX_SIMILAR, 0.8)]

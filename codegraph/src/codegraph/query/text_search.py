@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
+import regex  # type: ignore[import-untyped]
+
 from codegraph.errors import BadPattern
 from codegraph.models import SearchItem
-from codegraph.query.snippets import CONTEXT_LINES, snippet
-from codegraph.source_text import lines_of
+from codegraph.source_text import CONTEXT_LINES, lines_of, snippet
 
 #: Seconds that a regular expression may take over all files.
 REGEX_TIMEOUT_S = 2.0
@@ -28,9 +29,6 @@ def regex_matcher(
 
     Raise BadPattern when *query* cannot be compiled; the function raises it when time is up.
     """
-    # Importing it takes 60 ms, which a search for plain text need not pay.
-    import regex  # type: ignore[import-untyped] # noqa: PLC0415
-
     try:
         pattern = regex.compile(query, regex.IGNORECASE if ignore_case else 0)
     except (regex.error, RecursionError, OverflowError) as error:
@@ -55,16 +53,10 @@ def find_matches(
     files: Iterable[tuple[str, str]],
     read: Callable[[str], bytes | None],
     matches: Callable[[str], bool],
-    needle: bytes,
 ) -> Iterator[SearchItem]:
-    """The matching lines of *files* (path and status); lines near each other share an item.
-
-    A file without *needle* cannot match, and is skipped.
-    """
+    """The matching lines of *files* (path and status); lines near each other share an item."""
     for path, status in files:
         content = read(path) if status in SEARCHED else None
-        if content is None or needle not in content:
-            continue
         lines = lines_of(content)
         numbers = [number for number, line in enumerate(lines, 1) if matches(line)]
         for group in _groups(numbers):

@@ -9,8 +9,7 @@ from typing import Any
 
 from codegraph import ir
 from codegraph.facts import FileFacts
-from codegraph.read.expression_reader import ExpressionReader
-from codegraph.read.syntax_trees import chain_key
+from codegraph.read.expression_reader import ExpressionReader, chain_key
 
 
 class BindingReader(ExpressionReader):

@@ -5,20 +5,13 @@ an occurrence; which symbol it refers to is resolved by the linker.
 """
 
 import ast
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from codegraph import ir
-from codegraph.facts import FileFacts
-from codegraph.read.environment import Environment
+from codegraph.facts import FileFacts, ParameterKind
 from codegraph.read.fact_writer import FactWriter
-from codegraph.read.syntax_trees import (
-    chain_key,
-    each_parameter,
-    is_named_like_a_class,
-    parse_type,
-)
 
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 #: Functions whose arguments may be types written as strings.
@@ -28,6 +21,56 @@ _TYPE_FORMS = frozenset({"Union", "Optional", "List", "Dict", "Type", "Callable"
 _STRING = ir.Constant("str")
 #: Elements of a display that are evaluated; further ones rarely add a type.
 _MAX_ELEMENTS = 4
+
+
+#: Variables with their new bindings; an empty tuple when the branch discarded them.
+Changes = dict[str, tuple[int, ...]]
+
+
+class Environment:
+    """The bindings that may reach the current statement, of variables and of narrowed `a.b`.
+
+    Branches nest, so one table is enough: a branch keeps an undo log, which is applied at its end.
+    """
+
+    def __init__(self) -> None:
+        self._bindings: dict[str, tuple[int, ...]] = {}
+        self._chains: dict[str, set[str]] = {}
+        #: The undo log of each open branch: what it changed, with the bindings before.
+        self._undo_logs: list[Changes] = []
+
+    def __getitem__(self, name: str) -> tuple[int, ...]:
+        """The bindings of *name*; empty when it has not been bound."""
+        return self._bindings.get(name, ())
+
+    def __setitem__(self, name: str, bindings: tuple[int, ...]) -> None:
+        if self._undo_logs:
+            self._undo_logs[-1].setdefault(name, self._bindings.get(name, ()))
+        self._bindings[name] = bindings
+        if "." in name:
+            self._chains.setdefault(name.partition(".")[0], set()).add(name)
+
+    def forget_attributes(self, name: str) -> None:
+        """Discard the narrowed types of the attributes of *name*, which was bound again."""
+        for chain in self._chains.get(name, ()):
+            if self[chain]:
+                self[chain] = ()
+
+    def start_branch(self) -> None:
+        """Start to record changes."""
+        self._undo_logs.append({})
+
+    def end_branch(self) -> Changes:
+        """Undo the changes since the last `start_branch`, and return them."""
+        before = self._undo_logs.pop()
+        changes = {name: self._bindings[name] for name in before}
+        self._bindings.update(before)
+        return changes
+
+    def update(self, changes: Changes) -> None:
+        """Apply the *changes* of a branch."""
+        for name, bindings in changes.items():
+            self[name] = bindings
 
 
 class ExpressionReader(FactWriter, ast.NodeVisitor):
@@ -41,14 +84,6 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
         super().__init__(facts)
         self.environment = Environment()
         self._in_annotation = False
-        self._visitors: dict[type[ast.AST], Any] = {}
-
-    def visit(self, node: ast.AST) -> Any:
-        """Like `ast.NodeVisitor`, in half the time: methods are looked up once per kind of node."""
-        kind = type(node)
-        if kind not in self._visitors:
-            self._visitors[kind] = getattr(self, f"visit_{kind.__name__}", self.generic_visit)
-        return self._visitors[kind](node)
 
     def read_annotation(self, node: ast.expr, *, is_type: bool = True) -> ir.Expr:
         """Read an annotation; with *is_type*, strings in it are parsed as types."""
@@ -292,3 +327,64 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
 def _any_of(elements: Sequence[ir.Expr]) -> ir.Expr:
     """Any of the first *elements* of a display."""
     return elements[0] if len(elements) == 1 else ir.Alternatives(tuple(elements[:_MAX_ELEMENTS]))
+
+
+def first_line(statement: ast.stmt) -> int:
+    """The line on which a statement begins, decorators included."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *[decorator.lineno for decorator in decorators]])
+
+
+def each_parameter(
+    arguments: ast.arguments,
+) -> Iterator[tuple[ParameterKind, ast.arg, ast.expr | None]]:
+    """Kind, name and default of every parameter, in the order of the signature."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    without = [None] * (len(positional) - len(arguments.defaults))
+    for parameter, default in zip(positional, [*without, *arguments.defaults], strict=True):
+        yield "p", parameter, default
+    if arguments.vararg:
+        yield "*", arguments.vararg, None
+    for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        yield "k", parameter, default
+    if arguments.kwarg:
+        yield "**", arguments.kwarg, None
+
+
+def chain_key(node: ast.expr) -> str | None:
+    """The environment's key for a variable or member access chain (`a.b.c`); None for others."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (inner := chain_key(node.value)) is not None:
+        return f"{inner}.{node.attr}"
+    if isinstance(node, ast.NamedExpr):
+        return node.target.id
+    return None
+
+
+def is_named_like_a_class(function: ast.expr) -> bool:
+    """Whether the last name of *function* is capitalised, as PEP 8 names classes, or is `cls`."""
+    name: str = getattr(function, "id", None) or getattr(function, "attr", None) or ""
+    return name == "cls" or name.lstrip("_")[:1].isupper()
+
+
+def parse_type(text: str, line: int) -> ast.expr | None:
+    """The type written in the string *text* on *line*; None when it is no expression."""
+    try:
+        inner = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    for part in ast.walk(inner):
+        if isinstance(part, ast.expr):
+            part.lineno = part.end_lineno = line
+    return inner
+
+
+def fixture_name(decorator: ast.expr) -> str:
+    """`x` of a decorator like `@pytest.fixture(name="x")`; else empty."""
+    match decorator:
+        case ast.Call(func=ast.Attribute(attr="fixture") | ast.Name(id="fixture")):
+            for keyword in decorator.keywords:
+                if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
+                    return str(keyword.value.value or "")
+    return ""

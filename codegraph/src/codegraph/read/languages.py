@@ -1,11 +1,14 @@
 """Which language a file is in, and which reader reads it. Another language would be added here."""
 
+import ast
 import warnings
 from importlib.util import find_spec
 from pathlib import PurePosixPath
 
-from codegraph.facts import FileFacts
-from codegraph.read.python_reader import read_python
+from codegraph.facts import FileFacts, new_facts
+from codegraph.read.expression_reader import first_line
+from codegraph.read.statement_reader import StatementReader
+from codegraph.source_text import content_hash
 
 _SUFFIXES = {
     "python": ".py .pyi",
@@ -73,3 +76,19 @@ def read_facts(language: str, text: str) -> FileFacts | None:
                     return None
         except (ValueError, RecursionError, MemoryError) as error:
             raise SyntaxError(str(error)) from error
+
+
+def read_python(text: str) -> FileFacts:
+    """The facts of the Python source *text*; raise SyntaxError when it does not parse."""
+    tree = ast.parse(text)
+    # Split as the parser counts lines: `splitlines` would also split at a form feed.
+    lines = text.split("\n")
+    reader = StatementReader(new_facts(len(lines) - (not lines[-1]) or 1))
+    span, digest = (0, 0), ""
+    for statement in tree.body:
+        reader.read_top_level(statement)
+        if span != (span := (first_line(statement), statement.end_lineno or 0)):
+            source = "\n".join(lines[span[0] - 1 : span[1]])
+            digest = content_hash(source.encode("utf-8", "surrogatepass"))
+        reader.end_statement(digest)
+    return reader.finish()

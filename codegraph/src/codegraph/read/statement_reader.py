@@ -12,14 +12,14 @@ from typing import NamedTuple
 from codegraph import ir
 from codegraph.facts import FileFacts, Parameter, ScopeKind, fixture_key
 from codegraph.read.binding_reader import BindingReader
-from codegraph.read.environment import Changes, Environment
-from codegraph.read.syntax_trees import (
+from codegraph.read.expression_reader import (
+    Changes,
+    Environment,
     FunctionNode,
     chain_key,
     each_parameter,
     first_line,
     fixture_name,
-    parse_type_parameter,
 )
 
 #: With more bindings than this a variable has no useful type, and long lists cost time.
@@ -38,10 +38,9 @@ class _Branch(NamedTuple):
 class StatementReader(BindingReader):
     """Read statements in order, tracking the bindings that reach each one."""
 
-    def __init__(self, facts: FileFacts, type_params: dict[int, list[tuple[int, str]]]) -> None:
-        """Add to *facts*; *type_params* are those that this Python cannot parse, by line."""
+    def __init__(self, facts: FileFacts) -> None:
+        """Add to *facts*."""
         super().__init__(facts)
-        self._type_params = type_params
         self._pending_bodies: list[tuple[FunctionNode, int]] = []
 
     def read_top_level(self, statement: ast.stmt) -> None:
@@ -299,10 +298,9 @@ class StatementReader(BindingReader):
 
     def _bind_type_parameters(self, node: FunctionNode | ast.ClassDef) -> list[int]:
         """Bind the type parameters of *node* until the branch ends; return their indices."""
-        parsed = [(p.name, getattr(p, "bound", None)) for p in getattr(node, "type_params", [])]
-        newer = self._type_params.get(node.lineno, [])
         indices = []
-        for name, bound in parsed or [parse_type_parameter(line, text) for line, text in newer]:
+        for parameter in getattr(node, "type_params", []):  # from Python 3.12
+            name, bound = parameter.name, getattr(parameter, "bound", None)
             bound_type = self.read_annotation(bound) if bound is not None else None
             index = self.add_binding(ir.TypeParameter(len(self.bindings), bound_type))
             self.environment[name] = (index,)

@@ -1,12 +1,12 @@
 """Names, expressions, types and blocks of TypeScript; the lower layer of its reader."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from codegraph import ir
-from codegraph.facts import FileFacts, ScopeKind
+from codegraph.facts import ScopeKind
 from codegraph.read.fact_writer import FactWriter
 from codegraph.read.typescript_syntax import (
     children_of,
@@ -40,19 +40,12 @@ class TypescriptExpressionReader(FactWriter):
     Visiting a node returns its `ir` expression and records the names in it.
     """
 
-    def __init__(self, facts: FileFacts) -> None:
-        """Add to *facts*."""
-        super().__init__(facts)
-        self._visitors: dict[str, Callable[[Node], ir.Expr | None]] = {}
-
     def visit(self, node: "Node | None") -> ir.Expr:
         """Read *node* and return its `ir` expression; UNKNOWN for None and for statements."""
         if node is None:
             return ir.UNKNOWN
-        kind = node.type
-        if kind not in self._visitors:
-            self._visitors[kind] = getattr(self, f"visit_{kind_of(node)}", self.visit_children)
-        return self._visitors[kind](node) or ir.UNKNOWN
+        read = getattr(self, f"visit_{kind_of(node)}", self.visit_children)
+        return read(node) or ir.UNKNOWN
 
     def visit_children(self, node: "Node") -> None:
         """Record the names in *node*; its own type is unknown."""

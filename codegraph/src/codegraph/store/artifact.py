@@ -1,15 +1,14 @@
-"""The graph as bytes: its format, its version, encoding and decoding.
+"""The graph and the build cache as bytes: their format, version, encoding and decoding.
 
 `rag_graph.json` is public. Nodes and edges are arrays, file by file in the order of the parsed
 files, so that a query decodes only the few files that it needs, and a build copies the parts of
 unchanged files as they are.
 """
 
-import gc
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import zlib
+from collections.abc import Iterable, Sequence
 from itertools import product
 from operator import itemgetter
 from typing import Annotated, NamedTuple, TypeAlias, TypeVar
@@ -17,7 +16,7 @@ from typing import Annotated, NamedTuple, TypeAlias, TypeVar
 import msgspec
 
 from codegraph.errors import GraphMissing
-from codegraph.facts import FACTS_VERSION
+from codegraph.facts import FACTS_VERSION, FileFacts
 from codegraph.models import Edge, Node, symbol_id
 from codegraph.store.repository import MAX_FILE_BYTES
 
@@ -116,21 +115,9 @@ Decoded = TypeVar("Decoded")
 _json = msgspec.json.Encoder()
 _artifact_decoder = msgspec.json.Decoder(Artifact)
 #: Decoders for the arrays of a GraphPart.
-NODES = msgspec.json.Decoder(list[NodeRow])
-TARGETS = msgspec.json.Decoder(list[str])
-EDGES = msgspec.json.Decoder(list[EdgeRow])
-
-
-@contextmanager
-def gc_paused() -> Iterator[None]:
-    """Pause garbage collection: of millions of new objects none is garbage, and it adds a third."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
+_NODES = msgspec.json.Decoder(list[NodeRow])
+_TARGETS = msgspec.json.Decoder(list[str])
+_EDGES = msgspec.json.Decoder(list[EdgeRow])
 
 
 def encode_part(nodes: Sequence[Node], edges: Iterable[Edge]) -> GraphPart:
@@ -155,9 +142,27 @@ def encode_part(nodes: Sequence[Node], edges: Iterable[Edge]) -> GraphPart:
     return GraphPart(*(msgspec.Raw(_json.encode(array)) for array in (rows, targets, encoded)))
 
 
-def quoted(text: str) -> bytes:
-    """A string as it is written in the graph."""
-    return _json.encode(text)
+def decode_part(path: str, part: GraphPart) -> tuple[list[Node], list[Edge]]:
+    """The nodes and edges of the file at *path*; raise GraphMissing or IndexError when damaged."""
+    rows = decode(part.nodes, _NODES)
+    module = rows[0].name if rows else ""
+    nodes = [
+        Node(
+            f"{path}:{row.name}" if at else path,
+            f"{module}.{symbol_id(row.name)}" if at else module,
+            row.kind,
+            path,
+            (row.start, row.end),
+            row.line,
+        )
+        for at, row in enumerate(rows)
+    ]
+    symbols = [*(symbol_id(node.id) for node in nodes), *decode(part.targets, _TARGETS)]
+    edges = []
+    for src, dst, kind_index, line in decode(part.edges, _EDGES):
+        kind, confidence, is_direct = EDGE_KINDS[kind_index]
+        edges.append(Edge(symbols[src], symbols[dst], kind, path, line, confidence, is_direct))
+    return nodes, edges
 
 
 def encode_artifact(files: list[FileRecord], parts: Sequence[GraphPart]) -> bytes:
@@ -185,8 +190,7 @@ def decode_artifact(content: bytes) -> Artifact:
             f"The code graph has version {int(version[1])}, this is {GRAPH_VERSION}. "
             "Make it again with: judge code build-graph"
         )
-    with gc_paused():
-        return decode(content, _artifact_decoder)
+    return decode(content, _artifact_decoder)
 
 
 def decode(content: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Decoded]) -> Decoded:
@@ -195,3 +199,48 @@ def decode(content: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[Decoded])
         return decoder.decode(content)
     except msgspec.DecodeError as error:
         raise GraphMissing(BROKEN) from error
+
+
+class CachedFile(msgspec.Struct):
+    """A source file in the build cache: its facts, and the names that linking it looked up.
+
+    *counts* are the numbers of its nodes and edges.
+    """
+
+    hash: str
+    facts: msgspec.Raw
+    counts: tuple[int, int] = (0, 0)
+    lookups: dict[str, list[str]] = {}
+
+
+class BuildCache(msgspec.Struct):
+    """The whole of `rag_facts.msgpack`, which may be deleted; *graph_crc32* is of its graph."""
+
+    builder: str
+    graph_crc32: int
+    files: dict[str, CachedFile]
+
+
+def encode_facts(facts: FileFacts) -> msgspec.Raw:
+    """The facts of one file as bytes."""
+    return msgspec.Raw(msgspec.msgpack.encode(facts))
+
+
+def decode_facts(content: msgspec.Raw) -> FileFacts:
+    """The facts that `encode_facts` wrote; raise msgspec.DecodeError for anything else."""
+    return msgspec.msgpack.decode(content, type=FileFacts)
+
+
+def encode_build_cache(files: dict[str, CachedFile], graph: bytes) -> bytes:
+    """The cache of the build that wrote *graph*, as bytes."""
+    return msgspec.msgpack.encode(BuildCache(BUILDER, zlib.crc32(graph), files))
+
+
+def decode_build_cache(content: bytes | None, graph: bytes) -> dict[str, CachedFile]:
+    """The cache of the last build; empty when it is damaged or does not belong to *graph*."""
+    try:
+        cache = msgspec.msgpack.decode(content or b"", type=BuildCache)
+    except msgspec.DecodeError:
+        return {}
+    is_ours = cache.builder == BUILDER and cache.graph_crc32 == zlib.crc32(graph)
+    return cache.files if is_ours else {}

@@ -88,7 +88,7 @@ class Repository:
         handle = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             file_stat = _regular(os.fstat(handle))
-            if file_stat is None or _opened_path(handle, target) != target:
+            if file_stat is None or os.path.realpath(target) != target:
                 raise FileNotFoundError(target)
             # `os.read` allocates as many bytes as it may return.
             return os.read(handle, min(limit, file_stat.size + 1)), file_stat
@@ -166,14 +166,6 @@ class Repository:
 
 def _regular(status: os.stat_result) -> FileStat | None:
     return FileStat(status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
-
-
-def _opened_path(handle: int, target: str) -> str:
-    """The real path of an open file, with links resolved."""
-    try:
-        return os.readlink(f"/proc/self/fd/{handle}")  # noqa: PTH115 - a tenth of the time
-    except OSError:
-        return os.path.realpath(target)
 
 
 def _missing(root: Path | str) -> str:

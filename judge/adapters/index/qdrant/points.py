@@ -64,7 +64,6 @@ def payload(passage: Passage, record: IndexedDocument | None, terms: list[str]) 
         "folder": f"/{fold_name(passage.folder)}",
         "folders": ancestors(passage.folder),
         "tag": [fold_name(tag) for tag in passage.tags],
-        "position": passage.position,
         "terms": sorted(set(terms)),
         "stems": " ".join(terms),
         "passage": PASSAGE.dump_python(passage, mode="json"),

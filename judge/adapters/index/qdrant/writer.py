@@ -1,7 +1,7 @@
 """Writes to Qdrant in an order that makes an interruption at any moment harmless.
 
-A document's first passage holds the document's metadata and is written last, so that a document
-half written is indexed again.
+A document's first passage holds the document's metadata and is written last, after the old passages
+were deleted, so that a document half written is indexed again.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -15,7 +15,7 @@ from qdrant_client.models import Filter, FilterSelector, MatchAny, PointStruct
 from judge.adapters.embedders.passage_text import embedded_text
 from judge.adapters.index.qdrant import points
 from judge.adapters.index.qdrant.index import COLLECTION, sparse, translated_errors, vector_names
-from judge.adapters.index.qdrant.points import TERMS_VECTOR, TEXT_VECTOR, equals
+from judge.adapters.index.qdrant.points import TERMS_VECTOR, TEXT_VECTOR
 from judge.errors import ConfigurationError
 from judge.ports import Embedder
 from judge.text import bm25
@@ -51,35 +51,38 @@ class QdrantWriter:
         passages = [passage for item in documents for passage in item.passages]
         if not passages:
             return
-        vectors = await self._vectors(passages)
+        vectors: list[list[float]] = []
+        if self.embedder:
+            vectors = await self.embedder.embed_passages([embedded_text(p) for p in passages])
         with translated_errors(self.address):
-            await self._prepare(vectors)
+            await self._prepare(len(vectors[0]) if vectors else 0)
+            keys = [document_key(item.document.collection, item.document.id) for item in documents]
+            await self._delete("key", keys)
             structs = self._points(documents, vectors)
-            await self._upsert([p for p in structs if "record" not in (p.payload or {})])
-            await self._delete_surplus(documents)
-            await self._upsert([p for p in structs if "record" in (p.payload or {})])
+            structs.sort(key=lambda point: "record" in (point.payload or {}))
+            for start in range(0, len(structs), BATCH):
+                await self.client.upsert(COLLECTION, structs[start : start + BATCH], wait=True)
 
     async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
         """See `IndexWriter.remove`."""
-        if document_ids is None:
-            where = Filter(must=[equals("collection", fold_name(collection))])
-        else:
-            keys = [document_key(collection, document_id) for document_id in document_ids]
-            match = MatchAny(any=keys)
-            where = Filter(must=[models.FieldCondition(key="key", match=match)])
         with translated_errors(self.address):
-            if await self.client.collection_exists(COLLECTION):
-                await self.client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
+            if not await self.client.collection_exists(COLLECTION):
+                return
+            if document_ids is None:
+                await self._delete("collection", [fold_name(collection)])
+            else:
+                keys = [document_key(collection, document_id) for document_id in document_ids]
+                await self._delete("key", keys)
 
     async def commit(self) -> None:
         """See `IndexWriter.commit`; nothing to do, since each change was waited for."""
 
-    async def _vectors(self, passages: Sequence[Passage]) -> list[list[float]] | None:
-        if self.embedder is None:
-            return None
-        return await self.embedder.embed_passages([embedded_text(p) for p in passages])
+    async def _delete(self, name: str, values: list[str]) -> None:
+        """Delete the points whose payload *name* is one of *values*."""
+        where = Filter(must=[models.FieldCondition(key=name, match=MatchAny(any=values))])
+        await self.client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
 
-    async def _prepare(self, vectors: list[list[float]] | None) -> None:
+    async def _prepare(self, dimensions: int) -> None:
         """Create the collection if missing; raises ConfigurationError if its vectors differ."""
         if await self.client.collection_exists(COLLECTION):
             names = await vector_names(self.client)
@@ -92,9 +95,6 @@ class QdrantWriter:
                     "`judge index add` on your documents again."
                 )
             return
-        await self._create(len(vectors[0]) if vectors else 0)
-
-    async def _create(self, dimensions: int) -> None:
         dense = {}
         if self.embedder:
             dense[self.embedder.name] = models.VectorParams(
@@ -109,7 +109,6 @@ class QdrantWriter:
         )
         indexes: dict[str, Any] = dict.fromkeys(points.KEYWORDS, models.PayloadSchemaType.KEYWORD)
         indexes["modified"] = models.PayloadSchemaType.DATETIME
-        indexes["position"] = models.PayloadSchemaType.INTEGER
         indexes["stems"] = models.TextIndexParams(
             type=models.TextIndexType.TEXT,
             tokenizer=models.TokenizerType.WORD,
@@ -119,7 +118,7 @@ class QdrantWriter:
             await self.client.create_payload_index(COLLECTION, name, kind, wait=True)
 
     def _points(
-        self, documents: Sequence[DocumentWithPassages], vectors: list[list[float]] | None
+        self, documents: Sequence[DocumentWithPassages], vectors: list[list[float]]
     ) -> list[PointStruct]:
         pairs = [
             (passage, None if number else item.document)
@@ -140,19 +139,6 @@ class QdrantWriter:
                 PointStruct(id=points.point_id(passage.id), vector=vector, payload=payload)
             )
         return structs
-
-    async def _delete_surplus(self, documents: Sequence[DocumentWithPassages]) -> None:
-        """Delete old passages at positions that the new versions no longer have."""
-        for item in documents:
-            key = document_key(item.document.collection, item.document.id)
-            surplus = models.Range(gte=len(item.passages))
-            position = models.FieldCondition(key="position", range=surplus)
-            where = Filter(must=[equals("key", key), position])
-            await self.client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
-
-    async def _upsert(self, structs: Sequence[PointStruct]) -> None:
-        for start in range(0, len(structs), BATCH):
-            await self.client.upsert(COLLECTION, list(structs[start : start + BATCH]), wait=True)
 
 
 def _text(passage: Passage) -> str:

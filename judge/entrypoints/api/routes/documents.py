@@ -23,8 +23,8 @@ from judge.library.extract.document_reader import MAX_BYTES, DocumentMetadata, c
 from judge.library.extract.file_kinds import DocumentKind, kind_of
 from judge.library.indexing.plan import IndexingOptions
 from judge.library.scopes.periods import parse_moment
-from judge.library.scopes.scopes import folder_path
 from judge.types.request_fields import BadFields, FieldError, StrictModel, parse_fields, parse_json
+from judge.types.search import folder_path
 
 OVERHEAD_BYTES = 64 * 1024
 """Room for what surrounds a document of the largest size: fields, quotation marks, boundaries."""

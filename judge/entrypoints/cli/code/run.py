@@ -1,6 +1,5 @@
 """The work of `judge code`: build a repository's graph, query it, and print the answers."""
 
-import gc
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +12,6 @@ from codegraph.errors import AmbiguousSymbol, CodeGraphError, UnknownSymbol
 from codegraph.models import BuildReport, LineageResult, WhereUsedResult
 from codegraph.query.code_graph import CodeGraph
 from codegraph.query.formats import Result, as_json, as_mermaid, as_text
-from codegraph.store.artifact import gc_paused
 
 from judge.entrypoints.cli.options import (
     COULD_NOT_ANSWER,
@@ -62,11 +60,9 @@ def _answer(
     """Print what *ask* returns for the graph of *repo* and the *question*; the exit code."""
     try:
         require_text(*(value for value in question.values() if isinstance(value, str)))
-        with gc_paused():
-            file_stats = _build(repo).file_stats if refresh else None
-            result = ask(CodeGraph(repo, file_stats), **question)
-            # All of it is in use until the process ends; collecting garbage would take a while.
-            gc.freeze()
+        if refresh:
+            _build(repo)
+        result = ask(CodeGraph(repo), **question)
     except (CodeGraphError, InvalidRequest) as error:
         return _print_error(error, as_json=form == "json")
     if form == "json":

@@ -107,7 +107,7 @@ def score() -> None:
 @golden.command("list")
 @_cases
 @text_or_json
-@runs("golden.reports.show_cases")
+@runs("golden.run.show_cases")
 def list_cases() -> None:
     """List the cases."""
 
@@ -121,7 +121,7 @@ def list_cases() -> None:
 @click.option(
     "--allow-no-pages", "allows_no_pages", is_flag=True, help="Also if every page was down."
 )
-@runs("golden.new_and_update.record_case")
+@runs("golden.write.record_case")
 def new() -> None:
     """Record a case from a live request: its pages, the model's replies, the versions.
 
@@ -134,7 +134,7 @@ def new() -> None:
 @golden.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @_cases
-@runs("golden.new_and_update.update_named")
+@runs("golden.write.update_named")
 def update() -> None:
     """Update the named cases to what a replay gives now, and show what changed.
 
@@ -145,7 +145,7 @@ def update() -> None:
 @golden.command(epilog="Exit code 1: something got worse.")
 @click.argument("before", type=_file, required=False)
 @click.argument("after", type=_file, required=False)
-@runs("golden.reports.show_comparison")
+@runs("golden.compare.show_comparison")
 def compare() -> None:
     """Compare two runs: prompts and answers word by word, and the rates of live runs.
 

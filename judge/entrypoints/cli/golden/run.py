@@ -1,41 +1,77 @@
-"""The work of `judge golden run` and `score`: replay or ask, then show and store the results."""
+"""The work of `judge golden run`, `score` and `list`: judge, then store and show the results."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import click
 
 from judge.adapters.system_clock import SystemClock
 from judge.bootstrap.services import open_services
 from judge.bootstrap.sources import compile_knowledge, read_sources
-from judge.entrypoints.cli.golden.reports import changes_in_words, runs_folder, show_run
+from judge.entrypoints.cli.golden.compare import changes_in_words, runs_folder, show_lines
 from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
-from judge.entrypoints.cli.output import progress_bar, say
+from judge.entrypoints.cli.output import (
+    format_table,
+    progress_bar,
+    say,
+    show,
+    show_another,
+    show_table,
+)
 from judge.errors import ConfigurationError, NotFound
 from judge.golden.case_reader import StoredCase, load_cases
 from judge.golden.case_runner import RunConfig
 from judge.golden.case_writer import write_output
-from judge.golden.html_report import as_html
-from judge.golden.junit_report import as_junit
-from judge.golden.prices import read_prices
+from judge.golden.comparison import answer_changes
+from judge.golden.prices import Prices, cost_of, read_prices
 from judge.golden.replay import FixedClock
-from judge.golden.run_comparison import answer_changes
-from judge.golden.run_history import as_lines, find_baseline, last_run, read_results, store_run
-from judge.golden.samples import Sample, ScoredCase, by_case, with_answer
+from judge.golden.reports import as_html, as_junit, failure_lines
+from judge.golden.results import (
+    CaseScore,
+    Result,
+    Run,
+    State,
+    as_lines,
+    by_case,
+    find_baseline,
+    last_run,
+    read_results,
+    store_run,
+)
 from judge.golden.scoring import ask_all, first_prompt, replay_all, score_again
 from judge.ports import Journal
 from judge.settings import EXTRACTIVE, load_settings
+from judge.text.english import counted
+from judge.types.replies import Usage
 
 PRICES = Path("config/prices.toml")
 OWN_SOURCES = "sources.toml"
 """A sources file in the folder of the cases, so that tuning the real one breaks none of them."""
 
+Answered = Mapping[tuple[str, int], Result]
+"""Answers of an interrupted run, by case and number."""
 
-def has_own_sources(folder: Path) -> bool:
-    """Whether *folder* has a sources file that its cases are judged with."""
-    return (folder / OWN_SOURCES).is_file()
+
+def show_cases(_: Journal, *, folder: Path, form: str) -> None:
+    """Print each case with what it is about."""
+    listed = [
+        {"name": s.name, "about": s.case.about, "recorded": s.case.recorded, "live": s.case.is_live}
+        for s in load_cases(folder)
+    ]
+    rows = [
+        (
+            case["name"],
+            "recorded" if case["recorded"] else "by hand",
+            "yes" if case["live"] else "no",
+            case["about"],
+        )
+        for case in listed
+    ]
+    show(form, {"cases": listed}, [format_table(("Case", "Replies", "Live", "About"), rows)])
 
 
 def replay_config(folder: Path, sources: Path | None = None) -> RunConfig:
@@ -45,8 +81,8 @@ def replay_config(folder: Path, sources: Path | None = None) -> RunConfig:
     machine. With *sources*, all cases use that file, and only what any good answer meets is
     checked. Raises ConfigurationError for a bad sources file.
     """
-    own = folder / OWN_SOURCES if has_own_sources(folder) else Path(load_settings().sources)
-    path = sources or own
+    own = folder / OWN_SOURCES
+    path = sources or (own if own.is_file() else Path(load_settings().sources))
     return RunConfig(
         compile_knowledge(*read_sources(path)),
         sources_file=str(path),
@@ -78,124 +114,43 @@ async def run_cases(
     async with open_config(folder, journal, sources, is_live=is_live) as config:
         if is_live:
             answered = await _answered(resumed, cases, config, repeat) if resumed else {}
-            with _kept(answered, files.get("results"), keeps_answers=keeps_answers) as keep:
-                judged = await _ask_all(cases, config, answered, repeat=repeat, keep=keep)
+            with _kept(answered, files.get("results"), keeps_answers=keeps_answers) as received:
+                judged = await _ask_all(cases, config, answered, received, repeat=repeat)
         else:
             judged = await replay_all(cases, config, repeat=repeat)
     has_words = keeps_answers or not is_live
-    samples = [with_answer(scored) if has_words else scored.sample for scored in judged]
-    before = _find_baseline(samples)
-    path = _store_run(samples) or files.get("results")
-    _write_files(cases, judged, samples, before, **files)
+    stored = judged if has_words else [result.without_words() for result in judged]
+    before = _find_baseline(stored)
+    path = _store_run(stored) or files.get("results")
+    _write_files(cases, judged, stored, before, **files)
     if is_live and path:
         words = "with the words of the answers" if has_words else "without a word of the answers"
         say(f"The results are kept in {path}, {words}.")
-    show_run(judged, prices)
+    _show_run(judged, prices)
     if sources and not is_live:
         click.echo(f"Over {sources}, which the cases were not made for: checked only in part.")
     if before and not is_live:
-        click.echo(changes_in_words(before, answer_changes(before, samples)))
+        click.echo(changes_in_words(before, answer_changes(before, judged)))
     return _exit_code(judged)
-
-
-async def _answered(
-    resumed: Path, cases: Sequence[StoredCase], config: RunConfig, repeat: int
-) -> dict[tuple[str, int], ScoredCase]:
-    """The answers in *resumed* that this run need not ask for, by case and number.
-
-    Not those to a dispute or pages that the case no longer has. Raises ConfigurationError if they
-    were given to other prompts or sources, or by another model.
-    """
-    prompts = {stored.name: await first_prompt(stored, config) for stored in cases}
-    by_name = {stored.name: stored for stored in cases}
-    answered = {}
-    for sample in read_results(resumed):
-        stored = by_name.get(sample.case)
-        is_usable = sample.is_live and sample.is_scored and sample.number <= repeat
-        if not (stored and sample.answer and is_usable):
-            continue
-        if change := _change_since(sample, stored, config):
-            raise ConfigurationError(f"{resumed} cannot be resumed: {change}. Leave out --resume.")
-        if sample.answer.prompts[:1] != prompts[sample.case]:
-            continue
-        now = replace(sample, at=config.started, sources_file=config.sources_file)
-        if (scored := await score_again(stored, now)).sample.is_scored:
-            answered[sample.case, sample.number] = scored
-    say(f"Answers taken from {resumed}: {len(answered)}.")
-    return answered
-
-
-def _change_since(sample: Sample, stored: StoredCase, config: RunConfig) -> str:
-    """What *sample* does not have in common with a new answer; empty if it has all."""
-    versions = config.knowledge_for(stored).versions
-    if (sample.prompt_version, sample.sources_version) != (versions.prompt, versions.sources):
-        return "the prompt or the sources have changed since"
-    if config.model and sample.model not in ("", config.model.name):  # "" if it was blocked
-        return f"its answers are of {sample.model}, not of {config.model.name}"
-    return ""
-
-
-@contextmanager
-def _kept(
-    answered: Mapping[tuple[str, int], ScoredCase], results: Path | None, *, keeps_answers: bool
-) -> Iterator[Callable[[ScoredCase], None]]:
-    """Store *answered* and all that the block passes on as a run, if it ends in any failure.
-
-    They are paid for. Where that cannot be written, the file *results* has them.
-    """
-    received = [with_answer(scored) for scored in answered.values()]
-    try:
-        yield lambda scored: received.append(
-            with_answer(scored) if keeps_answers else scored.sample
-        )
-    except BaseException:
-        path = received and _store_run(received)
-        if received and not path and results:
-            with suppress(ConfigurationError):  # What ended the run is to be reported.
-                write_output(results, as_lines(received))
-                path = results
-        if path:
-            how = " Continue with `--resume` and this file." if keeps_answers else ""
-            say(f"What was answered so far is kept in {path}.{how}")
-        raise
-
-
-async def _ask_all(
-    cases: Sequence[StoredCase],
-    config: RunConfig,
-    answered: Mapping[tuple[str, int], ScoredCase],
-    *,
-    repeat: int,
-    keep: Callable[[ScoredCase], None],
-) -> list[ScoredCase]:
-    """All answers; *keep* is called with each new one."""
-    with progress_bar("Asking", len(cases) * repeat - len(answered)) as advance:
-
-        def keep_and_advance(scored: ScoredCase) -> None:
-            keep(scored)
-            advance()
-
-        return await ask_all(cases, config, answered, repeat=repeat, on_scored=keep_and_advance)
 
 
 async def score_run(
     journal: Journal, *, folder: Path, run_file: Path | None, is_live: bool, **files: Path | None
 ) -> int:
     """Score the stored answers of a live run by what the cases expect now; the exit code."""
-    samples = read_results(run_file) if run_file else last_run(runs_folder(), with_answers=True)
-    if not any(sample.answer and sample.is_live for sample in samples):
+    stored = read_results(run_file) if run_file else last_run(runs_folder(), with_answers=True)
+    if not any(result.answer and result.is_live for result in stored):
         raise NotFound(
             "These results hold no answers of a live run. "
             "`judge golden run --live --keep-answers` keeps them."
         )
-    cases = {stored.name: stored for stored in load_cases(folder)}
-    scorable = [sample for sample in samples if sample.answer and sample.case in cases]
+    cases = {case.name: case for case in load_cases(folder)}
+    scorable = [result for result in stored if result.answer and result.case in cases]
     opened = open_config(folder, journal, is_live=True) if is_live else nullcontext()
     async with opened as config:
-        judged = [await score_again(cases[sample.case], sample, config) for sample in scorable]
-    used = [cases[name] for name in cases if name in {sample.case for sample in scorable}]
-    _write_files(used, judged, [with_answer(scored) for scored in judged], (), **files)
-    show_run(judged, read_prices(PRICES))
+        judged = [await score_again(cases[result.case], result, config) for result in scorable]
+    _write_files(list(cases.values()), judged, judged, (), **files)
+    _show_run(judged, read_prices(PRICES))
     return _exit_code(judged)
 
 
@@ -237,19 +192,98 @@ async def open_config(
         )
 
 
-def _find_baseline(samples: Sequence[Sample]) -> list[Sample]:
-    """The run to compare *samples* with; a stored run that cannot be read is only reported."""
+async def _answered(
+    resumed: Path, cases: Sequence[StoredCase], config: RunConfig, repeat: int
+) -> dict[tuple[str, int], Result]:
+    """The answers in *resumed* that this run need not ask for.
+
+    Not those to a dispute or pages that the case no longer has. Raises ConfigurationError if they
+    were given to other prompts or sources, or by another model.
+    """
+    prompts = {stored.name: await first_prompt(stored, config) for stored in cases}
+    by_name = {stored.name: stored for stored in cases}
+    answered = {}
+    for result in read_results(resumed):
+        stored = by_name.get(result.case)
+        is_usable = result.is_live and result.is_scored and result.number <= repeat
+        if not (stored and result.answer and is_usable):
+            continue
+        if change := _change_since(result, stored, config):
+            raise ConfigurationError(f"{resumed} cannot be resumed: {change}. Leave out --resume.")
+        if result.answer.prompts[:1] != prompts[result.case]:
+            continue
+        now = replace(result, at=config.started, sources_file=config.sources_file)
+        if (scored := await score_again(stored, now)).is_scored:
+            answered[result.case, result.number] = scored
+    say(f"Answers taken from {resumed}: {len(answered)}.")
+    return answered
+
+
+def _change_since(result: Result, stored: StoredCase, config: RunConfig) -> str:
+    """What *result* does not have in common with a new answer; empty if it has all."""
+    versions = config.knowledge_for(stored).versions
+    if (result.prompt_version, result.sources_version) != (versions.prompt, versions.sources):
+        return "the prompt or the sources have changed since"
+    if config.model and result.model not in ("", config.model.name):  # "" if it was blocked
+        return f"its answers are of {result.model}, not of {config.model.name}"
+    return ""
+
+
+@contextmanager
+def _kept(
+    answered: Answered, results: Path | None, *, keeps_answers: bool
+) -> Iterator[list[Result]]:
+    """Store *answered* and what the block adds to the list as a run, if it ends in any failure.
+
+    They are paid for. Where that cannot be written, the file *results* has them.
+    """
+    received = list(answered.values())
     try:
-        return find_baseline(runs_folder(), samples)
+        yield received
+    except BaseException:
+        stored = received if keeps_answers else [result.without_words() for result in received]
+        path = _store_run(stored) if stored else None
+        if stored and not path and results:
+            with suppress(ConfigurationError):  # What ended the run is to be reported.
+                write_output(results, as_lines(stored))
+                path = results
+        if path:
+            how = " Continue with `--resume` and this file." if keeps_answers else ""
+            say(f"What was answered so far is kept in {path}.{how}")
+        raise
+
+
+async def _ask_all(
+    cases: Sequence[StoredCase],
+    config: RunConfig,
+    answered: Answered,
+    received: list[Result],
+    *,
+    repeat: int,
+) -> list[Result]:
+    """All answers; each new one is added to *received* as it comes."""
+    with progress_bar("Asking", len(cases) * repeat - len(answered)) as advance:
+
+        def receive(result: Result) -> None:
+            received.append(result)
+            advance()
+
+        return await ask_all(cases, config, answered, repeat=repeat, on_scored=receive)
+
+
+def _find_baseline(results: Run) -> Run:
+    """The run to compare *results* with; a stored run that cannot be read is only reported."""
+    try:
+        return find_baseline(runs_folder(), results)
     except ConfigurationError as error:
         say(f"Not compared with earlier runs: {error} Remove that file.")
-    return []
+    return ()
 
 
-def _store_run(samples: Sequence[Sample]) -> Path | None:
-    """Store *samples* for the next comparison; the file, or None after reporting a failure."""
+def _store_run(results: Run) -> Path | None:
+    """Store *results* for the next comparison; the file, or None after reporting a failure."""
     try:
-        return store_run(runs_folder(), samples)
+        return store_run(runs_folder(), results)
     except ConfigurationError as error:
         say(f"The results are not kept for `judge golden compare`: {error}")
     return None
@@ -257,27 +291,83 @@ def _store_run(samples: Sequence[Sample]) -> Path | None:
 
 def _write_files(
     cases: Sequence[StoredCase],
-    judged: Sequence[ScoredCase],
-    samples: Sequence[Sample],
-    before: Sequence[Sample],
+    judged: Run,
+    stored: Run,
+    before: Run,
     *,
     report: Path | None = None,
     junit: Path | None = None,
     results: Path | None = None,
 ) -> None:
     """Write the files whose paths are given."""
-    scores = by_case(samples)
     if results:
-        write_output(results, as_lines(samples))
+        write_output(results, as_lines(stored))
     if report:
-        write_output(report, as_html(cases, scores, judged, before).encode())
+        write_output(report, as_html(cases, judged, before).encode())
     if junit:
-        write_output(junit, as_junit(scores, judged))
+        write_output(junit, as_junit(judged))
 
 
-def _exit_code(judged: Sequence[ScoredCase]) -> int:
-    """0 when every case passed; 2 when not one sample could be scored; else 1."""
-    if not any(scored.sample.is_scored for scored in judged):
+def _exit_code(judged: Run) -> int:
+    """0 when every case passed; 2 when not one answer could be scored; else 1."""
+    if not any(result.is_scored for result in judged):
         return COULD_NOT_ANSWER
-    scores = by_case(scored.sample for scored in judged)
-    return 0 if all(score.state == "passed" for score in scores) else FOUND_SOMETHING
+    return 0 if all(score.state == "passed" for score in by_case(judged)) else FOUND_SOMETHING
+
+
+def _show_run(judged: Run, prices: Prices | None) -> None:
+    """Print a table of the cases, then each difference; with *prices*, what a live run cost."""
+    scores = by_case(judged)
+    if prices is None:
+        rows = [(score.name, score.state, score.failed) for score in scores]
+        show_table(("Case", "State", "Not as expected"), rows)
+    else:
+        headings = ("Case", "State", "Passed", "Rate", "95 %", "Floor", "Not as expected")
+        show_table(headings, [_live_row(score) for score in scores])
+    for result in judged:
+        if not result.has_passed:
+            click.echo(f"\n{result.case}, answer {result.number}")
+            show_lines(failure_lines(result))
+    if prices is not None:
+        _show_rules(judged)
+        _show_cost(judged, prices)
+    states = Counter(score.state for score in scores)
+    counts = [f"{states[state]} {state}" for state in get_args(State) if states[state]]
+    click.echo(f"\n{counted(len(scores), 'case')}: {', '.join(counts)}.")
+
+
+def _live_row(score: CaseScore) -> tuple[str | None, ...]:
+    lost = len(score.results) - score.scored
+    return (
+        score.name,
+        score.state,
+        f"{score.passes}/{score.scored}" + (f" ({lost} unscored)" if lost else ""),
+        f"{score.passes / score.scored:.0%}" if score.scored else None,
+        "{:.0%} to {:.0%}".format(*score.interval),
+        f"{score.floor:.0%}",
+        score.failed,
+    )
+
+
+def _show_rules(judged: Run) -> None:
+    """Print in how many first and second replies each rule was broken."""
+    first = Counter(rule for result in judged for rule in set(result.first_rules))
+    second = Counter(rule for result in judged for rule in set(result.second_rules))
+    firsts, seconds = (sum(result.attempts > n for result in judged) for n in (0, 1))
+    ranked = sorted(first | second, key=lambda rule: (-first[rule], -second[rule], rule))
+    if not ranked:
+        click.echo(f"\nNo rule was broken in {firsts} first replies.")
+    rows = [(rule, f"{first[rule]} of {firsts}", f"{second[rule]} of {seconds}") for rule in ranked]
+    show_another(("Rule broken", "First replies", "Second replies"), rows)
+
+
+def _show_cost(judged: Run, prices: Prices) -> None:
+    usage = sum((result.usage for result in judged), Usage())
+    cost = cost_of(judged, prices)
+    price = "unknown" if cost is None else f"{cost:.4f} {prices.currency}".strip()
+    click.echo(
+        f"\nTokens: {usage.input_tokens} in, {usage.output_tokens} out, {usage.thinking_tokens} "
+        f"thinking. Cost: {price}."
+    )
+    if cost is None:
+        say("The cost is unknown until config/prices.toml has a price for the model.")

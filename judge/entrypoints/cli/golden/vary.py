@@ -13,9 +13,9 @@ from judge.errors import DeadlineExceeded, ModelUnavailable
 from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import RunConfig
 from judge.golden.case_writer import write_output
-from judge.golden.robustness import OTHER_SIDE, VariantResult, VariedCase, vary
-from judge.golden.samples import counts_in_words, wilson
+from judge.golden.results import counts_in_words, wilson
 from judge.golden.scoring import gather_limited
+from judge.golden.vary import OTHER_SIDE, VariantResult, VariedCase, vary
 from judge.ports import Journal
 
 LIVE_REPEAT = 5

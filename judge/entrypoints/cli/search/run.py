@@ -1,11 +1,15 @@
-"""The work of `judge search`: check the arguments, search, print, and return the exit code."""
+"""The work of `judge search`: check the arguments, search, print, and return the exit code.
+
+Every line of the formats is part of the interface; tests compare them byte for byte.
+"""
 
 import asyncio
 import re
 import traceback
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
+from typing import Any
 
 import click
 
@@ -17,19 +21,8 @@ from judge.entrypoints.cli.options import (
     read_file,
     require_text,
 )
-from judge.entrypoints.cli.output import say
+from judge.entrypoints.cli.output import format_json, say
 from judge.entrypoints.cli.plain_text import one_line, plain_lines
-from judge.entrypoints.cli.search.output import (
-    CheckedMarks,
-    Results,
-    SearchFailure,
-    checked_json,
-    checked_text,
-    failure_json,
-    failure_text,
-    results_json,
-    results_text,
-)
 from judge.errors import (
     BadScope,
     IndexUnavailable,
@@ -39,12 +32,17 @@ from judge.errors import (
     MissingKey,
 )
 from judge.library.scopes.grammar import STAR
-from judge.library.search.answer_format import count_sources, format_answer, reply_marks
+from judge.library.search.answer_format import (
+    ReplyMark,
+    count_sources,
+    format_answer,
+    reply_marks,
+)
 from judge.library.search.service import MAX_QUERY, EmptyQuery, SearchOutcome, SearchParameters
 from judge.ports import Journal
 from judge.settings import Settings, load_settings
 from judge.text.english import counted
-from judge.types.search import AnyOf, Clause, Scope
+from judge.types.search import AnyOf, Clause, Hit, Scope
 
 MIN_K, MAX_K = 3, 8
 """The bounds of --k."""
@@ -53,6 +51,56 @@ _INTEGER = re.compile(r"\s*[+-]?\d{1,4300}\s*", re.ASCII)
 """`int` reads no more digits."""
 
 NOTHING_SEARCHED = "Nothing was searched"
+
+
+NOTHING = "No matching content found in the knowledge base."
+ABSENT = "-"
+_WIDTH = 50
+_DOUBLE = "=" * _WIDTH
+_SINGLE = "-" * _WIDTH
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The hits of a query, and the collections that were searched."""
+
+    query: str
+    collection: str
+    hits: tuple[Hit, ...]
+    warnings: tuple[str, ...] = ()
+    hint: str | None = None
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """The hits as one context: how many, how long, and their paths, the best hit's first."""
+        return {
+            "chunk_count": len(self.hits),
+            "total_chars": sum(len(hit.passage.text) for hit in self.hits),
+            "sources": list(dict.fromkeys(hit.passage.path for hit in self.hits)),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedMarks:
+    """The citation marks of a reply, and how many sources they may name."""
+
+    source_count: int
+    marks: tuple[ReplyMark, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def bad(self) -> tuple[ReplyMark, ...]:
+        """The marks that name no source."""
+        return tuple(mark for mark in self.marks if not mark.in_range)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFailure:
+    """Why there is no answer; `code` is a stable name."""
+
+    code: str
+    message: str
+    details: str
 
 
 class SearchFailed(JudgeError):
@@ -221,3 +269,117 @@ def _failure(error: Exception) -> SearchFailure:
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{type(error).__name__} in {place.filename}, line {place.lineno}"
     return SearchFailure("INTERNAL_ERROR", "Something went wrong that should not have", where)
+
+
+def results_text(results: Results) -> str:
+    """For people; ends with a line end."""
+    lines = [
+        _DOUBLE,
+        "Search Results",
+        _DOUBLE,
+        f'Query: "{one_line(results.query)}"',
+        f"Collection: {one_line(results.collection)}",
+        f"Results: {len(results.hits)}",
+        "",
+    ]
+    if results.hits:
+        lines += [_DOUBLE, ""]
+        for rank, hit in enumerate(results.hits, start=1):
+            lines += _hit_lines(rank, hit)
+        count, characters, sources = results.context.values()
+        lines += [
+            _DOUBLE,
+            f"Context assembled: {count} chunks, {characters} characters",
+            f"Sources: {len(sources)} unique pages",
+        ]
+    else:
+        lines.append(NOTHING)
+    return "\n".join([*lines, _DOUBLE, ""])
+
+
+def results_json(results: Results) -> str:
+    """For programs; ends with a line end."""
+    body: dict[str, Any] = {
+        "status": "success",
+        "query": results.query,
+        "collection": results.collection,
+        "count": len(results.hits),
+        "chunks": [_chunk(rank, hit) for rank, hit in enumerate(results.hits, start=1)],
+    }
+    if results.hits:
+        body["context"] = results.context
+    else:
+        body["message"] = NOTHING
+    if results.hint:
+        body["hint"] = results.hint
+    if results.warnings:
+        body["warnings"] = list(results.warnings)
+    return format_json(body) + "\n"
+
+
+def checked_text(checked: CheckedMarks) -> str:
+    """For people: a line for each mark without a source."""
+    there_are = f"there {'is' if checked.source_count == 1 else 'are'} {checked.source_count}"
+    return "".join(
+        f"line {mark.line}: {one_line(mark.text)} has no source; {there_are}.\n"
+        for mark in checked.bad
+    )
+
+
+def checked_json(checked: CheckedMarks) -> str:
+    """For programs; ends with a line end."""
+    body = {"status": "success", **asdict(checked)}
+    if not checked.warnings:
+        del body["warnings"]
+    return format_json(body) + "\n"
+
+
+def failure_text(failure: SearchFailure) -> str:
+    """For people; ends with a line end."""
+    lines = [
+        _DOUBLE,
+        "Error",
+        _DOUBLE,
+        f"Code: {failure.code}",
+        f"Message: {one_line(failure.message)}",
+        f"Details: {one_line(failure.details)}",
+        "",
+        f"Exit code: {COULD_NOT_ANSWER}",
+        _DOUBLE,
+    ]
+    return "\n".join([*lines, ""])
+
+
+def failure_json(failure: SearchFailure) -> str:
+    """For programs; ends with a line end."""
+    return format_json({"status": "error", **asdict(failure)}) + "\n"
+
+
+def _hit_lines(rank: int, hit: Hit) -> list[str]:
+    passage = hit.passage
+    return [
+        f"[{rank}] Score: {hit.score:.3f}",
+        f"Source: {one_line(passage.path)}",
+        f"Chapter: {one_line(passage.chapter or ABSENT)}",
+        f"Section: {one_line(passage.section or ABSENT)}",
+        "---",
+        plain_lines(passage.text.strip("\n")),
+        "",
+        _SINGLE,
+        "",
+    ]
+
+
+def _chunk(rank: int, hit: Hit) -> dict[str, Any]:
+    passage = hit.passage
+    return {
+        "rank": rank,
+        "score": round(hit.score, 3),
+        "source_url": passage.path,
+        "chapter": passage.chapter,
+        "section": passage.section,
+        "title": passage.title,
+        "chunk_index": passage.position,
+        "chunk_id": passage.id,
+        "text": passage.text,
+    }

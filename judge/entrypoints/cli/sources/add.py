@@ -12,15 +12,14 @@ from judge.bootstrap.library import Library, open_library
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import detect_terminal, say
 from judge.entrypoints.cli.plain_text import one_line, wrapped
-from judge.entrypoints.cli.sources.checks import is_plain_http
-from judge.entrypoints.cli.sources.reports import require_domain
+from judge.entrypoints.cli.sources.show import require_domain
 from judge.errors import ConfigurationError
-from judge.judging.catalog_check import page_key
+from judge.judging.catalog_check import is_plain_http, page_key
 from judge.judging.domains import detect_domain
 from judge.judging.knowledge import Knowledge
 from judge.library.dispute import read_dispute
 from judge.library.pages.page_records import PageContent, PageRecord, SnippetRequest
-from judge.library.sources.add_source import format_source, with_source
+from judge.library.sources.edit import format_source, with_source
 from judge.library.sources.propose import propose_source
 from judge.library.sources.tables import SourceTable
 from judge.ports import Journal
@@ -28,7 +27,6 @@ from judge.settings import load_settings
 from judge.types.references import SourceSpec
 from judge.types.request_fields import bad_fields_of
 from judge.types.requests import DEFAULT_DOMAIN
-from judge.vocabulary.thesaurus import load_thesaurus
 
 
 async def add_source(journal: Journal, *, url: str, domain: str | None, is_sure: bool) -> int:
@@ -48,7 +46,7 @@ async def add_source(journal: Journal, *, url: str, domain: str | None, is_sure:
             f"Its publisher has withdrawn {url}, so that it must not be quoted. Look for the page "
             "that took its place."
         )
-    source = propose_source(url, record, content, known.catalog, load_thesaurus())
+    source = propose_source(url, record, content, known.catalog)
     name = domain or _detected(known, record, content)
     spec = next(spec for spec in known.catalog.domains if spec.name == name)
     _show(source, record, name, spec.file)

@@ -15,7 +15,7 @@ def sources() -> None:
 
 @sources.command("list")
 @text_or_json
-@runs("sources.reports.show_sources")
+@runs("sources.show.list_pages")
 def list_sources() -> None:
     """List the domains and their pages, most recently updated first.
 
@@ -41,7 +41,7 @@ def show() -> None:
 @_domain
 @_offline
 @text_or_json
-@runs("sources.reports.show_checks")
+@runs("sources.check.show_checks")
 def check() -> None:
     """Check the sources file and its pages, and show what would be quoted.
 
@@ -53,7 +53,7 @@ def check() -> None:
 
 
 @sources.command(epilog="Exit code 1 means that a page could not be fetched.")
-@runs("sources.reports.warm_cache")
+@runs("sources.check.warm_cache")
 def warm() -> None:
     """Fetch all pages into Redis, so that no request waits for one."""
 
@@ -66,7 +66,7 @@ def warm() -> None:
     "--fetch", "may_fetch", is_flag=True, help="Fetch the likely pages, as a dispute does."
 )
 @text_or_json
-@runs("sources.explanations.show_explanation")
+@runs("sources.explain.show_explanation")
 def explain() -> None:
     """Explain why a dispute gets its domain, help lines and pages.
 
@@ -93,7 +93,7 @@ def add() -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @_offline
 @text_or_json
-@runs("sources.evaluations.show_evaluation")
+@runs("sources.evaluate.show_evaluation")
 def try_file() -> None:
     """Measure detection on the labelled disputes in FILE.
 

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from judge.adapters.embedders import cohere, gemini
 from judge.adapters.embedders.batches import BACKOFF_S, MAX_WAIT_S, PASSAGES_ATTEMPTS
-from judge.adapters.models.gemini_client import GeminiClient
+from judge.adapters.models.gemini import GeminiClient
 from judge.errors import EmbedderUnavailable
 
 

@@ -2,11 +2,9 @@
 
 import json
 import time
-from collections.abc import Mapping
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.citations.marks import find_marks
@@ -16,7 +14,8 @@ from judge.types.replies import CheckedReply
 from tests.unit.judging.verdicts.bad_replies import ENTRIES, parent_of, references_of, reply_of
 from tests.unit.judging.verdicts.replies import REFERENCES, TEXTS, check, good_reply
 
-LIMIT_S = 0.05
+LIMIT_S = 0.25
+"""Many times what a check takes, for the first of a process and a busy machine."""
 
 
 def outcome_of(checked: ReplyCheck) -> str:
@@ -40,34 +39,26 @@ def assert_citations_are_valid(reply: CheckedReply, count: int) -> None:
         assert citation.quote is not None or not citation.contradicts
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["name"])
-def test_bad_reply_has_its_recorded_outcome_and_defects(entry: Mapping[str, Any]) -> None:
-    references = references_of(entry)
-    checked = check(reply_of(entry), references)
-    assert (outcome_of(checked), sorted({d.rule for d in checked.defects})) == (
-        entry["outcome"],
-        sorted(set(entry["rules"])),
-    ), [str(defect) for defect in checked.defects]
-    assert all(defect.is_hard == (entry["outcome"] == "hard") for defect in checked.defects)
-    if checked.reply is not None:
-        assert_citations_are_valid(checked.reply, len(references))
-        assert checked.reply.evidence == entry.get("evidence", checked.reply.evidence)
+def test_each_bad_reply_has_its_recorded_outcome_and_defects_quickly() -> None:
+    for entry in ENTRIES:
+        references = references_of(entry)
+        started = time.process_time()  # CPU time: other processes don't count
+        checked = check(reply_of(entry), references)
+        assert time.process_time() - started < LIMIT_S, entry["name"]
+        assert (outcome_of(checked), sorted({d.rule for d in checked.defects})) == (
+            entry["outcome"],
+            sorted(set(entry["rules"])),
+        ), (entry["name"], [str(defect) for defect in checked.defects])
+        assert all(defect.is_hard == (entry["outcome"] == "hard") for defect in checked.defects)
+        if checked.reply is not None:
+            assert_citations_are_valid(checked.reply, len(references))
+            assert checked.reply.evidence == entry.get("evidence", checked.reply.evidence)
+        assert_no_rejected_value_is_told(checked)
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["name"])
-def test_bad_reply_is_checked_within_50_ms(entry: Mapping[str, Any]) -> None:
-    reply, references = reply_of(entry), references_of(entry)
-    times = []
-    for _ in range(3):  # CPU time of the best round: other processes don't count
-        started = time.process_time()
-        check(reply, references)
-        times.append(time.process_time() - started)
-    assert min(times) < LIMIT_S
-
-
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["name"])
-def test_warning_does_not_repeat_the_rejected_value(entry: Mapping[str, Any]) -> None:
-    for defect in check(reply_of(entry), references_of(entry)).defects:
+def assert_no_rejected_value_is_told(checked: ReplyCheck) -> None:
+    """No warning repeats what a check rejected."""
+    for defect in checked.defects:
         assert str(defect) == f"{defect.field} ({defect.rule}): expected {defect.expected}"
         is_ours = defect.rule == "personas" or defect.value in {"null", "false"}
         if len(defect.value) > 3 and not is_ours:
@@ -87,7 +78,6 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(deadline=None)
 @given(st.lists(PIECES, max_size=25).map("".join), st.sampled_from([0, 2, 3]))
 def test_every_citation_is_in_range_or_the_reply_is_refused(summary: str, count: int) -> None:
     checked = check(good_reply(summary=summary), REFERENCES[:count])
@@ -108,7 +98,6 @@ PATHS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(deadline=None)
 @given(PATHS, JSON)
 def test_any_value_in_any_field_is_checked_without_an_error(path: str, value: Any) -> None:
     document = good_reply()
@@ -120,7 +109,6 @@ def test_any_value_in_any_field_is_checked_without_an_error(path: str, value: An
         assert len(checked.reply.personas) == 3
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=300).map(lambda raw: raw.decode("utf-8", "replace")) | st.text())
 def test_any_text_that_is_not_a_reply_is_a_hard_defect(text: str) -> None:
     checked = check(text, REFERENCES)
@@ -129,7 +117,6 @@ def test_any_text_that_is_not_a_reply_is_a_hard_defect(text: str) -> None:
     assert all(defect.is_hard and defect.rule and defect.expected for defect in checked.defects)
 
 
-@settings(deadline=None)
 @given(JSON, st.booleans())
 def test_any_json_that_is_not_a_reply_is_a_hard_defect(value: Any, is_ascii: bool) -> None:
     checked = check(json.dumps(value, ensure_ascii=is_ascii), REFERENCES)
@@ -138,7 +125,6 @@ def test_any_json_that_is_not_a_reply_is_a_hard_defect(value: Any, is_ascii: boo
     assert all(defect.is_hard and defect.rule and defect.expected for defect in checked.defects)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 3), st.lists(st.integers(-2, 5) | st.integers(), max_size=5))
 def test_citation_is_verified_exactly_if_a_named_sentence_exists(
     number: int, named: list[int]

@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judging.prompts import render_prompt
@@ -70,15 +69,6 @@ def test_texts_of_a_reply_are_kept_except_for_invisible_characters() -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [("therapist", "ANALYST", "Coach"), (" Therapist", "Analyst", "Coach")]
-)
-def test_persona_names_are_normalised(names: tuple[str, ...]) -> None:
-    checked = judged(personas=[persona(name) for name in names])
-    assert checked.reply is not None
-    assert [one.name for one in checked.reply.personas] == ["Therapist", "Analyst", "Coach"]
-
-
-@pytest.mark.parametrize(
     ("configured", "written"),
     [
         ("Devil's advocate", "Devil’s Advocate"),
@@ -92,22 +82,6 @@ def test_persona_name_may_be_written_in_other_characters(configured: str, writte
     checked = check_reply(reply, prompt)
     assert checked.reply is not None
     assert [one.name for one in checked.reply.personas] == [configured]
-
-
-@pytest.mark.parametrize(
-    "fenced",
-    [
-        "```json\n{}\n```",
-        "```\n{}```",
-        "\ufeff{}",
-        "\n  {}\n",
-        "```JSON\r\n{}\r\n```\n",
-        "```json {}```",
-        "```{}```",
-    ],
-)
-def test_code_fence_around_a_reply_is_removed(fenced: str) -> None:
-    assert check(fenced.replace("{}", json.dumps(good_reply()))).defects == ()
 
 
 @pytest.mark.parametrize(
@@ -126,10 +100,6 @@ def test_null_verdict_is_a_defect_only_if_verdicts_are_needed() -> None:
     assert check(document, needs_verdicts=False).defects == ()
 
 
-def test_unknown_fields_are_ignored() -> None:
-    assert judged(confidence=0.9, personas=personas(mood="bad")).defects == ()
-
-
 @pytest.mark.parametrize(
     "mark",
     ["[0]", "[-1]", "[3]", "[2024]", "[1, 3]", "[1-3]", "【9】", "[^1]", "⟦1⟧", "\\[1\\]", "{1}"],
@@ -145,46 +115,10 @@ def test_citation_of_a_missing_reference_is_a_hard_defect(mark: str, field: str)
     assert checked.defects[0].expected == "a number from 1 to 2, as [1]"
 
 
-@pytest.mark.parametrize("mark", ["[0]", "[9]", "⟦1⟧", "[see 2]", "<2>"])
-@pytest.mark.parametrize("field", ["paraphrase", "personas.1.key_points.2"])
-def test_invalid_citation_in_a_field_without_citations_is_a_hard_defect(
-    mark: str, field: str
-) -> None:
-    text = f"They must {mark}"
-    changes = (
-        {"paraphrase": text}
-        if field == "paraphrase"
-        else {"personas": personas(key_points=["one", "two", text])}
-    )
-    assert rules(judged(**changes)) == [("citation", field, True)]
-
-
-@pytest.mark.parametrize("field", ["paraphrase", "personas.1.key_points.2"])
-def test_valid_citation_in_a_field_without_citations_is_misplaced(field: str) -> None:
-    text = "They must [1]"
-    changes = (
-        {"paraphrase": text}
-        if field == "paraphrase"
-        else {"personas": personas(key_points=["one", "two", text])}
-    )
-    checked = judged(**changes)
-    assert rules(checked) == [("misplaced", field, False)]
-    assert checked.defects[0].expected == "no citation in this text"
-    assert checked.reply is not None
-    assert [citation.field for citation in checked.reply.citations] == ["summary"]
-
-
 def test_any_citation_without_references_is_a_hard_defect() -> None:
     checked = judged(())
     assert rules(checked) == [("citation", "summary", True)]
     assert checked.defects[0].expected == "no number in any bracket"
-
-
-def test_evidence_without_references_is_none() -> None:
-    checked = judged((), summary="Talk to them.", quotes=None)
-    assert checked.defects == ()
-    assert checked.reply is not None
-    assert checked.reply.evidence == "none"
 
 
 def test_text_over_its_limit_is_a_soft_defect() -> None:
@@ -197,30 +131,12 @@ def test_text_over_its_limit_is_a_soft_defect() -> None:
     ]
 
 
-def test_text_at_its_limit_has_no_defect() -> None:
-    assert judged(paraphrase="é" * 240).defects == ()
-
-
 def test_evidence_of_unhelpful_uncited_references_is_not_applicable() -> None:
     checked = judged(summary="Talk to them.", references_help=False, quotes=[])
     assert checked.defects == ()
     assert checked.reply is not None
     assert checked.reply.evidence == "not_applicable"
     assert checked.reply.citations == ()
-
-
-@pytest.mark.parametrize("field", ["summary", "personas.1.rationale"])
-def test_citing_references_called_unhelpful_is_a_soft_defect(field: str) -> None:
-    changes = {"summary": "It is theirs [1]."}
-    if field != "summary":
-        changes = {"summary": "Talk.", "personas": personas(rationale="It is theirs [1].")}
-    checked = judged(references_help=False, **changes)
-    (defect,) = checked.defects
-    assert (defect.rule, defect.field, defect.value) == ("unhelpful", "references_help", "false")
-    assert defect.expected == "true, or no citation at all"
-    assert not defect.is_hard
-    assert checked.reply is not None
-    assert checked.reply.evidence == ("grounded" if field == "summary" else "missing")
 
 
 def test_summary_without_citations_lacks_evidence() -> None:
@@ -254,13 +170,6 @@ def test_citation_without_an_existing_sentence_has_no_quote(sentences: tuple[int
     assert defect.expected == "at least one of the sentences 1 to 2 of reference 1"
 
 
-def test_one_existing_sentence_is_enough_for_a_quote() -> None:
-    checked = judged(quotes=pointing(7, 1))
-    assert checked.defects == ()
-    assert checked.reply is not None
-    assert checked.reply.citations[0].quote == RESPONSIBLE
-
-
 def test_each_citation_quotes_the_best_of_several_sentences() -> None:
     checked = judged(
         summary="Repairs to boilers are theirs [1]. Engineers check gas appliances yearly [1].",
@@ -282,11 +191,6 @@ def test_sentences_of_several_pointers_are_combined() -> None:
     )
     assert checked.reply is not None
     assert checked.reply.citations[0].quote == CHECKED_YEARLY
-
-
-def test_sentence_of_another_reference_does_not_count() -> None:
-    checked = judged(quotes=pointing(1, number=2))
-    assert rules(checked) == [("quote", "quotes[1]", False)]
 
 
 def test_pointer_to_an_uncited_reference_is_ignored() -> None:
@@ -324,43 +228,10 @@ def test_citation_without_a_named_sentence_does_not_contradict() -> None:
     assert not checked.reply.citations[0].contradicts
 
 
-def test_citation_without_brackets_is_a_soft_defect_in_citing_fields() -> None:
-    checked = judged(
-        summary="It is theirs [1]. So says the law (9).",
-        personas=personas(rationale="See ref. 9", key_points=["Pay (9).", "b", "c"]),
-    )
-    assert [(d.rule, d.field, d.value, d.is_hard) for d in checked.defects] == [
-        ("bare", "summary", "(9)", False),
-        ("bare", "personas.1.rationale", "ref. 9", False),
-    ]
-    assert checked.defects[0].expected == "a citation in square brackets, as [1]"
-
-
-@pytest.mark.parametrize("field", ["summary", "paraphrase", "rationale", "key_points"])
-def test_text_that_repeats_itself_is_a_soft_defect(field: str) -> None:
-    text = "You, you, you, Yes."
-    changes: dict[str, Any] = {field: text}
-    if field == "rationale":
-        changes = {"personas": personas(rationale=text)}
-    elif field == "key_points":
-        changes = {"personas": personas(key_points=["a", "b", text])}
-    elif field == "summary":
-        changes = {"summary": text + " [1]"}
-    checked = judged(**changes)
-    (defect,) = checked.defects
-    assert (defect.rule, defect.is_hard) == ("repetition", False)
-    assert defect.field.endswith(field if field != "key_points" else "key_points.2")
-    assert defect.expected == "a text that repeats nothing"
-
-
 def test_text_that_repeats_the_instructions_is_a_soft_defect() -> None:
     ours = "Many disputes are about manners or feelings, and then none may: false is a good answer"
     checked = judged(personas=personas(rationale=ours))
     assert rules(checked) == [("repetition", "personas.1.rationale", False)]
-
-
-def test_citation_with_an_invisible_character_is_found() -> None:
-    assert rules(judged(summary="So it is [1] [\u200b9]."))[0][0] == "citation"
 
 
 def test_hard_defects_hide_soft_ones_and_soft_ones_are_listed_together() -> None:
@@ -372,36 +243,11 @@ def test_hard_defects_hide_soft_ones_and_soft_ones_are_listed_together() -> None
     assert {rule for rule, _, _ in soft} == {"length", "bare", "uncited"}
 
 
-@pytest.mark.parametrize(
-    ("finish", "expected"),
-    [
-        ("truncated", "a complete reply; keep it shorter"),
-        ("empty", "a reply with text"),
-        ("recitation", "a reply in your own words"),
-        ("other", "a complete reply"),
-    ],
-)
-def test_unfinished_reply_is_a_hard_defect(finish: Any, expected: str) -> None:
-    checked = check(ModelReply(json.dumps(good_reply()), "m", finish=finish))
-    assert checked.reply is None
-    (defect,) = checked.defects
-    assert (defect.rule, defect.field, defect.value) == ("unfinished", "reply", finish)
-    assert (defect.expected, defect.is_hard) == (expected, True)
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
     max_leaves=8,
 )
-
-
-@given(st.dictionaries(st.sampled_from(sorted(good_reply())), JSON))
-def test_checked_reply_has_no_hard_defect_and_citations_in_range(changes: Any) -> None:
-    checked = check(good_reply(**changes))
-    assert (checked.reply is None) == any(defect.is_hard for defect in checked.defects)
-    if checked.reply is not None:
-        assert all(1 <= citation.number <= 2 for citation in checked.reply.citations)
 
 
 IN_RANGE = "a number from 1 to 2, as [1]"

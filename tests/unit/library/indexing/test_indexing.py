@@ -17,7 +17,7 @@ from judge.library.extract.document_reader import (
 )
 from judge.library.indexing.indexer import COMMIT_EVERY_S, DocumentIndexer
 from judge.library.indexing.plan import IndexingOptions, plan_indexing
-from judge.library.indexing.web_pages import fetch_page, is_url
+from judge.library.indexing.web_pages import fetch_page
 from judge.types.references import NotModified
 from judge.types.search import FileScan, FoundFile, PdfText
 from tests.fakes.clock import FakeClock
@@ -55,11 +55,6 @@ def test_new_file_is_read_with_its_collection_folder_and_id():
     assert (meta.path, meta.absolute_path) == ("docs/2024/q1/a.md", "/home/docs/2024/q1/a.md")
     assert meta.modified == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
     assert task.indexed is None
-
-
-def test_folder_option_is_a_prefix_of_id_and_folder():
-    (task,) = plan(file("x/a.md"), options=IndexingOptions("docs", folder="/top/")).tasks
-    assert (task.meta.document_id, task.meta.folder) == ("top/x/a.md", "top/x")
 
 
 def test_an_unchanged_file_is_not_even_opened():
@@ -185,15 +180,6 @@ async def test_a_touched_file_of_the_same_text_is_not_written_again():
     assert again.replaced == 1
 
 
-async def test_changed_file_replaces_its_document():
-    bench = Bench({"a.md": b"Words."})
-    await bench.add(file("a.md"))
-    bench.contents["a.md"] = b"Other words."
-    report = await bench.add(file("a.md", mtime_ns=9_000))
-    (document,) = bench.index.documents_by_key.values()
-    assert (report.replaced, document.passages[0].text) == (1, "Other words.")
-
-
 @pytest.mark.parametrize("content", [b"", b"x\0", b"\xef\xbb\xbf", "\r\n".encode("utf-16")])
 async def test_document_of_an_emptied_file_is_removed(content):
     bench = Bench({"a.md": b"Words."})
@@ -264,19 +250,10 @@ def test_title_and_chapter_come_from_the_text_or_the_place(content, name, title,
     assert (document.passages[0].title, document.passages[0].chapter) == (title, chapter)
 
 
-def test_given_title_wins_and_without_a_folder_there_is_no_chapter():
-    (passage,) = read_document(b"x", meta("a.txt", title="Mine"), read_pdf).passages
-    assert (passage.title, passage.chapter) == ("Mine", None)
-
-
 @pytest.mark.parametrize("name", ["", " ", "*", "a\nb", "x" * 101])
 def test_a_collection_needs_a_name(name):
     with pytest.raises(InvalidRequest, match="no name for a collection"):
         check_collection(name)
-
-
-def test_a_name_is_trimmed():
-    assert check_collection(" my docs ") == "my docs"
 
 
 PAGE = "https://example.org/terms"
@@ -321,11 +298,6 @@ async def test_unavailable_page_is_explained():
         await fetch_page(fetcher, PAGE, OPTIONS)
 
 
-def test_urls_are_distinguished_from_paths():
-    assert is_url("HTTPS://x.org")
-    assert not is_url("./http/readme.md")
-
-
 async def test_places_are_files_and_pages_and_all_are_counted():
     bench = Bench({"a.md": b"Words."})
     bench.fetcher.page(PAGE, "<p>Terms")
@@ -358,14 +330,15 @@ async def test_missing_files_are_removed_only_on_request():
     assert (report.replaced, report.removed, bench.ids()) == (1, 1, ["002.md"])
 
 
-async def test_replacing_removes_nothing_if_a_path_cannot_be_read():
+@pytest.mark.parametrize("option", ["replaces", "prunes"])
+async def test_nothing_is_removed_if_a_path_cannot_be_read(option):
     files = many(2)
     bench = Bench({f.relative: b"Words." for f in files})
     await bench.add(*files)
-    options = IndexingOptions("docs", replaces=True)
+    options = IndexingOptions("docs", **{option: True})
     report = await bench.add(files[0], places=("docs", "broken"), options=options)
-    assert (report.replaced, report.removed, len(bench.ids())) == (1, 0, 2)
-    assert [problem.path for problem in report.problems] == ["broken", "--replace"]
+    assert (report.removed, len(bench.ids())) == (0, 2)
+    assert [problem.path for problem in report.problems] == ["broken", f"--{option[:-1]}"]
 
 
 async def test_documents_in_memory_are_indexed_atomically():
@@ -397,14 +370,6 @@ async def test_many_pdfs_at_once_leave_threads_for_other_work():
         may_end.set()
     await asyncio.gather(*adding)
     assert bench.ids() == sorted(["a.md", *names])
-
-
-async def test_given_time_of_a_page_is_used():
-    bench = Bench({})
-    bench.fetcher.page(PAGE, "<p>x", last_modified="Wed, 01 Jan 2025 10:00:00 GMT")
-    moment = datetime(2020, 1, 1, tzinfo=UTC)
-    assert (await bench.indexer.add_page(PAGE, OPTIONS, modified=moment)).modified == moment
-    assert (await bench.indexer.add_page(PAGE, OPTIONS)).modified > moment
 
 
 async def test_documents_are_removed_by_id_and_unknown_ids_reported():

@@ -142,12 +142,6 @@ class TestRepeatedLookup:
         [old] = await retriever.store.look_up([asked])
         assert old.snippet.is_stale
 
-    async def test_unchanged_page_is_the_same_object(self, retriever):
-        asked = [SnippetRequest("tenancy", REPAIRS, SETTINGS)]
-        await retriever.retrieve(asked)
-        [first], [second] = [await retriever.store.look_up(asked) for _ in range(2)]
-        assert first is second
-
 
 class TestCold:
     async def test_fetched_pages_are_in_the_order_of_the_sources(self, world, retriever):

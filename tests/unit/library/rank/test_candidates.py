@@ -176,10 +176,10 @@ def test_lay_phrase_for_common_words_is_boosted_but_not_for_rare_words():
     common = [page(f"https://{n}.example/", "A shop", "The shop is open.") for n in range(150)]
     rare = page("https://sea.example/", "Harbour, mooring, pilot, tonnage and quay", "All of them.")
     index = compile_candidates([count_terms(one) for one in (rare, *common)], thesaurus)
-    assert index.entries[0][1] > 1.9 * index.idfs["shop"] * index.pages[1].stems["shop"]
+    assert index.gains[0][1] > 1.9 * index.idfs["shop"] * index.pages[1].stems["shop"]
     held = index.pages[0].stems
     said = [index.idfs[stem] * held[stem] for stem in thesaurus.entries[1].official]
-    assert index.entries[1][0] == pytest.approx(sum(said))
+    assert index.gains[1][0] == pytest.approx(sum(said))
 
 
 def test_topics_count_like_the_title():
@@ -262,11 +262,11 @@ def test_smaller_limit_gives_the_first_candidates_with_reasons_that_add_up(conte
         assert sum(reason.score for reason in one.reasons) == pytest.approx(one.score, abs=1e-4)
 
 
-def test_nearness_in_meaning_raises_only_its_own_page(index):
-    def scores(**nearness: float) -> dict[str, float]:
+def test_similarities_in_meaning_raises_only_its_own_page(index):
+    def scores(**similarities: float) -> dict[str, float]:
         dispute = read_dispute("The deposit was kept, and the rent went up.", "Is that fair?")
-        near = {f"https://example.org/{name}": value for name, value in nearness.items()}
-        found = rank_candidates(index, dispute, "default", nearness=near)
+        near = {f"https://example.org/{name}": value for name, value in similarities.items()}
+        found = rank_candidates(index, dispute, "default", similarities=near)
         return {one.page.url.rpartition("/")[2]: one.score for one in found}
 
     plain, near = scores(), scores(deposit=0.9)

@@ -20,7 +20,7 @@ from judge.library.scopes.scopes import (
     parse_scope,
     scope_text,
 )
-from judge.types.search import EVERYWHERE, Clause, Scope, mentioned
+from judge.types.search import EVERYWHERE, Clause, Scope
 
 NOW = datetime(2025, 3, 14, 15, 9, tzinfo=UTC)
 
@@ -74,15 +74,6 @@ def test_mention_becomes_a_clause(text, clause):
 @pytest.mark.parametrize("text", ["", "  ", "@*", "@collection:*", "@collection:a,*", "@folder:*"])
 def test_a_star_or_nothing_is_everywhere(text):
     assert clauses(text) == ()
-
-
-def test_several_mentions_are_combined_with_and():
-    scope = parse_scope("@folder:2024 @tag:published -@collection:drafts", NOW)
-    assert [(c.kind, c.is_excluded) for c in scope.clauses] == [
-        ("folder", False),
-        ("tag", False),
-        ("collection", True),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -196,12 +187,6 @@ def test_an_unknown_kind_names_the_valid_ones():
     assert caught.value.valid == KINDS == ("collection", "document", "folder", "tag", "modified")
 
 
-def test_a_bad_date_names_the_forms_that_are_understood():
-    with pytest.raises(BadScope) as caught:
-        parse_scope("@modified:soon", NOW)
-    assert "last-week" in caught.value.valid
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -264,33 +249,6 @@ def test_other_text_with_an_at_sign_is_query(query):
     assert extract_mentions(query, NOW) == (query, Scope())
 
 
-@pytest.mark.parametrize(
-    ("query", "has_mentions"),
-    [
-        ("x", False),
-        ("x (y)", False),
-        ("x @*", True),
-        ("x @collection:a", True),
-        ("x @collection:*", True),
-        ("x -@collection:a", True),
-        ("x @tag:a", True),
-        ("x (@tag:a OR @*)", True),
-    ],
-)
-def test_query_says_whether_it_has_a_scope(query, has_mentions):
-    assert extract_scope(query, NOW).has_mentions is has_mentions
-
-
-def test_joined_scopes_hold_all_their_clauses_once():
-    a, b = parse_scope("@tag:a", NOW), parse_scope("-@collection:c @tag:a", NOW)
-    assert all_of(a, b).clauses == (*a.clauses, b.clauses[0])
-
-
-def test_everywhere_is_formatted_as_empty():
-    assert format_scope(Scope()) == {}
-    assert scope_text(Scope()) == "@*"
-
-
 def test_scope_is_formatted_as_parsed():
     told = format_scope(parse_scope("@folder:2024/q1 -@tag:X @modified:2025-01-01..", NOW))
     assert told == {
@@ -301,12 +259,6 @@ def test_scope_is_formatted_as_parsed():
             {"kind": "modified", "after": day("2025-01-01"), "before": None, "excluded": False},
         ],
     }
-
-
-def test_a_folder_without_what_is_below_says_so():
-    scope = Scope((Clause("folder", ("a",), is_recursive=False),))
-    assert scope_text(scope) == '@folder:"a/."'
-    assert parse_scope(scope_text(scope), NOW) == scope
 
 
 def test_the_nearest_name_ignores_case_and_may_be_none():
@@ -368,49 +320,6 @@ def test_formatted_scope_parses_to_the_same_scope(scope):
     written = scope_text(scope)
     assert parse_scope(written, NOW) == scope
     assert extract_mentions(f"revenue {written}", NOW) == ("revenue", scope)
-
-
-@given(st.lists(CLAUSES, max_size=3).map(tuple), st.text('abc @-:"“”,?.', max_size=20))
-def test_query_cannot_remove_a_clause(made, text):
-    scope = Scope(made)
-    try:
-        _, more = extract_mentions(text, NOW)
-    except BadScope:
-        return
-    assert set(scope.clauses) <= set(all_of(scope, more).clauses)
-
-
-@given(st.text(max_size=80))
-def test_any_text_is_parsed_or_refused_with_a_message(text):
-    try:
-        rest, scope = extract_mentions(text, NOW)
-    except BadScope as error:
-        rest, scope = str(error), Scope()
-    assert rest or not text.strip() or scope.clauses or "*" in text
-    assert all(clause.kind in KINDS for clause in mentioned(scope))
-
-
-@given(st.text('@-* abctgfolder:,"“”.?()\\', max_size=40))
-def test_nothing_is_lost_from_a_query_without_mentions(text):
-    try:
-        rest, scope = extract_mentions(text, NOW)
-    except BadScope:
-        return
-    if not scope.clauses and "*" not in text:
-        assert rest == text
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["@folder:/", '@folder:"/."', '-@folder:"a/."', "@folder:a,b", '@tag:"/."', "@tag:A"],
-)
-def test_parsed_scope_is_formatted_as_it_was_written(text):
-    assert scope_text(parse_scope(text, NOW)) == text
-
-
-def test_suggestions_ignore_signs_and_brackets():
-    with pytest.raises(BadScope, match="did you mean @tag:"):
-        parse_scope("((-(tga:x", NOW)
 
 
 def test_a_scope_may_have_a_thousand_names_and_a_time_counts_as_one() -> None:

@@ -47,7 +47,7 @@ def test_viewer_sees_shared_and_own_collections_and_the_operator_all(collection,
 
 def view(viewer, *documents):
     index = FakeIndex(*(documents or SHELF))
-    return VisibleDocuments(index, index, FakeClock(), viewer)
+    return VisibleDocuments(index, index, viewer)
 
 
 async def test_the_catalogue_lists_what_is_visible():
@@ -87,24 +87,13 @@ async def test_index_without_visible_collections_looks_empty():
         await CitablePassageFinder(search, FakeClock()).find("boiler", "@*", 2)
 
 
-async def test_new_collection_is_invisible_until_its_owner_is_known():
-    index, clock = FakeIndex(*SHELF), FakeClock()
-    search = DocumentSearch(index, index, clock).seen_by(NOBODY)
+async def test_new_collection_is_seen_at_once_by_those_who_may():
+    index = FakeIndex(*SHELF)
+    search = DocumentSearch(index, index, FakeClock()).seen_by(NOBODY)
     assert (await search.search(SearchParameters("boiler"))).results.total == 2
     for name in ("carol:notes", "new"):
         index.documents_by_key[name, "x"] = document("a boiler", id="x", collection=name)
-    assert (await search.search(SearchParameters("boiler"))).results.total == 2
-    assert (await search.search(SearchParameters("boiler @collection:new"))).results.total == 1
-    clock.advance(1.1)
     assert (await search.search(SearchParameters("boiler"))).results.total == 3
-
-
-def test_the_operator_searches_without_a_filter_and_each_name_has_one_view():
-    index = FakeIndex()
-    search = DocumentSearch(index, index, FakeClock())
-    assert search.seen_by(OPERATOR) is search
-    assert search.seen_by(ALICE) is search.seen_by(Viewer("alice"))
-    assert search.seen_by(ALICE) is not search.seen_by(NOBODY)
 
 
 COLLECTIONS = ["manuals", "Leases", "alice:notes", "Alice:more", "bob:notes", "bob:more", ":none"]

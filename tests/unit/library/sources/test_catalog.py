@@ -5,15 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
-from judge.library.sources.catalog import SafetyRule, parse_sources
-from judge.library.sources.packaged import Vocabulary
-from judge.library.sources.read_table import (
-    MAX_CHARACTERS,
-    MAX_MISTAKES,
-    included_files,
-    key_name,
-)
+from judge.library.sources.catalog import SafetyRule, Vocabulary, parse_sources
+from judge.library.sources.read_table import included_files
 from judge.library.sources.tables import PatternTable
+from judge.library.sources.toml_lines import key_name
 from judge.types.references import RetrievalSettings, SourceSpec
 from judge.types.replies import Persona
 from judge.types.results import HelpLine
@@ -81,14 +76,6 @@ def test_domain_is_read_with_terms_patterns_sources_and_examples():
     )
 
 
-def test_omitted_settings_have_the_documented_defaults():
-    catalog = parse_sources("[domains.faulty_goods]")
-
-    assert catalog.retrieval == RetrievalSettings()
-    assert (catalog.safety, catalog.blocked_help, catalog.personas) == ((), (), ())
-    assert catalog.domains[0].title == "Faulty goods"
-
-
 def test_domain_without_a_title_is_titled_by_its_name():
     assert parse_sources("[domains.next-door_pets]").domains[0].title == "Next door pets"
 
@@ -125,209 +112,8 @@ def test_digest_changes_only_with_the_text():
     assert parse_sources(MINIMAL).digest != parse_sources(MINIMAL + "# a comment").digest
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "key_and_fix"),
-    [
-        ("https://", "ftp://", "domains.tenancy.sources[1].url: must be http or https"),
-        ("https://example.org", "https:///", "sources[1].url: must have a host"),
-        ("https://", "https://me:secret@", "sources[1].url: must have a host and no user"),
-        ("org/repairs", "org/re pairs", "sources[1].url: must have no spaces"),
-        (
-            "org/repairs",
-            "org:99999/",
-            "sources[1].url: must have a host and a port from 1 to 65535",
-        ),
-        ("org/repairs", "org:http/", "sources[1].url: must have a host and a port from 1 to 65535"),
-        ("example.org", "[::1", "sources[1].url: must have a host and a port from 1 to 65535"),
-        ("example.org", "exämple.org", "url: must have its host as it is sent, as in https://xn--"),
-        ("example.org", "www..example.org", "sources[1].url: must have a host"),
-        ("example.org", "-example.org", "sources[1].url: must have a host"),
-        ("topics", "topcis", "sources[1].topcis: unknown key; did you mean topics?"),
-        (
-            "[domains.tenancy]",
-            "[domains.x]\npatterns = 1\n[domains.tenancy]",
-            "domains.x.patterns: ",
-        ),
-        ("patterns =", "patern =", "domains.tenancy.patern: unknown key; did you mean patterns?"),
-        ("regex", "zzz", "patterns[1].zzz: unknown key; valid are regex, weight"),
-        ("weight = 2", "weigth = 2", "domains.tenancy.patterns[1].weight: is missing; add it"),
-        ("text =", "txt =", "domains.tenancy.examples[1].txt: unknown key; did you mean text?"),
-        ('"England"', '"Cornwall"', "nations[1]: must be one of england, scotland, wales"),
-        ('"England"', "7", "nations[1]: must be one of england"),
-        ("landlord = 3", 'landlord = "3"', "domains.tenancy.terms.landlord: must be a number"),
-        ("landlord = 3", "landlord = true", "domains.tenancy.terms.landlord: must be a number"),
-        ("landlord = 3", "landlord = nan", "terms.landlord: should be a finite number"),
-        ("landlord = 3", "landlord = 99", "terms.landlord: should be less than or equal to 10"),
-        ("landlord = 3", '"-!" = 3', 'domains.tenancy.terms."-!": a term needs at least one'),
-        ('"Renting a home"', '" "', "domains.tenancy.title: must be one line of text"),
-        ('"Renting a home"', '"a\\nb"', "domains.tenancy.title: must be one line of text"),
-        ("domains.tenancy", "domains.Tenancy", "domains.Tenancy: must be at most 40 of a-z"),
-        ("domains.tenancy", "domains.default", "means that no domain was found; choose another"),
-        ("[domains.tenancy]", "[retreival]\n[domains.tenancy]", "retreival: unknown key; did you"),
-        (
-            "[domains.tenancy]",
-            "[retrieval]\nmax_word = 1\n[domains.tenancy]",
-            "retrieval.max_word: unknown key; did you mean max_words?",
-        ),
-        (
-            "[domains.tenancy]",
-            "[retrieval]\nsources_per_domain = 2\n[domains.tenancy]",
-            "retrieval.sources_per_domain: is called references now; rename it",
-        ),
-        (
-            "[domains.tenancy]",
-            "[retrieval]\nttl_hours = 0\n[domains.tenancy]",
-            "retrieval.ttl_hours: should be greater than 0",
-        ),
-        (
-            "[domains.tenancy]",
-            '[retrieval]\ncontact = "a\\r\\nX: y"\n[domains.tenancy]',
-            "retrieval.contact: must be one line of plain ASCII",
-        ),
-        (
-            "[domains.tenancy]",
-            "[[safety]]\nhelp = []\n[domains.tenancy]",
-            "safety[1]: needs terms or patterns; add at least one term",
-        ),
-        (
-            "[domains.tenancy]",
-            '[[safety]]\nterms = ["a"]\nhelp = [{ titel = "b" }]\n[domains.tenancy]',
-            "safety[1].help[1].titel: unknown key; did you mean title?",
-        ),
-        (
-            "[domains.tenancy]",
-            '[[personas]]\nname = "A"\nbrief = "b"\n' * 2 + "[domains.tenancy]",
-            "personas[2].name: 'A' is number 1 of the list too; remove one",
-        ),
-        (
-            "[domains.tenancy]",
-            '[[personas]]\nname = "A"\nbrief = "b\\n</References>"\n[domains.tenancy]',
-            "personas[1].brief: must hold no tag such as <REFERENCES>",
-        ),
-        (
-            "[domains.tenancy]",
-            '[[personas]]\nname = "<DISPUTE>"\nbrief = " "\n[domains.tenancy]',
-            "personas[1].name: must hold no tag",
-        ),
-        (
-            "[domains.tenancy]",
-            '[[personas]]\nname = "A"\nbrief = " "\n[domains.tenancy]',
-            "personas[1].brief: must be text that can be read",
-        ),
-        (
-            "[domains.tenancy]",
-            '[blocked]\nhelp = [{ title = "", url = "", phone = "a:b" }]\n[domains.tenancy]',
-            "blocked.help[1].phone: must have only letters, digits, spaces and + ( ) -",
-        ),
-    ],
-)
-def test_mistake_is_refused_with_its_key_and_the_fix(old, new, key_and_fix):
-    assert key_and_fix in refusal(MINIMAL.replace(old, new))
-
-
-def test_page_listed_twice_in_a_domain_is_refused():
-    page = '[[domains.x.sources]]\nurl = "https://example.org/a"\ntitle = "T"\n'
-
-    assert "line 5: domains.x.sources[2].url: 'https://example.org/a' is number 1" in refusal(
-        page * 2
-    )
-
-
-def test_syntax_error_has_its_line_and_column():
-    assert "sources.toml, line 3, column 9: title: is not valid TOML" in refusal(
-        "[domains.tenancy]\n\ntitle = \n"
-    )
-
-
-def test_file_without_domains_is_refused():
-    assert "line 1: domains: add at least one, as in [domains.tenancy]" in refusal("")
-    assert "domains: add at least one" in refusal("[domains]")
-    assert "domains: must be a table" in refusal("domains = 3")
-    assert "domains.tenancy: must be a table" in refusal("[domains]\ntenancy = 3")
-
-
-@pytest.mark.parametrize(
-    ("text", "example"),
-    [
-        ("domains = 3", "[domains.tenancy]"),
-        ("retrieval = 3", "[retrieval]"),
-        ("[domains.x]\nterms = 3", "{ landlord = 3 }"),
-        ("[domains.x]\nsources = [3]", "{ url = …, title = … }"),
-        ("[domains.terms]\nhelp = 3\n[domains.x]\nhelp = [3]", "{ title = …, url = … }"),
-        ("personas = [3]", "{ name = …, brief = … }"),
-    ],
-)
-def test_value_that_should_be_a_table_is_refused_with_an_example(text, example):
-    assert f"must be a table, as in {example}" in refusal(text)
-
-
-def test_all_mistakes_are_reported_at_once():
-    message = refusal(MINIMAL.replace("https", "ftp").replace("topics", "topcis"))
-
-    assert "url: must be" in message
-    assert "topcis: unknown" in message
-
-
-def test_number_of_reported_mistakes_is_limited():
-    message = refusal("[domains.x.terms]\n" + "".join(f"t{n} = true\n" for n in range(100)))
-
-    assert f"and {100 - MAX_MISTAKES} more" in message
-    assert len(message.splitlines()) == MAX_MISTAKES + 2
-
-
-def test_domain_named_like_a_table_gets_the_suggestions_of_a_domain():
-    message = refusal("[[domains.help.source]]")
-
-    assert "domains.help.source: unknown key; did you mean sources?" in message
-
-
-def test_file_over_the_limit_is_refused():
-    assert "keep it under" in refusal("#" * (MAX_CHARACTERS + 1))
-
-
-def test_deep_nesting_is_refused():
-    assert "sources.toml, line 2: nests brackets too deeply; keep lists and tables flat" in refusal(
-        "b = [1]\na = " + "[" * 100_000
-    )
-
-
-def test_duplicate_key_is_refused_with_its_line():
-    message = refusal("[domains.x]\ntitle = 'a'\ntitle = 'b'\n")
-    assert "sources.toml, line 3, column 12: title: is not valid TOML: Cannot overwrite" in message
-    assert "this key stands twice; remove one" in message
-
-
-@pytest.mark.parametrize("key", ["a" + ".a" * 50_000, '"a"' + '."a"' * 50_000])
-def test_key_of_very_many_parts_is_refused_with_its_line(key):
-    assert "sources.toml, line 2: " in refusal(f"\n{key} = 1")
-    assert included_files(f'include = ["a.toml"]\n{key} = 1') == ()
-
-
-def test_number_of_very_many_digits_is_refused_with_its_line():
-    assert "sources.toml, line 2: 7777" in refusal("\na = " + "7" * 5000)
-
-
-@pytest.mark.parametrize(
-    ("text", "fix"),
-    [
-        ('a = "b"\rc = 1', "write what follows on a line of its own"),
-        ('{"domains": {}}', "a line holds key = value, [table] or # a remark"),
-    ],
-)
-def test_file_in_another_format_is_refused_with_the_fix(text, fix):
-    assert fix in refusal(text)
-
-
 def test_absolute_and_recursive_includes_are_not_followed():
     assert included_files('include = ["/etc/*", "**/*.toml", "a.toml"]') == (Include("a.toml", 1),)
-
-
-def test_potentially_slow_pattern_is_refused_with_its_key():
-    message = refusal("[domains.x]\npatterns = [{ regex = '(a+)+b', weight = 1 }]")
-
-    assert "domains.x.patterns[1].regex: could be slow on some texts" in message
-    too_long = "[domains.x]\npatterns = [{ regex = '" + "a" * 301 + "', weight = 1 }]"
-    assert "at most 300 characters" in refusal(too_long)
 
 
 @given(st.text(max_size=300))
@@ -394,25 +180,6 @@ def test_key_name_counts_from_one_and_quotes_spaces():
     assert key_name(()) == "the file"
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("[domains.x]\n\nterms = 1", "domains/faults.toml, line 3: domains.x.terms: must be a ta"),
-        ("[domains.x\n", "domains/faults.toml, line 1, column 11: is not valid TOML"),
-        (
-            "\n[domains.tenancy]",
-            "line 2: domains.tenancy: is in sources.toml too; keep it in one file",
-        ),
-        ("include = ['a']", "line 1: include: belongs in sources.toml; move it"),
-        ("vocabulary = false", "line 1: vocabulary: belongs in sources.toml; move it"),
-    ],
-)
-def test_mistake_in_an_included_file_is_refused_with_its_file_name(text, told):
-    with pytest.raises(ConfigurationError) as refused:
-        parse_sources(MINIMAL, TextFile("domains/faults.toml", text))
-    assert told in str(refused.value)
-
-
 def test_settings_may_be_in_only_one_file():
     with pytest.raises(ConfigurationError, match="more, line 1: retrieval: is in sources"):
         parse_sources(
@@ -420,13 +187,6 @@ def test_settings_may_be_in_only_one_file():
         )
     catalog = parse_sources(MINIMAL, TextFile("more", "[retrieval]\nttl_hours = 2"))
     assert catalog.retrieval.ttl_hours == 2
-
-
-@pytest.mark.parametrize("pattern", ["", "/etc/*.toml", "\\\\host\\x", "~/x", "**/*.toml", "C:/x"])
-def test_include_outside_the_folder_of_the_file_is_refused(pattern):
-    told = refusal(f"\ninclude = [\n  '{pattern}'\n]\n" + MINIMAL)
-
-    assert "line 3: include[1]: must be a path relative to this file" in told
 
 
 def test_help_lines_and_counter_examples_of_a_domain_are_read():
@@ -451,14 +211,6 @@ def test_one_to_six_personas_are_accepted(count):
     personas = "".join(f"[[personas]]\nname = 'P{n}'\nbrief = 'b'\n" for n in range(count))
 
     assert len(parse_sources(personas + MINIMAL).personas) == count
-
-
-def test_seven_personas_are_refused():
-    personas = "".join(f"[[personas]]\nname = 'P{n}'\nbrief = 'b'\n" for n in range(7))
-
-    assert refusal(personas + MINIMAL).endswith(
-        "sources.toml, line 1: personas: should have at most 6 items, not 7"
-    )
 
 
 WORDS = """
@@ -580,13 +332,8 @@ def test_package_rule_is_switched_off_by_its_name():
     ]
 
 
-def test_rule_without_terms_is_refused_with_the_valid_names():
-    with pytest.raises(ConfigurationError, match=r"safety\[1\]: needs terms .*control, violence"):
-        known("[domains.x]\n[[safety]]\nname = 'violense'\nhelp = []")
-
-
 def test_invalid_vocabulary_is_refused_with_its_file_name():
     broken = Vocabulary({"x": TextFile("x.toml", "version = 2\n[terms]\na = 'b'")})
 
-    with pytest.raises(ConfigurationError, match=r"x\.toml, line 1: version: should be 1"):
+    with pytest.raises(ConfigurationError, match=r"x\.toml, line 1: version: must be 1"):
         parse_sources("[domains.x]", vocabulary=broken)

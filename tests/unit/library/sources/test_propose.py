@@ -9,16 +9,7 @@ from judge.library.pages.page_records import PageContent, PageRecord
 from judge.library.sources.catalog import parse_sources
 from judge.library.sources.propose import propose_source
 from judge.types.references import SourceSpec, Validators
-from judge.vocabulary.thesaurus import parse_thesaurus
 
-THESAURUS = parse_thesaurus("""
-[storytelling]
-ignore = "always"
-[subjects.home]
-"kick * out, throw me onto the street" = "eviction"
-"the thing in the cupboard" = "immersion boiler"
-"turn * off" = "disconnection"
-""")
 CATALOG = parse_sources(
     "[domains.tenancy]\nterms = { landlord = 3 }\n"
     + "".join(
@@ -42,7 +33,7 @@ def propose(
         "So it is.", datetime(2026, 1, 15, tzinfo=UTC), "", Validators(), nations=nations
     )
     passages = tuple(PagePassage(heading, text) for text in texts)
-    return propose_source(url, record, PageContent(title, passages), CATALOG, THESAURUS)
+    return propose_source(url, record, PageContent(title, passages), CATALOG)
 
 
 def test_title_ends_with_the_publisher_in_most_titles_of_the_site():
@@ -67,7 +58,7 @@ def test_title_has_at_most_two_hundred_characters():
 
 
 def test_topics_are_the_most_frequent_words_without_common_short_or_title_words():
-    texts = ["locks locksmith tenants always rug keys 2024"] * 3 + ["tenants barely", "barely"]
+    texts = ["locks locksmith tenants rug keys 2024"] * 3 + ["tenants barely", "barely"]
     assert propose(texts=texts).topics == ("tenants", "locks", "locksmith")
 
 
@@ -79,16 +70,6 @@ def test_word_of_a_heading_counts_three_times():
 
 def test_first_three_words_are_topics_of_a_short_page():
     assert propose(texts=["alpha bravo charlie delta"]).topics == ("alpha", "bravo", "charlie")
-
-
-def test_lay_phrases_without_gaps_are_the_first_topics():
-    found = propose(title="Eviction", texts=["tenants"] * 3)
-    assert found.topics == ("throw me onto the street", "tenants")
-    assert propose(title="Disconnection", texts=["tenants"] * 3).topics == ("tenants",)
-    assert propose(texts=["boiler"] * 3, title="A boiler").topics == ()
-    assert propose(texts=["x"], heading="Immersion boilers").topics[0] == (
-        "the thing in the cupboard"
-    )
 
 
 def test_at_most_eight_topics_are_proposed():

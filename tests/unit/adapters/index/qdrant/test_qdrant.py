@@ -3,7 +3,6 @@ import sys
 
 import pytest
 from qdrant_client import AsyncQdrantClient, models
-from qdrant_client.http.exceptions import ResponseHandlingException
 
 from judge.adapters.index.qdrant.factory import open_qdrant
 from judge.adapters.index.qdrant.index import COLLECTION, QdrantIndex
@@ -64,14 +63,9 @@ async def test_failing_embedder_stops_writing_before_anything_is_changed(client)
     assert (await index_of(client, None).around("default/d:0"))[0].text == "old"
 
 
-async def test_nothing_to_write_makes_no_collection(client):
-    await add(client, None)
-
-    assert not await client.collection_exists(COLLECTION)
-
-
-async def test_partly_written_document_is_not_listed(client):
-    """The first upsert of passages is interrupted, as by a kill."""
+async def test_partly_written_document_is_not_listed(client, monkeypatch):
+    """The last upsert of passages is interrupted, as by a kill."""
+    monkeypatch.setattr("judge.adapters.index.qdrant.writer.BATCH", 1)
     broken = _BrokenUpserts(client, whole=1)
 
     with pytest.raises(ConnectionError):
@@ -147,33 +141,6 @@ async def test_unreachable_server_is_named(ask, unused_tcp_port):
             await ask(qdrant.index)
 
 
-async def test_unreachable_server_stops_writing(unused_tcp_port):
-    url = f"http://127.0.0.1:{unused_tcp_port}"
-    async with opened(url) as qdrant, qdrant.store.writing() as writer:
-        with pytest.raises(IndexUnavailable):
-            await writer.replace(HARBOUR)
-        with pytest.raises(IndexUnavailable):
-            await writer.remove("a", ["b"])
-
-
-async def test_failure_while_counting_is_reported(client):
-    await add(client, None, *HARBOUR)
-
-    with pytest.raises(IndexUnavailable, match="memory: out of order"):
-        await find(index_of(_FailingCounts(client), None), "vessel")
-
-
-class _FailingCounts:
-    def __init__(self, client):
-        self._client = client
-
-    def __getattr__(self, name):
-        return getattr(self._client, name)
-
-    async def count(self, *args):
-        raise ResponseHandlingException(OSError("out of order"))
-
-
 async def test_missing_package_is_a_configuration_error(monkeypatch):
     monkeypatch.delitem(sys.modules, "judge.adapters.index.qdrant.index", raising=False)
     monkeypatch.setitem(sys.modules, "qdrant_client", None)
@@ -188,13 +155,6 @@ async def test_invalid_url_is_a_configuration_error():
         async with opened("http://user:secret@127.0.0.1:port"):
             pass
     assert "secret" not in str(caught.value)
-
-
-async def test_invalid_proxy_is_a_configuration_error(monkeypatch):
-    monkeypatch.setenv("all_proxy", "socks5://localhost:1")
-    with pytest.raises(ConfigurationError, match="the proxy variables"):
-        async with opened("http://qdrant.example:6333"):
-            pass
 
 
 def opened(url):

@@ -42,28 +42,6 @@ async def test_repeated_query_word_counts_more(ranked):
     assert (await ranked("flood storm storm", *documents))[0] == "storm"
 
 
-async def test_weight_of_a_repeated_query_word_saturates(ranked):
-    documents = (
-        document("the flood was there", id="one"),
-        document("storm, wind, hail, snow", id="four"),
-    )
-    question = f"{'flood or ' * 8} storm or wind or hail or snow"
-
-    assert (await ranked(question, *documents))[0] == "four"
-
-
-async def test_rare_word_decides_a_long_query_and_each_word_counts_in_a_short_one(ranked):
-    common = "heat noise engine drag", "speed metal wind"
-    documents = (
-        *[document(common[n % 2], id=f"common{n}") for n in range(40)],
-        document("flutter here it was seen", id="rare"),
-    )
-    short = "flutter and heat or noise or engine or drag"
-
-    assert (await ranked(short, *documents))[0].startswith("common")
-    assert (await ranked(f"{short} or speed or metal or wind", *documents))[0] == "rare"
-
-
 async def test_phrase_within_a_sentence_ranks_first_and_hides_nothing(ranked):
     found = await ranked(
         'he said "revenue data" and left',
@@ -84,18 +62,6 @@ async def test_adjacent_words_rank_above_distant_ones(ranked):
     )
 
     assert found == ["beside", "apart"]
-
-
-async def test_common_word_gets_no_extra_weight_for_being_rare_in_headings(ranked):
-    common = [document(f"print the list {n}", id=f"list{n}", title="Else") for n in range(40)]
-    found = await ranked(
-        "list of sockets",
-        *common,
-        document("of nothing", id="titled", title="List"),
-        document("the open sockets", id="sockets", title="Else"),
-    )
-
-    assert found[0] == "sockets"
 
 
 async def test_pages_of_hits_join_at_the_reranking_limit(ranked):

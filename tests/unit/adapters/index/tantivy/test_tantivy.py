@@ -1,7 +1,6 @@
 """What is specific to Tantivy: its folder, its lock, and several processes."""
 
 import asyncio
-import shutil
 import signal
 import subprocess
 import sys
@@ -45,16 +44,6 @@ def other_process(task, folder):
             yield process
         finally:
             process.kill()
-
-
-async def test_open_reader_sees_each_commit_at_once(tmp_path):
-    index = TantivyIndex(tmp_path)
-    assert await ids(index) == []
-
-    await add(tmp_path, document("robot", id="one"))
-    assert await ids(index) == ["one"]
-    await add(tmp_path, document("robot", id="two"))
-    assert await ids(index) == ["one", "two"]
 
 
 async def test_reader_sees_the_commits_of_another_process(tmp_path):
@@ -150,30 +139,6 @@ async def test_writers_in_one_process_queue_for_the_lock(tmp_path):
     assert await ids(TantivyIndex(tmp_path)) == names
 
 
-async def test_lock_is_held_even_if_its_owner_cannot_be_written(tmp_path):
-    (tmp_path / "index.lock").symlink_to("/dev/full")
-
-    await add(tmp_path, document("robot", id="one"))
-
-    assert await ids(TantivyIndex(tmp_path)) == ["one"]
-
-
-async def test_lock_is_free_after_a_failure_in_the_block(tmp_path):
-    with pytest.raises(KeyError):
-        async with store_of(tmp_path).writing():
-            raise KeyError
-
-    await add(tmp_path, document("robot", id="one"))
-
-
-async def test_reader_needs_no_lock(tmp_path):
-    await add(tmp_path, document("robot", id="one"))
-    with other_process("hold", tmp_path) as process:
-        await asyncio.to_thread(process.stdout.readline)
-
-        assert await ids(TantivyIndex(tmp_path)) == ["one"]
-
-
 async def test_index_of_another_version_says_how_to_rebuild(tmp_path):
     (tmp_path / "index-v0").mkdir()
     index = TantivyIndex(tmp_path)
@@ -205,19 +170,6 @@ async def test_broken_index_is_unavailable_not_empty(tmp_path):
         await add(tmp_path, document("robot", id="two"))
 
 
-@pytest.mark.parametrize(
-    ("asked", "waits"), [("robot", False), ("robot " * 9, True), ("机器人" * 40, True)]
-)
-async def test_only_a_long_query_leaves_the_event_loop(tmp_path, asked, waits):
-    await add(tmp_path, document("robot", id="one"))
-    searching = asyncio.create_task(ids(TantivyIndex(tmp_path), asked))
-
-    await asyncio.sleep(0)
-
-    assert searching.done() is not waits
-    await searching
-
-
 async def test_files_left_by_a_full_disk_are_removed_before_writing(tmp_path):
     await add(tmp_path, document("robot", id="kept"))
     with other_process("fill", tmp_path) as process:
@@ -231,40 +183,6 @@ async def test_files_left_by_a_full_disk_are_removed_before_writing(tmp_path):
 
     assert len(left) > len(set(index_folder(tmp_path).iterdir()))
     assert await ids(TantivyIndex(tmp_path)) == ["kept"]
-
-
-async def test_folder_that_cannot_be_made_is_unavailable(tmp_path):
-    (tmp_path / "file").write_text("")
-
-    with pytest.raises(IndexUnavailable, match="cannot be written"):
-        await add(tmp_path / "file", document("robot"))
-
-
-async def test_index_that_was_deleted_is_empty_and_can_be_made_again(tmp_path):
-    await add(tmp_path, document("robot", id="one"))
-    index = TantivyIndex(tmp_path)
-    assert await ids(index) == ["one"]
-
-    shutil.rmtree(index_folder(tmp_path))
-
-    assert await ids(index) == []
-    await add(tmp_path, document("robot", id="two"))
-    assert await ids(index) == ["two"]
-
-
-async def test_index_that_was_put_back_is_read_as_it_is_now(tmp_path):
-    folder, index = index_folder(tmp_path), TantivyIndex(tmp_path)
-    even, odd = ([f"d{n:02}" for n in range(first, 40, 2)] for first in (0, 1))
-    await add(tmp_path, *(document("robot", id=name) for name in (*even, *odd)))
-    shutil.copytree(folder, tmp_path / "backup")
-
-    for removed, left in ((even, odd), (odd, even)):
-        async with store_of(tmp_path).writing() as writer:
-            await writer.remove("default", removed)
-            await writer.commit()
-        assert await ids(index) == left
-        shutil.rmtree(folder)
-        shutil.copytree(tmp_path / "backup", folder)
 
 
 async def test_replacing_in_one_commit_counts_each_document_once(tmp_path):

@@ -68,9 +68,9 @@ class Library:
     async def ids(self, text, *clauses):
         return sorted(hit.passage.document_id for hit in (await self.find(text, *clauses)).hits)
 
-    async def complete(self, should_stop=lambda: False):
+    async def complete(self):
         told = []
-        await self.vectors.complete(told.append, should_stop)
+        await self.vectors.complete(told.append)
         return sum(told)
 
     def embedded(self):
@@ -117,15 +117,6 @@ async def test_text_is_found_while_the_embedder_fails_and_by_meaning_later(shelf
     assert (await shelf.vectors.missing(), len(await shelf.ids("vessel"))) == (0, 5)
 
 
-async def test_completion_can_be_interrupted_and_resumed(shelf):
-    await shelf.add(*MANY, embeds=False)
-    answers = iter([False, True])
-
-    assert await shelf.complete(lambda: next(answers)) == BATCH_TEXTS
-    assert await shelf.vectors.missing() == 3
-    assert await Library(shelf.folder).complete() == 3
-
-
 async def test_failure_during_completion_keeps_computed_vectors(shelf):
     await shelf.add(*MANY, embeds=False)
 
@@ -133,9 +124,10 @@ async def test_failure_during_completion_keeps_computed_vectors(shelf):
         shelf.embedder.is_down = True
 
     with pytest.raises(EmbedderUnavailable):
-        await shelf.vectors.complete(go_down, lambda: False)
+        await shelf.vectors.complete(go_down)
 
     assert await shelf.vectors.missing() == 3
+    assert await Library(shelf.folder).complete() == 3
 
 
 async def test_empty_index_lacks_no_vectors(shelf):

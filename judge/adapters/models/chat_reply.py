@@ -1,0 +1,194 @@
+"""The reply of a server of chat completions, as received so far; no I/O.
+
+Servers leave all kinds of things around the JSON that was asked for: what the model thought aloud,
+in tags of many names or in a field of its own, stop tokens, halves of characters.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from judge.adapters.models.failure import is_incomplete_json, is_runaway
+from judge.errors import ContentBlocked
+from judge.types.replies import FinishReason, ModelReply, Usage
+
+FINISHES: Final[Mapping[str, FinishReason]] = {
+    "length": "truncated",
+    **dict.fromkeys(("stop", "eos_token", "eos", "end", "end_turn"), "stop"),
+}
+"""Not all servers send `stop`: older ones of Hugging Face send `eos_token`, others `end`."""
+
+CONTENT_FILTER: Final = "content_filter"
+
+DONE: Final = "[DONE]"
+"""The last event of a stream."""
+
+_NAMES: Final = "think|thinking|thought|thoughts|reasoning|reflection"
+_THINKING: Final = re.compile(rf"<(?:{_NAMES})>|\[THINK\]|<\|channel\|>", re.IGNORECASE)
+_ANSWER: Final = re.compile(
+    rf"</(?:{_NAMES})>|\[/THINK\]|<\|channel\|>\s*final[^{{]*?<\|message\|>", re.IGNORECASE
+)
+"""After which the reply comes; templates that open the thinking in the prompt leave only this."""
+
+_LONGEST_TAG: Final = 60
+"""Characters of the longest of these, which may come in several events."""
+
+_STOP_TOKENS: Final = re.compile(r"(?:\s|<\|\w+\|>|</s>|<end_of_turn>)+\Z")
+
+_BEGINS: Final = re.compile(r"\s*(?:\{|```)")
+"""How the JSON begins, which may stand in a fence of code."""
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(slots=True)
+class ChatDraft:
+    """A reply as received so far; without streaming it comes as one part."""
+
+    is_ended: bool = False
+    error: Any = None
+    """The error of a server that failed in the middle of a stream."""
+    finish: str = ""
+    text: str = ""
+    """The reply without what stands around it; it only grows."""
+    repairs: set[str] = field(default_factory=set)
+    """What had to be taken off or found elsewhere: `thinking`, `reasoning`, `stop-token`."""
+    _raw: str = ""
+    _begin: int = 0
+    """Where the reply begins in `_raw`, as far as is known."""
+    _is_begun: bool = False
+    _searched: int = 0
+    """How far tags were looked for."""
+    _reasoning: str = ""
+    _refusal: str = ""
+    _version: str | None = None
+    _usage: Usage = field(default_factory=Usage)
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the stream ended before the reply was complete."""
+        return not self.is_ended and is_incomplete_json(self.text)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the reply has all that it needs, whatever still comes."""
+        return self.is_ended and (self.finish == "length" or not is_incomplete_json(self.text))
+
+    def add(self, data: str) -> bool:
+        """Add an event or a whole body; returns whether the text grew. Raises ValueError."""
+        if data == DONE:
+            self.is_ended = True
+            return False
+        completion = json.loads(data)
+        if not isinstance(completion, dict):
+            raise ValueError("no completion")  # noqa: TRY004 - of a body, not of a program
+        self.error = completion.get("error")
+        self._version = _string(completion.get("model")) or self._version
+        if isinstance(completion.get("usage"), dict):
+            self._usage = _usage(completion["usage"])
+        choices = completion.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        return self._add_choice(choice) if isinstance(choice, dict) else False
+
+    def _add_choice(self, choice: Mapping[str, Any]) -> bool:
+        delta, message = choice.get("delta"), choice.get("message")
+        if isinstance(delta, dict):
+            self._append(delta)
+        if isinstance(message, dict) and not self._raw:  # else the last event repeats the whole
+            self._append(message)
+        self.finish = _string(choice.get("finish_reason")).lower() or self.finish
+        self.is_ended = bool(self.finish)
+        before = self.text
+        self.text = self._without_thinking()
+        if is_runaway(self.text):
+            self.finish, self.is_ended = "length", True
+        return self.text != before
+
+    def _append(self, message: Mapping[str, Any]) -> None:
+        content = message.get("content")
+        if isinstance(content, list):  # in parts, of which some are thinking
+            parts = [part for part in content if isinstance(part, dict)]
+            content = "".join(_string(p.get("text")) for p in parts if p.get("type") == "text")
+        self._raw += _string(content)
+        told = message.get("reasoning_content") or message.get("reasoning")
+        self._reasoning += _string(told)
+        self._refusal += _string(message.get("refusal"))
+
+    def _without_thinking(self) -> str:
+        """The reply in what came so far; empty until it has begun."""
+        if not self._is_begun:
+            self._find_begin()
+        if not self._is_begun:
+            return ""
+        text = _without_stop_tokens(self._raw[self._begin :].lstrip())
+        return _joined(text) if _SURROGATE.search(text) else text
+
+    def _find_begin(self) -> None:
+        self._is_begun = _BEGINS.match(self._raw, self._begin) is not None
+        if self._is_begun:
+            return
+        start = max(self._begin, self._searched - _LONGEST_TAG)
+        for tag in _ANSWER.finditer(self._raw, start):
+            self._begin = tag.end()
+            self.repairs.add("thinking")
+        self._searched = len(self._raw)
+        self._is_begun = _BEGINS.match(self._raw, self._begin) is not None
+
+    def reply(self, model: str) -> ModelReply:
+        """The finished reply; raises ContentBlocked."""
+        if self._refusal or self.finish == CONTENT_FILTER:
+            reason = "REFUSAL" if self._refusal else "CONTENT_FILTER"
+            raise ContentBlocked(reason, tokens=self._usage.total)
+        text = self._final_text()
+        finish = FINISHES.get(self.finish or "stop", "other")
+        if finish == "stop" and not text.strip():
+            finish = "empty"
+        return ModelReply(text, model, finish, self._usage, self._version)
+
+    def _final_text(self) -> str:
+        """The text, or where that is no JSON, what a later tag or the reasoning field has."""
+        if self.text != self._raw[self._begin :].strip() and self._is_begun:
+            self.repairs.add("stop-token")
+        if self.text and not is_incomplete_json(self.text):
+            return self.text
+        *_, last = [0, *(tag.end() for tag in _ANSWER.finditer(self._raw))]
+        for source, repair in ((self._raw[last:], "thinking"), (self._reasoning, "reasoning")):
+            begin = source.find("{")
+            found = _without_stop_tokens(source[begin:]) if begin >= 0 else ""
+            if found and not is_incomplete_json(found):
+                self.repairs.add(repair)
+                return _joined(found)
+        is_thinking = _THINKING.match(self._raw[self._begin :].lstrip()) is not None
+        return self.text or ("" if is_thinking else _joined(self._raw[self._begin :].strip()))
+
+
+def _without_stop_tokens(text: str) -> str:
+    return text[:-_LONGEST_TAG] + _STOP_TOKENS.sub("", text[-_LONGEST_TAG:])
+
+
+def _joined(text: str) -> str:
+    """*text* with the halves of characters put together; a half that is alone becomes U+FFFD.
+
+    Servers that count in UTF-16 cut between them; the first half at the end may still be joined.
+    """
+    if text and "\ud800" <= text[-1] <= "\udbff":
+        text = text[:-1]
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _usage(told: Mapping[str, Any]) -> Usage:
+    """As we count: thinking tokens besides output tokens, not among them."""
+    details = told.get("completion_tokens_details")
+    thinking = _count(details.get("reasoning_tokens")) if isinstance(details, dict) else 0
+    output = _count(told.get("completion_tokens"))
+    return Usage.reported(_count(told.get("prompt_tokens")), output - thinking, thinking)
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

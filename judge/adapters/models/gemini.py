@@ -1,0 +1,345 @@
+"""Gemini, through google-genai's public client, with or without streaming.
+
+The SDK takes a second to import, so it is loaded on a thread at first use. `RemoteModel` adds
+deadline and retries. Facts about the service: https://ai.google.dev/gemini-api/docs.
+"""
+
+import asyncio
+import re
+import time
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from judge.adapters.models.failure import (
+    ModelFailure,
+    google_failure,
+    is_incomplete_json,
+    is_runaway,
+)
+from judge.adapters.models.remote import END_S
+from judge.errors import ContentBlocked
+from judge.ports import Journal, OnText, ignore_text
+from judge.types.replies import FinishReason, ModelReply, Prompt, Thinking, Usage
+
+if TYPE_CHECKING:
+    from google.genai import Client
+    from google.genai.types import GenerateContentResponse
+    from httpx2 import AsyncClient
+
+MAX_OUTPUT_TOKENS: Final = 32_768
+"""A reply at its limits is about 1,500 tokens, but thinking is counted here too; room that is not
+used costs nothing. The service's own ceiling is 65,536, which doubling reaches."""
+
+NO_STREAM: Final = frozenset(
+    {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}
+)
+"""What a proxy without streaming answers: a plain call is made instead."""
+
+BLOCKING: Final = frozenset(
+    {"SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "ESCALATION", "MODEL_ARMOR"}
+)
+"""Finish reasons of a safety filter, after which the model is not asked again."""
+
+FINISHES: Final[Mapping[str, FinishReason]] = {
+    "": "stop",  # some proxies leave it out; the checks notice a truncated text
+    "FINISH_REASON_UNSPECIFIED": "stop",
+    "STOP": "stop",
+    "MAX_TOKENS": "truncated",
+    "CONTINUATION": "truncated",
+    "RECITATION": "recitation",
+}
+
+BUDGETS: Final[Mapping[Thinking, int]] = {
+    "off": 0,
+    "minimal": 512,
+    "low": 1024,
+    "medium": 8192,
+    "high": 24_576,
+}
+"""Tokens for models before Gemini 3, which know no levels."""
+
+ACCOUNT_LIMITED: Final = "PUP_LIMITED_DISABLED"
+
+
+class GeminiClient:
+    """Opens the SDK's client at first use; it sets no time-outs: callers do.
+
+    It talks to Google's REST service, or to *base_url*.
+    """
+
+    def __init__(self, api_key: str, base_url: str | None = None) -> None:
+        self._api_key = api_key
+        self._base_url = base_url
+        self._opening: asyncio.Task[tuple[Client, AsyncClient]] | None = None
+
+    async def open(self) -> "Client":
+        """The one client; a caller that is cancelled does not stop the opening.
+
+        Raises whatever keeps the SDK from starting, such as certificates or a broken install; the
+        next call tries again.
+        """
+        if self._opening is None or (self._opening.done() and self._opening.exception()):
+            self._opening = asyncio.create_task(asyncio.to_thread(self._open))
+        return (await asyncio.shield(self._opening))[0]
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        if self._opening is None:
+            return
+        opening, self._opening = self._opening, None
+        with suppress(Exception):
+            client, http = await opening
+            await http.aclose()
+            client.close()
+
+    def _open(self) -> "tuple[Client, AsyncClient]":
+        genai, httpx2 = import_module("google.genai"), import_module("httpx2")
+        # Each new finish reason would be a line on stderr; we read those that we know.
+        warnings.filterwarnings("ignore", message=".* is not a valid ")
+        # Our own, so that no redirect takes the key with it, and whatever else is installed.
+        http = httpx2.AsyncClient(
+            timeout=None, follow_redirects=False, limits=httpx2.Limits(max_connections=None)
+        )
+        client = genai.Client(
+            api_key=self._api_key,
+            enterprise=False,
+            http_options=genai.types.HttpOptions(
+                base_url=self._base_url,
+                api_version="v1beta",
+                retry_options=genai.types.HttpRetryOptions(attempts=1),  # RemoteModel retries
+                httpx_async_client=http,
+            ),
+        )
+        return client, http
+
+
+class GeminiService:
+    """A ModelService over *client*, which the caller closes.
+
+    *reply_schema* is the JSON schema of the reply. It must set no bounds, since the service answers
+    bounds with status 400.
+    """
+
+    def __init__(
+        self,
+        client: GeminiClient,
+        journal: Journal,
+        *,
+        model: str,
+        reply_schema: Mapping[str, object],
+        thinking: Thinking,
+    ) -> None:
+        self.name = model
+        self._client = client
+        self._journal = journal
+        self._reply_schema = reply_schema
+        self._thinking = thinking_config(model, thinking)
+
+    async def ask(
+        self, prompt: Prompt, *, doubles_limit: bool, on_text: OnText
+    ) -> ModelReply | ModelFailure:
+        """See `ModelService.ask`; streams when there is an *on_text*."""
+        client = await self._open()
+        if isinstance(client, ModelFailure):
+            return client
+        max_tokens = MAX_OUTPUT_TOKENS * (2 if doubles_limit else 1)
+        if on_text is not ignore_text:
+            outcome = await self._call(client, prompt, max_tokens, on_text)
+            if not isinstance(outcome, ModelFailure):
+                return outcome
+            # The SDK cannot read the comments and names that proxies put into streams.
+            if outcome.reason == "not-json":
+                self._journal.note("model.retried", reason="not-json", status=0, wait_s=0.0)
+            elif outcome.status not in NO_STREAM:
+                return outcome
+        return await self._call(client, prompt, max_tokens, None)
+
+    async def warm(self) -> ModelFailure | None:
+        """Import the SDK and open the client, if that isn't done."""
+        client = await self._open()
+        return client if isinstance(client, ModelFailure) else None
+
+    async def _call(
+        self, client: "Client", prompt: Prompt, max_tokens: int, on_text: OnText | None
+    ) -> ModelReply | ModelFailure:
+        """The outcome of one call; the thinking is left out once the service has refused it."""
+        outcome = await self._try(client, prompt, max_tokens, on_text)
+        if self._thinking and isinstance(outcome, ModelFailure) and outcome.concerns_thinking:
+            self._thinking = {}
+            self._journal.note("model.thinking_refused", model=self.name)
+            outcome = await self._try(client, prompt, max_tokens, on_text)
+        return outcome
+
+    async def _try(
+        self, client: "Client", prompt: Prompt, max_tokens: int, on_text: OnText | None
+    ) -> ModelReply | ModelFailure:
+        draft = GeminiDraft()
+        config = self._config(prompt, max_tokens)
+        models, model = client.aio.models, self.name
+        try:
+            if on_text is None:
+                draft.add(
+                    await models.generate_content(model=model, contents=prompt.text, config=config)
+                )
+            else:
+                chunks = await models.generate_content_stream(
+                    model=model, contents=prompt.text, config=config
+                )
+                await _read(chunks, draft, on_text)
+        except Exception as error:  # noqa: BLE001 - the SDK lets its transports' errors through
+            return _failure(error)
+        if on_text is not None and draft.is_cut_short:
+            return ModelFailure("cut-short")
+        return draft.outcome(self.name)
+
+    def _config(self, prompt: Prompt, max_tokens: int) -> Any:
+        from google.genai import types  # noqa: PLC0415 - takes a second
+
+        # No temperature: Google advises to keep the default with Gemini 3.
+        return types.GenerateContentConfig(
+            system_instruction=prompt.instructions,
+            max_output_tokens=max_tokens,
+            response_mime_type="application/json",
+            response_json_schema=prompt.schema or self._reply_schema,
+            thinking_config=types.ThinkingConfig(**self._thinking) if self._thinking else None,
+            store=False,  # else Google keeps every dispute for up to 55 days
+        )
+
+    async def _open(self) -> "Client | ModelFailure":
+        try:
+            return await self._client.open()
+        except Exception as error:  # noqa: BLE001 - certificates, a broken install
+            hint = (
+                "google-genai could not be started: check its installation, SSL_CERT_FILE and the "
+                "proxy variables"
+            )
+            return ModelFailure(f"client:{type(error).__name__}", may_retry=False, hint=hint)
+
+
+async def check_model(
+    api_key: str, base_url: str | None, model: str, *, timeout_s: float
+) -> ModelFailure | None:
+    """Ask for the description of *model*, which costs nothing; a failure says what to mend."""
+    client = GeminiClient(api_key, base_url)
+    try:
+        async with asyncio.timeout(timeout_s):
+            await (await client.open()).aio.models.get(model=model)
+    except Exception as error:  # noqa: BLE001 - the SDK lets its transports' errors through
+        return _failure(error)
+    finally:
+        await client.aclose()
+    return None
+
+
+def _failure(error: Exception) -> ModelFailure:
+    from google.genai.errors import APIError  # noqa: PLC0415 - takes a second
+
+    if isinstance(error, APIError):
+        headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
+        wait = headers.get("Retry-After", "")
+        return google_failure(error.code, error.details, wait, time.time())
+    if isinstance(error, ValueError):  # not JSON, or not a response
+        return ModelFailure("not-json")
+    return ModelFailure(f"transport:{type(error).__name__}")
+
+
+@dataclass(slots=True)
+class GeminiDraft:
+    """A reply as received so far; without streaming it comes as one part."""
+
+    text: str = ""
+    _block: str = ""
+    _finish: str = ""
+    _version: str | None = None
+    _usage: Usage = field(default_factory=Usage)
+    _parts: int = 0
+
+    def add(self, response: "GenerateContentResponse") -> bool:
+        """Add a whole reply or a part of a stream; returns whether the text grew."""
+        before = len(self.text)
+        self._parts += 1
+        feedback = response.prompt_feedback
+        self._block = _name(feedback and feedback.block_reason) or self._block
+        self._version = response.model_version or self._version
+        if told := response.usage_metadata:  # each is a running total
+            self._usage = Usage.reported(
+                told.prompt_token_count, told.candidates_token_count, told.thoughts_token_count
+            )
+        if response.candidates:
+            candidate = response.candidates[0]
+            parts = (candidate.content and candidate.content.parts) or ()
+            self.text += "".join(part.text or "" for part in parts if not part.thought)
+            self._finish = _name(candidate.finish_reason) or self._finish
+        if is_runaway(self.text):
+            self._finish = "MAX_TOKENS"
+        return len(self.text) > before
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the stream ended before the reply was complete."""
+        if self._block or self._finish or (self._parts and not self.text):
+            return False
+        return is_incomplete_json(self.text)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing more will come; some send the finish reason STOP with each part."""
+        if self._block:
+            return True
+        is_stop = FINISHES.get(self._finish) == "stop"
+        return bool(self._finish) and not (is_stop and is_incomplete_json(self.text))
+
+    def outcome(self, model: str) -> ModelReply | ModelFailure:
+        """The finished reply, or the failure of a limited account; raises ContentBlocked."""
+        if self._block or self._finish in BLOCKING:
+            raise ContentBlocked(self._block or self._finish, tokens=self._usage.total)
+        if self._finish == ACCOUNT_LIMITED:
+            hint = "Google has limited this account: look at its notices in AI Studio"
+            return ModelFailure("refused", may_retry=False, hint=hint)
+        finish = FINISHES.get(self._finish, "other")
+        if finish == "stop" and not self.text:
+            finish = "empty"
+        return ModelReply(self.text, model, finish, self._usage, self._version)
+
+
+async def _read(chunks: Any, draft: GeminiDraft, on_text: OnText) -> None:
+    """Add all of *chunks* to *draft*; once that is complete, only for END_S more."""
+    try:
+        async with asyncio.timeout(None) as end:
+            async for chunk in chunks:
+                if draft.add(chunk):
+                    on_text(draft.text)
+                if end.when() is None and draft.is_complete:
+                    end.reschedule(asyncio.get_running_loop().time() + END_S)
+    except Exception:
+        if not draft.is_complete:  # else only the end of the stream was lost
+            raise
+
+
+def thinking_config(model: str, thinking: Thinking) -> dict[str, Any]:
+    """The fields of `thinkingConfig` for *model*; empty where nothing is to be said.
+
+    Levels from Gemini 3 on, a budget of tokens before. Each family refuses levels below its lowest.
+    """
+    version = re.search(r"gemini-(\d+)(?:\.(\d+))?", model)
+    if thinking == "model" or version is None:
+        return {}
+    major, minor = int(version[1]), int(version[2] or 0)
+    if major < 3:
+        is_pro = "pro" in model  # which cannot be switched off
+        return {"thinking_budget": max(BUDGETS[thinking], 128 if is_pro else 0)}
+    knows_minimal = "flash-lite" in model or ("flash" in model and (major, minor) < (3, 7))
+    if thinking in {"off", "minimal"}:
+        return {"thinking_level": "minimal" if knows_minimal else "low"}
+    return {"thinking_level": thinking}
+
+
+def _name(value: Any) -> str:
+    """The word of an enum of the SDK, which also takes words that it does not know."""
+    word = str(getattr(value, "value", value) or "").upper()
+    return "" if word in {"BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED"} else word

@@ -1,0 +1,362 @@
+"""A model behind a server of chat completions: Ollama, llama.cpp, vLLM, hosted ones.
+
+`RemoteModel` adds deadline and retries; `chat_reply.py` reads the replies. Servers support
+different fields: after a refusal the next form is tried, and the one that worked is remembered.
+"""
+
+import asyncio
+import ipaddress
+import json
+import re
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, field, replace
+from http import HTTPStatus
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx
+
+from judge.adapters.models.chat_reply import CONTENT_FILTER, ChatDraft
+from judge.adapters.models.failure import ModelFailure, failure_of_status, quota_failure
+from judge.adapters.models.remote import END_S
+from judge.errors import ConfigurationError, ModelUnavailable
+from judge.ports import Journal, OnText
+from judge.types.replies import ModelReply, Prompt, Thinking
+
+MAX_OUTPUT_TOKENS: Final = 4096
+"""The longest valid reply has about 1,500 tokens, besides thinking; some servers reserve this many
+of a context of 16,000."""
+
+MAX_BODY_BYTES: Final = 4_000_000
+"""Reading stops there; a reply has a few thousand characters."""
+
+CHECK_SETTINGS: Final = "check JUDGE_MODEL and JUDGE_OPENAI_BASE_URL"
+
+NO_SERVER: Final = (
+    "nothing answers at JUDGE_OPENAI_BASE_URL: start the server (Ollama: `ollama serve`), or "
+    "correct the address"
+)
+
+ResponseFormat = Literal["exact", "json_schema", "json_object", "text"]
+FORMATS: Final[tuple[ResponseFormat, ...]] = ("exact", "json_schema", "json_object", "text")
+"""Strictest first. `exact` is `json_schema` with bounds and the names of personas in the schema,
+which not every server supports."""
+
+_CAP: Final = re.compile(r"at most (\d+)|maximum (?:of |is |value is )?(\d+)", re.IGNORECASE)
+_SCHEMA: Final = re.compile(r"schema|grammar|response_format|not implemented", re.IGNORECASE)
+"""In the message of a server that fails at the form of the reply, not at everything."""
+
+_NO_ROUTE: Final = "can handle the requested parameters"
+"""OpenRouter's 404 where no provider supports the form of the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestForm:
+    """The fields of a request that a server is assumed to support."""
+
+    response_format: ResponseFormat = FORMATS[0]
+    limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    max_tokens: int = 10**9
+    """The server's own cap."""
+    streams: bool = True
+    includes_usage: bool = True
+    has_system_role: bool = True
+    says_effort: bool = True
+
+    def after_refusal(self, status: int, message: str) -> "RequestForm | None":
+        """The next form to try after a refusal with *message*; None when there is none."""
+        if status in {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}:
+            if changed := self._named_in(message.lower()):
+                return changed
+        elif not (_NO_ROUTE in message or (status >= 500 and _SCHEMA.search(message))):
+            return None
+        weaker = FORMATS[FORMATS.index(self.response_format) + 1 :]
+        return replace(self, response_format=weaker[0]) if weaker else None
+
+    def _named_in(self, message: str) -> "RequestForm | None":
+        """The form without what *message* complains of; None if it names nothing of ours."""
+        cap = _CAP.search(message) if "tokens" in message else None
+        max_tokens = int(cap[1] or cap[2]) if cap else 0
+        changes: tuple[tuple[bool, dict[str, Any]], ...] = (
+            ("max_completion_tokens" in message, {"limit_field": "max_completion_tokens"}),
+            (0 < max_tokens < self.max_tokens, {"max_tokens": max_tokens}),
+            ("stream_options" in message, {"includes_usage": False}),
+            ("reasoning" in message, {"says_effort": False}),
+            ("system" in message and "role" in message, {"has_system_role": False}),
+            ("stream" in message, {"streams": False}),
+        )
+        forms = (replace(self, **change) for is_named, change in changes if is_named)
+        return next((form for form in forms if form != self), None)
+
+
+@dataclass(slots=True)
+class OpenaiService:
+    """A ModelService at *base_url* over *client*, which the caller closes.
+
+    *name* is the model's name as configured, *served_name* the server's name for it.
+    *exact_schema* gives the JSON schema of the reply to a prompt; *loose_schema* is for servers
+    that do not support all of it.
+    """
+
+    client: httpx.AsyncClient
+    journal: Journal
+    base_url: str
+    name: str
+    served_name: str
+    api_key: str = field(repr=False)
+    exact_schema: Callable[[Prompt], Mapping[str, object]]
+    loose_schema: Mapping[str, object]
+    thinking: Thinking = "low"
+    _form: RequestForm = field(default_factory=RequestForm)
+
+    async def ask(
+        self, prompt: Prompt, *, doubles_limit: bool, on_text: OnText
+    ) -> ModelReply | ModelFailure:
+        """See `ModelService.ask`; remembers the form that the server supports."""
+        form, first_failure = self._form, None
+        while True:
+            body = self._body(form, prompt, factor=2 if doubles_limit else 1)
+            outcome, message = await self._post(body, on_text)
+            if not isinstance(outcome, ModelFailure):
+                if form != self._form:
+                    self.journal.note("model.form", **asdict(form))
+                self._form = form
+                reply = outcome.reply(self.name)
+                if outcome.repairs:
+                    self.journal.note("model.repaired", repairs=" ".join(sorted(outcome.repairs)))
+                return reply
+            first_failure = first_failure or outcome
+            next_form = None
+            if outcome.reason != "quota":
+                next_form = form.after_refusal(outcome.status, message)
+            if next_form is None:
+                return first_failure
+            form = next_form
+
+    async def warm(self) -> ModelFailure | None:
+        """Does nothing: the first call connects, and a local server loads the model then."""
+        return None
+
+    def _body(self, form: RequestForm, prompt: Prompt, *, factor: int) -> dict[str, Any]:
+        """The JSON body of a request in *form*, with *factor* times the usual output limit."""
+        is_exact = form.response_format == "exact" and not prompt.schema
+        schema = self.exact_schema(prompt) if is_exact else prompt.schema or self.loose_schema
+        instructions = prompt.instructions
+        if form.response_format in {"json_object", "text"}:  # else the server enforces the schema
+            instructions += f"\n\nThe JSON schema of your answer is {json.dumps(schema)}"
+        messages = [
+            {"role": "system", "content": instructions},
+            {"role": "user", "content": prompt.text},
+        ]
+        if not form.has_system_role:
+            messages = [{"role": "user", "content": f"{instructions}\n\n{prompt.text}"}]
+        body: dict[str, Any] = {
+            "model": self.served_name,
+            "messages": messages,
+            "stream": form.streams,
+            form.limit_field: min(MAX_OUTPUT_TOKENS * factor, form.max_tokens),
+            **_response_format(form.response_format, schema),
+        }
+        if form.streams and form.includes_usage:
+            body["stream_options"] = {"include_usage": True}
+        if form.says_effort and self.thinking != "model":
+            body["reasoning_effort"] = "none" if self.thinking == "off" else self.thinking
+        return body
+
+    async def _post(
+        self, body: Mapping[str, Any], on_text: OnText
+    ) -> tuple[ChatDraft | ModelFailure, str]:
+        """The draft or failure of one request, and the server's message if it refused."""
+        draft = ChatDraft()
+        address = endpoint(self.base_url, "chat/completions")
+        headers = bearer(self.api_key)
+        try:
+            async with self.client.stream("POST", address, json=body, headers=headers) as response:
+                if not response.is_success:
+                    return _refused(response, await _read_body(response))
+                await _read(response, draft, on_text)
+        except httpx.ConnectError:
+            return ModelFailure("transport:ConnectError", hint=NO_SERVER), ""
+        except ValueError:  # not JSON, or not a completion
+            return ModelFailure("not-json", hint=CHECK_SETTINGS), ""
+        except Exception as error:  # noqa: BLE001 - httpx's, or a key that no header can hold
+            if not draft.is_ended:  # else only the end of the stream was lost
+                return ModelFailure(f"transport:{type(error).__name__}"), ""
+        if draft.error:
+            return _event_failure(draft.error), ""
+        return (ModelFailure("cut-short") if draft.is_cut_short else draft), ""
+
+
+def open_client(base_url: str) -> httpx.AsyncClient:
+    """A client of the server at *base_url*, without time-outs: callers set them.
+
+    Raises ConfigurationError.
+    """
+    try:
+        return httpx.AsyncClient(
+            timeout=None,  # noqa: S113 - the deadline is the caller's
+            limits=httpx.Limits(max_connections=None),
+            trust_env=not _is_loopback(base_url),  # no proxy leads to this machine
+        )
+    except (OSError, ImportError, ValueError, httpx.InvalidURL) as error:  # httpx may lack SOCKS
+        raise ConfigurationError(
+            f"No client for JUDGE_OPENAI_BASE_URL can be opened ({type(error).__name__}). Correct "
+            "it, or SSL_CERT_FILE and the proxy variables where they are set."
+        ) from None
+
+
+def endpoint(base_url: str, path: str) -> str:
+    """The address of *path* below *base_url*, whose query stays behind the path."""
+    parts = urlsplit(base_url)
+    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}"))
+
+
+def bearer(api_key: str) -> dict[str, str]:
+    """The headers that carry *api_key*; none for no key."""
+    return {"Authorization": f"Bearer {api_key}"} if api_key else {}
+
+
+async def served_models(base_url: str, api_key: str, *, timeout_s: float) -> tuple[str, ...]:
+    """The names of the models that the server at *base_url* has.
+
+    Raises ModelUnavailable and ConfigurationError.
+    """
+    client = open_client(base_url)
+    try:
+        async with asyncio.timeout(timeout_s), client:
+            response = await client.get(endpoint(base_url, "models"), headers=bearer(api_key))
+            models = response.raise_for_status().json().get("data") or ()
+            return tuple(str(model["id"]) for model in models)
+    except httpx.HTTPStatusError as error:
+        reason = f"status {error.response.status_code}"
+    except Exception as error:  # noqa: BLE001 - no list, or what httpx lets through of its proxy
+        reason = type(error).__name__
+    raise ModelUnavailable(f"The server does not list its models ({reason}).")
+
+
+async def _read(response: httpx.Response, draft: ChatDraft, on_text: OnText) -> None:
+    """Add all of *response* to *draft*; once that is complete, only for END_S more."""
+    try:
+        async with asyncio.timeout(None) as end, aclosing(_events(response)) as events:
+            async for data in events:
+                if draft.add(data):
+                    on_text(draft.text)
+                if draft.error or draft.finish == "length":
+                    break
+                if end.when() is None and draft.is_complete:
+                    end.reschedule(asyncio.get_running_loop().time() + END_S)
+    except TimeoutError:
+        if not draft.is_complete:
+            raise
+
+
+async def _events(response: httpx.Response) -> AsyncGenerator[str, None]:
+    """The data of each event; the whole body if it is no stream, whatever its type says."""
+    pending, size, is_stream = b"", 0, None
+    async for chunk in response.aiter_bytes():
+        size += len(chunk)
+        if size > MAX_BODY_BYTES:
+            raise ValueError("too long for a reply")
+        pending += chunk
+        if is_stream is None and (begin := pending.lstrip()):
+            is_stream = begin.startswith((b"data:", b"event:", b"id:", b"retry:", b":"))
+        if is_stream:
+            *lines, pending = pending.split(b"\n")
+            for line in lines:
+                if data := _data(line):
+                    yield data
+    if is_stream is None:
+        raise ValueError("an empty body")
+    if rest := (_data(pending) if is_stream else pending.decode(errors="replace")):
+        yield rest
+
+
+def _data(line: bytes) -> str:
+    """The data of a line of a stream; empty for comments, names and ends of events."""
+    return line[5:].decode(errors="replace").strip() if line.startswith(b"data:") else ""
+
+
+async def _read_body(response: httpx.Response) -> str:
+    """The body of a refusal, cut after MAX_BODY_BYTES."""
+    body = b""
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
+            break
+    return body[:MAX_BODY_BYTES].decode(errors="replace")
+
+
+def _refused(response: httpx.Response, body: str) -> tuple[ChatDraft | ModelFailure, str]:
+    try:
+        error = json.loads(body)
+    except ValueError:
+        error = None
+    if isinstance(error, list) and error:  # Google's compatible endpoint wraps it
+        error = error[0]
+    inner = error.get("error") if isinstance(error, dict) else None
+    if isinstance(inner, dict) and inner.get("code") == CONTENT_FILTER:
+        return ChatDraft(finish=CONTENT_FILTER), ""
+    retry_after = response.headers.get("Retry-After", "")
+    return _failure(response.status_code, error, retry_after), body
+
+
+def _failure(status: int, error: object, retry_after: str = "") -> ModelFailure:
+    return quota_failure(status, error) or failure_of_status(
+        status, _hint(status, error), [retry_after], time.time()
+    )
+
+
+def _event_failure(error: object) -> ModelFailure:
+    """The failure for an *error* in the middle of a stream; without a status it may be retried."""
+    code = error.get("code") if isinstance(error, Mapping) else None
+    if isinstance(code, int) and 400 <= code < 600:
+        return _failure(code, {"error": error})
+    return ModelFailure("error-event", hint=f"the server failed: see its log, and {CHECK_SETTINGS}")
+
+
+def _hint(status: int, error: object) -> str:
+    if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+        return "the key was refused: check JUDGE_OPENAI_API_KEY"
+    if status == HTTPStatus.NOT_FOUND and "model" in json.dumps(error):
+        return (
+            "JUDGE_MODEL names no model of this server (Ollama: `ollama list` shows those it has, "
+            "`ollama pull NAME` gets one)"
+        )
+    if status in {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED}:
+        return (
+            "there are no chat completions at JUDGE_OPENAI_BASE_URL, which mostly ends in /v1, as "
+            "in http://127.0.0.1:11434/v1"
+        )
+    if 300 <= status < 400:
+        return "JUDGE_OPENAI_BASE_URL leads to a redirect, which is not followed with a key"
+    return (
+        f"the server does not take such a request: {CHECK_SETTINGS}, and that the model's context "
+        "has room for 16,000 tokens"
+    )
+
+
+def _response_format(form: ResponseFormat, schema: Mapping[str, object]) -> dict[str, Any]:
+    if form == "text":
+        return {}
+    if form == "json_object":
+        return {"response_format": {"type": form}}
+    strict = {"name": "reply", "strict": True, "schema": _closed(schema)}
+    return {"response_format": {"type": "json_schema", "json_schema": strict}}
+
+
+def _closed(schema: Any) -> Any:
+    """*schema* with `additionalProperties: false` in each object, as strict mode demands."""
+    if isinstance(schema, Mapping):
+        inner = {key: _closed(value) for key, value in schema.items()}
+        return inner | ({"additionalProperties": False} if schema.get("type") == "object" else {})
+    return [_closed(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def _is_loopback(base_url: str) -> bool:
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,231 @@
+"""The work of `judge sources check` and `warm`: fetch pages, try examples, find likely mistakes."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import click
+
+from judge.bootstrap.library import Library, open_library
+from judge.bootstrap.sources import open_sources, read_sources
+from judge.entrypoints.cli.options import FOUND_SOMETHING
+from judge.entrypoints.cli.output import format_table, progress_bar, say, show
+from judge.entrypoints.cli.sources.show import require_domain
+from judge.errors import CacheUnavailable, ConfigurationError, FetchError
+from judge.judging.catalog_check import CatalogFinding, check_catalog
+from judge.judging.domains import detect_domain
+from judge.judging.knowledge import Knowledge
+from judge.library.dispute import read_dispute
+from judge.library.pages.approved_pages import requests_of
+from judge.library.pages.page_records import SnippetRequest
+from judge.library.sources.catalog import DomainSpec
+from judge.library.sources.toml_lines import Places
+from judge.ports import Journal
+from judge.settings import load_settings
+from judge.text.english import counted
+
+PAGES_AT_ONCE = 8
+"""Enough to be quick, and few enough to be polite to a site with several of our pages."""
+
+QUOTED_WORDS = 14
+"""Words shown of each snippet in the table; JSON has them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageCheck:
+    """The result for one page: the words that would be quoted, or what went wrong."""
+
+    domain: str
+    title: str
+    url: str
+    text: str = ""
+    updated: str = ""
+    """The publisher's date in ISO 8601, empty where there is none."""
+    reason: str = ""
+    problem: str = ""
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether the page can be quoted."""
+        return not self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleCheck:
+    """The domain that an example of the sources file gets, and where the example stands."""
+
+    domain: str
+    text: str
+    detected: str
+    must_get_it: bool
+    """False for one of the `not_examples`."""
+    part: str
+    """Whether it was read as the `story` of a dispute or as its `question`."""
+    file: str
+    line: int
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether it gets its domain, or, among the `not_examples`, another one."""
+        return (self.detected == self.domain) == self.must_get_it
+
+
+async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool, form: str) -> int:
+    """Print what would be quoted of each page, each example's domain, and likely mistakes.
+
+    The exit code says whether anything is wrong. Raises UnknownDomain.
+    """
+    settings = load_settings()
+    known = open_sources(settings, journal).current()
+    require_domain(known, domain)
+    places = Places(read_sources(Path(settings.sources)))
+    examples = check_examples(known, places, domain)
+    found = check_catalog(known.catalog, places, settings.trusted_hosts)
+    findings = [finding for finding in found if domain in {None, finding.domain}]
+    pages: list[PageCheck] = []
+    if not is_offline:
+        async with open_library(settings, journal) as library:
+            pages = await check_pages(library, "Checking", domain)
+    report = {"pages": pages, "examples": examples, "findings": findings}
+    show(form, report, [*_in_words(pages, examples, findings)] or ["Nothing is wrong."])
+    bad_pages, bad_examples = _count_bad(pages), _count_bad(examples)
+    checked = "not fetched" if is_offline else f"{len(pages)} checked, {bad_pages} failed"
+    say(
+        f"Pages: {checked}. Examples: {len(examples)} checked, {bad_examples} failed. "
+        f"Findings in the file: {len(findings)}."
+    )
+    for spec in known.catalog.domains:
+        if not spec.sources and domain in {None, spec.name}:
+            how = f"`judge sources add ADDRESS --domain {spec.name}` adds one."
+            say(f"{spec.name} has no pages; {how}")
+    return FOUND_SOMETHING if bad_pages or bad_examples or findings else 0
+
+
+async def warm_cache(journal: Journal) -> int:
+    """Read every page into Redis and print how many; the exit code.
+
+    Raises ConfigurationError and CacheUnavailable.
+    """
+    async with open_library(load_settings(), journal) as library:
+        if library.redis is None:
+            raise ConfigurationError(
+                "There is no cache to fill: without Redis each process has one of its own, which "
+                "fills as it judges. Set REDIS_URL to share one."
+            )
+        await library.redis.ping()
+        pages = await check_pages(library, "Reading")
+        if library.degraded():
+            raise CacheUnavailable(
+                "Redis went away, so not all was kept. Run `judge doctor`, then try again."
+            )
+    for page in pages:
+        if not page.is_ok:
+            say(f"{page.domain}: {page.url}: {page.problem}")
+    failed = _count_bad(pages)
+    click.echo(f"In the cache: {counted(len(pages) - failed, 'page')}; {failed} failed.")
+    return FOUND_SOMETHING if failed else 0
+
+
+async def check_pages(library: Library, label: str, domain: str | None = None) -> list[PageCheck]:
+    """Fetch every page, or those of one *domain*, in the order of the file.
+
+    What would be quoted goes into the cache. A progress bar shows *label*.
+    """
+    requests = requests_of(library.sources.current().catalog)
+    wanted = [request for request in requests if domain in {None, request.domain}]
+    slots = asyncio.Semaphore(PAGES_AT_ONCE)
+
+    async def check(request: SnippetRequest) -> PageCheck:
+        checked = partial(PageCheck, request.domain, request.source.title, request.source.url)
+        async with slots:
+            try:
+                record = await library.retriever.refresh(request)
+            except FetchError as error:
+                return checked(reason=error.reason, problem=str(error))
+            finally:
+                advance()
+        if record.is_withdrawn:
+            problem = "Its publisher has withdrawn it; remove it."
+            return checked(reason="withdrawn", problem=problem)
+        return checked(record.text, str(record.updated or ""))
+
+    with progress_bar(label, len(wanted)) as advance:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(check(request)) for request in wanted]
+    return [task.result() for task in tasks]
+
+
+def check_examples(
+    known: Knowledge, places: Places, domain: str | None = None
+) -> list[ExampleCheck]:
+    """Every example, or those of one *domain*, with the domain that it gets."""
+    return [
+        _check_example(known, spec, places, (key, index), text)
+        for spec in known.catalog.domains
+        if domain in {None, spec.name}
+        for key, texts in (("examples", spec.examples), ("not_examples", spec.not_examples))
+        for index, text in enumerate(texts)
+    ]
+
+
+def _check_example(
+    known: Knowledge, spec: DomainSpec, places: Places, at: tuple[str, int], text: str
+) -> ExampleCheck:
+    """Read *text* as a dispute's story and as its question; if one fails, the result is its."""
+    place = places.of(spec.file, "domains", spec.name, *at, "text")
+    disputes = (("story", read_dispute(text, "")), ("question", read_dispute("", text)))
+    checks = [
+        ExampleCheck(
+            domain=spec.name,
+            text=text,
+            detected=detect_domain(known.detector, dispute).domain,
+            must_get_it=at[0] == "examples",
+            part=part,
+            file=place.file,
+            line=place.line,
+        )
+        for part, dispute in disputes
+    ]
+    return next((check for check in checks if not check.is_ok), checks[0])
+
+
+def _in_words(
+    pages: Sequence[PageCheck],
+    examples: Sequence[ExampleCheck],
+    findings: Sequence[CatalogFinding],
+) -> Iterator[str]:
+    if pages:
+        rows = [
+            ("ok", p.domain, p.updated, p.url, _first_words(p.text))
+            if p.is_ok
+            else ("FAILED", p.domain, p.updated, p.url, p.problem)
+            for p in pages
+        ]
+        yield format_table(("Page", "Domain", "Updated", "Address", "Would be quoted"), rows)
+    wrong = [(f"{f.file}, line {f.line}", f"{f.key}: {f.message}") for f in findings]
+    wrong += [(f"{e.file}, line {e.line}", _misplaced(e)) for e in examples if not e.is_ok]
+    if wrong:
+        yield format_table(("Stands in", "What is wrong"), wrong)
+
+
+def _misplaced(example: ExampleCheck) -> str:
+    """The domain that an example gets instead, and what to do."""
+    if example.must_get_it:
+        kind, fix = "example", f"add or raise terms of {example.domain}"
+    else:
+        kind, fix = "counter-example", "give weight 0 to a longer term, or lower what it meets"
+    return (
+        f"{kind} of {example.domain} gets {example.detected} as a {example.part}; {fix} (see "
+        f"`judge sources explain`): {example.text}"
+    )
+
+
+def _first_words(text: str) -> str:
+    words = text.split()
+    return " ".join(words[:QUOTED_WORDS]) + (" ..." if len(words) > QUOTED_WORDS else "")
+
+
+def _count_bad(checks: Sequence[PageCheck] | Sequence[ExampleCheck]) -> int:
+    return sum(not check.is_ok for check in checks)

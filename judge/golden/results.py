@@ -1,0 +1,272 @@
+"""The results of judging cases: one Result each, scores by case, and runs stored as JSON lines.
+
+Live runs are stored as figures and names without any text, unless `--keep-answers` was given.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+
+from judge.errors import ConfigurationError, NotFound
+from judge.golden.case_writer import write_output
+from judge.golden.cases import Rubric
+from judge.golden.differences import Difference
+from judge.golden.replay import ReplayedReply
+from judge.types.replies import Usage
+from judge.types.request_fields import bad_fields_of
+
+Z_95 = 1.959964
+"""The normal quantile of a two-sided 95 % interval."""
+
+MAX_STORED_REPLAYS = 20
+"""Older replays are removed; live runs, which cost money, never are."""
+
+MAX_LINE = 64 * 1024 * 1024
+"""Bytes of a line that are read, far more than an answer has: a device may never end a line."""
+
+State = Literal["passed", "failed", "unscored"]
+
+
+class Interval(NamedTuple):
+    """The 95 % confidence interval of a rate, or of the change of one."""
+
+    low: float
+    high: float
+
+
+def wilson(hits: int, of: int) -> Interval:
+    """Wilson's score interval, which holds for few samples and for rates of 0 and 1.
+
+    E. B. Wilson, JASA 22 (1927) 209-212. Without a sample, nothing is known: 0 to 1.
+    """
+    if not of:
+        return Interval(0.0, 1.0)
+    rate, square = hits / of, Z_95**2
+    centre = rate + square / (2 * of)
+    margin = Z_95 * math.sqrt((rate * (1 - rate) + square / (4 * of)) / of)
+    scale = 1 + square / of
+    return Interval(max(0.0, (centre - margin) / scale), min(1.0, (centre + margin) / scale))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The texts of one judgement, as plain data."""
+
+    status: int
+    body: Mapping[str, Any]
+    prompts: tuple[str, ...]
+    """The first prompt, and the second one if the model was asked again."""
+
+    replies: tuple[ReplayedReply, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """How often a model answered the question of a rubric with yes and with no."""
+
+    question: str
+    yes: int = 0
+    no: int = 0
+
+    def __str__(self) -> str:
+        interval = wilson(self.yes, self.yes + self.no)
+        return f"{self.yes} of {self.yes + self.no} yes ({interval.low:.0%} to {interval.high:.0%})"
+
+    def state(self, rubric: Rubric) -> State:
+        """`passed` or `failed` where the replies that are missing could not change it."""
+        needed = rubric.at_least * rubric.times
+        if self.yes >= needed:
+            return "passed"
+        return "failed" if rubric.times - self.no < needed else "unscored"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One judgement of a case; only `differences`, `missing` and `answer` hold texts."""
+
+    case: str
+    number: int
+    floor: float
+    is_scored: bool
+    failed: tuple[str, ...] = ()
+    """The fields and evaluators that were not as expected."""
+
+    reason: str = ""
+    """Why it could not be scored."""
+
+    first_rules: tuple[str, ...] = ()
+    second_rules: tuple[str, ...] = ()
+    attempts: int = 0
+    model: str = ""
+    prompt_version: str = ""
+    sources_version: str = ""
+    usage: Usage = field(default_factory=Usage)
+    is_live: bool = False
+    at: datetime | None = None
+    """When its run began, in UTC."""
+
+    sources_file: str = ""
+    grades: tuple[Grade, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    missing: tuple[str, ...] = ()
+    """The pages and replies that were requested and that the case does not have, in words."""
+
+    answer: Answer | None = None
+    """None for a live answer that was stored without `--keep-answers`."""
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether everything was as expected."""
+        return self.is_scored and not self.failed
+
+    def without_words(self) -> "Result":
+        """The figures alone."""
+        return replace(self, differences=(), missing=(), answer=None)
+
+
+Run = Sequence[Result]
+"""The results of one run."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseScore:
+    """All results of one case."""
+
+    name: str
+    results: tuple[Result, ...]
+
+    @property
+    def floor(self) -> float:
+        """The share of answers that must be as expected."""
+        return self.results[0].floor
+
+    @property
+    def passes(self) -> int:
+        """How many passed."""
+        return sum(result.has_passed for result in self.results)
+
+    @property
+    def scored(self) -> int:
+        """How many could be scored."""
+        return sum(result.is_scored for result in self.results)
+
+    @property
+    def interval(self) -> Interval:
+        """The 95 % interval of the rate of those that pass."""
+        return wilson(self.passes, self.scored)
+
+    @property
+    def failed(self) -> str:
+        """The fields that were not as expected in any answer."""
+        return ", ".join(dict.fromkeys(name for result in self.results for name in result.failed))
+
+    @property
+    def state(self) -> State:
+        """`passed` or `failed` where the unscored results could not change it."""
+        needed = self.floor * len(self.results)
+        if self.passes >= needed:
+            return "passed"
+        at_best = self.passes + len(self.results) - self.scored
+        return "unscored" if at_best >= needed else "failed"
+
+
+def by_case(results: Iterable[Result]) -> list[CaseScore]:
+    """The results of each case together, in the order in which the cases come."""
+    cases: dict[str, list[Result]] = {}
+    for result in results:
+        cases.setdefault(result.case, []).append(result)
+    return [CaseScore(name, tuple(own)) for name, own in cases.items()]
+
+
+def counts_in_words(counts: Mapping[str, int]) -> str:
+    """Each value with its count, the commonest first."""
+    return ", ".join(f"{value} {count}" for value, count in Counter(counts).most_common())
+
+
+_RESULT = TypeAdapter(Result)
+
+
+def as_lines(results: Iterable[Result]) -> bytes:
+    """*results* as they are stored, a line each."""
+    return b"".join(_RESULT.dump_json(result) + b"\n" for result in results)
+
+
+def read_results(path: Path) -> list[Result]:
+    """The results in *path*; raises ConfigurationError, which names a line that is invalid."""
+    try:
+        with path.open("rb") as file:
+            lines = enumerate(iter(lambda: file.readline(MAX_LINE), b""), 1)
+            return [_result(path, number, line) for number, line in lines if line.strip()]
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}.") from error
+
+
+def _result(path: Path, number: int, line: bytes) -> Result:
+    try:
+        return _RESULT.validate_json(line)
+    except ValidationError as error:
+        raise ConfigurationError(
+            f"{path}, line {number} is no result of `judge golden run`: {bad_fields_of(error)}"
+        ) from error
+
+
+def store_run(folder: Path, run: Run) -> Path:
+    """Store *run* in *folder*; raises ConfigurationError when it cannot be written."""
+    kind = "live" if run[0].is_live else "replay"
+    at = run[0].at.astimezone(UTC) if run[0].at else None
+    path = folder / f"{at:%Y%m%dT%H%M%S.%fZ}-{kind}.jsonl"
+    write_output(path, as_lines(run))
+    for old in sorted(folder.glob("*-replay.jsonl"))[:-MAX_STORED_REPLAYS]:
+        old.unlink(missing_ok=True)
+    return path
+
+
+def last_run(folder: Path, *, with_answers: bool = False) -> Run:
+    """The newest run in *folder*, or the newest live one *with_answers*; raises NotFound."""
+    for run in _newest_first(folder):
+        if not with_answers or (run[0].is_live and any(result.answer for result in run)):
+            return run
+    how = " --live --keep-answers" if with_answers else ""
+    raise NotFound(f"No such run is kept in {folder}. `judge golden run{how}` keeps one.")
+
+
+def find_baseline(folder: Path, run: Run) -> Run:
+    """What *run* is compared with: the newest earlier run of its kind that differs in its cases.
+
+    If all are equal, the newest; empty if there is none. Results of other cases are left out.
+    """
+    newest: Run = ()
+    names = {result.case for result in run}
+    for earlier in _newest_first(folder):
+        own = [result for result in earlier if result.case in names]
+        is_comparable = _kind(earlier) == _kind(run) and _time(earlier) < _time(run)
+        if not is_comparable or {result.case for result in own} != names:
+            continue
+        if _undated(own) != _undated(run):
+            return own
+        newest = newest or own
+    return newest
+
+
+def _newest_first(folder: Path) -> Iterator[Run]:
+    for path in sorted(folder.glob("*.jsonl"), reverse=True):
+        if results := read_results(path):
+            yield results
+
+
+def _kind(run: Run) -> tuple[bool, str]:
+    return run[0].is_live, run[0].sources_file
+
+
+def _time(run: Run) -> float:
+    return run[0].at.timestamp() if run[0].at else 0.0
+
+
+def _undated(run: Run) -> bytes:
+    return as_lines(replace(result, at=None) for result in run)

@@ -1,0 +1,429 @@
+"""The client of chat completions against a fake server: requests, and how servers respond.
+
+What it shares with other models is in tests/contract/test_language_model.py.
+"""
+
+import json
+import logging
+import socket
+import traceback
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from judge.adapters.models.openai import (
+    MAX_BODY_BYTES,
+    MAX_OUTPUT_TOKENS,
+    OpenaiService,
+    endpoint,
+    open_client,
+    served_models,
+)
+from judge.adapters.models.remote import RemoteModel
+from judge.errors import ConfigurationError, ContentBlocked, JudgeError, ModelUnavailable
+from judge.judging.prompts import DEFAULT_PERSONAS
+from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
+from judge.ports import ignore_text
+from judge.types.replies import ModelReply, Prompt, Usage
+from judge.types.requests import JudgeRequest
+from tests.fakes.chat_server import ChatReply, ChatServer, broken, page
+from tests.fakes.journal import RecordingJournal
+
+KEY = "sk-very-secret"
+PROMPT = Prompt(
+    "You are a fair judge.",
+    "Who is right about the dishes?",
+    JudgeRequest(context="The dishes were left in the sink.", query="Am I wrong?"),
+    personas=DEFAULT_PERSONAS,
+)
+
+
+class ChatBench:
+    """A model over a fake server, and its journal."""
+
+    def __init__(self, client, fake: ChatServer, base_url: str, name: str, key: str) -> None:
+        self.fake = fake
+        self.journal = RecordingJournal()
+        service = OpenaiService(
+            client,
+            self.journal,
+            base_url,
+            name=f"openai:{name}",
+            served_name=name,
+            api_key=key,
+            exact_schema=exact_reply_schema,
+            loose_schema=reply_schema(),
+        )
+        self.model = RemoteModel(service, self.journal, jitter=lambda: -1.0)
+
+    async def complete(
+        self, *replies, on_text=ignore_text, prompt=PROMPT, doubles_limit=False
+    ) -> ModelReply:
+        self.fake.script(*replies)
+        return await self.model.complete(
+            prompt, timeout_s=10, doubles_limit=doubles_limit, on_text=on_text
+        )
+
+
+@asynccontextmanager
+async def on_bench(*, name="tiny", key="", base_url="", **options) -> AsyncIterator[ChatBench]:
+    async with (
+        ChatServer(**options) as fake,
+        open_client(base_url or fake.base_url) as client,
+    ):
+        yield ChatBench(client, fake, base_url or fake.base_url, name, key)
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[ChatBench]:
+    async with on_bench(key=KEY) as bench:
+        yield bench
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+async def test_prompt_schema_and_limits_are_what_is_sent(bench):
+    await bench.complete("{}")
+
+    [body] = bench.fake.requests
+    wanted = body.pop("response_format")
+    assert body == {
+        "model": "tiny",
+        "messages": [
+            {"role": "system", "content": "You are a fair judge."},
+            {"role": "user", "content": "Who is right about the dishes?"},
+        ],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "max_tokens": MAX_OUTPUT_TOKENS,
+        "reasoning_effort": "low",
+    }
+    assert wanted["type"] == "json_schema"
+    assert wanted["json_schema"]["strict"] is True
+
+
+async def test_schema_objects_forbid_additional_properties(bench):
+    await bench.complete("{}")
+
+    schema = bench.fake.requests[0]["response_format"]["json_schema"]["schema"]
+    persona = schema["properties"]["personas"]["prefixItems"][0]
+    assert schema["additionalProperties"] is persona["additionalProperties"] is False
+    assert list(schema["properties"]) == list(reply_schema()["properties"])
+
+
+async def test_schema_is_sent_without_bounds_to_servers_that_refuse_them():
+    async with on_bench(refuses=["maxLength"]) as bench:
+        await bench.complete("{}")
+
+        exact, loose = (
+            body["response_format"]["json_schema"]["schema"]["properties"]["personas"]
+            for body in bench.fake.requests
+        )
+        assert len(exact["prefixItems"]) == len(DEFAULT_PERSONAS)
+        assert "prefixItems" not in loose
+
+
+async def test_prompts_own_schema_is_sent(bench):
+    own = {"type": "object", "properties": {"answers": {"type": "array"}}}
+    prompt = Prompt(PROMPT.instructions, PROMPT.text, PROMPT.request, schema=own)
+
+    await bench.complete("{}", prompt=prompt)
+
+    sent = bench.fake.requests[0]["response_format"]["json_schema"]["schema"]
+    assert sent == own | {"additionalProperties": False}
+
+
+async def test_more_room_is_twice_the_room(bench):
+    await bench.complete("{}", doubles_limit=True)
+
+    assert bench.fake.requests[0]["max_tokens"] == 2 * MAX_OUTPUT_TOKENS
+
+
+@pytest.mark.parametrize(("key", "sent"), [(KEY, f"Bearer {KEY}"), ("", None)])
+async def test_key_is_sent_in_a_header_if_set(key, sent):
+    async with on_bench(key=key) as bench:
+        await bench.complete("{}")
+
+        assert bench.fake.headers[0].get("Authorization") == sent
+
+
+@pytest.mark.parametrize(
+    ("refuses", "response_format", "requests"),
+    [
+        (["prefixItems"], "json_schema", 2),
+        (["json_schema"], {"type": "json_object"}, 3),
+        (["json_schema", "json_object"], None, 4),
+        (["stream_options"], "json_schema", 2),
+        (["stream_options", "json_schema"], {"type": "json_object"}, 4),
+    ],
+)
+async def test_refused_request_features_are_not_sent_again(refuses, response_format, requests):
+    async with on_bench(refuses=refuses) as bench:
+        first, second = await bench.complete("{}"), await bench.complete("[]")
+
+        assert (first.text, second.text) == ("{}", "[]")
+        assert len(bench.fake.requests) == requests + 1
+        sent = bench.fake.requests[-1].get("response_format")
+        assert sent == response_format or sent["type"] == response_format
+        assert bench.journal.events == ["model.form"]
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "name", "value"),
+    [
+        (400, "System role not supported", "messages", "merged"),
+        (400, "Your organization must be verified to stream this model", "stream", False),
+        (400, "max_tokens is too large: 4096; at most 2048 tokens", "max_tokens", 2048),
+        (400, "Unknown parameter: 'reasoning_effort'", "reasoning_effort", None),
+        (500, "could not build a grammar from this schema", "response_format", "json_schema"),
+        (501, "response_format is not implemented", "response_format", "json_schema"),
+        (404, "No endpoints found that can handle the requested parameters", None, None),
+    ],
+)
+async def test_server_that_refuses_a_part_is_asked_without_it(status, message, name, value):
+    async with on_bench() as bench:
+        assert (await bench.complete(broken(status, message), "{}")).text == "{}"
+
+        sent = bench.fake.requests[-1]
+        if name == "messages":
+            (told,) = sent["messages"]
+            assert "fair judge" in told["content"]
+            assert "dishes" in told["content"]
+        elif name == "response_format":
+            assert sent[name]["type"] == value
+        elif name:
+            assert sent.get(name) == value
+        assert len(bench.fake.requests) == 2
+        assert bench.journal.events == ["model.form"]
+
+
+async def test_failure_that_says_nothing_of_the_form_changes_none(bench):
+    assert (await bench.complete(broken(500, "out of memory"), "{}")).text == "{}"
+
+    first, second = bench.fake.requests
+    assert first == second
+
+
+async def test_spent_credit_is_final(bench):
+    with pytest.raises(ModelUnavailable):
+        await bench.complete(broken(429, {"code": "insufficient_quota"}))
+
+    (fields,) = bench.journal.fields_of("model.unavailable")
+    assert "billing" in fields["hint"]
+    assert len(bench.fake.requests) == 1
+
+
+def test_query_of_the_address_stays_behind_the_path():
+    assert endpoint("http://h/v1/?a=b", "models") == "http://h/v1/models?a=b"
+
+
+async def test_other_name_of_the_token_limit_is_used_if_required():
+    refusal = broken(400, {"message": "Use 'max_completion_tokens' instead of 'max_tokens'."})
+    async with on_bench() as bench:
+        await bench.complete(refusal, "{}")
+
+        body = bench.fake.requests[-1]
+        assert body["max_completion_tokens"] == MAX_OUTPUT_TOKENS
+        assert body["response_format"]["type"] == "json_schema"
+        assert "max_tokens" not in body
+
+
+async def test_schema_is_in_the_prompt_for_servers_without_schemas():
+    async with on_bench(refuses=["json_schema"]) as bench:
+        await bench.complete("{}")
+
+        system = bench.fake.requests[-1]["messages"][0]["content"]
+        assert system.startswith(PROMPT.instructions)
+        assert '"references_help"' in system
+
+
+async def test_request_refused_in_every_form_is_unavailable_and_nothing_is_remembered():
+    async with on_bench() as bench:
+        with pytest.raises(ModelUnavailable) as caught:
+            await bench.complete(*[broken(400)] * 4)
+        await bench.complete("{}")
+
+        assert "check JUDGE_MODEL" in caught.value.hint
+        assert bench.fake.requests[-1]["response_format"]["type"] == "json_schema"
+
+
+async def test_server_without_streaming_replies_whole(bench):
+    heard: list[str] = []
+
+    reply = await bench.complete(ChatReply('{"a": 1}', is_streamed=False), on_text=heard.append)
+
+    assert reply == ModelReply('{"a": 1}', "openai:tiny", "stop", Usage(120, 80, 40))
+    assert heard == ['{"a": 1}']
+
+
+async def test_status_201_is_a_reply(bench):
+    whole = {"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}
+
+    reply = await bench.complete(ChatReply(body=json.dumps(whole).encode(), status=201))
+
+    assert (reply.finish, reply.text) == ("stop", "{}")
+
+
+async def test_stream_media_type_ignores_case(bench):
+    stream = b'data: {"choices": [{"delta": {"content": "{}"}}]}\n\ndata: [DONE]\n\n'
+
+    reply = await bench.complete(ChatReply(body=stream, content_type="Text/Event-Stream"))
+
+    assert (reply.finish, reply.text) == ("stop", "{}")
+
+
+async def test_unicode_line_separators_do_not_end_an_event(bench):
+    words = '{"a": "one\u2028two\u0085three"}'
+
+    assert (await bench.complete(words)).text == words
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        ChatReply("{}", cut="never"),
+        ChatReply("{}", cut="before-done"),
+        ChatReply(
+            body=b'data: {"choices": [{"delta": {"content": "{}"}}]}\n\ndata: [DONE] \n\n',
+            content_type="text/event-stream",
+        ),
+    ],
+    ids=["never ends", "lost at its end", "a space after its end"],
+)
+async def test_complete_reply_is_taken_however_its_stream_ends(bench, reply):
+    assert (await bench.complete(reply)).text == "{}"
+    assert len(bench.fake.requests) == 1
+
+
+async def test_event_stream_is_utf8_whatever_its_header_says(bench):
+    event = {"choices": [{"delta": {"content": '"£5, don’t"'}, "finish_reason": "stop"}]}
+    reply = ChatReply(
+        body=f"data: {json.dumps(event, ensure_ascii=False)}\n\n".encode(),
+        content_type="text/event-stream; charset=ISO-8859-1",
+    )
+
+    assert (await bench.complete(reply)).text == '"£5, don’t"'
+
+
+async def test_content_filter_with_status_400_is_content_blocked_at_once(bench):
+    with pytest.raises(ContentBlocked):
+        await bench.complete(broken(400, {"code": "content_filter"}))
+
+    assert len(bench.fake.requests) == 1
+
+
+async def test_unreachable_server_is_tried_twice_and_explained():
+    async with on_bench(base_url=f"http://127.0.0.1:{free_port()}/v1") as bench:
+        with pytest.raises(ModelUnavailable) as caught:
+            await bench.complete()
+
+        assert bench.journal.events == ["model.retried", "model.unavailable"]
+        assert "start the server" in caught.value.hint
+
+
+async def test_unknown_model_is_explained():
+    async with on_bench(name="huge") as bench:
+        with pytest.raises(ModelUnavailable) as caught:
+            await bench.complete()
+
+        assert len(bench.fake.requests) == 1
+        assert "`ollama pull NAME`" in caught.value.hint
+
+
+async def test_url_without_version_is_explained():
+    async with ChatServer() as fake, open_client(fake.base_url.removesuffix("/v1")) as client:
+        with pytest.raises(ModelUnavailable) as caught:
+            await ChatBench(client, fake, fake.base_url.removesuffix("/v1"), "tiny", "").complete()
+
+        assert "mostly ends in /v1" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        [broken(403, f"{KEY} is no key")],
+        [broken(503, f"{KEY} is tired")] * 4,
+        [page(503)] * 4,
+        [page(), ChatReply(cut="at-once")],
+        [ChatReply(body=b"", status=302, headers={"Location": "http://127.0.0.1/"})],
+        [ChatReply(finish="content_filter")],
+        [ChatReply(body=f'{{"error": "{KEY}"}}'.encode())] * 2,
+    ],
+)
+async def test_key_and_dispute_are_in_no_error_or_log(bench, caplog, trouble):
+    caplog.set_level(logging.DEBUG)
+
+    with pytest.raises(JudgeError) as caught:
+        await bench.complete(*trouble)
+
+    error, told = caught.value, repr(bench.model) + str(bench.journal.entries) + caplog.text
+    assert error.__cause__ is error.__context__ is None
+    told += "".join(traceback.format_exception(error)) + repr(vars(error))
+    assert KEY not in told
+    assert PROMPT.text not in told
+
+
+async def test_no_body_is_read_beyond_its_limit(bench):
+    answer = json.dumps({"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]})
+    padded = ChatReply(body=b" " * MAX_BODY_BYTES + answer.encode())
+
+    with pytest.raises(ModelUnavailable):
+        await bench.complete(padded, padded)
+
+    assert bench.journal.entries[-1][1]["reason"] == "not-json"
+
+
+async def test_key_that_is_no_valid_header_is_not_shown():
+    for key in (f"{KEY}\nx", f"{KEY}…"):
+        async with on_bench(key=key) as bench:
+            with pytest.raises(ModelUnavailable) as caught:
+                await bench.complete()
+
+            told = "".join(traceback.format_exception(caught.value)) + str(bench.journal.entries)
+            assert KEY not in told
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+async def test_loopback_server_is_called_without_a_proxy(monkeypatch, host):
+    monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
+    async with open_client(f"http://{host}:1/v1") as here, open_client("http://x.example") as there:
+        assert len(here._mounts) < len(there._mounts)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SSL_CERT_FILE", "missing.pem"),
+        ("all_proxy", "socks5://localhost:1"),
+        ("https_proxy", "http://[::1"),
+    ],
+)
+def test_client_that_cannot_be_opened_is_explained(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+
+    with pytest.raises(ConfigurationError, match="SSL_CERT_FILE and the proxy variables"):
+        open_client("https://models.example/v1")
+
+
+@pytest.mark.parametrize("models", [("a", "b:7b"), ()])
+async def test_a_server_lists_its_models(models):
+    async with ChatServer(models=models) as fake:
+        assert await served_models(fake.base_url, KEY, timeout_s=5) == models
+        assert fake.headers[0]["Authorization"] == f"Bearer {KEY}"
+
+
+async def test_server_without_a_model_list_is_an_error_with_a_message(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:99999")
+    async with ChatServer() as fake:
+        for address, reason in (
+            (f"http://127.0.0.1:{free_port()}/v1", "ConnectError"),
+            (f"{fake.base_url}/nowhere", "status 404"),
+            ("http://behind-the-proxy.example/v1", "ExceptionGroup"),
+        ):
+            with pytest.raises(ModelUnavailable, match=rf"does not list its models \({reason}\)"):
+                await served_models(address, "", timeout_s=5)

@@ -1,0 +1,83 @@
+"""Patterns of a sources file: which are refused, and that a set of them finds what each finds."""
+
+import re
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from judge.library.dispute import fold
+from judge.text.patterns import PatternSet, checked_regex
+
+REFUSED = {
+    "(a": "is no regular expression: missing )",
+    "[[a]": "is no regular expression: Possible nested set",
+    "(?<=a|bc)d": "is no regular expression: look-behind requires fixed-width pattern",
+    "a{0,9}": "matches the empty text",
+    "a||b": "matches the empty text",
+    "(a+)+b": "could be slow",
+    r"\d*x": "could be slow",
+    "a{2,}": "could be slow",
+    "\brent": "holds a control character",
+}
+ACCEPTED = (
+    r"\b\d{1,2}[- ]?(?:year|yr)s?[- ]old\b",
+    r"\$\d{1,5}[.+*]{1,2}",
+    r"\(\?",
+    "[]+*]x",
+    "x{2}y{,2}z{ a{}",
+    "colou?r(?! blind)(?<!red)",
+    r"\bno\s+fault\b",
+    "no *fault +eviction",
+)
+REGEXES = (
+    r"\bsection (?:8|21)\b",
+    r"\b(?:he|she)(?:.s| is| was) (?:now |only )?(?:1[89]|[2-5]\d|twenty)\b(?! (?:days?|weeks?))",
+    r"(?<!new )\bdd ?\(?[1-9]\b",
+    r"\bleave$",
+    r"\b(?:my|our) (?:[\w-]{1,9} )?(?:flat|house)s?\b",
+    r"[^!?;]{2,5}hit me",
+    r"[^\w]{1,2}\Bé",
+    r"a|bc{1,3}+",
+    r"(a)\1",
+    "Mum says",
+)
+TEXTS = st.lists(
+    st.sampled_from(
+        "section 8 21 he she is was now only 18 25 twenty days new dd dd(3 leave my our öld flat é "
+        "houses hit me a aa bcc he's mum says ; !".split()
+    ),
+    max_size=25,
+).map(" ".join) | st.text(max_size=60)
+
+
+@pytest.mark.parametrize("regex", REFUSED)
+def test_invalid_or_unbounded_pattern_is_refused_with_its_reason(regex: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(REFUSED[regex])):
+        checked_regex(regex)
+
+
+def test_bounded_pattern_is_accepted() -> None:
+    assert [checked_regex(regex) for regex in ACCEPTED] == [*ACCEPTED]
+
+
+@given(TEXTS.map(fold))
+@example("\0")
+def test_set_finds_what_its_patterns_find_one_by_one(text: str) -> None:
+    alone = [
+        (number, match.span())
+        for number, regex in enumerate(REGEXES)
+        for match in re.finditer(regex, text, re.IGNORECASE)
+    ]
+    assert [(n, match.span()) for n, match in PatternSet(REGEXES).matches(text)] == alone
+
+
+def test_empty_set_finds_nothing() -> None:
+    assert list(PatternSet([]).matches("anything")) == []
+
+
+def test_slow_pattern_is_given_up() -> None:
+    start = time.process_time()
+    assert list(PatternSet(["(?:a{0,99}){9,99}(?=b)b", "c"]).matches("a" * 500 + " b c"))
+    assert time.process_time() - start < 5
