@@ -42,11 +42,8 @@ from judge.ports import (
 )
 from judge.types.search import DocumentWithPassages, IndexedDocument, fold_name
 
-BATCH_FILES = 32
-"""Read at a time, in a thread."""
-
-COMMIT_EVERY_S = 3.0
-"""About the most work that a crash can lose."""
+BATCH_FILES = 100
+"""Read at a time, in a thread, and committed: the most work that a crash can lose."""
 
 PDF_SLOTS = 2
 """PDFs read at a time; each takes a core, up to 2 GiB and one of a process's few threads."""
@@ -225,8 +222,7 @@ class _IndexingRun:
     async def add_files(
         self, tasks: Sequence[IndexingTask], advance: Callable[[int], None]
     ) -> None:
-        """Read and write the files, a batch at a time, committing as it goes."""
-        committed = self.indexer.clock.monotonic()
+        """Read, write and commit the files, a batch at a time."""
         for start in range(0, len(tasks), BATCH_FILES):
             batch = tasks[start : start + BATCH_FILES]
             results = await asyncio.to_thread(lambda tasks: [*map(self._read, tasks)], batch)
@@ -236,9 +232,7 @@ class _IndexingRun:
                 self.report.note(result, is_new=task.indexed is None)
                 if task.indexed and result in ("binary", "empty"):  # It has no text any more.
                     await self.writer.remove(task.indexed.collection, [task.indexed.id])
-            if self.indexer.clock.monotonic() - committed >= COMMIT_EVERY_S:
-                await self.writer.commit()
-                committed = self.indexer.clock.monotonic()
+            await self.writer.commit()
             advance(len(batch))
 
     async def add_pages(
@@ -250,7 +244,6 @@ class _IndexingRun:
         """Fetch each web page and write it, unless it is unchanged."""
         if not urls:
             return
-        await self.writer.commit()  # Fetching may take long.
         by_id = {fold_name(record.id): record for record in indexed}
         async with self.indexer.open_fetcher() as fetcher:
             for url in urls:

@@ -104,7 +104,11 @@ class SearchFailure:
 
 
 class SearchFailed(JudgeError):
-    """There is no answer, for the reason in the SearchFailure that is its argument."""
+    """There is no answer, for the reason in *failure*."""
+
+    def __init__(self, failure: SearchFailure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
 
 
 def run_search(
@@ -250,8 +254,7 @@ def _failure(error: Exception) -> SearchFailure:
     """*error* with its stable code, and a detail that helps to go on."""
     match error:
         case SearchFailed():
-            failure: SearchFailure = error.args[0]
-            return failure
+            return error.failure
         case EmptyQuery():
             return SearchFailure("EMPTY_QUERY", str(error), "Give a query: judge search TEXT")
         case BadScope():
