@@ -57,7 +57,7 @@ def explained(cli, *arguments):
 
 
 def terms(report):
-    return {(term["domain"], term["text"]): term for term in report["terms"]}
+    return {(term["domain"], term["shown"]): term for term in report["terms"]}
 
 
 def test_each_term_has_its_weight_for_each_domain(cli):
@@ -96,7 +96,7 @@ def test_built_in_phrase_around_a_term_of_a_new_domain_names_the_term(cli, tmp_p
                                            "[domains.workplace]\n")  # fmt: skip
     report = terms(explained(cli, "My neighbour shouts"))
     ours = {shown: term for (domain, shown), term in report.items() if domain == "next_door"}
-    assert [(t["text"], t["configured"], t["file"]) for t in ours.values()] == [
+    assert [(t["shown"], t["configured"], t["file"]) for t in ours.values()] == [
         ("my neighbour", "neighbour", "sources.toml")
     ]
     assert "my neighbour (for 'neighbour')" in cli("sources", "explain", "My neighbour shouts").out
@@ -124,13 +124,13 @@ def test_threshold_and_missing_score_are_shown(cli):
 def test_question_unrelated_to_the_story_raises_the_threshold(cli):
     story = "The boiler " + "word " * 60
     report = explained(cli, "--context", story, "--query", "Am I wrong to be cross with her?")
-    assert report["threshold"]["for_question"] == 3
+    assert report["bar"]["for_question"] == 3
     assert report["needed"] == 3
 
 
 def test_close_scores_show_what_the_second_domain_needs(cli):
     report = explained(cli, "A grievance about the landlord and nothing else")
-    assert report["threshold"]["for_runner_up"] == 3.2
+    assert report["bar"]["for_runner_up"] == 3.2
     assert report["domain"] == "workplace"
     told = cli("sources", "explain", "A grievance about the landlord and nothing else")
     assert "to be told from tenancy takes 0.2 more than its 3, 3.2)" in told.out

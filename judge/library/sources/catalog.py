@@ -108,11 +108,6 @@ class DomainSpec:
     vocabulary: SubjectWords = NO_WORDS
     file: str = SOURCES_FILE
 
-    @property
-    def all_patterns(self) -> tuple[PatternTable, ...]:
-        """The patterns of the package and of the sources file."""
-        return (*self.vocabulary.patterns, *self.patterns)
-
 
 @dataclass(frozen=True, slots=True)
 class SafetyRule:
