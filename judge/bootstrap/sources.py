@@ -11,7 +11,7 @@ from judge.judging.domains import compile_detector
 from judge.judging.knowledge import Knowledge
 from judge.judging.prompts import DEFAULT_PERSONAS, prompt_digest
 from judge.library.sources.catalog import Vocabulary, parse_sources
-from judge.library.sources.read_table import included_files
+from judge.library.sources.tables import included_files
 from judge.ports import Journal
 from judge.settings import Settings
 from judge.types.results import Versions

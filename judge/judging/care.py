@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from judge.library.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
 from judge.library.sources.catalog import SafetyRule
 from judge.text.english import fold_space
-from judge.text.patterns import PatternSet
-from judge.text.phrases import Phrases
+from judge.text.patterns import PatternSet, Phrases
 from judge.types.results import HelpLine
 
 _EMPHASIS = re.compile(r"[\"#*<=>@\[\\\]^_`{|}~]|[^\x00-\x7f](?<!\w)|(?<!\S)'+|'+(?!\S)")

@@ -16,8 +16,7 @@ from typing import NamedTuple
 from judge.errors import UnknownDomain
 from judge.library.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
 from judge.library.sources.catalog import NO_WORDS, DomainSpec, SourceCatalog
-from judge.text.patterns import PatternSet
-from judge.text.phrases import Phrases
+from judge.text.patterns import PatternSet, Phrases
 from judge.types.requests import DEFAULT_DOMAIN, Detection, DomainScore
 
 QUERY_FACTOR = 1.5

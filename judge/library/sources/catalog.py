@@ -9,16 +9,18 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from judge.library.sources.read_table import Mistake, configuration_error, read_table
 from judge.library.sources.tables import (
     DomainTable,
     HelpTable,
+    Mistake,
     PatternTable,
     SafetyFileTable,
     SafetyTable,
     SourcesTable,
     SourceTable,
     VocabularyTable,
+    configuration_error,
+    read_table,
 )
 from judge.types.references import RetrievalSettings, SourceSpec
 from judge.types.replies import Persona

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.citations.marks import find_bare_citations, find_marks
-from judge.text.source_sentences import source_sentences
+from judge.text.english import source_sentences
 
 PAGES = Path(__file__).parents[3].parent / "shared" / "eval" / "relevance" / "pages.jsonl"
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from judge.judging.prompts import DEFAULT_PERSONAS, prompt_digest, render_prompt
 from judge.judging.references import number_references
 from judge.text.brackets import numbered_brackets
-from judge.text.source_sentences import source_sentences
+from judge.text.english import source_sentences
 from judge.types.references import Snippet
 from judge.types.replies import Defect, Persona
 from judge.types.requests import JudgeRequest

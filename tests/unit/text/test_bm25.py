@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.bm25 import K1, B, passage_vector, query_vector, term_id, terms_of
+from judge.text.ranking import K1, B, passage_vector, query_vector, term_id, terms_of
 
 
 def test_terms_are_stems_without_accents_in_order():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.identifiers import identifier_parts
+from judge.text.index_tokens import identifier_parts
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.relevance import requirement, scaled_idf
+from judge.text.ranking import requirement, scaled_idf
 
 
 def required(frequencies, passages):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.source_sentences import sentence_spans, source_sentences
+from judge.text.english import sentence_spans, source_sentences
 
 TEXTS = st.text(max_size=120) | st.lists(
     st.sampled_from(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.source_sentences import is_heading, sentence_spans, structured_sentences
+from judge.text.english import is_heading, sentence_spans, structured_sentences
 
 LINES = st.text(alphabet="aB1 .!?[]#-*>|\n\r\t…é", max_size=80)
 

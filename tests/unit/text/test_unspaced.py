@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.text.english import strip_accents
-from judge.text.unspaced import searchable
+from judge.text.index_tokens import searchable
 
 CHINESE = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF), min_size=2)
 

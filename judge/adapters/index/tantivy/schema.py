@@ -12,8 +12,7 @@ import tantivy
 
 from judge.adapters.embedders.passage_text import embedded_text, text_key
 from judge.adapters.index.stored import PASSAGE, RECORD
-from judge.text.identifiers import identifier_parts
-from judge.text.unspaced import searchable
+from judge.text.index_tokens import identifier_parts, searchable
 from judge.types.search import (
     DocumentWithPassages,
     IndexedDocument,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
-from judge.judging.other_side.hearing import one_line
+from judge.judging.other_side import one_line
 from judge.ports import OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.results import JudgeResult, OtherSide

@@ -7,7 +7,7 @@ import pytest
 
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.judging.model_caller import Deadline, MeteredModel, ModelCaller
-from judge.judging.other_side.hearing import CannotRetell, retell
+from judge.judging.other_side import CannotRetell, retell
 from judge.types.replies import ModelReply, Usage
 from judge.types.requests import JudgeRequest
 from tests.fakes.clock import FakeClock

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.other_side.story_facts import ChangedFact, changed_facts, format_changes
-from judge.text.source_sentences import source_sentences
+from judge.judging.story_facts import ChangedFact, changed_facts, format_changes
+from judge.text.english import source_sentences
 
 STORY = (
     "My landlord Rowan Pike has left the boiler broken for ten days. I wrote twice and paid £1,200 "

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
 from judge.library.sources.catalog import SafetyRule, Vocabulary, parse_sources
-from judge.library.sources.read_table import included_files
-from judge.library.sources.tables import PatternTable
+from judge.library.sources.tables import PatternTable, included_files
 from judge.library.sources.toml_lines import key_name
 from judge.types.references import RetrievalSettings, SourceSpec
 from judge.types.replies import Persona

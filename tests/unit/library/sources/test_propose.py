@@ -7,7 +7,7 @@ import pytest
 from judge.library.extract.page_passages import PagePassage
 from judge.library.pages.page_records import PageContent, PageRecord
 from judge.library.sources.catalog import parse_sources
-from judge.library.sources.propose import propose_source
+from judge.library.sources.edit import propose_source
 from judge.types.references import SourceSpec, Validators
 
 CATALOG = parse_sources(
