@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from judge.judging.care import SafetyReason, explain_safety, merged_help
+from judge.judging.care import SafetyReason, find_safety, merged_help
 from judge.judging.domains import (
     Detector,
     DetectorTerm,
@@ -96,9 +96,8 @@ def explain_dispute(
     for term in terms:
         sums[term.domain] += term.score
     ranking = sorted(sums, key=lambda domain: -sums[domain])
-    safety = explain_safety(knowledge.safety, dispute)
+    safety = find_safety(knowledge.safety, dispute)
     domain_help = knowledge.catalog.domain_help(detection.domain)
-    safety_help = [line for reason in safety.reasons for line in reason.help]
     nations = find_nations(dispute)
     missed = evidence.threshold.needed - evidence.scores[0].score if evidence.scores else 0.0
     return DisputeExplanation(
@@ -111,7 +110,7 @@ def explain_dispute(
         ),
         safety=safety.reasons,
         harmless=safety.harmless,
-        help=merged_help((*safety_help, *domain_help)),
+        help=merged_help((*safety.help, *domain_help)),
         nations=tuple(sorted(nations)),
         pages=choose_pages(indexed, dispute, detection.domain, nations),
     )
