@@ -21,7 +21,7 @@ from judge.library.extract.page_passages import PagePassage
 from judge.library.pages.approved_pages import requests_of
 from judge.library.pages.page_records import PageContent, PageRecord
 from judge.library.pages.snippet_store import SnippetStore
-from judge.text.source_sentences import source_sentences
+from judge.text.english import source_sentences
 from judge.types.references import SourceSpec, Validators
 from judge.vocabulary.thesaurus import load_thesaurus
 from tests.fakes.gemini import FakeGemini, candidate, prompt_of, verdict_for

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from judge.citations.support import support
 from judge.golden.results import wilson
-from judge.text.source_sentences import source_sentences
+from judge.text.english import source_sentences
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "quality.md"

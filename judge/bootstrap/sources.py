@@ -10,13 +10,12 @@ from judge.judging.care import compile_safety
 from judge.judging.domains import compile_detector
 from judge.judging.knowledge import Knowledge
 from judge.judging.prompts import DEFAULT_PERSONAS, prompt_digest
-from judge.library.sources.catalog import Vocabulary, parse_sources
-from judge.library.sources.read_table import included_files
+from judge.library.sources.catalog import package_vocabulary, parse_sources
+from judge.library.sources.tables import included_files
 from judge.ports import Journal
 from judge.settings import Settings
 from judge.types.results import Versions
 from judge.types.text_files import TextFile
-from judge.vocabulary.package_files import safety_file, subject_files
 
 
 def compile_knowledge(main: TextFile | str, *included: TextFile) -> Knowledge:
@@ -24,8 +23,7 @@ def compile_knowledge(main: TextFile | str, *included: TextFile) -> Knowledge:
 
     Raises ConfigurationError that names file, line and key.
     """
-    vocabulary = Vocabulary(subject_files(), safety_file())
-    catalog = parse_sources(main, *included, vocabulary=vocabulary)
+    catalog = parse_sources(main, *included, vocabulary=package_vocabulary())
     personas = catalog.personas or DEFAULT_PERSONAS
     return Knowledge(
         catalog=catalog,

@@ -15,8 +15,7 @@ from judge.citations.claims import Claim, MarkedSentence, makes_claim, mark_sent
 from judge.citations.marks import find_cite_marks, find_marks
 from judge.citations.support import SourceReading
 from judge.errors import InvalidRequest
-from judge.text.english import strip_invisible, words
-from judge.text.source_sentences import structured_sentences
+from judge.text.english import strip_invisible, structured_sentences, words
 
 MarkForm = Literal["brackets", "cite"]
 """`[1]`, or `<cite i="1"/>`."""

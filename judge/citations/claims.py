@@ -17,11 +17,11 @@ from judge.text.english import (
     Span,
     content_stems,
     fold_space,
+    is_heading,
     sentences,
     strip_invisible,
     words,
 )
-from judge.text.source_sentences import is_heading
 
 _SPACE_BEFORE = re.compile(r" (?=[.,;:!?])")
 

@@ -17,7 +17,7 @@ from judge.golden.case_reader import StoredCase
 from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
 from judge.golden.comparison import newcombe
 from judge.golden.results import counts_in_words
-from judge.judging.other_side.hearing import RIGHT
+from judge.judging.other_side import RIGHT
 from judge.library.dispute import read_dispute
 from judge.library.nations import find_nations
 from judge.text.names import find_names

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from judge.library.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
 from judge.library.sources.catalog import SafetyRule
 from judge.text.english import fold_space
-from judge.text.patterns import PatternSet
-from judge.text.phrases import Phrases
+from judge.text.patterns import PatternSet, Phrases
 from judge.types.results import HelpLine
 
 _EMPHASIS = re.compile(r"[\"#*<=>@\[\\\]^_`{|}~]|[^\x00-\x7f](?<!\w)|(?<!\S)'+|'+(?!\S)")
@@ -20,14 +19,6 @@ _EMPHASIS = re.compile(r"[\"#*<=>@\[\\\]^_`{|}~]|[^\x00-\x7f](?<!\w)|(?<!\S)'+|'
 
 _CUT = " ; "
 """Replaces a harmless phrase; it ends a sentence, so that no term matches across the gap."""
-
-
-@dataclass(frozen=True, slots=True)
-class SafetyFindings:
-    """Whether the prompt must ask for care, and the help lines of all rules that match."""
-
-    needs_care: bool = False
-    help: tuple[HelpLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +32,21 @@ class SafetyReason:
 
 
 @dataclass(frozen=True, slots=True)
-class SafetyExplanation:
+class SafetyFindings:
     """The rules that match a dispute, and the phrases that were removed as harmless."""
 
     reasons: tuple[SafetyReason, ...] = ()
     harmless: tuple[str, ...] = ()
+
+    @property
+    def needs_care(self) -> bool:
+        """Whether the prompt must ask for care."""
+        return bool(self.reasons)
+
+    @property
+    def help(self) -> tuple[HelpLine, ...]:
+        """The help lines of all rules that match, in the order of the rules."""
+        return merged_help(line for reason in self.reasons for line in reason.help)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +83,10 @@ def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
 
 
 def find_safety(rules: SafetyRules, dispute: Dispute) -> SafetyFindings:
-    """Whether any rule matches *dispute*, with help lines in the order of the rules."""
-    reasons = explain_safety(rules, dispute).reasons
-    return SafetyFindings(
-        bool(reasons), merged_help(line for reason in reasons for line in reason.help)
-    )
-
-
-def explain_safety(rules: SafetyRules, dispute: Dispute) -> SafetyExplanation:
     """Which rules match *dispute* and where, and which phrases were removed as harmless."""
     texts = [_without_emphasis(dispute.context), _without_emphasis(dispute.query)]
     if not any(True for text in texts for _ in _matches(rules, text)):
-        return SafetyExplanation()
+        return SafetyFindings()
     harmless: list[str] = []
     found: dict[int, dict[str, None]] = {}
     for text in texts:
@@ -104,7 +97,7 @@ def explain_safety(rules: SafetyRules, dispute: Dispute) -> SafetyExplanation:
         for index, rule in enumerate(rules.rules)
         if index in found
     ]
-    return SafetyExplanation(tuple(reasons), tuple(harmless))
+    return SafetyFindings(tuple(reasons), tuple(harmless))
 
 
 def _matches(rules: SafetyRules, text: NormalisedText) -> Iterator[tuple[int, str]]:

@@ -12,7 +12,7 @@ from judge.library.sources.toml_lines import KeyPath, Places, key_name
 MIN_WEIGHT = 1.0
 """A hidden term is reported from this weight on; a lower one is a hint among many."""
 
-FindingKind = Literal["duplicate-term", "hidden-term", "duplicate-page", "plain-http", "no-words"]
+FindingKind = Literal["hidden-term", "duplicate-page", "plain-http", "no-words"]
 Finding = tuple[FindingKind, KeyPath, str]
 """A kind of mistake, the path of keys below its domain, and what to do."""
 
@@ -39,7 +39,6 @@ def check_catalog(
     findings = []
     for domain in catalog.domains:
         for kind, keys, message in (
-            *_duplicate_terms(domain),
             *_hidden_terms(domain, catalog),
             *_pages(domain, catalog, trusted_hosts),
             *_no_words(domain),
@@ -56,16 +55,6 @@ def is_plain_http(url: str, trusted_hosts: Collection[str]) -> bool:
     parts = urlsplit(url)
     host = parts.netloc.lower() if parts.port else f"{parts.netloc.lower()}:80"
     return parts.scheme == "http" and host not in trusted_hosts
-
-
-def _duplicate_terms(domain: DomainSpec) -> Iterator[Finding]:
-    """Terms of a file with the same normalised words, of which only the heaviest counts."""
-    seen: dict[Words, str] = {}
-    for text, _weight in domain.terms:
-        first = seen.setdefault(term_words(text), text)
-        if first != text:
-            message = f"is the same term as {first!r}; keep one of them"
-            yield "duplicate-term", ("terms", text), message
 
 
 def _hidden_terms(domain: DomainSpec, catalog: SourceCatalog) -> Iterator[Finding]:

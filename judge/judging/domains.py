@@ -10,14 +10,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from judge.errors import UnknownDomain
 from judge.library.dispute import Dispute, NormalisedText, normalise, straight_apostrophes
 from judge.library.sources.catalog import NO_WORDS, DomainSpec, SourceCatalog
-from judge.text.patterns import PatternSet
-from judge.text.phrases import Phrases
+from judge.text.patterns import PatternSet, Phrases
 from judge.types.requests import DEFAULT_DOMAIN, Detection, DomainScore
 
 QUERY_FACTOR = 1.5
@@ -58,10 +57,16 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class DomainWeight:
-    """What a term or pattern weighs for one domain, which is given by its index."""
+    """What a term or pattern weighs for one domain, which is given by its index.
+
+    `text` and `file` say how and where it is written; a phrase that counts for a new domain because
+    a term of it is inside has those of that term.
+    """
 
     domain: int
     weight: float
+    text: str
+    file: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,16 +148,17 @@ class DomainEvidence:
 
 def compile_detector(catalog: SourceCatalog) -> Detector:
     """The detector for the domains of *catalog*."""
-    patterns = [
-        (pattern.regex, DomainWeight(index, pattern.weight))
+    weights = [
+        DomainWeight(index, pattern.weight, pattern.regex, words.file)
         for index, domain in enumerate(catalog.domains)
-        for pattern in domain.all_patterns
+        for words in (domain.vocabulary, domain)
+        for pattern in words.patterns
     ]
     return Detector(
         domains=tuple(domain.name for domain in catalog.domains),
         terms=Phrases(_terms(catalog.domains), normalise_word),
-        patterns=PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
-        pattern_weights=tuple(weight for _, weight in patterns),
+        patterns=PatternSet(straight_apostrophes(weight.text) for weight in weights),
+        pattern_weights=tuple(weights),
     )
 
 
@@ -221,22 +227,20 @@ def normalise_word(word: str) -> str:
 
 
 def _terms(domains: Sequence[DomainSpec]) -> Iterator[tuple[Words, DetectorTerm]]:
-    """Every term with its normalised words; a term of several domains is yielded once."""
-    weights: dict[Words, dict[int, float]] = {}
-    shown: dict[Words, str] = {}
+    """Every term with its normalised words; a term of several domains is yielded once.
+
+    Of terms with the same words the heaviest counts, and a domain's own before the package's.
+    """
+    weights: dict[Words, dict[int, DomainWeight]] = {}
     for index, domain in enumerate(domains):
-        for terms in (domain.vocabulary.terms, domain.terms):
-            highest: dict[Words, float] = {}
-            for text, weight in terms:
-                words = term_words(text)
-                shown.setdefault(words, text)
-                highest[words] = max(weight, highest.get(words, weight))
-            for words, weight in highest.items():
-                weights.setdefault(words, {})[index] = weight
+        for source in (domain.vocabulary, domain):
+            for text, weight in sorted(source.terms, key=itemgetter(1)):
+                found = DomainWeight(index, weight, text, source.file)
+                weights.setdefault(term_words(text), {})[index] = found
+    shown = {words: next(iter(by_domain.values())).text for words, by_domain in weights.items()}
     _extend_to_new_domains(weights, domains)
     for words, by_domain in weights.items():
-        term_weights = tuple(DomainWeight(index, weight) for index, weight in by_domain.items())
-        yield words, DetectorTerm(shown[words], words, term_weights)
+        yield words, DetectorTerm(shown[words], words, tuple(by_domain.values()))
 
 
 def term_words(text: str) -> Words:
@@ -245,7 +249,7 @@ def term_words(text: str) -> Words:
 
 
 def _extend_to_new_domains(
-    weights: dict[Words, dict[int, float]], domains: Sequence[DomainSpec]
+    weights: dict[Words, dict[int, DomainWeight]], domains: Sequence[DomainSpec]
 ) -> None:
     """Give the package's phrases the weights that terms inside them have for new domains.
 
@@ -260,8 +264,8 @@ def _extend_to_new_domains(
         for first, last in itertools.combinations(range(len(words) + 1), 2):
             for index, weight in weights.get(words[first:last], {}).items():
                 if index in new:
-                    by_domain = weights[words]
-                    by_domain[index] = max(weight, by_domain.get(index, weight))
+                    earlier = weights[words].get(index, weight)
+                    weights[words][index] = max(weight, earlier, key=attrgetter("weight"))
 
 
 def _add_matches(

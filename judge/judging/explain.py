@@ -9,23 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from judge.judging.care import SafetyReason, explain_safety, merged_help
+from judge.judging.care import SafetyReason, find_safety, merged_help
 from judge.judging.domains import (
     Detector,
     DetectorTerm,
     DomainMatch,
     ScoreThreshold,
-    Words,
     longest_terms,
-    term_words,
     weigh_evidence,
 )
 from judge.judging.knowledge import Knowledge
-from judge.library.dispute import Dispute, NormalisedText, straight_apostrophes
+from judge.library.dispute import Dispute, NormalisedText
 from judge.library.nations import find_nations
 from judge.library.pages.approved_pages import IndexedPages
 from judge.library.rank.choose import ChosenPage, choose_pages
-from judge.library.sources.catalog import DomainSpec
 from judge.types.requests import DEFAULT_DOMAIN, Detection
 from judge.types.results import HelpLine
 
@@ -91,18 +88,16 @@ def explain_dispute(
     """All that is decided about *dispute* before the model is asked; fetches nothing."""
     evidence = weigh_evidence(knowledge.detector, dispute)
     detection = evidence.detection
-    written = [_written(domain) for domain in knowledge.catalog.domains]
     terms = [
-        *_counted_terms(knowledge, written, evidence.matches),
-        *_overlapped_terms(knowledge, written, dispute),
+        *_counted_terms(knowledge, evidence.matches),
+        *_overlapped_terms(knowledge, dispute),
     ]
     sums: dict[str, float] = defaultdict(float)
     for term in terms:
         sums[term.domain] += term.score
     ranking = sorted(sums, key=lambda domain: -sums[domain])
-    safety = explain_safety(knowledge.safety, dispute)
+    safety = find_safety(knowledge.safety, dispute)
     domain_help = knowledge.catalog.domain_help(detection.domain)
-    safety_help = [line for reason in safety.reasons for line in reason.help]
     nations = find_nations(dispute)
     missed = evidence.threshold.needed - evidence.scores[0].score if evidence.scores else 0.0
     return DisputeExplanation(
@@ -115,48 +110,24 @@ def explain_dispute(
         ),
         safety=safety.reasons,
         harmless=safety.harmless,
-        help=merged_help((*safety_help, *domain_help)),
+        help=merged_help((*safety.help, *domain_help)),
         nations=tuple(sorted(nations)),
         pages=choose_pages(indexed, dispute, detection.domain, nations),
     )
 
 
-Written = Mapping[Words | str, tuple[str, str]]
-"""The terms and patterns of a domain as written, with their files, by the form that is matched."""
-
-
-def _written(domain: DomainSpec) -> Written:
-    """Ours overrule the package's."""
-    package, ours = (domain.vocabulary.file, domain.vocabulary), (domain.file, domain)
-    written: dict[Words | str, tuple[str, str]] = {}
-    for file, words in (package, ours):
-        written |= {term_words(text): (text, file) for text, _ in words.terms}
-        written |= {straight_apostrophes(p.regex): (p.regex, file) for p in words.patterns}
-    return written
-
-
-def _find_term(written: Written, words: Words) -> tuple[str, str]:
-    """The term of these *words*, else the longest term inside them, and its file."""
-    sizes = range(len(words), 0, -1)
-    parts = (words[at : at + size] for size in sizes for at in range(len(words) - size + 1))
-    return next((written[part] for part in parts if part in written), ("", ""))
-
-
 def _counted_terms(
-    knowledge: Knowledge,
-    written: Sequence[Written],
-    by_domain: Sequence[Mapping[str, DomainMatch]],
+    knowledge: Knowledge, by_domain: Sequence[Mapping[str, DomainMatch]]
 ) -> Iterator[ExplainedTerm]:
     """The terms and patterns that count, once for each domain."""
-    for domain, words, matches in zip(knowledge.catalog.domains, written, by_domain):
-        for key, match in matches.items():
-            text, file = _find_term(words, match.words) if match.words else words[key]
+    for name, matches in zip(knowledge.detector.domains, by_domain):
+        for match in matches.values():
             yield ExplainedTerm(
-                domain=domain.name,
+                domain=name,
                 kind="term" if match.words else "pattern",
                 text=match.shown,
-                configured=text,
-                file=file,
+                configured=match.weight.text,
+                file=match.weight.file,
                 weight=match.weight.weight,
                 factor=round(match.factor, 3),
                 score=match.weight.weight * match.factor,
@@ -164,25 +135,22 @@ def _counted_terms(
             )
 
 
-def _overlapped_terms(
-    knowledge: Knowledge, written: Sequence[Written], dispute: Dispute
-) -> Iterator[ExplainedTerm]:
+def _overlapped_terms(knowledge: Knowledge, dispute: Dispute) -> Iterator[ExplainedTerm]:
     """The terms that overlap a longer one and do not count, once for each domain."""
-    names = [domain.name for domain in knowledge.catalog.domains]
+    names = knowledge.detector.domains
     seen: set[tuple[str, int]] = set()
     for text in (dispute.query, dispute.context):
         for term, winner in _overlaps(knowledge.detector, text):
+            counted = {(other.domain, other.text) for other in winner.weights}
             for weight in term.weights:
-                words = written[weight.domain]
-                configured, file = _find_term(words, term.words)
-                is_shared = weight.domain in {other.domain for other in winner.weights}
-                is_counted = is_shared and _find_term(words, winner.words)[0] == configured
-                if is_counted or (term.shown, weight.domain) in seen:
+                key = (term.shown, weight.domain)
+                if (weight.domain, weight.text) in counted or key in seen:
                     continue
-                seen.add((term.shown, weight.domain))
+                seen.add(key)
                 yield ExplainedTerm(
-                    names[weight.domain], "term", term.shown, configured, file, weight.weight,
-                    factor=0.0, score=0.0, is_asked=text is dispute.query, lost_to=winner.shown,
+                    names[weight.domain], "term", term.shown, weight.text, weight.file,
+                    weight.weight, factor=0.0, score=0.0, is_asked=text is dispute.query,
+                    lost_to=winner.shown,
                 )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from judge.judging.care import find_safety, merged_help
 from judge.judging.domains import choose_domain
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline, ModelCaller, costs_of
-from judge.judging.other_side.hearing import hear_other_side
+from judge.judging.other_side import hear_other_side
 from judge.judging.prompts import render_prompt
 from judge.judging.references import ReferenceCollector
 from judge.judging.results import (

@@ -7,7 +7,7 @@ import functools
 import hashlib
 from collections.abc import Sequence
 
-from judge.text.source_sentences import sentence_spans
+from judge.text.english import sentence_spans
 from judge.text.untrusted import quoted_text, quoted_value
 from judge.types.references import Reference
 from judge.types.replies import Defect, Persona, Prompt

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from judge.text.english import STOP_WORDS, stems, words
-from judge.text.phrases import Phrases
+from judge.text.patterns import Phrases
 
 GAP = "*"
 MAX_GAP = 3

@@ -106,24 +106,6 @@ def test_list_puts_the_page_that_was_updated_last_first(cli, site, monkeypatch):
     assert site.hits == {}
 
 
-@pytest.mark.real_redis
-def test_list_puts_pages_without_a_date_last(cli, site, monkeypatch):
-    site.page("/repairs", dated("2024-03-01"))
-    with running_redis() as redis:
-        monkeypatch.setenv("REDIS_URL", redis.url)
-        cli("sources", "warm")
-        rows = [line.split() for line in cli("sources", "list").out.splitlines() if "http" in line]
-    assert [row[0] for row in rows] == ["2024-03-01", "-"]
-
-
-def test_a_broken_file_is_exit_2_and_named(cli, file):
-    file.write_text("[domains.tenancy]\nterms = 3\n")
-    told = cli("sources", "list")
-    assert (told.code, told.out) == (2, "")
-    assert str(file) in told.err
-    assert "domains.tenancy.terms" in told.err
-
-
 def test_check_shows_what_would_be_quoted(cli):
     told = cli("sources", "check")
     assert told.code == 0
@@ -156,22 +138,6 @@ def test_check_fails_for_a_page_that_was_withdrawn_and_says_so(cli, site):
     assert "withdrawn" in line
     report = json.loads(cli("sources", "check", "--format", "json").out)
     assert [(page["reason"], page["text"]) for page in report["pages"]][1] == ("withdrawn", "")
-
-
-def test_check_shows_the_date_that_the_publisher_gives(cli, site):
-    site.page("/repairs", dated("2024-03-01"))
-    told = cli("sources", "check")
-    [line] = [line for line in told.out.splitlines() if site.url("/repairs") in line]
-    assert line.split()[:3] == ["ok", "tenancy", "2024-03-01"]
-
-
-def test_check_fails_for_an_example_that_gets_another_domain(cli, file):
-    file.write_text(file.read_text().replace(REPAIRS, "A grievance about the rota"))
-    told = cli("sources", "check")
-    assert told.code == 1
-    assert f"{file}, line 15" in told.out
-    assert "example of tenancy gets workplace as a story" in told.out
-    assert "A grievance about the rota" in told.out
 
 
 def test_check_as_json_holds_whole_texts_and_reasons(cli, site, file):
@@ -215,26 +181,6 @@ def test_warm_with_redis_down_is_exit_2_and_reads_no_page(cli, site, monkeypatch
         "judge: Redis failed: ConnectionError ([Errno 111] Connect call failed ('127.0.0.1', 9)).\n"
     )
     assert not site.hits
-
-
-@pytest.mark.real_redis
-def test_explain_shows_the_words_that_select_a_page(cli, site, monkeypatch):
-    site.page("/eviction", "<main><p>A court order comes before bailiffs can evict.</p></main>")
-    with running_redis() as redis:
-        monkeypatch.setenv("REDIS_URL", redis.url)
-        cli("sources", "warm")
-        site.hits.clear()
-        told = cli("sources", "explain", REPAIRS)
-        report = json.loads(cli("sources", "explain", REPAIRS, "--format", "json").out)
-    [page] = [line for line in told.out.splitlines() if "http" in line]
-    assert site.url("/repairs") in page
-    assert "boiler" in page
-    [source] = report["sources"]
-    assert (source["url"], source["is_read"]) == (site.url("/repairs"), True)
-    assert {"boiler", "landlord"} <= {reason["shown"] for reason in source["reasons"]}
-    total = sum(reason["score"] for reason in source["reasons"])
-    assert source["score"] == pytest.approx(total, abs=0.01)
-    assert site.hits == {}
 
 
 def test_a_pipe_gets_neither_colour_nor_wrapped_rows(cli):

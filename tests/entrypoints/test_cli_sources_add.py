@@ -70,13 +70,6 @@ def test_the_page_is_shown_and_written_as_one_line(cli, site, file):
     assert cli("sources", "check", "--offline").code == 0
 
 
-def test_a_page_of_few_words_gets_topics_to_edit(cli, site, file):
-    site.page("/short", f"<html><body><main><h1>Repairs</h1><p>{LEAD}</p></main></body></html>")
-    told = cli("sources", "add", site.url("/short"), "--yes")
-    assert told.code == 0
-    assert "Topics: landlord, keep, boiler\n" in told.out
-
-
 def test_page_listed_under_another_url_spelling_is_not_added_again(cli, site):
     refused = cli("sources", "add", site.url("/old/#top"), "--yes")
     assert refused.code == 2
@@ -96,13 +89,6 @@ def test_nothing_is_written_without_confirmation(cli, site, file, monkeypatch):
     told = cli("sources", "add", site.url("/repairs"))
     assert (told.code, file.read_bytes()) == (1, before)
     assert "Nothing was written." in told.err
-
-
-def test_yes_confirms(cli, site, file, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
-    told = cli("sources", "add", site.url("/repairs"), "--domain", "workplace")
-    added = tomllib.loads(file.read_text())["domains"]["workplace"]["sources"]
-    assert (told.code, [source["url"] for source in added]) == (0, [site.url("/repairs")])
 
 
 def test_file_permissions_and_symlink_are_kept(cli, site, file, tmp_path):

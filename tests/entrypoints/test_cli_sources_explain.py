@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import sys
 
 import pytest
@@ -57,7 +56,7 @@ def explained(cli, *arguments):
 
 
 def terms(report):
-    return {(term["domain"], term["text"]): term for term in report["terms"]}
+    return {(term["domain"], term["shown"]): term for term in report["terms"]}
 
 
 def test_each_term_has_its_weight_for_each_domain(cli):
@@ -75,28 +74,12 @@ def test_each_term_has_its_weight_for_each_domain(cli):
     assert {term["file"] for term in report["terms"]} == {"sources.toml"}
 
 
-def test_terms_of_zero_and_negative_weight_are_shown(cli):
-    report = terms(explained(cli, "The pub landlord had a party"))
-    assert report["tenancy", "pub landlord"]["score"] == 0
-    assert report["tenancy", "party"]["score"] == -0.5
-
-
-def test_term_inside_a_longer_one_is_shown_with_it(cli):
-    told = cli("sources", "explain", "The pub landlord shouted")
-    report = explained(cli, "The pub landlord shouted")
-    assert report["domain"] == "default"
-    for domain in ("tenancy", "workplace"):
-        lost = terms(report)[domain, "landlord"]
-        assert (lost["lost_to"], lost["score"]) == ("pub landlord", 0)
-    assert "not heard in 'pub landlord'" in told.out
-
-
 def test_built_in_phrase_around_a_term_of_a_new_domain_names_the_term(cli, tmp_path):
     (tmp_path / "sources.toml").write_text("[domains.next_door]\nterms = { neighbour = 3 }\n"
                                            "[domains.workplace]\n")  # fmt: skip
     report = terms(explained(cli, "My neighbour shouts"))
     ours = {shown: term for (domain, shown), term in report.items() if domain == "next_door"}
-    assert [(t["text"], t["configured"], t["file"]) for t in ours.values()] == [
+    assert [(t["shown"], t["configured"], t["file"]) for t in ours.values()] == [
         ("my neighbour", "neighbour", "sources.toml")
     ]
     assert "my neighbour (for 'neighbour')" in cli("sources", "explain", "My neighbour shouts").out
@@ -124,13 +107,13 @@ def test_threshold_and_missing_score_are_shown(cli):
 def test_question_unrelated_to_the_story_raises_the_threshold(cli):
     story = "The boiler " + "word " * 60
     report = explained(cli, "--context", story, "--query", "Am I wrong to be cross with her?")
-    assert report["threshold"]["for_question"] == 3
+    assert report["bar"]["for_question"] == 3
     assert report["needed"] == 3
 
 
 def test_close_scores_show_what_the_second_domain_needs(cli):
     report = explained(cli, "A grievance about the landlord and nothing else")
-    assert report["threshold"]["for_runner_up"] == 3.2
+    assert report["bar"]["for_runner_up"] == 3.2
     assert report["domain"] == "workplace"
     told = cli("sources", "explain", "A grievance about the landlord and nothing else")
     assert "to be told from tenancy takes 0.2 more than its 3, 3.2)" in told.out
@@ -197,18 +180,6 @@ def test_only_requested_pages_are_reported_as_failed(cli, tmp_path, site):
     assert site.hits["/eviction"] + site.hits["/repairs"] == 1
     assert "No page would be offered." in told.out
     assert "failed" not in told.err
-
-
-def test_unreadable_stdin_is_reported(cli, monkeypatch, tmp_path):
-    monkeypatch.setattr(sys, "stdin", None)
-    told = cli("sources", "explain", "-")
-    assert told.code == 2
-    assert "Standard input is closed. Give the text itself" in told.err
-    with os.fdopen(os.open(tmp_path / "log", os.O_WRONLY | os.O_CREAT)) as write_only:
-        monkeypatch.setattr(sys, "stdin", write_only)
-        told = cli("sources", "explain", "-")
-    assert told.code == 2
-    assert "Standard input cannot be read" in told.err
 
 
 def test_the_question_can_come_from_stdin(cli, monkeypatch):

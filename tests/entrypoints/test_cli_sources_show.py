@@ -51,12 +51,6 @@ def test_terms_come_from_the_file_and_from_the_package(cli):
     assert package["line"] > 10
 
 
-def test_an_included_domain_names_its_file(cli):
-    domains = {domain["name"]: domain for domain in shown(cli)["domains"]}
-    assert domains["pets"]["place"] == {"file": "more/pets.toml", "line": 2}
-    assert domains["pets"]["vocabulary"] == ""
-
-
 def test_settings_have_their_line_or_are_built_in(cli):
     retrieval = {item["key"]: item for item in shown(cli)["retrieval"]}
     assert retrieval["ttl_hours"]["place"] == {"file": "sources.toml", "line": 2}
@@ -67,11 +61,6 @@ def test_a_rule_of_care_that_is_extended_names_both_files(cli):
     rules = {rule["name"]: rule["files"] for rule in shown(cli)["safety"]}
     assert rules["self-harm"] == ["judge/vocabulary/safety.toml", "sources.toml"]
     assert rules["violence"] == ["judge/vocabulary/safety.toml"]
-
-
-def test_personas_have_their_line(cli):
-    [persona] = shown(cli)["personas"]
-    assert (persona["persona"]["name"], persona["place"]["line"]) == ("Judge", 15)
 
 
 def test_the_text_has_all_parts(cli):

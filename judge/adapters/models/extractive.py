@@ -15,8 +15,7 @@ from typing import Final
 
 from judge.ports import OnText, ignore_text
 from judge.text.brackets import in_parentheses, without_brackets
-from judge.text.english import content_stems, fold_space, words
-from judge.text.source_sentences import source_sentences
+from judge.text.english import content_stems, fold_space, source_sentences, words
 from judge.types.references import Reference
 from judge.types.replies import ModelReply, Prompt
 from judge.types.requests import JudgeRequest

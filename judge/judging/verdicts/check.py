@@ -21,8 +21,7 @@ from judge.judging.verdicts.reply_schema import (
     parse_reply,
     shorten,
 )
-from judge.text.english import words
-from judge.text.source_sentences import source_sentences
+from judge.text.english import source_sentences, words
 from judge.types.references import Reference
 from judge.types.replies import (
     CheckedField,

@@ -9,8 +9,7 @@ from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, V
 from pydantic_core import ErrorDetails, from_json
 
 from judge.library.dispute import fold
-from judge.text.english import strip_invisible
-from judge.text.source_sentences import source_sentences
+from judge.text.english import source_sentences, strip_invisible
 from judge.types.replies import Defect, Persona, Prompt, VerdictWord
 
 PARAPHRASE_LIMIT = 240

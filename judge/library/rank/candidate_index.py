@@ -13,7 +13,7 @@ from operator import mul
 
 from judge.library.rank.page_terms import PageTerms
 from judge.text.english import STOP_WORDS, stems
-from judge.text.relevance import idf
+from judge.text.ranking import idf
 from judge.vocabulary.thesaurus import Thesaurus
 from judge.vocabulary.word_vectors import load_word_vectors
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from judge.text.bm25 import K1, B
 from judge.text.english import content_stems
+from judge.text.ranking import K1, B
 from judge.types.requests import DEFAULT_DOMAIN
 from judge.vocabulary.word_vectors import load_word_vectors
 

@@ -6,8 +6,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from judge.text.english import MARKS, stems, tokens
-from judge.text.identifiers import identifier_parts
-from judge.text.unspaced import UNSPACED, searchable
+from judge.text.index_tokens import UNSPACED, identifier_parts, searchable
 from judge.types.search import SearchQuery
 
 CONTEXT_CHARS = 50

@@ -7,7 +7,7 @@ import re
 from itertools import pairwise
 
 from judge.text.english import STOP_WORDS, tokens, words
-from judge.text.identifiers import identifier_parts
+from judge.text.index_tokens import identifier_parts
 from judge.types.search import SearchQuery
 
 _QUOTED = re.compile(r'(?:(?<!\S)([-+]))?(?:"([^"]*)"|“([^“”]*)”)')

@@ -8,17 +8,21 @@ import functools
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 
-from judge.library.sources.read_table import Mistake, configuration_error, read_table
 from judge.library.sources.tables import (
     DomainTable,
     HelpTable,
+    Mistake,
     PatternTable,
     SafetyFileTable,
     SafetyTable,
     SourcesTable,
     SourceTable,
+    Table,
     VocabularyTable,
+    configuration_error,
+    read_table,
 )
 from judge.types.references import RetrievalSettings, SourceSpec
 from judge.types.replies import Persona
@@ -53,10 +57,9 @@ class Vocabulary:
     safety_file: TextFile | None = None
 
     @property
-    def texts(self) -> tuple[str, ...]:
-        """The contents of all files, for `texts_digest`."""
-        files = [*self.subjects.values(), *([self.safety_file] if self.safety_file else [])]
-        return tuple(file.text for file in files)
+    def files(self) -> tuple[TextFile, ...]:
+        """All files."""
+        return (*self.subjects.values(), *filter(None, [self.safety_file]))
 
     def words(self, subject: str) -> SubjectWords:
         """The words of *subject*; none when the package does not know it."""
@@ -65,22 +68,41 @@ class Vocabulary:
 
     def safety(self) -> tuple[SafetyTable, ...]:
         """The safety rules."""
-        return _safety_tables(self.safety_file) if self.safety_file else ()
+        return tuple(_table(self.safety_file, SafetyFileTable).safety) if self.safety_file else ()
 
 
 NO_VOCABULARY = Vocabulary()
 
 
+@functools.cache
+def package_vocabulary() -> Vocabulary:
+    """What comes with Judge."""
+    folder = files("judge.vocabulary")
+    entries = sorted(folder.joinpath("domains").iterdir(), key=lambda entry: entry.name)
+    return Vocabulary(
+        {
+            entry.name.removesuffix(".toml"): _package_file(f"domains/{entry.name}")
+            for entry in entries
+            if entry.name.endswith(".toml")
+        },
+        _package_file("safety.toml"),
+    )
+
+
+def _package_file(name: str) -> TextFile:
+    text = files("judge.vocabulary").joinpath(name).read_text("utf-8")
+    return TextFile(f"judge/vocabulary/{name}", text)
+
+
 @functools.lru_cache(maxsize=32)
-def _subject_words(file: TextFile) -> SubjectWords:
+def _table(file: TextFile, table: type[Table]) -> Table:
     """Cached: the package's data stays the same while the sources file is edited."""
-    table = read_table(file, VocabularyTable)
+    return read_table(file, table)
+
+
+def _subject_words(file: TextFile) -> SubjectWords:
+    table = _table(file, VocabularyTable)
     return SubjectWords(file.name, tuple(table.terms.items()), tuple(table.patterns))
-
-
-@functools.lru_cache(maxsize=4)
-def _safety_tables(file: TextFile) -> tuple[SafetyTable, ...]:
-    return tuple(read_table(file, SafetyFileTable).safety)
 
 
 def texts_digest(texts: tuple[str, ...]) -> str:
@@ -107,11 +129,6 @@ class DomainSpec:
     help: tuple[HelpLine, ...] = ()
     vocabulary: SubjectWords = NO_WORDS
     file: str = SOURCES_FILE
-
-    @property
-    def all_patterns(self) -> tuple[PatternTable, ...]:
-        """The patterns of the package and of the sources file."""
-        return (*self.vocabulary.patterns, *self.patterns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,30 +184,30 @@ def parse_sources(
     Raises ConfigurationError naming the file, line and key of each mistake, and its fix.
     """
     first = main if isinstance(main, TextFile) else TextFile(SOURCES_FILE, main)
-    files = [_SourcesFile(file, read_table(file, SourcesTable)) for file in (first, *included)]
-    package = vocabulary if files[0].table.vocabulary else NO_VOCABULARY
-    mistakes = list(_mistakes_across(files, package))
+    parsed = [_SourcesFile(file, read_table(file, SourcesTable)) for file in (first, *included)]
+    package = vocabulary if parsed[0].table.vocabulary else NO_VOCABULARY
+    mistakes = list(_mistakes_across(parsed, package))
     if mistakes:
         raise configuration_error(mistakes)
     table = {
-        key: next((f.table for f in files if f.has(key)), files[0].table) for key in SINGLETONS
+        key: next((f.table for f in parsed if f.has(key)), parsed[0].table) for key in SINGLETONS
     }
     return SourceCatalog(
         retrieval=RetrievalSettings(**table["retrieval"].retrieval.model_dump()),
         domains=tuple(
             _domain(name, domain, source.file.name, package)
-            for source in files
+            for source in parsed
             for name, domain in source.table.domains.items()
         ),
         safety=_safety(
-            [_rule(rule, source.file.name) for source in files for rule in source.table.safety],
-            {rule.name for source in files for rule in source.table.safety if not rule.vocabulary},
+            [_rule(rule, source.file.name) for source in parsed for rule in source.table.safety],
+            {rule.name for source in parsed for rule in source.table.safety if not rule.vocabulary},
             package,
         ),
         blocked_help=_help_lines(table["blocked"].blocked.help),
         personas=tuple(Persona(item.name, item.brief) for item in table["personas"].personas),
-        digest=texts_digest((*(source.file.text for source in files), *vocabulary.texts)),
-        files={key: file.file.name for key in SINGLETONS for file in files if file.has(key)},
+        digest=texts_digest(tuple(file.text for file in (first, *included, *vocabulary.files))),
+        files={key: file.file.name for key in SINGLETONS for file in parsed if file.has(key)},
     )
 
 

@@ -1,14 +1,24 @@
-"""Adds a page to the text of a sources file and keeps what people wrote in it."""
+"""Proposes a page as a source, and adds it to the text of a sources file.
+
+What people wrote in the file is kept.
+"""
 
 import json
+import re
 import tomllib
+from collections import Counter
 from typing import Any
+from urllib.parse import urlsplit
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
 from judge.errors import ConfigurationError
+from judge.library.nations import NATIONS
+from judge.library.pages.page_records import PageContent, PageRecord
+from judge.library.sources.catalog import SourceCatalog
+from judge.text.english import STOP_WORDS, stems, words
 from judge.types.references import SourceSpec
 
 
@@ -66,3 +76,66 @@ def _set_keys(source: SourceSpec) -> list[tuple[str, str | list[str]]]:
         "selector": source.selector,
     }
     return [(key, value) for key, value in values.items() if value]
+
+
+MAX_TOPICS = 8
+
+HEADING_WEIGHT = 3
+"""How many times a word in a heading counts."""
+
+MIN_COUNT = 3
+"""A word that counts less is hardly a subject of the page."""
+
+FALLBACK_WORDS = 3
+"""If no word reaches `MIN_COUNT`, this many of the commonest are proposed, for people to edit."""
+
+_PUBLISHER = re.compile(r" \([^()]+\)$")
+
+
+def propose_source(
+    url: str, record: PageRecord, content: PageContent, catalog: SourceCatalog
+) -> SourceSpec:
+    """A source for the page at *url*, which was read as *record* and *content*.
+
+    Its title ends with the publisher as other titles of the same site do. Its topics are its most
+    frequent words, except those of the title, which are searched anyway.
+    """
+    title = content.title or urlsplit(url).path.strip("/").rpartition("/")[2].replace("-", " ")
+    return SourceSpec(
+        url=url,
+        title=f"{title}{_publisher(url, title, catalog)}"[:200] or url[:200],
+        topics=tuple(_topics(title, record, content)[:MAX_TOPICS]),
+        nations=() if set(record.nations) >= set(NATIONS) else record.nations,
+        selector="",
+    )
+
+
+def _publisher(url: str, title: str, catalog: SourceCatalog) -> str:
+    """The commonest publisher suffix of the site's titles; "" if *title* has a suffix already."""
+    host = urlsplit(url).hostname
+    ends = [
+        match[0]
+        for domain in catalog.domains
+        for source in domain.sources
+        if urlsplit(source.url).hostname == host and (match := _PUBLISHER.search(source.title))
+    ]
+    return "" if _PUBLISHER.search(title) else max(ends, key=ends.count, default="")
+
+
+def _topics(title: str, record: PageRecord, content: PageContent) -> list[str]:
+    """The words that the page uses most, without those of its title."""
+    headings = dict.fromkeys(passage.heading for passage in content.passages)
+    texts = [record.text, *(passage.text for passage in content.passages)]
+    texts += [*headings] * HEADING_WEIGHT
+    counts: Counter[str] = Counter()
+    spelling: dict[str, str] = {}
+    for text in texts:
+        text_words = words(text)
+        for word, stem in zip(text_words, stems(text_words)):
+            if word.isalpha() and len(word) > 3 and word not in STOP_WORDS:
+                counts[stem] += 1
+                spelling.setdefault(stem, word)
+    in_title = set(stems(words(title)))
+    ranked = [pair for pair in counts.most_common() if pair[0] not in in_title]
+    often = [stem for stem, count in ranked if count >= MIN_COUNT]
+    return [spelling[stem] for stem in often or [stem for stem, _ in ranked[:FALLBACK_WORDS]]]

@@ -58,20 +58,6 @@ def _without_marks(text: str) -> str:
     return "".join(text.split())
 
 
-def test_each_citation_in_a_sentence_has_the_words_before_it() -> None:
-    text = "The boiler is your landlord's job [1], and a cold home is put right in two days [2]."
-    assert [claim.text for claim in find_claims(text, find_marks(text))] == [
-        "The boiler is your landlord's job",
-        "and a cold home is put right in two days.",
-    ]
-
-
-def test_adjacent_citations_have_the_same_claim() -> None:
-    text = "It is the landlord's duty to repair boilers [1] [2] and pipes."
-    first, second = find_claims(text, find_marks(text))
-    assert first.text == second.text == "It is the landlord's duty to repair boilers and pipes."
-
-
 def test_short_part_of_a_sentence_is_extended_to_the_sentence() -> None:
     text = "Yes [1], your landlord must repair the boiler this week [2]."
     assert next(find_claims(text, find_marks(text))).text == (

@@ -1,10 +1,8 @@
 """Which numbers a sentence states, and when two of them agree."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from judge.citations.facts import Date, Quantity, differ, has_all, lowered, quantities
+from judge.citations.facts import Date, Quantity, differ, has_all, quantities
 
 DAY = 86400.0
 READ = {
@@ -96,16 +94,3 @@ def test_two_numbers_agree_differ_or_are_about_something_else(
         one, other = map(quantities, pair.split(" | "))
         assert has_all(other, one) == agree, pair
         assert differ(other, one) == conflict, pair
-
-
-@pytest.mark.parametrize(
-    ("text", "written_out"),
-    [("Can’t", "can not"), ("cannot", "can not"), ("won't", "will not"), ("isn't", "is not")],
-)
-def test_contracted_negations_are_written_out(text: str, written_out: str) -> None:
-    assert lowered(text) == written_out
-
-
-@given(st.text(max_size=300))
-def test_any_text_has_the_numbers_of_itself(text: str) -> None:
-    assert has_all(quantities(text), quantities(text))

@@ -4,20 +4,15 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judge.bootstrap.sources import compile_knowledge
-from judge.errors import ConfigurationError
 from judge.judging.care import (
     SafetyFindings,
     compile_safety,
-    explain_safety,
     find_safety,
-    merged_help,
 )
 from judge.library.dispute import read_dispute
-from judge.library.sources.catalog import SafetyRule, parse_sources
+from judge.library.sources.catalog import SafetyRule
 from judge.types.results import HelpLine
 
 ROOT = Path(__file__).parents[3]
@@ -29,7 +24,6 @@ SENTENCES: dict[str, list[str]] = tomllib.loads(
 LOOK_ALIKES = SENTENCES["look_alikes"]
 SERIOUS = {kind: said for kind, said in SENTENCES.items() if kind != "look_alikes"}
 LISTENERS = HelpLine("Listeners", "https://listeners.example/", "116 000")
-CHAT = HelpLine("Chat", "https://chat.example/")
 
 
 def needs_care(text: str) -> bool:
@@ -100,10 +94,6 @@ class TestHelp:
         assert phones.count("0808 2000 247") == 1
         assert "0808 802 0300" in phones
 
-    def test_help_lines_are_merged_by_phone_or_else_by_url(self):
-        again = HelpLine("The same, renamed", "https://other.example/", "116 000")
-        assert merged_help([LISTENERS, CHAT, again, CHAT]) == (LISTENERS, CHAT)
-
     def test_every_shipped_rule_has_help_lines_with_https_urls(self):
         lines = [line for rule in RULES for line in rule.help]
         assert lines
@@ -153,29 +143,6 @@ class TestMatching:
         assert not care_for("This job is killing me.", *rules)
         assert care_for("This job is killing me and he is killing me.", *rules)
 
-    def test_removing_a_harmless_phrase_does_not_join_its_neighbours(self):
-        assert not care_for("he hits the road me", rule("hits me", harmless=("the road",)))
-
-    def test_no_dispute_needs_care_without_rules(self):
-        assert not care_for("I want to die.")
-
-    @given(st.text(max_size=300), st.text(max_size=60))
-    def test_only_a_text_that_needs_care_gets_help(self, context, query):
-        care = find_safety(WATCH, read_dispute(context, query))
-        assert care.needs_care or not care.help
-
-
-class TestConfiguration:
-    def test_harmless_phrases_are_read_into_their_rule(self):
-        catalog = parse_sources(
-            "[[safety]]\nterms = ['a b']\nharmless = ['x a b']\n[domains.any]\n"
-        )
-        assert catalog.safety == (SafetyRule(("a b",), (), (), ("x a b",)),)
-
-    def test_potentially_slow_harmless_phrase_is_refused(self):
-        with pytest.raises(ConfigurationError, match=r"safety\[1\]\.harmless\[1\]: could be slow"):
-            parse_sources("[[safety]]\nterms = ['a']\nharmless = ['(a+)+']\n[domains.any]\n")
-
 
 class TestExplanation:
     def test_explanation_has_the_rule_its_matches_and_the_harmless_phrases(self):
@@ -188,9 +155,9 @@ class TestExplanation:
             ]
         )
         dispute = read_dispute("She kills me laughing. He hits me, hits me, will kill me.", "Odd?")
-        found = explain_safety(rules, dispute)
+        found = find_safety(rules, dispute)
         assert [(one.rule, one.found) for one in found.reasons] == [
             ("violence", ("hits me", "kill me"))
         ]
         assert found.harmless == ("kills me laughing",)
-        assert not explain_safety(rules, read_dispute("She sings.", "Odd?")).reasons
+        assert not find_safety(rules, read_dispute("She sings.", "Odd?")).reasons

@@ -98,26 +98,9 @@ def test_hidden_term_is_listed_once_and_says_if_it_was_in_the_question():
     assert (told.lost_to, told.is_asked) == ("pub landlord", False)
 
 
-def test_pattern_is_explained_with_its_regex_and_file():
-    found = term(explained("He served a Section 21 notice."), "tenancy", "section 21")
-    assert (found.kind, found.configured, found.file) == (
-        "pattern",
-        "section (8|21)",
-        "sources.toml",
-    )
-    assert (found.weight, found.factor, found.score) == (1, 1, 1)
-
-
 def test_pattern_with_a_curly_apostrophe_is_explained_as_written():
     found = term(explained("He won't mend it."), "tenancy", "won't mend")
     assert (found.configured, found.file) == ("won’t mend", "sources.toml")
-
-
-def test_term_in_the_question_weighs_more_and_is_marked():
-    found = explained("A boiler is cold.", "Is my landlord wrong?")
-    asked, told = term(found, "tenancy", "landlord"), term(found, "tenancy", "boiler")
-    assert (asked.is_asked, asked.weight, asked.factor, asked.score) == (True, 3, 1.5, 4.5)
-    assert (told.is_asked, told.weight, told.factor, told.score) == (False, 2, 1, 2)
 
 
 def test_totals_are_rounded_to_two_decimals_but_terms_are_not():
@@ -153,27 +136,3 @@ def explain(domains, context, query):
 
 def stands_in(term, words):
     return any(tuple(words[at : at + len(term)]) == term for at in range(len(words)))
-
-
-def test_explanation_has_safety_help_and_nations():
-    known = compile_knowledge("""vocabulary = false
-[domains.tenancy]
-terms = { landlord = 3 }
-help = [{ title = "Advice", url = "https://a.example/" }]
-[domains.pets]
-terms = { dog = 3 }
-[[safety]]
-terms = ["hits me"]
-harmless = ["hits me up"]
-help = [{ title = "Listeners", url = "https://l.example/", phone = "116" }]
-""")
-    dispute = read_dispute(
-        "My landlord in Cardiff hits me. He hits me up.", "Is my landlord wrong?"
-    )
-    found = explain_dispute(known, IndexedPages(known.catalog, (), {}, NO_PAGES), dispute)
-    assert found.detection.domain == "tenancy"
-    assert (found.missed, found.nations, found.pages) == (0.0, ("wales",), ())
-    assert [one.found for one in found.safety] == [("hits me",)]
-    assert found.harmless == ("hits me up",)
-    assert [one.title for one in found.help] == ["Listeners", "Advice"]
-    assert [(one.domain, one.score) for one in found.totals] == [("tenancy", 6.0)]

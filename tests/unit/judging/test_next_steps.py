@@ -2,10 +2,7 @@
 
 from datetime import UTC, datetime
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from judge.judging.results import MAX_STEPS, next_steps
+from judge.judging.results import next_steps
 from judge.types.references import Reference
 from judge.types.replies import Citation
 from judge.types.results import NextStep
@@ -34,12 +31,3 @@ def test_uncited_page_is_not_a_step():
 
 def test_passage_of_a_document_is_not_a_step():
     assert next_steps([cite(1)], [page(1, "/home/rules.md", "passage")]) == ()
-
-
-@given(st.lists(st.integers(1, 9)), st.lists(st.sampled_from(["page", "passage"]), max_size=9))
-def test_every_step_is_a_distinct_cited_page(numbers, kinds):
-    references = [page(number, kind=kind) for number, kind in enumerate(kinds, 1)]
-    steps = next_steps([cite(number) for number in numbers], references)
-    cited = {(r.title, r.url) for r in references if r.number in numbers and r.kind == "page"}
-    assert {(step.title, step.url) for step in steps} <= cited
-    assert len(steps) == len(set(steps)) == min(MAX_STEPS, len(cited))

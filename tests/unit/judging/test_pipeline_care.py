@@ -14,7 +14,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel
 from tests.fakes.pipeline import build_pipeline, text_retriever
-from tests.unit.judging.test_pipeline import GOOD, HARD, SOFT, World, reply
+from tests.unit.judging.test_pipeline import GOOD, HARD, World, reply
 
 SOURCES = """
 vocabulary = false
@@ -113,11 +113,6 @@ class TestCare:
             await judge(ScriptedModel(ContentBlocked("SAFETY")), SAD)
         assert [line.title for line in caught.value.help_lines] == ["Samaritans", "Advice"]
 
-    async def test_refused_dispute_without_danger_has_the_general_help_lines(self) -> None:
-        with pytest.raises(ContentBlocked) as caught:
-            await judge(ScriptedModel(ContentBlocked("SAFETY")), "My landlord is mean to me.")
-        assert [line.title for line in caught.value.help_lines] == ["Samaritans again", "Advice"]
-
     @pytest.mark.parametrize(
         ("context", "titles"),
         [
@@ -150,18 +145,6 @@ class TestNations:
         result = await judge(ScriptedModel(plain), "My landlord in Glasgow won't mend the boiler.")
         assert (result.references, result.warnings) == ((), ())
 
-    async def test_no_nation_is_assumed_if_the_pages_apply_everywhere(self) -> None:
-        result = await judge(
-            ScriptedModel(GOOD), "My boss will not listen to my complaint about pay."
-        )
-        assert len(result.references) == 2
-        assert result.warnings == ()
-
-    async def test_no_nation_is_assumed_for_an_unreadable_page(self) -> None:
-        plain = reply("Ask again in writing.", [])
-        result = await judge(ScriptedModel(plain), "My landlord is mean to me.", pages={})
-        assert result.warnings == ("1 of 1 page could not be read and is left out.",)
-
 
 class TestBudget:
     async def test_spent_budget_is_an_error_before_any_page_or_model_call(self) -> None:
@@ -184,10 +167,3 @@ class TestBudget:
                 fallback=fallback,
             )
         assert fallback.calls == []
-
-    async def test_first_reply_with_a_soft_defect_is_shown_if_the_budget_ends(
-        self,
-    ) -> None:
-        model = ScriptedModel(SOFT, BudgetSpent("Spent."))
-        result = await judge(model, "My landlord is mean to me.")
-        assert (result.attempts, result.evidence) == (1, "unverified")

@@ -1,17 +1,15 @@
 """The exact text of the prompt."""
 
 import re
-from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.judging.prompts import DEFAULT_PERSONAS, prompt_digest, render_prompt
 from judge.judging.references import number_references
 from judge.text.brackets import numbered_brackets
-from judge.text.source_sentences import source_sentences
+from judge.text.english import source_sentences
 from judge.types.references import Snippet
 from judge.types.replies import Defect, Persona
 from judge.types.requests import JudgeRequest
@@ -171,12 +169,6 @@ def test_second_prompt_has_each_defect_with_value_and_expectation() -> None:
     )
 
 
-@pytest.mark.parametrize(("count", "range_in_words"), [(1, "number than 1,"), (3, "than 1 to 3,")])
-def test_instructions_have_the_valid_reference_numbers(count: int, range_in_words: str) -> None:
-    references = number_references([snippet(f"text {n}") for n in range(count)])
-    assert range_in_words in render_prompt(REQUEST, references, DEFAULT_PERSONAS).instructions
-
-
 def test_safety_instructions_are_added_only_if_needed() -> None:
     plain = render_prompt(REQUEST, (), DEFAULT_PERSONAS)
     careful = render_prompt(REQUEST, (), DEFAULT_PERSONAS, needs_care=True)
@@ -188,11 +180,3 @@ def test_prompt_digest_changes_with_a_persona() -> None:
     other = (Persona("Therapist", "Listen."), *DEFAULT_PERSONAS[1:])
     assert prompt_digest(DEFAULT_PERSONAS) == prompt_digest(DEFAULT_PERSONAS)
     assert prompt_digest(DEFAULT_PERSONAS) != prompt_digest(other)
-
-
-def test_reference_keeps_the_fields_of_its_snippet() -> None:
-    page = replace(snippet("Landlords repair."), updated=date(2025, 4, 1), is_stale=True)
-    [one] = number_references([page])
-    assert (one.number, one.url, one.title, one.text) == (1, page.url, page.title, page.text)
-    assert (one.fetched_at, one.updated, one.stale) == (WHEN, date(2025, 4, 1), True)
-    assert (one.kind, one.cited) == ("page", False)

@@ -77,13 +77,6 @@ async def test_relevant_pages_come_before_passages(world):
     assert collected.left_out == 0
 
 
-async def test_second_request_is_served_from_the_cache(world):
-    first = await world.collect()
-    world.fetcher.calls.clear()
-    assert await world.collect() == first
-    assert world.fetcher.calls == []
-
-
 async def test_unreadable_page_of_the_domain_is_counted_as_left_out(world):
     world.fetcher.fail(REPAIRS)
     assert (await world.collect()).left_out == 1
@@ -104,22 +97,6 @@ async def test_withdrawn_page_is_neither_offered_nor_counted_as_unreadable(world
     assert (collected.references, collected.left_out) == ((), 0)
     assert (await world.collect()).references == ()
     assert set(world.journal.events) == {"page.withdrawn"}
-
-
-async def test_cached_snippet_of_another_writer_is_offered(world):
-    by_hand = "By law the landlord must repair the boiler soon."
-    await world.retriever.cache.put_many({f"snippet:tenancy:{REPAIRS}": (by_hand, 600)})
-    collected = await world.collect()
-    assert [one.text for one in collected.references] == [by_hand]
-    assert world.fetcher.hits[REPAIRS] == 0
-
-
-async def test_stale_page_is_offered_and_marked_stale(world):
-    await world.collect()
-    world.clock.advance(2 * 86_400)
-    world.fetcher.fail(REPAIRS)
-    [reference] = (await world.collect()).references
-    assert (reference.stale, reference.text) == (True, TEXTS[REPAIRS])
 
 
 async def test_no_nation_is_assumed_if_all_pages_apply_everywhere(world):

@@ -14,7 +14,6 @@ from judge.bootstrap.sources import compile_knowledge
 from judge.errors import DeadlineExceeded, InvalidReply, JudgeError, ModelUnavailable
 from judge.golden.replay import ReplayFetcher
 from judge.judging.streamed_fields import StreamedFields, complete_members
-from judge.judging.verdicts.reply_schema import MAX_REPLY_LENGTH
 from judge.ports import LanguageModel
 from judge.types.replies import ModelReply
 from judge.types.results import FieldChecked, JudgeResult, Restarted, Step
@@ -154,12 +153,6 @@ async def test_model_without_streaming_gives_all_fields_before_the_verdict() -> 
     assert_verdict_is_as_shown(judgement.shown, result)
 
 
-async def test_fields_are_not_streamed_unless_requested() -> None:
-    judgement = Judgement(streamed(rejected()), streamed(reply_text()))
-    await judgement.pipeline.judge(REQUEST, request_id="r", emit=judgement.steps.append)
-    assert judgement.told == ["-"]
-
-
 @pytest.mark.parametrize(
     ("changes", "good"),
     [
@@ -205,14 +198,6 @@ async def test_first_reply_is_streamed_again_if_the_second_has_a_hard_defect() -
     assert result.summary == "It is theirs."
     assert len(result.warnings) == 1
     assert "summary" in result.warnings[0]
-
-
-async def test_summary_without_citations_is_not_streamed_and_lacks_evidence() -> None:
-    uncited = reply_text(summary="It is for them.", quotes=[])
-    judgement = Judgement(streamed(uncited), streamed(uncited))
-    result = await judgement.result()
-    assert "summary" not in judgement.shown
-    assert (result.evidence, len(result.warnings)) == ("missing", 1)
 
 
 async def test_broken_connection_withdraws_its_fields() -> None:
@@ -263,15 +248,6 @@ async def test_two_replies_with_hard_defects_are_an_error_and_show_nothing() -> 
     with pytest.raises(InvalidReply):
         await judgement.result()
     assert judgement.told == [*NAMES[:2], "-", *NAMES[:2], "-"]
-
-
-async def test_repeated_member_is_withdrawn_and_streamed_again() -> None:
-    text = reply_text()[:-1] + ', "paraphrase": "Something else."}'
-    judgement = Judgement(streamed(text))
-    result = await judgement.result()
-    assert result.paraphrase == "Something else."
-    assert judgement.told.count("-") == 1
-    assert_verdict_is_as_shown(judgement.shown, result)
 
 
 @pytest.mark.parametrize(
@@ -395,14 +371,6 @@ def test_every_shown_field_equals_that_of_the_verdict(
         numbers = {reference.number for reference in result.references}
         assert {citation.number for citation in result.citations} <= numbers
         assert (result.evidence == "missing") <= bool(result.warnings)
-
-
-def test_reply_over_the_limit_is_not_read_further() -> None:
-    text = '{"a": [' + "[]," * (MAX_REPLY_LENGTH // 2)
-    heard = [text[:to] for to in range(0, len(text), MAX_REPLY_LENGTH // 4)]
-    judgement = Judgement(StreamedReply(heard, ModelReply(text, "scripted")), reply_text())
-    asyncio.run(judgement.result())
-    assert judgement.told == ["-", *NAMES]
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])

@@ -67,16 +67,6 @@ async def test_support_reply_is_counted_and_journalled_even_if_invalid(reply: st
     assert (noted["model"], noted["input_tokens"]) == ("scripted", 100)
 
 
-async def test_tokens_of_a_refusal_are_counted() -> None:
-    result, _ = await judged(ScriptedModel(GOOD, ContentBlocked("SAFETY", tokens=90)))
-    assert result.usage.total == (100 + 50 + 25) + 90
-
-
-async def test_code_fence_around_the_answers_is_removed() -> None:
-    result, _ = await judged(ScriptedModel(GOOD, f"```json\n{answers('partly')}\n```"))
-    assert [citation.support for citation in result.citations] == [0.5]
-
-
 async def test_contradiction_found_by_the_model_is_the_first_warning() -> None:
     result, _ = await judged(ScriptedModel(GOOD, answers("opposite")))
     assert result.warnings[0].startswith("summary (contradicts): expected what reference 1 says")
@@ -136,9 +126,3 @@ async def test_extractive_answer_is_not_scored_by_the_model() -> None:
     assert result.citations
     assert len(model.prompts) == 1
     assert not [step for step in world.steps if isinstance(step, SupportAsked)]
-
-
-async def test_answer_without_citations_is_not_scored_by_the_model() -> None:
-    model = ScriptedModel(reply("Talk to them.", [], references_help=False))
-    result, _ = await judged(model)
-    assert (result.citations, len(model.prompts)) == ((), 1)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.phrases import Phrases
+from judge.text.patterns import Phrases
 
 WORDS = st.lists(st.sampled_from("ab"), max_size=6)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.source_sentences import sentence_spans, source_sentences
+from judge.text.english import sentence_spans, source_sentences
 
 TEXTS = st.text(max_size=120) | st.lists(
     st.sampled_from(
@@ -41,15 +41,3 @@ def test_sentences_cover_the_text_in_order_and_are_not_empty(text: str) -> None:
         assert text[span.start : span.end].strip() == text[span.start : span.end]
         at = span.end
     assert not text[at:].strip()
-
-
-@given(TEXTS)
-def test_every_sentence_after_the_first_has_a_word(text: str) -> None:
-    for sentence in source_sentences(text)[1:]:
-        assert any(character.isalnum() for character in sentence)
-
-
-@given(TEXTS)
-def test_sentences_are_the_texts_of_their_spans(text: str) -> None:
-    spans = sentence_spans(text)
-    assert source_sentences(text) == tuple(text[span.start : span.end] for span in spans)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.source_sentences import is_heading, sentence_spans, structured_sentences
+from judge.text.english import is_heading, structured_sentences
 
 LINES = st.text(alphabet="aB1 .!?[]#-*>|\n\r\t…é", max_size=80)
 
@@ -41,13 +41,6 @@ def test_every_character_except_spaces_and_markers_is_in_one_sentence(text: str)
         + text[ends[-1] :]
     )
     assert set(outside) <= set("-*0123456789. \n\r\t")
-
-
-@given(st.text(alphabet="aB1 .!?[]…é", max_size=80).filter(lambda text: not text.startswith("1")))
-def test_sentences_of_one_line_are_those_of_a_source(text: str) -> None:
-    line = text.strip()
-    if not line[:1].isdigit():
-        assert structured_sentences(line) == sentence_spans(line)
 
 
 def test_heading_is_recognised_by_its_sign_and_a_space() -> None:

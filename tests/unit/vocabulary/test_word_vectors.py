@@ -1,13 +1,10 @@
 """Word vectors: texts about the same topic are similar, whatever their words."""
 
-import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from operator import mul
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judge.text.english import content_stems
 from judge.vocabulary.word_vectors import DIMENSIONS, ZERO, WordVectors, load_word_vectors
@@ -46,13 +43,3 @@ def test_a_word_counts_once_in_each_part():
     vectors = written({"up": 100, "down": -50})
     assert vectors.text_vector(["down", "down", "down", "up"])[0] == 1
     assert vectors.text_vector(["down", "up"], ["down"], ["down"])[0] == -1
-
-
-def test_text_of_unknown_words_has_no_vector():
-    assert not any(load_word_vectors().text_vector(["xebec"], []))
-
-
-@given(st.lists(st.lists(st.text(max_size=8) | st.sampled_from(["boss", "rent"])), max_size=3))
-def test_any_words_have_a_vector_of_length_one_or_none(parts: Sequence[Sequence[str]]):
-    length = math.hypot(*load_word_vectors().text_vector(*parts))
-    assert length == pytest.approx(1) or length == 0

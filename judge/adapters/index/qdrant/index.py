@@ -22,8 +22,14 @@ from qdrant_client.models import FieldCondition, Filter, MatchAny, MatchPhrase, 
 from judge.adapters.index.stored import PASSAGE, RECORD, WORDS_ONLY
 from judge.errors import EmbedderUnavailable, IndexUnavailable
 from judge.ports import Embedder, NameKind
-from judge.text import bm25
-from judge.text.relevance import Requirement, idf, requirement
+from judge.text.ranking import (
+    Requirement,
+    idf,
+    query_term_weight,
+    requirement,
+    term_id,
+    terms_of,
+)
 from judge.types.search import (
     EVERYWHERE,
     AnyOf,
@@ -100,8 +106,8 @@ class QdrantIndex:
             vector, warnings = await self._query_vector(query)
             scope_filter = _narrowed(
                 filter_of(scope),
-                [has_terms(bm25.terms_of(phrase)) for phrase in query.phrases],
-                [has_terms(bm25.terms_of(word)) for word in query.excluded],
+                [has_terms(terms_of(phrase)) for phrase in query.phrases],
+                [has_terms(terms_of(word)) for word in query.excluded],
             )
             candidates = max(limit + offset, CANDIDATES)
             prefetches, total = await self._by_words(query, scope_filter, candidates)
@@ -209,7 +215,7 @@ class QdrantIndex:
         self, query: SearchQuery, scope_filter: Filter, candidates: int
     ) -> tuple[list[models.Prefetch], int]:
         """What ranks the relevant passages by words, and how many these are."""
-        counts = Counter(bm25.terms_of(" ".join(query.words + query.phrases)))
+        counts = Counter(terms_of(" ".join(query.words + query.phrases)))
         idf_filter = filter_of(query.idf_scope)
         total, *found = await asyncio.gather(
             self._count(idf_filter),
@@ -223,7 +229,7 @@ class QdrantIndex:
                 return [], 0
             relevant = _narrowed(scope_filter, [has_any_term(required.selective)])
         weights = {
-            bm25.term_id(term): bm25.query_term_weight(count)
+            term_id(term): query_term_weight(count)
             * idf(frequencies[term], max(total, 1))
             for term, count in counts.items()
         }
@@ -234,7 +240,7 @@ class QdrantIndex:
 
     async def _is_any_relevant(self, required: Requirement, scope_filter: Filter) -> bool:
         """Whether a passage has terms that weigh enough together."""
-        weights = {bm25.term_id(term): float(weight) for weight, term in required.present if weight}
+        weights = {term_id(term): float(weight) for weight, term in required.present if weight}
         response = await self.client.query_points(
             COLLECTION,
             query=sparse(weights),

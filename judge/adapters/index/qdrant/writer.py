@@ -26,9 +26,9 @@ from judge.adapters.index.qdrant.index import (
 from judge.adapters.index.stored import embedded_text
 from judge.errors import ConfigurationError
 from judge.ports import Embedder
-from judge.text import bm25
 from judge.text.english import strip_accents
-from judge.text.identifiers import identifier_parts
+from judge.text.index_tokens import identifier_parts
+from judge.text.ranking import passage_vector, term_id, terms_of
 from judge.types.search import DocumentWithPassages, Passage, document_key, fold_name
 
 BATCH = 256
@@ -135,10 +135,10 @@ class QdrantWriter:
         ]
         structs: list[PointStruct] = []
         for position, (passage, record) in enumerate(pairs):
-            terms = bm25.terms_of(_text(passage))
+            terms = terms_of(_text(passage))
             vector: dict[str, Any] = {
-                TEXT_VECTOR: sparse(bm25.passage_vector(terms, AVERAGE_TERMS)),
-                TERMS_VECTOR: sparse(dict.fromkeys(map(bm25.term_id, terms), 1.0)),
+                TEXT_VECTOR: sparse(passage_vector(terms, AVERAGE_TERMS)),
+                TERMS_VECTOR: sparse(dict.fromkeys(map(term_id, terms), 1.0)),
             }
             if vectors and self.embedder:
                 vector[self.embedder.name] = vectors[position]

@@ -10,9 +10,8 @@ import tantivy
 from tantivy import FieldType, Occur, Query
 
 from judge.adapters.index.tantivy.schema import LabelKind, english, label, microseconds
-from judge.text.bm25 import query_term_weight
-from judge.text.relevance import idf, requirement
-from judge.text.unspaced import searchable
+from judge.text.index_tokens import searchable
+from judge.text.ranking import idf, query_term_weight, requirement
 from judge.types.search import AnyOf, Clause, Scope, SearchQuery
 
 HEADS_BOOST = 0.5

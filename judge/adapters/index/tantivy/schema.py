@@ -11,8 +11,7 @@ from typing import Literal
 import tantivy
 
 from judge.adapters.index.stored import PASSAGE, RECORD, embedded_text, text_key
-from judge.text.identifiers import identifier_parts
-from judge.text.unspaced import searchable
+from judge.text.index_tokens import identifier_parts, searchable
 from judge.types.search import (
     DocumentWithPassages,
     IndexedDocument,

@@ -19,8 +19,7 @@ from judge.judging.domains import detect_domain
 from judge.judging.knowledge import Knowledge
 from judge.library.dispute import read_dispute
 from judge.library.pages.page_records import PageContent, PageRecord, SnippetRequest
-from judge.library.sources.edit import format_source, with_source
-from judge.library.sources.propose import propose_source
+from judge.library.sources.edit import format_source, propose_source, with_source
 from judge.library.sources.tables import SourceTable
 from judge.ports import Journal
 from judge.settings import load_settings

@@ -61,7 +61,7 @@ class ExampleCheck:
     detected: str
     must_get_it: bool
     """False for one of the `not_examples`."""
-    part: str
+    told_as: str
     """Whether it was read as the `story` of a dispute or as its `question`."""
     file: str
     line: int
@@ -182,11 +182,11 @@ def _check_example(
             text=text,
             detected=detect_domain(known.detector, dispute).domain,
             must_get_it=at[0] == "examples",
-            part=part,
+            told_as=told_as,
             file=place.file,
             line=place.line,
         )
-        for part, dispute in disputes
+        for told_as, dispute in disputes
     ]
     return next((check for check in checks if not check.is_ok), checks[0])
 
@@ -217,7 +217,7 @@ def _misplaced(example: ExampleCheck) -> str:
     else:
         kind, fix = "counter-example", "give weight 0 to a longer term, or lower what it meets"
     return (
-        f"{kind} of {example.domain} gets {example.detected} as a {example.part}; {fix} (see "
+        f"{kind} of {example.domain} gets {example.detected} as a {example.told_as}; {fix} (see "
         f"`judge sources explain`): {example.text}"
     )
 

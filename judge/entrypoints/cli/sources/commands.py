@@ -47,8 +47,8 @@ def check() -> None:
 
     Each page must exist, be quotable and not be withdrawn; each example must get the domain under
     which it stands and each of the not_examples another, as a story and as a question. Terms that
-    stand twice or hide those of another domain, pages that stand twice and addresses without
-    encryption are reported. What was fetched is kept in Redis, if that is configured.
+    hide those of another domain, pages that stand twice and addresses without encryption are
+    reported. What was fetched is kept in Redis, if that is configured.
     """
 
 

@@ -27,6 +27,9 @@ from judge.types.requests import DEFAULT_DOMAIN
 MAX_LINES = 8
 """Line numbers shown of each confusion; JSON has them all."""
 
+MAX_BYTES = 64 * 1024 * 1024
+"""Of a file, which may be an endless device; some 50,000 disputes."""
+
 TOP_PAGES = 2
 """The pages among which `hit_at_2` looks for a labelled one."""
 
@@ -97,9 +100,13 @@ def _evaluate(
 def read_labelled(path: Path, domains: Sequence[str]) -> dict[int, LabelledDispute]:
     """The disputes in the JSONL file at *path*, by line; raises ConfigurationError."""
     try:
-        lines = path.read_bytes().removeprefix(BOM_UTF8).splitlines()
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error}.") from None
+    if len(content) > MAX_BYTES:
+        raise ConfigurationError(f"{path} is longer than {MAX_BYTES} bytes. Give it in parts.")
+    lines = content.removeprefix(BOM_UTF8).splitlines()
     valid = [*domains, DEFAULT_DOMAIN]
     disputes = {
         number: _labelled(f"{path}, line {number}", line, valid)

@@ -64,12 +64,18 @@ async def _explain(library: Library, dispute: Dispute) -> DisputeExplanation:
 
 
 def _as_json(explanation: DisputeExplanation) -> dict[str, object]:
-    keys = ("missed", "threshold", "totals", "terms", "safety", "harmless", "help", "nations")
+    keys = ("missed", "totals", "safety", "harmless", "help", "nations")
     return {
         **asdict(explanation.detection),
         **{key: getattr(explanation, key) for key in keys},
+        "bar": explanation.threshold,
+        "terms": [{"shown": term.text, **_without_text(term)} for term in explanation.terms],
         "sources": [_page_as_json(page) for page in explanation.pages],
     }
+
+
+def _without_text(term: ExplainedTerm) -> dict[str, object]:
+    return {key: value for key, value in asdict(term).items() if key != "text"}
 
 
 def _page_as_json(chosen: ChosenPage) -> dict[str, object]:

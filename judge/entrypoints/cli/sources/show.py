@@ -14,13 +14,12 @@ from judge.errors import UnknownDomain
 from judge.judging.domains import term_words
 from judge.judging.knowledge import Knowledge
 from judge.library.pages.approved_pages import requests_of
-from judge.library.sources.catalog import DomainSpec, SafetyRule
+from judge.library.sources.catalog import DomainSpec, SafetyRule, package_vocabulary
 from judge.library.sources.toml_lines import FilePlace, Places
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.references import SourceSpec
 from judge.types.text_files import TextFile
-from judge.vocabulary.package_files import safety_file, subject_files
 
 BUILT_IN = FilePlace("built in")
 """The place of a default that no file sets."""
@@ -71,7 +70,7 @@ def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -
     settings = load_settings()
     known = open_sources(settings, journal).current()
     require_domain(known, domain)
-    files = (*read_sources(Path(settings.sources)), *subject_files().values(), safety_file())
+    files = (*read_sources(Path(settings.sources)), *package_vocabulary().files)
     effective = effective_sources(known, files)
     if domain is None:
         show(form, effective, _all_domains(effective))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from judge.adapters.models.extractive import MAX_QUOTE_CHARS, ExtractiveModel
 from judge.judging.verdicts.check import ReplyCheck, check_reply
 from judge.text.brackets import numbered_brackets
-from judge.text.source_sentences import source_sentences
+from judge.text.english import source_sentences
 from judge.text.untrusted import safe_text
 from judge.types.references import Reference
 from judge.types.replies import ModelReply, Persona, Prompt

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from itertools import product
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
-from judge.judging.other_side.hearing import one_line
+from judge.judging.other_side import one_line
 from judge.ports import OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.results import JudgeResult, OtherSide
@@ -70,17 +69,6 @@ async def test_usage_includes_all_calls() -> None:
     assert result.usage == Usage(300, 150, 75)
     result, _ = await heard(GOOD, WRONG, WRONG)
     assert result.usage == Usage(300, 150, 75)
-
-
-@pytest.mark.parametrize(("asker", "other"), list(product(VERDICTS, VERDICTS)))
-async def test_both_sides_contradict_only_if_both_verdicts_are_no(asker: str, other: str) -> None:
-    result, _ = await heard(saying(*[asker] * 3), TOLD, saying(*[other] * 3))
-    is_contradiction = (asker, other) == ("No", "No")
-    assert result.other_side is not None
-    assert result.other_side.agrees is not is_contradiction
-    told = [one for one in result.warnings if "Both sides are told that they are right" in one]
-    assert bool(told) == is_contradiction
-    assert list(result.warnings[:1]) == told
 
 
 _THREE = st.tuples(*[st.sampled_from(VERDICTS)] * 3)
@@ -166,22 +154,6 @@ async def test_failure_keeps_the_verdict_and_is_a_warning(
         assert words in told.note
 
 
-async def test_outcome_is_journalled_without_texts() -> None:
-    noted = []
-    for script in [(GOOD, TOLD, GOOD), (GOOD, ZeroDivisionError())]:
-        world = World(ScriptedModel(*script))
-        await world.judge(hear_other_side=True)
-        noted += [one for one in world.journal.entries if one[0].startswith("other_side.")]
-    said = {"model": "scripted", "finish": "stop"}
-    cost = {"input_tokens": 100, "output_tokens": 50, "thinking_tokens": 25}
-    assert noted == [
-        ("other_side.replied", said | cost),
-        ("other_side.replied", said | cost),
-        ("other_side.heard", {"agrees": False}),
-        ("other_side.unheard", {"reason": "ZeroDivisionError"}),
-    ]
-
-
 class SleepyModel:
     """Answers as scripted, then never again."""
 
@@ -218,14 +190,6 @@ async def test_extractive_model_is_not_asked_to_retell() -> None:
     assert result.other_side == OtherSide.unheard(
         "No language model has judged this, so the other side is not heard."
     )
-
-
-async def test_extractive_fallback_does_not_hear_the_other_side() -> None:
-    model = ScriptedModel(GOOD, ModelUnavailable("Down."))
-    result = await World(model, ExtractiveModel()).judge(hear_other_side=True)
-    assert result.other_side is not None
-    assert "did not answer" in result.other_side.note
-    assert not result.degraded
 
 
 async def test_neither_story_is_journalled() -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
+from judge.errors import ContentBlocked, ModelUnavailable
 from judge.judging.model_caller import Deadline, MeteredModel, ModelCaller
-from judge.judging.other_side.hearing import CannotRetell, retell
+from judge.judging.other_side import CannotRetell, retell
 from judge.types.replies import ModelReply, Usage
 from judge.types.requests import JudgeRequest
 from tests.fakes.clock import FakeClock
@@ -92,16 +92,6 @@ async def test_two_retellings_with_changed_facts_are_refused_without_quoting_the
     assert len(model.calls) == 2
 
 
-async def test_code_fence_around_a_retelling_is_removed() -> None:
-    meter, _ = metered(f"```json\n{told()}\n```")
-    assert (await retell(ASKED, meter)).context == RETOLD
-
-
-async def test_invisible_characters_are_removed() -> None:
-    meter, _ = metered(told(f"\u202e{RETOLD}\u0007"))
-    assert (await retell(ASKED, meter)).context == RETOLD
-
-
 @pytest.mark.parametrize(
     ("failure", "usage"),
     [(ModelUnavailable("Down."), Usage()), (ContentBlocked("SAFETY", tokens=7), Usage(7))],
@@ -113,11 +103,3 @@ async def test_model_error_is_raised_and_its_tokens_are_counted(
     with pytest.raises(type(failure)):
         await retell(ASKED, meter)
     assert meter.usage == Usage(100, 50, 25) + usage
-
-
-async def test_model_is_not_called_after_the_deadline() -> None:
-    meter, model = metered(told())
-    meter.deadline = Deadline(meter.caller.clock.monotonic(), 30)
-    with pytest.raises(DeadlineExceeded):
-        await retell(ASKED, meter)
-    assert model.calls == []

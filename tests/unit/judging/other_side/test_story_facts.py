@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.judging.other_side.story_facts import ChangedFact, changed_facts, format_changes
-from judge.text.source_sentences import source_sentences
+from judge.judging.story_facts import ChangedFact, changed_facts, format_changes
 
 STORY = (
     "My landlord Rowan Pike has left the boiler broken for ten days. I wrote twice and paid £1,200 "
@@ -53,32 +52,11 @@ def test_lost_or_added_fact_is_found(old: str, new: str, changed: str) -> None:
     assert format_changes(changed_facts(STORY, RETOLD.replace(old, new))) == changed
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("It took 24 to 48 hours.", "2 days"),
-        ("It took 5 hours.", "18000 second"),
-        ("It took 36 months.", "36 month"),
-        ("He paid £2.50.", "2.5 money"),
-        ("We were nine.", "9"),
-        ("None came, zero of them.", "0"),
-    ],
-)
-def test_number_is_reported_in_its_normalised_form(text: str, words: str) -> None:
-    assert words in [one.words.strip() for one in changed_facts(text, "So it was.")]
-
-
 def test_one_person_or_couple_may_lose_their_names() -> None:
     couple = "My neighbours Rowan and Gwenda are loud."
     assert changed_facts(couple, "We are loud, our neighbour says.") == []
     lost = changed_facts("My boss Rowan told on Gwenda.", "I told on them.")
     assert [one.words for one in lost] == ["Gwenda"]
-
-
-@pytest.mark.parametrize("space", ["\n", "  ", "\u00a0"])
-def test_white_space_changes_no_fact(space: str) -> None:
-    story = f"{STORY} In a week I owe two hundred pounds, and I am 14 years old."
-    assert changed_facts(story.replace(" ", space), story) == []
 
 
 @given(st.text(max_size=300))
@@ -120,19 +98,8 @@ def test_natural_retelling_passes_and_any_fact_added_to_it_is_found(
         assert changed_facts(before, without) or is_told_again
 
 
-def test_stories_are_not_cached() -> None:
-    before = source_sentences.cache_info()
-    changed_facts(STORY, RETOLD)
-    assert source_sentences.cache_info() == before
-
-
 def test_quotation_may_end_in_different_punctuation() -> None:
     before = "I said “this is not my job, is it?” to her (as she said “never, ever.”)."
     after = "She said to me, “never, ever”, and I “this is not my job, is it” to her."
     assert changed_facts(before, after) == []
     assert changed_facts(before, after.replace("not my job", "my job"))
-
-
-def test_amount_of_money_is_not_a_duration() -> None:
-    assert changed_facts("It cost £86400.", "It took one day.")
-    assert changed_facts("It took 24 hours.", "It took one day.") == []

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from judge.citations.marks import find_marks
 from judge.judging.verdicts.check import ReplyCheck
-from judge.text.source_sentences import source_sentences
+from judge.text.english import source_sentences
 from judge.types.replies import CheckedReply
 from tests.unit.judging.verdicts.bad_replies import ENTRIES, parent_of, references_of, reply_of
 from tests.unit.judging.verdicts.replies import REFERENCES, TEXTS, check, good_reply

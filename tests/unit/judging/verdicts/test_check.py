@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from judge.judging.prompts import render_prompt
 from judge.judging.verdicts.check import ReplyCheck, check_reply
@@ -115,12 +114,6 @@ def test_citation_of_a_missing_reference_is_a_hard_defect(mark: str, field: str)
     assert checked.defects[0].expected == "a number from 1 to 2, as [1]"
 
 
-def test_any_citation_without_references_is_a_hard_defect() -> None:
-    checked = judged(())
-    assert rules(checked) == [("citation", "summary", True)]
-    assert checked.defects[0].expected == "no number in any bracket"
-
-
 def test_text_over_its_limit_is_a_soft_defect() -> None:
     long = "You want the boiler mended, " + "x" * 213
     checked = judged(paraphrase=long, personas=personas(key_points=["a", "b", "c" * 241]))
@@ -146,13 +139,6 @@ def test_summary_without_citations_lacks_evidence() -> None:
     (defect,) = checked.defects
     assert (defect.rule, defect.field, defect.is_hard) == ("uncited", "summary", False)
     assert (defect.value, defect.expected) == ("no citation", "at least one [n]")
-
-
-def test_citation_only_in_a_rationale_lacks_evidence() -> None:
-    checked = judged(summary="It is theirs.", personas=personas(rationale="It is theirs [1]."))
-    assert checked.reply is not None
-    assert checked.reply.evidence == "missing"
-    assert rules(checked) == [("uncited", "summary", False)]
 
 
 @pytest.mark.parametrize("sentences", [(), (0,), (3,), (-1,), (10**9,)])
@@ -185,19 +171,6 @@ def test_quote_leaves_out_the_ellipsis_between_passages() -> None:
     assert checked.reply.citations[0].quote == RESPONSIBLE
 
 
-def test_sentences_of_several_pointers_are_combined() -> None:
-    checked = judged(
-        summary="Engineers check gas appliances yearly [1].", quotes=[*pointing(1), *pointing(2)]
-    )
-    assert checked.reply is not None
-    assert checked.reply.citations[0].quote == CHECKED_YEARLY
-
-
-def test_pointer_to_an_uncited_reference_is_ignored() -> None:
-    quotes = [*pointing(1), *pointing(1, number=10**9), *pointing(44, number=2)]
-    assert judged(quotes=quotes).defects == ()
-
-
 def test_each_number_of_a_list_has_the_span_of_the_bracket() -> None:
     quotes = [*pointing(1), *pointing(1, number=2)]
     checked = judged(summary="Both are so [1, 2].", quotes=quotes)
@@ -228,12 +201,6 @@ def test_citation_without_a_named_sentence_does_not_contradict() -> None:
     assert not checked.reply.citations[0].contradicts
 
 
-def test_text_that_repeats_the_instructions_is_a_soft_defect() -> None:
-    ours = "Many disputes are about manners or feelings, and then none may: false is a good answer"
-    checked = judged(personas=personas(rationale=ours))
-    assert rules(checked) == [("repetition", "personas.1.rationale", False)]
-
-
 def test_hard_defects_hide_soft_ones_and_soft_ones_are_listed_together() -> None:
     long = "You want the boiler mended, " + "x" * 213
     assert {rule for rule, _, _ in rules(judged(paraphrase=long, summary="No [9]."))} == {
@@ -241,13 +208,6 @@ def test_hard_defects_hide_soft_ones_and_soft_ones_are_listed_together() -> None
     }
     soft = rules(judged(paraphrase=long, summary="No.", personas=personas(rationale="It is (9).")))
     assert {rule for rule, _, _ in soft} == {"length", "bare", "uncited"}
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
-    max_leaves=8,
-)
 
 
 IN_RANGE = "a number from 1 to 2, as [1]"

@@ -1,15 +1,10 @@
 """Texts that repeat themselves or the prompt, distinguished from ordinary guidance."""
 
-from pathlib import Path
-
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from judge.judging.verdicts import check
 from judge.text.english import words
 
-PAGES = Path(__file__).parents[4].parent / "shared" / "eval" / "relevance" / "pages.jsonl"
 PLAIN = "Your landlord has to mend the boiler, and you may ask the council for help if they do not."
 
 
@@ -64,10 +59,3 @@ def test_twelve_words_of_the_instructions_repeat_them_but_eleven_do_not() -> Non
     assert repeats_prompt(f"He said: {twelve.upper()}!", ours)
     assert not repeats_prompt(twelve.removeprefix("two "), ours)
     assert not repeats_prompt(twelve.replace("seven", "eleven"), ours)
-
-
-@given(st.text(max_size=200) | st.lists(st.sampled_from("abc"), max_size=14).map(" ".join))
-@example("a b c d e f g h i j k l")
-def test_any_text_of_twelve_words_repeats_instructions_of_the_same_text(text: str) -> None:
-    assert repeats_prompt(text, text) == (len(words(text)) >= 12)
-    assert not repeats_prompt(text, "")

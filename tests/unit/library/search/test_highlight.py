@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from judge.library.search.highlight import CLUSTER_CHARS, CONTEXT_CHARS, highlighter
 from judge.library.search.query import parse_query
-from judge.text.unspaced import UNSPACED
+from judge.text.index_tokens import UNSPACED
 from judge.types.search import SearchQuery
 
 LETTER = rf"[^\W_{UNSPACED}]"

@@ -1,13 +1,10 @@
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
-from judge.library.sources.catalog import SafetyRule, Vocabulary, parse_sources
-from judge.library.sources.read_table import included_files
-from judge.library.sources.tables import PatternTable
+from judge.library.sources.catalog import Vocabulary, parse_sources
+from judge.library.sources.tables import PatternTable, included_files
 from judge.library.sources.toml_lines import key_name
 from judge.types.references import RetrievalSettings, SourceSpec
 from judge.types.replies import Persona
@@ -32,22 +29,7 @@ text = "My landlord won't fix the boiler"
 """
 
 
-MISTAKE = re.compile(r"sources\.toml(, line \d+(, column \d+)?)?: \S.*|and \d+ more")
 """The form of each message: the place, the mistake and the fix, without words in capitals."""
-
-CAPITALS = {"ASCII", "CR", "CSS", "HTTP", "LF", "REFERENCES", "TOML"}
-
-
-def refusal(text):
-    """The message that refuses *text*, checked for its form."""
-    with pytest.raises(ConfigurationError) as refused:
-        parse_sources(text)
-    told = str(refused.value)
-    head, *mistakes = told.split("\n  ")
-    assert set(re.findall(r"[A-Z]{2,}", told)) <= CAPITALS
-    assert all(map(MISTAKE.fullmatch, mistakes))
-    assert not mistakes or head == "The sources cannot be used:"
-    return told
 
 
 def domains_or_refusal(text):
@@ -74,10 +56,6 @@ def test_domain_is_read_with_terms_patterns_sources_and_examples():
             selector="main p",
         ),
     )
-
-
-def test_domain_without_a_title_is_titled_by_its_name():
-    assert parse_sources("[domains.next-door_pets]").domains[0].title == "Next door pets"
 
 
 def test_retrieval_help_safety_and_personas_are_read():
@@ -114,11 +92,6 @@ def test_digest_changes_only_with_the_text():
 
 def test_absolute_and_recursive_includes_are_not_followed():
     assert included_files('include = ["/etc/*", "**/*.toml", "a.toml"]') == (Include("a.toml", 1),)
-
-
-@given(st.text(max_size=300))
-def test_any_text_is_read_or_refused_with_a_message(text):
-    assert domains_or_refusal(text)
 
 
 VALUES = st.recursive(
@@ -189,30 +162,6 @@ def test_settings_may_be_in_only_one_file():
     assert catalog.retrieval.ttl_hours == 2
 
 
-def test_help_lines_and_counter_examples_of_a_domain_are_read():
-    catalog = parse_sources(
-        MINIMAL
-        + """
-        [[domains.tenancy.not_examples]]
-        text = "My pub landlord barred me"
-        [[domains.tenancy.help]]
-        title = "Shelter"
-        url = "https://example.org/shelter"
-        """
-    )
-
-    assert catalog.domains[0].not_examples == ("My pub landlord barred me",)
-    assert catalog.domain_help("tenancy") == (HelpLine("Shelter", "https://example.org/shelter"),)
-    assert catalog.domain_help("default") == ()
-
-
-@pytest.mark.parametrize("count", [1, 6])
-def test_one_to_six_personas_are_accepted(count):
-    personas = "".join(f"[[personas]]\nname = 'P{n}'\nbrief = 'b'\n" for n in range(count))
-
-    assert len(parse_sources(personas + MINIMAL).personas) == count
-
-
 WORDS = """
 version = 1
 patterns = [{ regex = 'section 21', weight = 2 }]
@@ -255,53 +204,6 @@ def test_package_vocabulary_is_added_to_its_domain():
 )
 def test_package_vocabulary_can_be_switched_off(text):
     assert known(text).domains[0].vocabulary.terms == ()
-
-
-def test_rule_extending_a_package_rule_keeps_its_terms_patterns_and_help():
-    package = """
-version = 1
-[[safety]]
-name = "violence"
-terms = ["hits me"]
-patterns = ["punch(es|ed) me"]
-harmless = ["hits me like a film"]
-help = [{ title = "Refuge", url = "https://example.org/r" }]
-"""
-    ours = """
-[domains.tenancy]
-[[safety]]
-name = "violence"
-terms = ["slaps me"]
-patterns = ["beat(s|en) me"]
-harmless = ["beats me how"]
-"""
-    words = Vocabulary(safety_file=TextFile("safety.toml", package))
-    [rule] = parse_sources(ours, vocabulary=words).safety
-    assert rule == SafetyRule(
-        terms=("hits me", "slaps me"),
-        patterns=("punch(es|ed) me", "beat(s|en) me"),
-        help=(HelpLine("Refuge", "https://example.org/r", ""),),
-        harmless=("hits me like a film", "beats me how"),
-        name="violence",
-    )
-    assert rule.files == ("safety.toml", "sources.toml")
-    help_of_ours = 'help = [{ title = "Ours", url = "https://example.org/o", phone = "1" }]'
-    [rule] = parse_sources(ours + help_of_ours, vocabulary=words).safety
-    assert rule.help == (HelpLine("Ours", "https://example.org/o", "1"),)
-
-
-def test_digest_covers_the_vocabulary():
-    text = "[domains.tenancy]"
-    words = TextFile("tenancy.toml", WORDS.replace("landlord = 3", "landlord = 2"))
-    rules = TextFile("safety.toml", RULES.replace("hits", "beats"))
-    others = (
-        Vocabulary({"tenancy": words}, VOCABULARY.safety_file),
-        Vocabulary(VOCABULARY.subjects, rules),
-        Vocabulary(),
-    )
-    digests = {parse_sources(text, vocabulary=other).digest for other in (VOCABULARY, *others)}
-    digests.add(known(f"{text} # a lone surrogate: \ud800").digest)
-    assert len(digests) == 5
 
 
 def test_safety_rules_of_the_file_come_before_those_of_the_package():

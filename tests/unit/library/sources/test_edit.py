@@ -31,17 +31,6 @@ def added(text: str) -> list[str]:
     return [line[2:] for line in changes if line.startswith("+ ")]
 
 
-def test_row_has_only_the_fields_that_are_set() -> None:
-    assert ROW == (
-        '{ url = "https://example.org/new", title = "The \\"new\\" one", topics = ["rent"], '
-        'nations = ["wales"] }'
-    )
-    page = SourceSpec("https://example.org/new", "New", selector="main p")
-    assert format_source(page) == (
-        '{ url = "https://example.org/new", title = "New", selector = "main p" }'
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
@@ -60,12 +49,6 @@ def test_row_has_only_the_fields_that_are_set() -> None:
 )
 def test_page_is_added_in_the_layout_of_the_domain(text: str, lines: list[str]) -> None:
     assert added(text) == lines
-
-
-def test_missing_comma_is_added_and_comments_are_kept() -> None:
-    text = "[domains.x]\nsources = [\n  { url = 'a' } # no, comma\n]\n"
-    written = with_source(text, "x", PAGE)
-    assert written.splitlines()[2:4] == ["  { url = 'a' }, # no, comma", f"  {ROW}"]
 
 
 def test_crlf_line_ends_of_a_list_are_kept() -> None:

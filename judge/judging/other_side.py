@@ -20,9 +20,9 @@ from judge.errors import (
     ModelUnavailable,
 )
 from judge.judging.model_caller import MeteredModel, ModelCaller
-from judge.judging.other_side.story_facts import ChangedFact, changed_facts, format_changes
 from judge.judging.prompts import dispute_block, render_prompt
 from judge.judging.results import PreparedRequest
+from judge.judging.story_facts import ChangedFact, changed_facts, format_changes
 from judge.judging.verdicts.check import check_reply
 from judge.judging.verdicts.reply_schema import TEXT, object_schema, strip_text, without_fence
 from judge.library.dispute import fold

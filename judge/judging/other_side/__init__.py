@@ -1,1 +1,0 @@
-"""The other side: the same facts retold from their view, judged with the same references."""
