@@ -77,7 +77,7 @@ def read_html(
         return ReadPage()
     tree = parse_markup(limited)
     page = read_blocks(tree.body)
-    metas, head_title = _metas(tree), _head_title(markup)
+    metas, head_title = _metas(tree), read_head_title(markup)
     content = locate_content(page, head_title)
     facts = ReadPage(
         title=_title(content, metas, head_title),
@@ -136,7 +136,8 @@ def _title(content: Content, metas: Mapping[str, str], head_title: str) -> str:
     return cut_text(clean_text(title).rstrip("\u00b6 "), MAX_TITLE_WORDS)
 
 
-def _head_title(markup: bytes) -> str:
+def read_head_title(markup: bytes) -> str:
+    """The text of `<title>` in *markup*, "" if there is none."""
     match = _HEAD_TITLE.search(markup)
     return clean_text(unescape(match[1].decode("utf-8", "replace"))) if match else ""
 

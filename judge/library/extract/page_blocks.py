@@ -24,6 +24,10 @@ ENOUGH_CHARACTERS = 30_000
 """Characters inside `<p>` after which reading stops: about as much as all passages may hold."""
 
 
+_WHOLE = frozenset({"p", "pre", "h1", "h2", "h3", "h4", "h5", "h6"})
+"""Elements that stay one block, whatever is inside: a `div` for each line of code, an anchor."""
+
+
 class PageBlock(NamedTuple):
     """A run of text with no block boundary inside, white space folded; `order` is its index."""
 
@@ -33,6 +37,8 @@ class PageBlock(NamedTuple):
     element: int
     link_characters: int
     word_count: int
+    lines: str = ""
+    """Of a `<pre>`: the text with its white space."""
 
     @property
     def link_share(self) -> float:
@@ -62,8 +68,12 @@ class PageBlocks:
         return len(self.tags) - 1
 
 
-def read_blocks(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 - calls cost a sixth more
+def read_blocks(  # noqa: C901, PLR0912 - calls cost a sixth more
+    root: LexborNode | None, enough: int = ENOUGH_CHARACTERS
+) -> PageBlocks:
     """The text blocks inside *root*, if any, without hidden elements and non-text ones.
+
+    Reading stops after *enough* characters inside `<p>`.
 
     An explicit stack instead of recursion: trees may be deeper than Python's stack.
     """
@@ -74,7 +84,7 @@ def read_blocks(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 -
     element = page.add_element(0, (root and root.tag) or "", {})
     is_linked, node = False, root and root.first_child
     for _ in range(MAX_NODES):
-        while node is None and stack and builder.paragraph_characters <= ENOUGH_CHARACTERS:
+        while node is None and stack and builder.paragraph_characters <= enough:
             node, around, is_linked = stack.pop()
             if parts and around != element:
                 builder.end_block(element)
@@ -82,7 +92,7 @@ def read_blocks(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 -
         if node is None:
             break
         if (text := node.text_content) is not None:
-            if parts or not text.isspace():
+            if parts or not text.isspace() or tags[element] == "pre":
                 parts.append(text)
                 if is_linked:
                     builder.link_characters += len(text.strip())
@@ -92,9 +102,10 @@ def read_blocks(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 -
                 builder.break_line(node, element)
             node = node.next
         else:
-            # The parser closes a <p> at any known block, so a tag inside is inline or a custom one.
-            is_inline = tag in INLINE_TAGS or tags[element] == "p"
-            if parts and not is_inline:
+            is_inline = tag in INLINE_TAGS or tags[element] in _WHOLE
+            if is_inline and tag not in INLINE_TAGS:
+                parts.append("\n")
+            elif parts and not is_inline:
                 builder.end_block(element)
             child, following = node.first_child, node.next
             if (
@@ -137,6 +148,7 @@ class _BlockBuilder:
             blocks, tag = self.page.blocks, self.page.tags[element]
             if tag == "p":
                 self.paragraph_characters += len(text) - links
-            blocks.append(PageBlock(len(blocks), text, tag, element, links, len(words)))
+            lines = "".join(self.parts).strip("\n") if tag == "pre" else ""
+            blocks.append(PageBlock(len(blocks), text, tag, element, links, len(words), lines))
         self.parts.clear()
         self.link_characters = 0
