@@ -16,11 +16,15 @@ from judge.errors import UnreadableDocument
 from judge.library.extract.dates import find_updated
 from judge.library.extract.lead_paragraph import Content, choose_paragraph, is_prose, locate_content
 from judge.library.extract.markup import limit_markup, parse_markup
-from judge.library.extract.markup_hints import is_hidden, is_lead
-from judge.library.extract.page_blocks import read_blocks
-from judge.library.extract.page_passages import MAX_WORDS, PagePassage, read_passages
+from judge.library.extract.page_blocks import is_hidden, is_lead, read_blocks
+from judge.library.extract.page_passages import (
+    MAX_WORDS,
+    PagePassage,
+    clean_text,
+    cut_text,
+    read_passages,
+)
 from judge.library.extract.page_status import is_error_page, is_withdrawn, read_nations
-from judge.library.extract.plain_text import clean_text, cut_text
 from judge.text.decoding import html_as_utf8
 
 MAX_TITLE_WORDS = 40

@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from judge.errors import FetchError, UnreadableDocument
-from judge.library.extract.document_reader import DocumentMetadata
-from judge.library.extract.file_kinds import DocumentKind
+from judge.library.extract.document_reader import DocumentKind, DocumentMetadata
 from judge.library.indexing.plan import IndexingOptions
 from judge.ports import PageFetcher
 from judge.types.references import Page

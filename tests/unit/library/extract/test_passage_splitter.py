@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.library.extract.file_kinds import DocumentKind, decode_text, is_binary, kind_of
-from judge.library.extract.html_document import read_html
-from judge.library.extract.markdown import read_markdown
+from judge.library.extract.document_reader import DocumentKind, decode_text, is_binary, kind_of
+from judge.library.extract.markdown import read_html, read_markdown
 from judge.library.extract.passage_splitter import MAX_WORDS, TARGET_WORDS, size, split_passages
 from judge.library.extract.source_code import read_code
 from judge.library.extract.text_blocks import read_pages, read_text, split_lines

@@ -89,11 +89,6 @@ def test_record_of_a_withdrawn_page_may_have_no_text():
     assert find_record(format_record(withdrawn)) == withdrawn
 
 
-def test_missing_record_and_content_give_none():
-    assert find_record(None) is None
-    assert find_content(None) is None
-
-
 def test_lock_outlasts_the_reading_of_the_page():
     fetching_s = WANTED.settings.fetch_timeout_s + FETCH_MARGIN_S
     assert WANTED.lock_ttl_s > WANTED.reading_s == fetching_s + PARSE_TIMEOUT_S
