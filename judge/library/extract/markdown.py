@@ -23,9 +23,6 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
 _MARKS = re.compile(r"[*`]+|(?<!\w)_+|(?<!_)_++(?!\w)|\s*\{#[\w-]{1,80}\}\s*")
 
-_MARKUP_STARTS = frozenset("#`~=-")
-"""First characters of headings, their underlines and fences; all other lines are text."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Heading:
@@ -91,9 +88,6 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
     start = at
     while at < len(lines):
         line = lines[at].strip()
-        if line and line[0] not in _MARKUP_STARTS:
-            at += 1
-            continue
         whole = lines[at]
         fence = _FENCE.match(whole) if line else None
         heading = _HEADING.fullmatch(whole) if line else None

@@ -6,7 +6,6 @@ its text: a name is listed if on 255 real pages the text under it was more often
 (`banner`, `alert`, `notice`, `toc` and `widget` were not).
 """
 
-import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -69,8 +68,6 @@ _HIDING_STYLE = re.compile(
 )
 """Zero opacity or height does not count: scripts reveal such text on scrolling or unfolding."""
 
-_HIDING_ATTRIBUTES = frozenset({"role", "hidden", "style", "aria-hidden"})
-
 
 class Boilerplate(IntEnum):
     """How likely it is that an element's text is not the page's own."""
@@ -86,7 +83,12 @@ class Boilerplate(IntEnum):
 
 def read_boilerplate(tag: str, attributes: Attributes) -> Boilerplate:
     """How likely the element is boilerplate, judged by its tag, class and id."""
-    return _boilerplate(tag, attributes.get("class"), attributes.get("id"))
+    name = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
+    if any(map(name.__contains__, _JUNK_PARTS)):
+        return Boilerplate.FULL
+    if tag in _BOILERPLATE_TAGS or not _BOILERPLATE_WORDS.isdisjoint(_words(name)):
+        return Boilerplate.SOME
+    return Boilerplate.SUPPLEMENTARY if tag in _SUPPLEMENTARY_TAGS else Boilerplate.NONE
 
 
 def is_byline(attributes: Attributes) -> bool:
@@ -100,17 +102,6 @@ def is_lead(attributes: Attributes) -> bool:
     return not _LEAD_WORDS.isdisjoint(_words((attributes.get("class") or "").lower()))
 
 
-@functools.lru_cache(maxsize=4096)
-def _boilerplate(tag: str, class_name: str | None, element_id: str | None) -> Boilerplate:
-    """Cached: the pages of a site repeat the same few class names thousands of times."""
-    name = f"{class_name or ''} {element_id or ''}".lower()
-    if any(map(name.__contains__, _JUNK_PARTS)):
-        return Boilerplate.FULL
-    if tag in _BOILERPLATE_TAGS or not _BOILERPLATE_WORDS.isdisjoint(_words(name)):
-        return Boilerplate.SOME
-    return Boilerplate.SUPPLEMENTARY if tag in _SUPPLEMENTARY_TAGS else Boilerplate.NONE
-
-
 def _words(name: str) -> list[str]:
     """The words of a class or id; a BEM modifier, after "--", stays part of its word."""
     return name.replace("_", " ").replace("--", "+").replace("-", " ").split()
@@ -118,8 +109,8 @@ def _words(name: str) -> list[str]:
 
 def is_hidden(attributes: Attributes) -> bool:
     """Whether the element is invisible, decorative, or for screen readers only."""
-    if _is_for_screen_readers(attributes.get("class") or ""):
-        return True
+    if _SCREEN_READER_CLASS.search((attributes.get("class") or "").lower()):
+        return True  # as in "opens in a new tab"
     if "hidden" in attributes:
         # "until-found" text is shown as soon as a search in the page finds it.
         return attributes["hidden"] != "until-found" and not _is_streamed(attributes)
@@ -130,15 +121,7 @@ def is_hidden(attributes: Attributes) -> bool:
 
 def is_skipped(attributes: Attributes) -> bool:
     """Whether the element is hidden, or its role is navigation or another control."""
-    if _HIDING_ATTRIBUTES.isdisjoint(attributes):  # as nearly always
-        return _is_for_screen_readers(attributes.get("class") or "")
     return attributes.get("role") in _SKIPPED_ROLES or is_hidden(attributes)
-
-
-def _is_for_screen_readers(name: str) -> bool:
-    """Whether a class is for screen readers only, as in "opens in a new tab"."""
-    may_be = "-only" in name or "idden" in name or "-reader" in name
-    return may_be and _SCREEN_READER_CLASS.search(name.lower()) is not None
 
 
 def _is_streamed(attributes: Attributes) -> bool:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.library.extract.html_page import read_html
@@ -426,7 +426,6 @@ MARKUP = st.lists(
 )
 
 
-@settings(max_examples=200)
 @given(MARKUP, st.integers(1, 12))
 def test_lead_has_only_words_of_the_page_within_the_limit(parts, max_words):
     html = " ".join(parts)

@@ -6,7 +6,7 @@ from operator import mul
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.relevance import build
@@ -215,7 +215,6 @@ def test_empty_index_has_no_candidates():
     assert rank_candidates(empty, read_dispute(SACKED, "Fair?"), "default") == ()
 
 
-@settings(max_examples=60)
 @given(st.text(max_size=200), st.text(max_size=60), st.sampled_from(["default", "tenancy", "x"]))
 def test_any_text_is_ranked_deterministically_with_existing_passages(context, query, domain):
     index = compiled_once()
