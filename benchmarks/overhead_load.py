@@ -19,8 +19,7 @@ from judge.adapters.system_clock import SystemClock
 from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.library.extract.page_passages import PagePassage
 from judge.library.pages.approved_pages import requests_of
-from judge.library.pages.page_records import PageContent, PageRecord
-from judge.library.pages.snippet_store import SnippetStore
+from judge.library.pages.page_records import PageContent, PageRecord, SnippetStore
 from judge.text.english import source_sentences
 from judge.types.references import SourceSpec, Validators
 from judge.vocabulary.thesaurus import load_thesaurus

@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from judge.library.extract.publishers import read_body  # noqa: E402
+from judge.library.pages.page_reader import read_body  # noqa: E402
 
 WITH_BODY = ("guide", "answer", "detailed_guide", "publication")
 NATIONS = {"england": "England", "scotland": "Scotland", "wales": "Wales"} | {

@@ -9,9 +9,8 @@ from pathlib import Path
 from judge.bootstrap.sources import compile_knowledge
 from judge.judging.domains import Detector, detect_domain
 from judge.library.dispute import read_dispute
-from judge.library.rank.candidate_index import compile_candidates
+from judge.library.rank.candidate_index import CandidatePage, compile_candidates, count_terms
 from judge.library.rank.candidates import rank_candidates
-from judge.library.rank.page_terms import CandidatePage, count_terms
 from judge.vocabulary.thesaurus import load_thesaurus
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -7,9 +7,8 @@ from judge.errors import BadScope
 from judge.judging.model_caller import Deadline
 from judge.library.dispute import Dispute
 from judge.library.nations import NATIONS, find_nations
-from judge.library.pages.page_records import SnippetRequest
+from judge.library.pages.page_records import CachedPage, SnippetRequest
 from judge.library.pages.retriever import SnippetRetriever
-from judge.library.pages.snippet_store import CachedPage
 from judge.library.rank.candidates import NO_SIMILARITIES
 from judge.library.rank.choose import (
     ASSUMED_NATION,

@@ -1,13 +1,15 @@
 """The bytes and metadata of a document -> the document with its passages."""
 
+import codecs
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from posixpath import splitext
+from typing import Literal
 
 from judge.errors import InvalidRequest, UnreadableDocument
-from judge.library.extract.file_kinds import DocumentKind, decode_text, is_binary, kind_of
-from judge.library.extract.html_document import read_html
-from judge.library.extract.markdown import read_markdown
+from judge.library.extract.markdown import read_html, read_markdown
 from judge.library.extract.passage_splitter import split_passages
 from judge.library.extract.source_code import read_code
 from judge.library.extract.text_blocks import DocumentText, read_pages, read_text
@@ -15,13 +17,102 @@ from judge.ports import PdfReader
 from judge.text.english import fold_space
 from judge.types.search import DocumentWithPassages, IndexedDocument, Passage
 
+Format = Literal["markdown", "text", "html", "pdf", "code"]
+
+_FORMATS: Mapping[str, Format] = {
+    **dict.fromkeys((".md", ".markdown", ".mdx", ".mkd"), "markdown"),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
+    ".pdf": "pdf",
+}
+_LANGUAGES: Mapping[str, str] = {
+    extension: language
+    for language, extensions in {
+        "bash": ".sh .bash .zsh",
+        "c": ".c .h",
+        "cpp": ".cc .cpp .cxx .hpp .hh .ino",
+        "csharp": ".cs",
+        "css": ".css .scss .less",
+        "dart": ".dart",
+        "elixir": ".ex .exs",
+        "go": ".go",
+        "haskell": ".hs",
+        "java": ".java",
+        "javascript": ".js .mjs .cjs .jsx",
+        "json": ".json .jsonl",
+        "julia": ".jl",
+        "kotlin": ".kt .kts",
+        "lua": ".lua",
+        "ocaml": ".ml .mli",
+        "perl": ".pl .pm",
+        "php": ".php",
+        "protobuf": ".proto",
+        "python": ".py .pyi",
+        "r": ".r",
+        "ruby": ".rb",
+        "rust": ".rs",
+        "scala": ".scala",
+        "sql": ".sql",
+        "swift": ".swift",
+        "toml": ".toml",
+        "typescript": ".ts .tsx",
+        "xml": ".xml .xsd .launch .urdf",
+        "yaml": ".yaml .yml",
+    }.items()
+    for extension in extensions.split()
+}
+_LANGUAGES_BY_NAME: Mapping[str, str] = {"dockerfile": "dockerfile", "makefile": "makefile"}
+_SNIFFED_BYTES = 8192
+_UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BLANK_BYTES = codecs.BOM_UTF8 + codecs.BOM_UTF16 + b"\0 \t\n\v\f\r"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentKind:
+    """The format of a document, and for code the language."""
+
+    kind: Format
+    language: str = ""
+
+
+def kind_of(name: str) -> DocumentKind:
+    """The kind of a file by its *name*; text if the ending is unknown."""
+    base = name.lower().rpartition("/")[2]
+    extension = splitext(base)[1]
+    language = _LANGUAGES.get(extension) or _LANGUAGES_BY_NAME.get(base)
+    return (
+        DocumentKind("code", language)
+        if language
+        else DocumentKind(_FORMATS.get(extension, "text"))
+    )
+
+
+def is_binary(content: bytes) -> bool:
+    """Whether *content* has a NUL byte near its beginning, and no byte order mark of UTF-16."""
+    return b"\0" in content[:_SNIFFED_BYTES] and not content.startswith(_UTF16_BOMS)
+
+
+def is_blank(content: bytes) -> bool:
+    """Whether *content* is only white space, perhaps after a byte order mark."""
+    return not content.strip(_BLANK_BYTES)
+
+
+def decode_text(content: bytes) -> str:
+    """*content* as text: by its byte order mark, as UTF-8, else as windows-1252; never raises."""
+    if content.startswith(_UTF16_BOMS):
+        return content.decode("utf-16", "replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
+
+
 MAX_BYTES = 10 * 1024 * 1024
 """Of a document. The text of a book of 1,000 pages takes a fifth of that."""
 
 MAX_NAME = 100
 """Characters of a collection's name."""
 
-READERS_VERSION = "7"
+READERS_VERSION = "8"
 """Increment it when documents are split differently: then unchanged files are read again too."""
 
 

@@ -16,9 +16,8 @@ from judge.library.extract.html_page import MAX_TITLE_WORDS, ReadPage
 from judge.library.extract.lead_paragraph import is_prose
 from judge.library.extract.markup import limit_markup, parse_markup
 from judge.library.extract.page_blocks import PageBlocks, read_blocks
-from judge.library.extract.page_passages import MAX_WORDS, read_passages
+from judge.library.extract.page_passages import MAX_WORDS, clean_text, cut_text, read_passages
 from judge.library.extract.page_status import nations_of
-from judge.library.extract.plain_text import clean_text, cut_text
 from judge.library.nations import NATIONS
 
 HOST = "www.gov.uk"

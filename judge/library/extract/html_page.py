@@ -16,11 +16,15 @@ from judge.errors import UnreadableDocument
 from judge.library.extract.dates import find_updated
 from judge.library.extract.lead_paragraph import Content, choose_paragraph, is_prose, locate_content
 from judge.library.extract.markup import limit_markup, parse_markup
-from judge.library.extract.markup_hints import is_hidden, is_lead
-from judge.library.extract.page_blocks import read_blocks
-from judge.library.extract.page_passages import MAX_WORDS, PagePassage, read_passages
+from judge.library.extract.page_blocks import is_hidden, is_lead, read_blocks
+from judge.library.extract.page_passages import (
+    MAX_WORDS,
+    PagePassage,
+    clean_text,
+    cut_text,
+    read_passages,
+)
 from judge.library.extract.page_status import is_error_page, is_withdrawn, read_nations
-from judge.library.extract.plain_text import clean_text, cut_text
 from judge.text.decoding import html_as_utf8
 
 MAX_TITLE_WORDS = 40
@@ -77,7 +81,7 @@ def read_html(
         return ReadPage()
     tree = parse_markup(limited)
     page = read_blocks(tree.body)
-    metas, head_title = _metas(tree), _head_title(markup)
+    metas, head_title = _metas(tree), read_head_title(markup)
     content = locate_content(page, head_title)
     facts = ReadPage(
         title=_title(content, metas, head_title),
@@ -136,7 +140,8 @@ def _title(content: Content, metas: Mapping[str, str], head_title: str) -> str:
     return cut_text(clean_text(title).rstrip("\u00b6 "), MAX_TITLE_WORDS)
 
 
-def _head_title(markup: bytes) -> str:
+def read_head_title(markup: bytes) -> str:
+    """The text of `<title>` in *markup*, "" if there is none."""
     match = _HEAD_TITLE.search(markup)
     return clean_text(unescape(match[1].decode("utf-8", "replace"))) if match else ""
 

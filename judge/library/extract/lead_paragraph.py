@@ -9,13 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from judge.library.extract.markup_hints import (
+from judge.library.extract.page_blocks import (
     HEADING_TAGS,
     Boilerplate,
+    PageBlock,
+    PageBlocks,
     is_byline,
     read_boilerplate,
 )
-from judge.library.extract.page_blocks import PageBlock, PageBlocks
 
 _SENTENCE_END = re.compile(
     r"[.!?\u2026\u3002:]"

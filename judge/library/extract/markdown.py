@@ -1,24 +1,27 @@
-"""Markdown -> blocks: headings, fences, paragraphs and lists, with their lines.
+"""Markdown and HTML -> blocks: headings, fences, paragraphs and lists, with their lines.
 
 Reads line by line, in time linear in the length; other markup stays part of a paragraph, so that
-nothing is lost. (A full parser would give lines too, but takes 40 times as long.)
+nothing is lost. (A full parser would give lines too, but takes 40 times as long.) HTML is read as
+an approved page is, by `page_blocks`, and written as Markdown first; lines are those of the
+Markdown, since readers never see the lines of the HTML.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judge.library.extract.front_matter import FrontMatter, read_front_matter
+from judge.library.extract.html_page import read_head_title
+from judge.library.extract.markup import limit_markup, parse_markup
+from judge.library.extract.page_blocks import PageBlock, read_blocks
 from judge.library.extract.text_blocks import DocumentText, TextBlock, split_lines
+from judge.text.decoding import html_as_utf8
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
 _MARKS = re.compile(r"[*`]+|(?<!\w)_+|(?<!_)_++(?!\w)|\s*\{#[\w-]{1,80}\}\s*")
-
-_MARKUP_STARTS = frozenset("#`~=-")
-"""First characters of headings, their underlines and fences; all other lines are text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +88,6 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
     start = at
     while at < len(lines):
         line = lines[at].strip()
-        if line and line[0] not in _MARKUP_STARTS:
-            at += 1
-            continue
         whole = lines[at]
         fence = _FENCE.match(whole) if line else None
         heading = _HEADING.fullmatch(whole) if line else None
@@ -126,3 +126,36 @@ def _end_of_fence(lines: Sequence[str], at: int, mark: str) -> int:
         if len(closing) >= len(mark) and not closing.strip(mark[0]):
             return end + 1
     return len(lines)
+
+
+_SKIPPED = "aside, form:not(:has(h1, main, article))"
+"""Not a form around the whole page, as ASP.NET has it."""
+
+_MAIN = "main, [role=main]"
+_PREFIXES = {**{f"h{level}": "#" * level + " " for level in range(1, 7)}, "li": "- ", "dd": "- "}
+_BACKTICKS = re.compile("`+")
+
+
+def read_html(body: bytes, charset: str = "") -> DocumentText:
+    """The text of a page in blocks, menus and the like left out.
+
+    *charset* is that of the HTTP header, if any.
+    """
+    markup = html_as_utf8(body, charset)
+    tree = parse_markup(limit_markup(markup))
+    for node in tree.css(_SKIPPED):
+        node.decompose()
+    page = read_blocks(tree.css_first(_MAIN) or tree.body, enough=len(markup))
+    # Without front matter, or a page could set its own tags.
+    text = "\n\n".join(map(_as_markdown, page.blocks))
+    reading = read_markdown(text, has_front_matter=False)
+    # `limit_markup` removes the title of the head, so it is taken from the original.
+    return replace(reading, title=reading.title or read_head_title(markup) or None, language="")
+
+
+def _as_markdown(block: PageBlock) -> str:
+    if block.tag != "pre":
+        return _PREFIXES.get(block.tag, "") + block.text
+    longest = max(map(len, _BACKTICKS.findall(block.lines)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{block.lines}\n{fence}"

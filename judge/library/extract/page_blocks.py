@@ -1,27 +1,143 @@
 """Flattens a page's tree of elements into a list of text blocks, each with its enclosing element.
 
 Third step of extraction, after `decoding.py` and `extract/markup.py`;
-`lead_paragraph.py` chooses among the blocks.
+`lead_paragraph.py` chooses among the blocks. First what tag and attributes of an element say about
+its text: a name is listed if on 255 real pages the text under it was more often junk than content
+(`banner`, `alert`, `notice`, `toc` and `widget` were not).
 """
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from judge.library.extract.markup_hints import (
-    INLINE_TAGS,
-    LINE_BREAKS,
-    SKIPPED_TAGS,
-    Attributes,
-    is_skipped,
+Attributes = Mapping[str, str | None]
+
+LINE_BREAKS = frozenset({"br", "img"})
+
+SKIPPED_TAGS = frozenset(
+    "script style noscript template svg math iframe object embed canvas video audio picture map br "
+    "select option datalist button textarea input img nav footer dialog head title figcaption "
+    "caption legend label menu progress meter rp rt del s strike".split()
+) | {"-comment", ""}
+"""Elements whose text is not prose of the page: code, controls, navigation, captions, struck-out
+text. The last two are the parser's names for comments and for instructions such as `<?php`."""
+
+INLINE_TAGS = frozenset(
+    "a abbr acronym b bdi bdo big cite code data dfn em font i ins kbd mark nobr q ruby samp "
+    "small span strong sub sup time tt u var wbr".split()
 )
+"""Elements that do not interrupt a line; every other element begins and ends a block."""
+
+HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "summary"})
+
+_BOILERPLATE_TAGS = frozenset({"aside", "form", "header", "figure", "pre", "address"})
+
+_SUPPLEMENTARY_TAGS = frozenset({"table", "details"})
+
+_SKIPPED_ROLES = frozenset(
+    "navigation contentinfo search dialog alertdialog menu menubar toolbar tooltip".split()
+)
+
+_JUNK_PARTS = ("cookie", "consent", "gdpr", "onetrust", "breadcrumb")
+"""Substrings of a class or id that mark text as not the page's own, on any page."""
+
+_BOILERPLATE_WORDS = frozenset(
+    "navbar navigation menu megamenu footer sidebar masthead toolbar tooltip dropdown modal popup "
+    "share sharing social comment comments related recommended popular trending newsletter promo "
+    "ad ads advert advertisement sponsor sponsored announcement subscribe signup login byline "
+    "author caption credit credits tag tags meta metadata pagination pager survey feedback "
+    "disclaimer disclosure copyright licence license footnote footnotes notification".split()
+)
+"""Words of a class or id that mark text as rarely the page's own."""
+
+_LEAD_WORDS = frozenset({"lead", "summary"})
+"""Class words of the descriptive paragraph that guidance pages show under their title."""
+
+_SCREEN_READER_CLASS = re.compile("sr-only|visually-?hidden|screen-reader-text")
+
+_BYLINE_PARTS = ("author", "byline")
+
+_HIDING_STYLE = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|clip\s*:\s*rect\s*\(\s*0"
+    r"|(?:left|top|text-indent)\s*:\s*-\d{3}",
+    re.IGNORECASE,
+)
+"""Zero opacity or height does not count: scripts reveal such text on scrolling or unfolding."""
+
+
+class Boilerplate(IntEnum):
+    """How likely it is that an element's text is not the page's own."""
+
+    NONE = 0
+    SUPPLEMENTARY = 1
+    """The page's own text, but never its lead: a table, or details unfolded on demand."""
+    SOME = 2
+    """Quoted only if too little text is left without it."""
+    FULL = 3
+    """Never quoted, unless it holds most of the page."""
+
+
+def read_boilerplate(tag: str, attributes: Attributes) -> Boilerplate:
+    """How likely the element is boilerplate, judged by its tag, class and id."""
+    name = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
+    if any(map(name.__contains__, _JUNK_PARTS)):
+        return Boilerplate.FULL
+    if tag in _BOILERPLATE_TAGS or not _BOILERPLATE_WORDS.isdisjoint(_words(name)):
+        return Boilerplate.SOME
+    return Boilerplate.SUPPLEMENTARY if tag in _SUPPLEMENTARY_TAGS else Boilerplate.NONE
+
+
+def is_byline(attributes: Attributes) -> bool:
+    """Whether the element's class marks a byline."""
+    name = (attributes.get("class") or "").lower()
+    return any(part in name for part in _BYLINE_PARTS)
+
+
+def is_lead(attributes: Attributes) -> bool:
+    """Whether the element's class marks an opening paragraph."""
+    return not _LEAD_WORDS.isdisjoint(_words((attributes.get("class") or "").lower()))
+
+
+def _words(name: str) -> list[str]:
+    """The words of a class or id; a BEM modifier, after "--", stays part of its word."""
+    return name.replace("_", " ").replace("--", "+").replace("-", " ").split()
+
+
+def is_hidden(attributes: Attributes) -> bool:
+    """Whether the element is invisible, decorative, or for screen readers only."""
+    if _SCREEN_READER_CLASS.search((attributes.get("class") or "").lower()):
+        return True  # as in "opens in a new tab"
+    if "hidden" in attributes:
+        # "until-found" text is shown as soon as a search in the page finds it.
+        return attributes["hidden"] != "until-found" and not _is_streamed(attributes)
+    if (style := attributes.get("style")) and _HIDING_STYLE.search(style):
+        return True
+    return attributes.get("aria-hidden") == "true"
+
+
+def is_skipped(attributes: Attributes) -> bool:
+    """Whether the element is hidden, or its role is navigation or another control."""
+    return attributes.get("role") in _SKIPPED_ROLES or is_hidden(attributes)
+
+
+def _is_streamed(attributes: Attributes) -> bool:
+    """Whether React streamed the element: `<div hidden id="S:0">`, which a script shows."""
+    return (attributes.get("id") or "").startswith("S:")
+
 
 MAX_NODES = 200_000
 """Nodes visited per page (0.3 s): the parser can create more nodes than the markup has tags."""
 
 ENOUGH_CHARACTERS = 30_000
 """Characters inside `<p>` after which reading stops: about as much as all passages may hold."""
+
+
+_WHOLE = frozenset({"p", "pre", "h1", "h2", "h3", "h4", "h5", "h6"})
+"""Elements that stay one block, whatever is inside: a `div` for each line of code, an anchor."""
 
 
 class PageBlock(NamedTuple):
@@ -33,6 +149,8 @@ class PageBlock(NamedTuple):
     element: int
     link_characters: int
     word_count: int
+    lines: str = ""
+    """Of a `<pre>`: the text with its white space."""
 
     @property
     def link_share(self) -> float:
@@ -52,7 +170,7 @@ class PageBlocks:
     """The index of each element's parent; the root, 0, is its own parent."""
     tags: list[str] = field(default_factory=list)
     attributes: list[Attributes] = field(default_factory=list)
-    """Unparsed: `markup_hints.py` reads them later, for the few elements that matter."""
+    """Unparsed: the functions above read them later, for the few elements that matter."""
 
     def add_element(self, parent: int, tag: str, attributes: Attributes) -> int:
         """Append an element; return its index."""
@@ -62,8 +180,12 @@ class PageBlocks:
         return len(self.tags) - 1
 
 
-def read_blocks(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 - calls cost a sixth more
+def read_blocks(  # noqa: C901, PLR0912 - calls cost a sixth more
+    root: LexborNode | None, enough: int = ENOUGH_CHARACTERS
+) -> PageBlocks:
     """The text blocks inside *root*, if any, without hidden elements and non-text ones.
+
+    Reading stops after *enough* characters inside `<p>`.
 
     An explicit stack instead of recursion: trees may be deeper than Python's stack.
     """
@@ -74,7 +196,7 @@ def read_blocks(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 -
     element = page.add_element(0, (root and root.tag) or "", {})
     is_linked, node = False, root and root.first_child
     for _ in range(MAX_NODES):
-        while node is None and stack and builder.paragraph_characters <= ENOUGH_CHARACTERS:
+        while node is None and stack and builder.paragraph_characters <= enough:
             node, around, is_linked = stack.pop()
             if parts and around != element:
                 builder.end_block(element)
@@ -82,7 +204,7 @@ def read_blocks(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 -
         if node is None:
             break
         if (text := node.text_content) is not None:
-            if parts or not text.isspace():
+            if parts or not text.isspace() or tags[element] == "pre":
                 parts.append(text)
                 if is_linked:
                     builder.link_characters += len(text.strip())
@@ -92,9 +214,10 @@ def read_blocks(root: LexborNode | None) -> PageBlocks:  # noqa: C901, PLR0912 -
                 builder.break_line(node, element)
             node = node.next
         else:
-            # The parser closes a <p> at any known block, so a tag inside is inline or a custom one.
-            is_inline = tag in INLINE_TAGS or tags[element] == "p"
-            if parts and not is_inline:
+            is_inline = tag in INLINE_TAGS or tags[element] in _WHOLE
+            if is_inline and tag not in INLINE_TAGS:
+                parts.append("\n")
+            elif parts and not is_inline:
                 builder.end_block(element)
             child, following = node.first_child, node.next
             if (
@@ -137,6 +260,7 @@ class _BlockBuilder:
             blocks, tag = self.page.blocks, self.page.tags[element]
             if tag == "p":
                 self.paragraph_characters += len(text) - links
-            blocks.append(PageBlock(len(blocks), text, tag, element, links, len(words)))
+            lines = "".join(self.parts).strip("\n") if tag == "pre" else ""
+            blocks.append(PageBlock(len(blocks), text, tag, element, links, len(words), lines))
         self.parts.clear()
         self.link_characters = 0

@@ -11,9 +11,8 @@ from itertools import groupby
 from operator import itemgetter
 
 from judge.library.extract.lead_paragraph import Content, has_non_prose_opening, is_boilerplate
-from judge.library.extract.markup_hints import HEADING_TAGS, Boilerplate
-from judge.library.extract.page_blocks import PageBlock, PageBlocks
-from judge.library.extract.plain_text import clean_text, shorten_words
+from judge.library.extract.page_blocks import HEADING_TAGS, Boilerplate, PageBlock, PageBlocks
+from judge.text.english import fold_space, strip_invisible
 
 MAX_PASSAGES = 60
 """Per page; with more, neighbours under the same heading are joined, then any neighbours."""
@@ -186,3 +185,30 @@ def _joined(texts: Iterable[_HeadedText]) -> Iterator[_HeadedText]:
         open_words += words
     if open_words:
         yield first, open_text
+
+
+MAX_WORD_CHARACTERS = 100
+"""No word of prose is longer; a page may contain one of 2 MiB."""
+
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Characters that are invisible although Unicode classes them as letters or marks."""
+
+
+def clean_text(text: str) -> str:
+    """*text* on one line, without invisible characters (they can hide instructions)."""
+    return fold_space(strip_invisible(_INVISIBLE.sub("", text)))
+
+
+def cut_text(text: str, max_words: int) -> str:
+    """The first *max_words* words of *text*, with `...` appended if there are more."""
+    text = shorten_words(text)
+    if text.count(" ") < max_words:
+        return text
+    return " ".join(text.split(" ", max_words)[:max_words]) + "..."
+
+
+def shorten_words(text: str) -> str:
+    """*text* with every word cut to `MAX_WORD_CHARACTERS`."""
+    return " ".join([word[:MAX_WORD_CHARACTERS] for word in text.split(" ")])

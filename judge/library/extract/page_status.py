@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from judge.library.extract.lead_paragraph import Content
-from judge.library.extract.markup_hints import HEADING_TAGS
-from judge.library.extract.page_blocks import PageBlock
+from judge.library.extract.page_blocks import HEADING_TAGS, PageBlock
 from judge.library.nations import NATIONS
 
 _BRITAIN = ("england", "scotland", "wales")

@@ -5,7 +5,7 @@ Nothing is lost: together, the passages of a document hold every word of its blo
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -24,9 +24,6 @@ MIN_CODE_WORDS = 30
 
 _CHARACTERS_A_WORD = 8
 """English has 6 with the space; longer ones, as in Chinese or minified code, count as several."""
-
-_OWN_FIELDS = frozenset("position text chapter section language start_line end_line".split())
-"""What differs between the passages of a document."""
 
 _LONGEST = TARGET_WORDS * _CHARACTERS_A_WORD
 _PIECE = re.compile(rf"\s{{0,{_LONGEST}}}+\S{{1,{_LONGEST}}}\s{{0,{_LONGEST}}}+|\s{{1,{_LONGEST}}}")
@@ -59,12 +56,9 @@ class _PassageBuilder:
 
 def split_passages(document: DocumentText, template: Passage) -> tuple[Passage, ...]:
     """The passages of *document*, in order; *template* has the fields that they share."""
-    # `dataclasses.replace` takes as long as all the rest.
-    names = (name for name in Passage.__slots__ if name not in _OWN_FIELDS)
-    shared = {name: getattr(template, name) for name in names}
     return tuple(
-        Passage(
-            **shared,
+        replace(
+            template,
             position=position,
             text=_joined(blocks),
             chapter=_nearest(blocks, "chapter") or template.chapter,

@@ -47,8 +47,6 @@ class DocumentText:
 
 def split_lines(text: str) -> list[str]:
     """The lines as editors count them."""
-    if "\r" not in text:
-        return text.split("\n")  # Five times as fast, and nearly always enough.
     return _LINE_END.split(text)
 
 

@@ -18,9 +18,10 @@ from judge.library.extract.document_reader import (
     DocumentMetadata,
     check_collection,
     hash_of,
+    is_binary,
+    is_blank,
     read_document,
 )
-from judge.library.extract.file_kinds import is_binary, is_blank
 from judge.library.indexing.plan import (
     IndexingOptions,
     IndexingProblem,

@@ -9,8 +9,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 from judge.errors import FetchError, UnreadableDocument
-from judge.library.extract.document_reader import MAX_BYTES, DocumentMetadata
-from judge.library.extract.file_kinds import DocumentKind
+from judge.library.extract.document_reader import MAX_BYTES, DocumentKind, DocumentMetadata
 from judge.ports import PageFetcher
 from judge.types.references import Page
 from judge.types.search import FileScan, FoundFile, IndexedDocument, fold_name, folder_path

@@ -9,8 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judge.library.pages.page_records import PageContent, PageKey, PageRecord, SnippetRequest
-from judge.library.rank.candidate_index import CandidateIndex, compile_candidates
-from judge.library.rank.page_terms import CandidatePage, PageTerms, count_terms
+from judge.library.rank.candidate_index import (
+    CandidateIndex,
+    CandidatePage,
+    PageTerms,
+    compile_candidates,
+    count_terms,
+)
 from judge.library.sources.catalog import SourceCatalog
 from judge.vocabulary.thesaurus import Thesaurus
 

@@ -11,8 +11,9 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from judge.errors import FetchError
-from judge.library.extract.html_page import ReadPage
-from judge.library.extract.publishers import api_addresses
+from judge.library.extract.govuk import content_api_urls, parse_content_item
+from judge.library.extract.html_page import ReadPage, read_html
+from judge.library.extract.page_passages import MAX_WORDS
 from judge.library.pages.page_records import (
     PARSE_TIMEOUT_S,
     PageContent,
@@ -20,6 +21,7 @@ from judge.library.pages.page_records import (
     SnippetRequest,
 )
 from judge.ports import Clock, PageFetcher
+from judge.text.decoding import xhtml_as_html
 from judge.types.references import NotModified, Page, Validators
 
 
@@ -50,7 +52,7 @@ class PageReader:
         self, request: SnippetRequest, known: PageRecord | None
     ) -> tuple[PageRecord, PageContent | None]:
         """The page from the first URL that has it; raises FetchError."""
-        addresses = (*api_addresses(request.source.url), request.source.url)
+        addresses = (*content_api_urls(request.source.url), request.source.url)
         deadline = self.clock.monotonic() + request.settings.fetch_timeout_s
         failure = FetchError("no-text", f"No paragraph was found on {host_of(request)}.")
         for index, address in enumerate(addresses):
@@ -151,6 +153,32 @@ class PageReader:
             ) from error
         except Exception as error:
             raise FetchError("bad-markup", f"The page on {host} cannot be read.") from error
+
+
+def read_body(
+    url: str,
+    body: bytes,
+    content_type: str,
+    *,
+    charset: str = "",
+    selector: str = "",
+    max_words: int = MAX_WORDS,
+) -> ReadPage | None:
+    """The page at *url* parsed from *body*, or None if *body* is about another page.
+
+    *body* is the reply of GOV.UK's API, or the page itself; *content_type* tells which. Never
+    raises. To add another publisher's API, tell its hosts apart here and in `content_api_urls`.
+    """
+    is_govuk = bool(content_api_urls(url))
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind.endswith("json"):
+        return parse_content_item(body, url, max_words=max_words) if is_govuk else None
+    if kind == "application/xhtml+xml":
+        body = xhtml_as_html(body)
+    # GOV.UK puts a description above the text of its pages.
+    return read_html(
+        body, charset=charset, selector=selector, max_words=max_words, has_description=is_govuk
+    )
 
 
 def _is_front_page(url: str) -> bool:

@@ -12,11 +12,15 @@ from uuid import uuid4
 
 from judge.errors import FetchError
 from judge.library.extract.html_page import ReadPage
-from judge.library.extract.publishers import read_body
 from judge.library.pages.approved_pages import IndexedPages, PageLibrary, requests_of
-from judge.library.pages.page_reader import PageReader, host_of
-from judge.library.pages.page_records import PageContent, PageRecord, SnippetRequest
-from judge.library.pages.snippet_store import CachedPage, SnippetStore
+from judge.library.pages.page_reader import PageReader, host_of, read_body
+from judge.library.pages.page_records import (
+    CachedPage,
+    PageContent,
+    PageRecord,
+    SnippetRequest,
+    SnippetStore,
+)
 from judge.library.sources.catalog import SourceCatalog
 from judge.ports import Cache, Clock, Journal, Lock, PageFetcher
 from judge.single_flight import SingleFlight

@@ -13,20 +13,12 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from judge.library.dispute import Dispute
-from judge.library.rank.candidate_index import CandidateIndex
-from judge.library.rank.page_terms import CandidatePage, PageTerms
+from judge.library.rank.candidate_index import CandidateIndex, CandidatePage, PageTerms
 from judge.library.rank.query_terms import QueryTerms, read_query_terms
 from judge.types.requests import DEFAULT_DOMAIN
 
 PASSAGE_WEIGHT = 0.5
 """Weight of the best passage's score in that of the page."""
-
-NEIGHBOUR_WEIGHT = 1.0
-"""Weight of the neighbouring passages in choosing the best one: it is where the subject is."""
-
-MIN_NEIGHBOUR_SHARE = 0.3
-"""The passage with the best neighbourhood is passed over for a neighbour of which it scores less
-than this share. The rates are alike from 0 to 0.3."""
 
 NEAREST_SHARE = 0.75
 """Score of the page nearest by the embedder, as a share of the threshold: words must contribute
@@ -156,19 +148,15 @@ def _passage_scores(page: PageTerms, passage_weights: Mapping[str, float]) -> li
 def _best_passage(scores: Sequence[float]) -> int:
     """The index of the passage to show, the first of equals; -1 if all scores are 0.
 
-    The subject is where a passage scores best together with its two neighbours. That passage is
-    shown, or a neighbour that is much better (`MIN_NEIGHBOUR_SHARE`).
+    It is the one that scores best together with its two neighbours: there the subject is.
     """
     if not any(scores):
         return -1
     fits = [
-        (score and score + NEIGHBOUR_WEIGHT * (before + after), score)
+        (score and before + score + after, score)
         for before, score, after in zip([0.0, *scores], scores, scores[1:])
     ]
-    subject = fits.index(max(fits))
-    around = range(max(subject - 1, 0), min(subject + 2, len(fits)))
-    best = max(around, key=scores.__getitem__)
-    return subject if scores[subject] >= MIN_NEIGHBOUR_SHARE * scores[best] else best
+    return fits.index(max(fits))
 
 
 def _candidate(

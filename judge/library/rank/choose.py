@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from judge.library.dispute import Dispute
-from judge.library.extract.plain_text import cut_text
+from judge.library.extract.page_passages import cut_text
 from judge.library.pages.approved_pages import IndexedPages, LibraryPage, PageLibrary
 from judge.library.pages.page_records import PageKey, SnippetRequest
+from judge.library.rank.candidate_index import CandidatePage
 from judge.library.rank.candidates import NO_SIMILARITIES, Candidate, rank_candidates
-from judge.library.rank.page_terms import CandidatePage
 from judge.types.references import Snippet
 
 ASSUMED_NATION = "england"

@@ -17,8 +17,8 @@ from uuid import uuid4
 from judge.errors import EmbedderUnavailable
 from judge.library.pages.approved_pages import IndexedPages
 from judge.library.pages.page_records import DAY_S
+from judge.library.rank.candidate_index import CandidatePage
 from judge.library.rank.candidates import NO_SIMILARITIES
-from judge.library.rank.page_terms import CandidatePage
 from judge.ports import Cache, Embedder, Journal, Lock
 
 BUDGET_S = 1.0

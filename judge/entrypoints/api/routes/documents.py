@@ -19,8 +19,13 @@ from judge.entrypoints.api.openapi.problems import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE, RequestRefused
 from judge.entrypoints.api.request_body import is_json, read_body
 from judge.errors import NotFound
-from judge.library.extract.document_reader import MAX_BYTES, DocumentMetadata, check_collection
-from judge.library.extract.file_kinds import DocumentKind, kind_of
+from judge.library.extract.document_reader import (
+    MAX_BYTES,
+    DocumentKind,
+    DocumentMetadata,
+    check_collection,
+    kind_of,
+)
 from judge.library.indexing.plan import IndexingOptions
 from judge.library.scopes.periods import parse_moment
 from judge.types.request_fields import BadFields, FieldError, StrictModel, parse_fields, parse_json

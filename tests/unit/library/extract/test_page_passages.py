@@ -133,22 +133,6 @@ def test_very_long_sentence_is_split_between_words():
     assert [len(text.split()) for text in texts(f"<p>{words} .</p>")] == [80, 80, 41]
 
 
-def test_passages_of_a_section_are_joined_if_there_are_too_many():
-    different = [TEXT.replace(" boiler", f" boiler{n}") for n in range(5)]
-    section = "".join(f"<p>{text}</p>" for text in different)
-    found = passages("".join(f"<h2>Part {n}</h2>{section}" for n in range(20)))
-    assert len(found) == 20
-    assert found[0].text == " ".join(different)
-    assert found[-1].heading == "Part 19"
-
-
-def test_sections_are_joined_if_there_are_still_too_many():
-    found = passages("".join(f"<h2>Part {n}</h2><p>{TEXT}</p>" for n in range(100)))
-    assert found[0].text.startswith(f"{TEXT} {TEXT}")
-    assert found[1].heading == "Part 5"
-    assert len(found) <= MAX_PASSAGES
-
-
 @given(
     st.lists(
         st.sampled_from(

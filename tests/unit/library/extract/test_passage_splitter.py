@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.library.extract.file_kinds import DocumentKind, decode_text, is_binary, kind_of
-from judge.library.extract.html_document import read_html
-from judge.library.extract.markdown import read_markdown
+from judge.library.extract.document_reader import DocumentKind, decode_text, is_binary, kind_of
+from judge.library.extract.markdown import read_html, read_markdown
 from judge.library.extract.passage_splitter import MAX_WORDS, TARGET_WORDS, size, split_passages
 from judge.library.extract.source_code import read_code
 from judge.library.extract.text_blocks import read_pages, read_text, split_lines
@@ -119,19 +118,18 @@ def test_a_heading_begins_a_passage_and_names_its_section():
     assert found[1].text == "## Sub *it*\n\nTwo.\n\nThree."
 
 
-def test_headings_without_text_between_them_stay_with_what_follows():
-    (one,) = cut(read_markdown("# Top\n## Sub\n\nText."))
-    assert one.section == "Sub"
-
-
-def test_a_document_of_headings_is_kept():
-    (one,) = cut(read_markdown("# Top\n## Sub"))
-    assert (one.section, one.text) == ("Sub", "# Top\n## Sub")
-
-
-def test_text_before_the_first_heading_has_no_section():
-    found = cut(read_markdown("Words.\n\n# Top\n\nMore."))
-    assert [p.section for p in found] == [None, "Top"]
+@pytest.mark.parametrize(
+    ("text", "sections"),
+    [
+        ("# Top\n## Sub\n\nText.", ["Sub"]),  # headings stay with what follows
+        ("# Top\n## Sub", ["Sub"]),  # a document of headings is kept
+        ("Words.\n\n# Top\n\nMore.", [None, "Top"]),
+    ],
+)
+def test_section_is_the_nearest_heading_above_the_text(text, sections):
+    found = cut(read_markdown(text))
+    assert [p.section for p in found] == sections
+    assert squeezed("".join(p.text for p in found)) == squeezed(text)
 
 
 @pytest.mark.parametrize(
@@ -167,13 +165,9 @@ def test_chapter_is_the_nearest_heading_above_the_section_and_never_the_title():
 
 def test_heading_in_a_code_fence_is_not_a_heading():
     reading = read_markdown("```\n# not\n```\n\n~~~\n# nor\n~~~\n# Top")
-    assert reading.title == "Top"
-    assert len(reading.blocks) == 3
-
-
-def test_a_shorter_fence_does_not_close_a_longer_one():
-    reading = read_markdown("````\n```\n# not\n```\n````")
-    assert [block.is_code for block in reading.blocks] == [True]
+    assert (reading.title, len(reading.blocks)) == ("Top", 3)
+    longer = read_markdown("````\n```\n# not\n```\n````")
+    assert [block.is_code for block in longer.blocks] == [True]
 
 
 def test_a_fence_is_kept_whole_when_it_fits():

@@ -10,8 +10,7 @@ import pytest
 
 from judge.errors import FetchError
 from judge.library.extract.html_page import ReadPage
-from judge.library.extract.publishers import read_body
-from judge.library.pages.page_reader import PageReader
+from judge.library.pages.page_reader import PageReader, read_body
 from judge.library.pages.page_records import PageRecord, SnippetRequest
 from judge.types.references import (
     Media,

@@ -89,22 +89,14 @@ def test_record_of_a_withdrawn_page_may_have_no_text():
     assert find_record(format_record(withdrawn)) == withdrawn
 
 
-def test_missing_record_and_content_give_none():
-    assert find_record(None) is None
-    assert find_content(None) is None
-
-
 def test_lock_outlasts_the_reading_of_the_page():
     fetching_s = WANTED.settings.fetch_timeout_s + FETCH_MARGIN_S
     assert WANTED.lock_ttl_s > WANTED.reading_s == fetching_s + PARSE_TIMEOUT_S
 
 
 def test_snippet_key_is_domain_and_url():
-    assert WANTED.snippet_key == "snippet:tenancy:https://a.example/x:y?z"
-
-
-def test_other_keys_do_not_begin_with_snippet():
     others = [WANTED.page_key, WANTED.own_page_key, WANTED.content_key, WANTED.failure_key]
+    assert WANTED.snippet_key == "snippet:tenancy:https://a.example/x:y?z"
     assert not [key for key in others if key.startswith("snippet:")]
     assert len({WANTED.snippet_key, *others}) == 5
 

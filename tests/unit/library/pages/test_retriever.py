@@ -182,11 +182,6 @@ class TestCold:
             ("snippet.fetched", {"host": "advice.example", "elapsed_ms": 0.0})
         ]
 
-    async def test_selector_and_max_words_are_passed_to_the_reader(self, world, retriever):
-        source = replace(REPAIRS, selector="main p")
-        [found] = await snippets(retriever, "tenancy", [source], replace(SETTINGS, max_words=2))
-        assert found.text == "main p Repairs are"
-
 
 class TestWarm:
     async def test_cached_pages_are_looked_up_in_one_round_trip_without_a_fetch(
@@ -209,19 +204,6 @@ class TestWarm:
                 group.create_task(snippets(another, "tenancy", ALL, SETTINGS))
         assert world.cache.lookups.count(len(ALL)) == 1, "contents, of which each page has one"
         await another.aclose()
-
-    async def test_only_missing_pages_are_fetched(self, world, retriever):
-        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        await snippets(retriever, "tenancy", [REPAIRS, DEPOSITS], SETTINGS)
-        assert world.fetcher.hits == {REPAIRS.url: 1, DEPOSITS.url: 1}
-
-    async def test_cached_snippet_keeps_its_fetch_time(self, world, retriever):
-        fetched_at = world.clock.now()
-        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        world.clock.advance(3600)
-        [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        assert found.fetched_at == fetched_at
-        assert not found.is_stale
 
     async def test_text_under_the_snippet_key_is_shown(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
@@ -253,15 +235,6 @@ class TestWarm:
             REPAIRS, text="By hand.", fetched_at=world.clock.now() - age, updated=None
         )
         assert world.fetcher.calls == []
-
-    async def test_snippet_of_another_writer_is_fetched_again_once_expired(self, world, retriever):
-        await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("By hand.", 60)})
-        await retriever.read_ahead(SnippetRequest("tenancy", REPAIRS, SETTINGS))
-        assert world.fetcher.calls == []
-        world.clock.advance(60)
-        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
-            world.expected(REPAIRS),
-        )
 
     async def test_snippet_that_expires_during_the_lookup_is_dated_a_day_ago(self, world):
         class Ending(CountingCache):
@@ -364,11 +337,6 @@ class TestRevalidation:
         assert record is not None
         assert record.validators == kept
 
-    async def test_not_modified_to_a_first_request_is_a_failure(self, world, retriever):
-        world.fetcher.pages[REPAIRS.url] = NotModified()
-        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
-        assert world.journal.fields_of("snippet.fetch_failed")[0]["reason"] == "unasked-304"
-
 
 class TestFailure:
     async def test_failed_page_is_left_out_and_the_order_kept(self, world, retriever):
@@ -416,20 +384,6 @@ class TestFailure:
         world.fetcher.fail(REPAIRS.url)
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
 
-    async def test_page_without_a_paragraph_is_a_failure(self, world, retriever):
-        world.fetcher.page(REPAIRS.url, " \n")
-        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
-        assert world.journal.fields_of("snippet.fetch_failed")[0]["reason"] == "no-text"
-        assert await world.value(f"snippet:tenancy:{REPAIRS.url}") is None
-
-    async def test_exception_of_the_reader_is_a_failure(self, world):
-        def broken(*_: object, **__: object) -> ReadPage:
-            raise RecursionError
-
-        retriever = world.retriever(read=broken)
-        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
-        assert world.journal.fields_of("snippet.fetch_failed")[0]["reason"] == "bad-markup"
-
     async def test_exception_of_the_fetcher_loses_only_its_page(self, world, retriever):
         world.fetcher.pages[REPAIRS.url] = ValueError("a bug")
         assert await snippets(retriever, "tenancy", [REPAIRS, RENTING], SETTINGS) == (
@@ -471,12 +425,6 @@ class TestFailure:
         world.fetcher.gate.set()
         assert await asking == (world.expected(REPAIRS),)
         assert world.fetcher.hits[REPAIRS.url] == 1
-
-    async def test_hanging_fetcher_is_a_timeout(self, world, retriever):
-        world.fetcher.gate.clear()
-        await snippets(retriever, "tenancy", [REPAIRS], HASTY)
-        await until(lambda: "snippet.fetch_failed" in world.journal.events)
-        assert world.journal.fields_of("snippet.fetch_failed")[0]["reason"] == "timeout"
 
 
 async def concurrent_answers(retrievers, count: int, fetcher: ScriptedFetcher, sources=ALL):
