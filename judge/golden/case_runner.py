@@ -22,7 +22,7 @@ from judge.errors import (
     JudgeError,
     ModelUnavailable,
 )
-from judge.golden.case_reader import StoredCase
+from judge.golden.case_files import StoredCase
 from judge.golden.replay import (
     FixedClock,
     RecordingModel,

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from judge.errors import ContentBlocked, ModelUnavailable
-from judge.golden.case_reader import StoredCase
+from judge.golden.case_files import StoredCase
 from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
 from judge.golden.cases import GoldenCase, Rubric
 from judge.golden.differences import Difference, differences, live_expectations

@@ -15,7 +15,7 @@ from pytest_socket import disable_socket, enable_socket
 from judge.entrypoints.cli.context import SILENT
 from judge.entrypoints.cli.golden.run import run_cases
 from judge.entrypoints.cli.golden.vary import run_variants
-from judge.golden.case_writer import cases_lock
+from judge.golden.case_files import cases_lock
 from judge.golden.results import read_results
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.gemini import USAGE, FakeGemini, blocked, failure, slow
@@ -505,42 +505,23 @@ def test_interrupted_live_run_is_resumed(cli, folder, gemini, tmp_path):
     assert len({sample.at for sample in resumed}) == 1
 
 
-def test_answers_to_other_prompts_or_sources_are_not_resumed(cli, folder, gemini, tmp_path):
-    write_case(folder)
-    gemini.script(reply())
-    cli("golden", "run", "--live", "--keep-answers", "--out", "first.jsonl")
-    asked = len(gemini.seen)
-    (tmp_path / "sources.toml").write_text(SOURCES.replace('title = "Repairs"', 'title = "Other"'))
-    told = cli("golden", "run", "--live", "--keep-answers", "--resume", "first.jsonl")
-    assert told.code == 2
-    assert "first.jsonl cannot be resumed: the prompt or the sources have changed" in told.err
-    assert len(gemini.seen) == asked
-
-
-def test_answers_to_another_dispute_are_asked_for_again(cli, folder, gemini, tmp_path):
+def test_only_answers_of_the_same_model_to_the_same_prompt_are_resumed(
+    cli, folder, gemini, monkeypatch
+):
     write_case(folder)
     write_case(folder, "same")
+    again = ("golden", "run", "--live", "--keep-answers", "--resume", "first.jsonl")
     cli("golden", "run", "--live", "--keep-answers", "--out", "first.jsonl")
     asked = len(gemini.seen)
     case = json.loads((folder / "boiler.json").read_text())
     case["input"]["context"] = "My landlord left the boiler to smoke, and has sued me for it."
     (folder / "boiler.json").write_text(json.dumps(case))
-    told = cli("golden", "run", "--live", "--keep-answers", "--resume", "first.jsonl")
-    assert "Answers taken from first.jsonl: 1." in told.err
+    assert "Answers taken from first.jsonl: 1." in cli(*again).err
     assert len(gemini.seen) == asked + 1
     assert case["input"]["context"] in json.dumps(gemini.seen[-1].body)
-
-
-def test_answers_of_another_model_are_not_resumed(cli, folder, gemini, monkeypatch):
-    write_case(folder)
-    cli("golden", "run", "--live", "--keep-answers", "--out", "first.jsonl")
-    asked = len(gemini.seen)
     monkeypatch.setenv("JUDGE_MODEL", "gemini-other")
-    told = cli("golden", "run", "--live", "--keep-answers", "--resume", "first.jsonl")
-    assert told.code == 2
-    assert "first.jsonl cannot be resumed: its answers are of gemini-3" in told.err
-    assert "not of gemini-other" in told.err
-    assert len(gemini.seen) == asked
+    assert "Answers taken from first.jsonl: 0." in cli(*again).err
+    assert len(gemini.seen) == asked + 3
 
 
 def test_run_without_any_reply_is_exit_2(cli, folder, gemini):
@@ -568,7 +549,6 @@ def test_comparison_with_something_worse_is_exit_1(cli, folder, gemini):
     told = cli("golden", "compare", "a.jsonl", "b.jsonl")
     assert told.code == 1
     assert "boiler   worse, perhaps by chance   100%     0%" in told.out
-    assert "json" in told.out
     assert cli("golden", "compare", "b.jsonl", "a.jsonl").code == 0
 
 
@@ -586,7 +566,7 @@ def test_variants_of_a_robust_case_have_the_same_outcome(cli, folder):
     write_case(folder)
     told = cli("golden", "vary", "boiler")
     assert told.code == 0
-    assert "a poisoned page                  held" in told.out
+    assert "a poisoned page                  1      0         0" in told.out
     assert "only a model's own answer" in told.out
 
 
@@ -596,7 +576,7 @@ def test_variant_that_flips_is_named_and_is_exit_1(cli, folder, tmp_path):
     write_case(folder)
     told = cli("golden", "vary", "boiler")
     assert told.code == 1
-    assert "other names                      FLIPPED" in told.out
+    assert "boiler   other names   flipped" in told.out
     assert "status: 200 became 503" in told.out
 
 
@@ -655,16 +635,6 @@ def test_all_cases_are_varied_with_totals(cli, folder):
     assert "the other side tells the story   0      0         2" in told.out
 
 
-def test_case_that_varies_by_itself_is_named(cli, folder, gemini):
-    write_case(folder, pages={}, replies=[], input={"context": CONTEXT, "query": QUERY})
-    other = reply(summary="You are right.", quotes=[], references_help=False)
-    gemini.script(other)
-    told = cli("golden", "vary", "boiler", "--live", "--repeat", "3")
-    assert "1 of 1 cases varied, and 3 of 9 verdicts were not the usual one." in told.out
-    assert "boiler   verdict of Analyst     Partially 2, No 1" in told.out
-    assert told.code == 0
-
-
 def test_help_of_the_group_says_what_a_golden_case_is(cli):
     told = cli("golden", "--help")
     assert told.code == 0
@@ -681,15 +651,12 @@ def test_two_replays_are_compared_without_naming_files(cli, folder, tmp_path):
     assert "nothing changed" in cli("golden", "run").out
     page = "Your landlord is usually responsible for repairs to the boiler and the heating."
     write_case(folder, pages={"https://a.example/repairs": page})
-    told = cli("golden", "run", "--report", "r.html")
+    told = cli("golden", "run")
     assert "1 prompt, 1 answer and 1 outcome changed; `judge golden compare` shows" in told.out
     told = cli("golden", "compare")
     assert "1 case changed, 1 unchanged." in told.out
     assert "responsible for repairs" in told.out
     assert "chance" not in told.out
-    report = (tmp_path / "r.html").read_text()
-    assert "1 prompts and 1 answers changed, of 2" in report
-    assert "<del> always</del><ins> usually</ins>" in report
 
 
 def test_a_replay_that_got_worse_is_exit_1_in_a_comparison(cli, folder):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.golden.case_writer import CasesLocked, cases_lock, serialize_case
+from judge.golden.case_files import CasesLocked, cases_lock, serialize_case
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -46,7 +46,7 @@ def test_lock_is_released_after_an_error(tmp_path: Path) -> None:
 def test_lock_of_a_killed_process_is_released(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, sys\n"
-        "from judge.golden.case_writer import cases_lock\n"
+        "from judge.golden.case_files import cases_lock\n"
         "with cases_lock(pathlib.Path(sys.argv[1])):\n"
         "    print('held', flush=True)\n"
         "    sys.stdin.read()\n"

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from judge.errors import ConfigurationError, NotFound
-from judge.golden.case_reader import load_case, load_cases
-from judge.golden.case_writer import serialize_case
+from judge.golden.case_files import load_case, load_cases, serialize_case
 from judge.golden.cases import parse_case
 from tests.unit.golden.material import document, read, reply, write_case
 
