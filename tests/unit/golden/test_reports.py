@@ -85,5 +85,5 @@ def test_baseline_is_the_newest_earlier_run_that_differs(tmp_path: Path) -> None
     assert find_baseline(tmp_path, runs[3]) == runs[0]
     assert last_run(tmp_path) == runs[2]
     other_kind = [replace(runs[3][0], is_live=True)]
-    assert find_baseline(tmp_path, other_kind) == ()
-    assert find_baseline(tmp_path, [replace(runs[3][0], case="other")]) == ()
+    assert find_baseline(tmp_path, other_kind) == []
+    assert find_baseline(tmp_path, [replace(runs[3][0], case="other")]) == []
