@@ -17,8 +17,7 @@ from judge.entrypoints.cli.sources.checks import check_examples
 
 from judge.bootstrap.sources import compile_knowledge
 from judge.demo import site as demo_site
-from judge.demo.dispute import CONTEXT, QUERY, demo_settings
-from judge.demo.site import example_site
+from judge.demo.example import CONTEXT, QUERY, demo_settings, example_site
 from judge.judging.domains import detect_domain
 from judge.library.dispute import read_dispute
 from judge.library.extract.html_page import read_html

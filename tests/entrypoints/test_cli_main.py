@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
-from judge.entrypoints.cli.context import CommandContext
 from judge.entrypoints.cli.main import run
+from judge.entrypoints.cli.options import CommandContext
 from judge.errors import (
     BadScope,
     ConfigurationError,

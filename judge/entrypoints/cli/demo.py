@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from judge.demo.dispute import CONTEXT, QUERY, demo_settings
-from judge.demo.site import example_site
-from judge.entrypoints.cli.ask.run import judge_and_show
+from judge.demo.example import CONTEXT, QUERY, demo_settings, example_site
+from judge.entrypoints.cli.ask import judge_and_show
 from judge.entrypoints.cli.output import detect_terminal, say
 from judge.entrypoints.cli.plain_text import wrapped
 from judge.ports import Journal

@@ -17,10 +17,15 @@ import click
 
 from judge.entrypoints.cli.code.commands import code
 from judge.entrypoints.cli.commands import ask, check, completion, demo, doctor, mcp, search, serve
-from judge.entrypoints.cli.context import CommandContext, TerminalJournal
 from judge.entrypoints.cli.golden.commands import golden
 from judge.entrypoints.cli.index.commands import index
-from judge.entrypoints.cli.options import ANSWERED, COULD_NOT_ANSWER, INTERRUPTED
+from judge.entrypoints.cli.options import (
+    ANSWERED,
+    COULD_NOT_ANSWER,
+    INTERRUPTED,
+    CommandContext,
+    TerminalJournal,
+)
 from judge.entrypoints.cli.plain_text import format_problem
 from judge.entrypoints.cli.sources.commands import sources
 from judge.errors import JudgeError
