@@ -183,18 +183,6 @@ def test_variants_are_printed_if_their_results_cannot_be_written(cli, folder):
     assert "0 flipped; at most 0 may." in told.out
 
 
-@pytest.mark.parametrize("name", ["pipe.json", "pages/pipe.html"])
-def test_pipe_instead_of_a_file_does_not_block(cli, folder, name):
-    write_case(folder)
-    case = read(folder / "boiler.json") | {"pages": {"https://a.example/": "pipe.html"}}
-    (folder / "boiler.json").write_text(json.dumps(case))
-    (folder / "pages").mkdir()
-    os.mkfifo(folder / name)
-    told = cli("golden", "run")
-    assert told.code == 2
-    assert "It is no regular file" in told.err
-
-
 def test_a_case_that_cannot_be_written_is_exit_2(cli, folder, site, gemini, tmp_path):
     refused = cli("golden", *NEW, "--cases", "sources.toml/below")
     assert refused.code == 2
@@ -285,14 +273,6 @@ def test_a_document_without_text_is_named_with_its_case(cli, folder):
     assert "boiler.json: documents: There is no text in it." in told.err
 
 
-@pytest.mark.parametrize("command", [("run", "--live"), ("vary",), ("vary", "--live")])
-def test_it_is_named_in_a_concurrent_run(cli, folder, gemini, command):
-    write_case(folder, documents={"notes/a": " "})
-    told = cli("golden", *command)
-    assert (told.code, told.out) == (2, "")
-    assert told.err.endswith("boiler.json: documents: There is no text in it.\n")
-
-
 def test_results_are_written_into_a_special_file_without_replacing_it(cli, folder, tmp_path):
     write_case(folder)
     os.mkfifo("pipe")
@@ -335,20 +315,11 @@ def test_a_case_with_the_other_side_is_recorded_and_replays(cli, folder, site, g
     assert "The verdict follows the teller in 0 of 3" in told.out
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "body is not valid JSON"),
-        ("[]", "body must be a JSON object."),
-        ("{}", "context is missing; add it. query is missing; add it."),
-        ('{"context": "x"}', "context must have at least 10 characters."),
-    ],
-)
-def test_invalid_piped_request_is_exit_2(cli, monkeypatch, text, words):
-    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+def test_invalid_piped_request_is_exit_2(cli, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO('{"context": "x"}'))
     told = cli("golden", "new", "piped")
     assert told.code == 2
-    assert words in told.err
+    assert "context must have at least 10 characters. query is missing" in told.err
 
 
 def test_api_key_is_never_in_a_case(cli, folder, site, gemini):
@@ -457,32 +428,20 @@ async def test_answers_before_ctrl_c_are_stored(cli, folder, gemini, tmp_path, c
     assert "What was answered so far is kept in" in capsys.readouterr().err
 
 
-def test_answers_before_any_failure_are_stored(cli, folder, gemini, tmp_path, monkeypatch):
+@pytest.mark.parametrize("has_folder", [True, False])
+def test_answers_before_any_failure_are_stored(cli, folder, gemini, tmp_path, has_folder):
     write_case(folder)
-    lease = {"leases/flat.md": "The landlord repairs the boiler within a month."}
-    write_case(folder, "lease", documents=lease)
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))  # where documents go
+    write_case(folder, "lease", documents={"leases/flat.md": " "})
+    if not has_folder:
+        (tmp_path / ".judge").write_text("no folder")
     # Four calls run at once, so that the lease comes after an answer.
-    told = cli("golden", "run", "--live", "--keep-answers", "--repeat", "4")
+    options = ("--keep-answers", "--repeat", "4", "--out", "x.jsonl")
+    told = cli("golden", "run", "--live", *options)
     assert told.code == 2
-    [path] = (tmp_path / ".judge" / "golden").glob("*-live.jsonl")
+    stored = list((tmp_path / ".judge" / "golden").glob("*-live.jsonl")) if has_folder else []
+    [path] = stored or [tmp_path / "x.jsonl"]
     assert read_results(path)[0].case == "boiler"
     assert f"kept in {path.relative_to(tmp_path)}. Continue with" in told.err
-    assert "set TMPDIR to another folder" in told.err
-
-
-def test_answers_of_an_interrupted_run_are_kept_in_out_where_nothing_else_can_be_written(
-    cli, folder, gemini, tmp_path, monkeypatch
-):
-    write_case(folder)
-    lease = {"leases/flat.md": "The landlord repairs the boiler within a month."}
-    write_case(folder, "lease", documents=lease)
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
-    (tmp_path / ".judge").write_text("no folder")
-    told = cli("golden", "run", "--live", "--keep-answers", "--repeat", "4", "--out", "x.jsonl")
-    assert told.code == 2
-    assert read_results(tmp_path / "x.jsonl")[0].case == "boiler"
-    assert "kept in x.jsonl. Continue with" in told.err
 
 
 def test_interrupted_live_run_is_resumed(cli, folder, gemini, tmp_path):
@@ -576,8 +535,9 @@ def test_variant_that_flips_is_named_and_is_exit_1(cli, folder, tmp_path):
     write_case(folder)
     told = cli("golden", "vary", "boiler")
     assert told.code == 1
-    assert "boiler   other names   flipped" in told.out
-    assert "status: 200 became 503" in told.out
+    [flip] = [line for line in told.out.splitlines() if line.startswith("boiler   other names")]
+    assert "flipped" in flip
+    assert "status: 200 became 503" in flip
 
 
 TOLD = {"retelling": "I am Rowan Pike, and I left the boiler broken.", "query": QUERY}
@@ -633,12 +593,6 @@ def test_all_cases_are_varied_with_totals(cli, folder):
     assert told.code == 0
     assert "other names                      2      0         0" in told.out
     assert "the other side tells the story   0      0         2" in told.out
-
-
-def test_help_of_the_group_says_what_a_golden_case_is(cli):
-    told = cli("golden", "--help")
-    assert told.code == 0
-    assert "stored dispute" in told.out
 
 
 def test_two_replays_are_compared_without_naming_files(cli, folder, tmp_path):
@@ -751,10 +705,6 @@ def test_unanswered_question_leaves_the_answer_ungraded(cli, folder, gemini):
     told = cli("golden", "run", "--live")
     assert told.code == 2
     assert "unscored: Not graded: Does it say who has to pay?" in told.out
-
-
-def test_a_grade_in_a_fence_of_code_counts(cli, folder, gemini):
-    write_case(folder, expected={"graded": [RUBRIC]})
     gemini.script(reply(), *[f"```json\n{json.dumps(YES)}\n```"] * 3)
     assert cli("golden", "run", "--live").code == 0
 
