@@ -1,5 +1,6 @@
 """The example: a dispute, settings that need no key and no network, and a site on loopback."""
 
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from judge.settings import EXTRACTIVE, OPENAI, DemoSettings, Settings
+from judge.settings import EXTRACTIVE, OPENAI, DemoSettings, Settings, read_environment
 
 CONTEXT = (
     "The boiler in my rented flat in Leeds broke down three weeks ago, so there is no heating "
@@ -28,6 +29,17 @@ POLL_S = 0.05
 """Seconds within which the site notices that it should stop."""
 
 PAGES = Path(__file__).parent / "pages"
+
+
+@contextmanager
+def open_demo() -> Iterator[tuple[str, Settings]]:
+    """Serve the example site, and keep what the demo writes, while the block runs.
+
+    Yields the site's address and settings that use it. Raises ConfigurationError if one of the few
+    environment variables that the demo reads cannot be used.
+    """
+    with tempfile.TemporaryDirectory(prefix="judge-demo-") as folder, example_site() as site:
+        yield site, demo_settings(site, Path(folder), read_environment(DemoSettings))
 
 
 def demo_settings(site: str, folder: Path, chosen: DemoSettings) -> Settings:

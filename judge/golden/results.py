@@ -101,9 +101,9 @@ class Result:
     reason: str = ""
     """Why it could not be scored."""
 
-    first_rules: tuple[str, ...] = ()
-    second_rules: tuple[str, ...] = ()
-    attempts: int = 0
+    rules: tuple[tuple[str, ...], ...] = ()
+    """The rules that each reply broke."""
+
     model: str = ""
     prompt_version: str = ""
     sources_version: str = ""

@@ -37,7 +37,6 @@ def cli(capsys, monkeypatch, tmp_path) -> CommandLine:
     monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9/0")
     monkeypatch.setenv("JUDGE_SOURCES", "nowhere.toml")
     monkeypatch.setenv("JUDGE_MODEL", "no-such-model")
-    monkeypatch.setenv("JUDGE_DEADLINE_S", "soon")
     Path(".env").write_text("JUDGE_MODEL=another\n")
     return CommandLine(capsys)
 

@@ -12,6 +12,7 @@ from uuid import uuid4
 import click
 
 from judge.bootstrap.services import open_services
+from judge.demo.example import CONTEXT, QUERY
 from judge.entrypoints.cli.options import FOUND_SOMETHING, is_terminal, read_text
 from judge.entrypoints.cli.output import detect_terminal, say, show
 from judge.entrypoints.cli.plain_text import format_help_line, one_line, wrapped
@@ -46,6 +47,16 @@ def run_ask(
     """Judge a dispute; the exit code. Raises the errors of `judge_and_show` and BadFields."""
     request = parse_fields(JudgeRequest, {"context": read_text(context), **fields})
     return judge_and_show(load_settings(), request, form, journal)
+
+
+async def judge_the_example(settings: Settings, journal: Journal) -> None:
+    """Show the example dispute of `judge demo` on stderr and print its verdict."""
+    width = detect_terminal().width
+    say(wrapped(f"The dispute: {CONTEXT}", width))
+    say(wrapped(f"The question: {QUERY}", width) + "\n")
+    request = JudgeRequest(context=CONTEXT, query=QUERY)
+    await judge_and_show(settings, request, "text", journal)
+    say("\nThe pages were served for this one verdict; `judge demo` keeps them open to read.")
 
 
 async def judge_and_show(

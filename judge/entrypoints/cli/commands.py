@@ -38,7 +38,8 @@ def demo(context: CommandContext, *, once: bool, host: str, port: int) -> None:
     """
     import asyncio
 
-    from judge.entrypoints.cli.demo import judge_the_example, open_demo
+    from judge.demo.example import open_demo
+    from judge.entrypoints.cli.ask import judge_the_example
     from judge.entrypoints.cli.output import say
     from judge.settings import EXTRACTIVE
 

@@ -106,7 +106,7 @@ def test_prices_are_read_and_mistakes_are_errors(tmp_path: Path) -> None:
 
 def test_results_round_trip_through_a_file(tmp_path: Path) -> None:
     found = [
-        sample(failed=("domain",), first_rules=("quote",), usage=Usage(1, 2, 3), attempts=2),
+        sample(failed=("domain",), rules=(("quote",), ()), usage=Usage(1, 2, 3)),
         sample("other", is_scored=False, reason="down"),
     ]
     path = tmp_path / "below" / "a.jsonl"

@@ -330,9 +330,9 @@ def _live_row(score: CaseScore) -> tuple[str | None, ...]:
 
 def _show_rules(judged: Run) -> None:
     """Print in how many first and second replies each rule was broken."""
-    first = Counter(rule for result in judged for rule in set(result.first_rules))
-    second = Counter(rule for result in judged for rule in set(result.second_rules))
-    firsts, seconds = (sum(result.attempts > n for result in judged) for n in (0, 1))
+    replies = [[r.rules[n] for r in judged if len(r.rules) > n] for n in (0, 1)]
+    first, second = (Counter(rule for rules in each for rule in set(rules)) for each in replies)
+    firsts, seconds = map(len, replies)
     ranked = sorted(first | second, key=lambda rule: (-first[rule], -second[rule], rule))
     if not ranked:
         click.echo(f"\nNo rule was broken in {firsts} first replies.")
