@@ -112,7 +112,7 @@ async def open_services(
             sources=library.sources,
             journal=journal,
             clock=library.clock,
-            degraded=library.degraded,
+            degraded=lambda: (*library.degraded(), *_failing(model, budget)),
             warm=partial(_warm, library, model, budget),
             read_ahead=ahead.run,
             corpus=corpus,
@@ -159,6 +159,12 @@ def _budgeted(model: LanguageModel, budget: DailyBudget | None) -> LanguageModel
     """*model* limited by *budget*, unless it costs nothing."""
     is_free = isinstance(model, ExtractiveModel)
     return BudgetedModel(model, budget) if budget and not is_free else model
+
+
+def _failing(model: LanguageModel, budget: DailyBudget | None) -> tuple[str, ...]:
+    """`model` while its last calls failed for a key, a quota or the budget; never asks it."""
+    is_refused = isinstance(model, RemoteModel) and model.health.is_refused
+    return ("model",) if is_refused or (budget and budget.is_spent) else ()
 
 
 def _open_limiter(settings: Settings, library: Library) -> RateLimiter | None:
