@@ -148,7 +148,7 @@ def _open_budget(settings: Settings, library: Library) -> DailyBudget | None:
         return None
     clock, journal, redis = library.clock, library.journal, library.redis
     counter = (
-        RedisTokenCounter(redis.client, clock, journal, redis.semaphore)
+        RedisTokenCounter(redis.client, clock, library.outage)
         if redis
         else MemoryTokenCounter(clock)
     )
@@ -176,7 +176,7 @@ def _open_limiter(settings: Settings, library: Library) -> RateLimiter | None:
     if library.redis is None:
         return local
     shared = RedisRateLimiter(library.redis.client, limit)
-    return FallbackRateLimiter(shared, local, library.clock, library.journal)
+    return FallbackRateLimiter(shared, local, library.outage)
 
 
 def _page_embeddings(settings: Settings, library: Library, corpus: Corpus) -> PageEmbeddings | None:
