@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from judge.bootstrap.services import open_services
-from judge.demo.dispute import CONTEXT, QUERY, demo_settings
-from judge.demo.site import example_site
+from judge.demo.example import CONTEXT, QUERY, demo_settings, example_site
 from judge.errors import JudgeError
 from judge.settings import DemoSettings
 from judge.types.requests import JudgeRequest

@@ -20,8 +20,8 @@ def main() -> int:
     """Run the command that was typed; the exit code is 0, 1 or 2, as `judge --help` says."""
     _open_standard_streams()
     try:
-        from judge.entrypoints.cli.context import CommandContext
         from judge.entrypoints.cli.main import run
+        from judge.entrypoints.cli.options import CommandContext
     except KeyboardInterrupt:
         return INTERRUPTED
     code = run(sys.argv[1:], CommandContext(serve_http, serve_stdio))

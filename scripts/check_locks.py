@@ -13,6 +13,9 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 
+OWN = "judge-codegraph"
+"""A package of this repository, which no lock file holds."""
+
 
 def main() -> int:
     """Compare, and print what is missing on stderr."""
@@ -41,6 +44,8 @@ def missing(lock: str, wanted: Iterable[str]) -> Iterator[str]:
     for text in wanted:
         requirement = Requirement(text)
         name = canonicalize_name(requirement.name)
+        if name == OWN:
+            continue
         # There may be another pin for older Pythons.
         versions = [_version(pin) for pin in pins if canonicalize_name(pin.name) == name]
         if not versions or not all(version in requirement.specifier for version in versions):

@@ -22,7 +22,7 @@ from judge.errors import (
     JudgeError,
     ModelUnavailable,
 )
-from judge.golden.case_reader import StoredCase
+from judge.golden.case_files import StoredCase
 from judge.golden.replay import (
     FixedClock,
     RecordingModel,
@@ -154,7 +154,7 @@ async def _open_documents(stored: StoredCase, clock: Clock) -> AsyncIterator[Pas
     if not documents:
         yield None
         return
-    with _temporary_folder() as folder:
+    with TemporaryDirectory(prefix="judge-golden-") as folder:
         settings = Settings.model_construct(data_dir=folder)
         async with open_search(settings, RuleJournal(), clock=clock) as corpus:
             try:
@@ -164,17 +164,6 @@ async def _open_documents(stored: StoredCase, clock: Clock) -> AsyncIterator[Pas
             except JudgeError as error:
                 raise ConfigurationError(f"{stored.path}: documents: {error}") from error
             yield CitablePassageFinder(corpus.search, clock)
-
-
-def _temporary_folder() -> TemporaryDirectory[str]:
-    """A folder that is removed after use; raises ConfigurationError if there can be none."""
-    try:
-        return TemporaryDirectory(prefix="judge-golden-")
-    except OSError as error:
-        raise ConfigurationError(
-            f"Documents of a golden case need a temporary folder ({error.strerror}). Make room "
-            "there, or set TMPDIR to another folder."
-        ) from error
 
 
 def _metadata(name: str, clock: Clock) -> DocumentMetadata:

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import Literal
 
 from judge.golden.differences import Difference, body_differences, masked
-from judge.golden.results import Interval, Result, Run, by_case, wilson
+from judge.golden.results import Interval, Result, Run, by_case, counts_in_words, wilson
 
 CONTEXT = 12
 """Words of unchanged text that are shown before and after a change."""
@@ -86,28 +86,22 @@ def prompt_changes(changes: Sequence[AnswerChange]) -> dict[tuple[DiffPart, ...]
     return groups
 
 
-Verdicts = dict[tuple[str, str], Counter[str]]
-
-
-def verdict_moves(before: Run, after: Run) -> Iterator[tuple[str, str, Counter[str], Counter[str]]]:
-    """Case, persona and the counts of each verdict, before and after, where shares differ."""
+def verdict_moves(before: Run, after: Run) -> Iterator[tuple[str, str, str, str]]:
+    """Case, persona and the counts of each verdict, before and after, where they differ."""
     old, new = _verdicts(before), _verdicts(after)
-    for key in old:
-        if key in new and _shares(old[key]) != _shares(new[key]):
-            yield *key, old[key], new[key]
+    for case, persona in sorted(old.keys() & new.keys()):
+        was, now = (counts_in_words(counts[case, persona]) for counts in (old, new))
+        if was != now:
+            yield case, persona, was, now
 
 
-def _verdicts(results: Run) -> Verdicts:
-    counts: Verdicts = {}
+def _verdicts(results: Run) -> dict[tuple[str, str], Counter[str]]:
+    counts: dict[tuple[str, str], Counter[str]] = {}
     for result in results:
         for persona in result.answer.body.get("personas", ()) if result.answer else ():
             key = result.case, persona["name"]
             counts.setdefault(key, Counter())[str(persona["verdict"])] += 1
     return counts
-
-
-def _shares(counts: Counter[str]) -> dict[str, float]:
-    return {verdict: count / counts.total() for verdict, count in counts.items()}
 
 
 Direction = Literal["worse", "gone", "unscored", "better", "new", "same"]
@@ -151,29 +145,11 @@ def compare_cases(before: Run, after: Run) -> list[RateChange]:
     return sorted(changes, key=lambda change: _ORDER.index(change.direction))
 
 
-def compare_rules(before: Run, after: Run) -> list[RateChange]:
-    """For each rule the share of first replies that broke it; fewer is better."""
-    counts = [Counter(rule for r in run for rule in set(r.first_rules)) for run in (before, after)]
-    replied = [sum(result.attempts > 0 for result in run) for run in (before, after)]
-    if not all(replied):
-        return []
-    rules = sorted(counts[0] | counts[1])
-    rates = [[(count[r], of) for count, of in zip(counts, replied, strict=True)] for r in rules]
-    return [
-        _rate_change(rule, old, new, is_good=False)
-        for rule, (old, new) in zip(rules, rates, strict=True)
-    ]
-
-
-def _rate_change(
-    name: str, old: Rate | None, new: Rate | None, *, is_good: bool = True
-) -> RateChange:
-    """The change of a rate, which is better if it rises where *is_good*, else if it falls."""
+def _rate_change(name: str, old: Rate | None, new: Rate | None) -> RateChange:
     before, after = (rate[0] / rate[1] if rate and rate[1] else None for rate in (old, new))
     if old is None or new is None:
         return RateChange(name, "new" if old is None else "gone", before, after)
     if before is None or after is None:
         return RateChange(name, "unscored", before, after)
-    is_better = (after > before) is is_good
-    direction: Direction = "same" if before == after else "better" if is_better else "worse"
+    direction: Direction = "same" if before == after else "better" if after > before else "worse"
     return RateChange(name, direction, before, after, newcombe(old, new))

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from judge.golden.case_reader import StoredCase
-from judge.golden.comparison import AnswerChange, DiffPart, answer_changes, diff, prompt_changes
+from judge.golden.case_files import StoredCase
 from judge.golden.differences import Difference
 from judge.golden.replay import ReplayedReply
 from judge.golden.results import Answer, CaseScore, Result, Run, State, by_case
@@ -101,38 +100,30 @@ def _safe(text: str) -> str:
     return _NOT_XML.sub("\ufffd", text)
 
 
-def as_html(cases: Sequence[StoredCase], results: Run, before: Run = ()) -> str:
-    """One page without scripts or external resources, with what changed since the run *before*.
+def as_html(cases: Sequence[StoredCase], results: Run) -> str:
+    """One page without scripts or external resources.
 
     All text of cases, pages and models in it is escaped.
     """
     scores = sorted(by_case(results), key=lambda score: list(TITLES).index(score.state))
-    changes = answer_changes(before, results)
-    changed = {change.after.case for change in changes if change.is_change}
-    by_number = {(change.after.case, change.after.number): change for change in changes}
     counts = Counter(score.state for score in scores)
-    filters = {"all": "all", "changed": f"changed ({len(changed)})"}
+    filters = {"all": "all"}
     filters |= {state: f"{title} ({counts[state]})" for state, title in TITLES.items()}
     by_name = {stored.name: stored for stored in cases}
-    articles = (
-        _article(score, by_name[score.name], by_number, is_changed=score.name in changed)
-        for score in scores
-    )
     return "\n".join(
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             '<meta name="viewport" content="width=device-width"><title>Golden cases</title>',
             f"<style>{STYLE.read_text()}</style></head><body><h1>Golden cases</h1>",
-            _runs_table(("This run", results), ("The run before", before)),
-            *_summary(changes),
+            _run_table(results),
             *(
                 f'<input type="radio" name="only" id="only-{name}"{" checked" * (name == "all")}>'
                 f'<label for="only-{name}">{label}</label>'
                 for name, label in filters.items()
             ),
             "<main>",
-            *articles,
+            *(_article(score, by_name[score.name]) for score in scores),
             "</main></body></html>\n",
         ]
     )
@@ -140,52 +131,24 @@ def as_html(cases: Sequence[StoredCase], results: Run, before: Run = ()) -> str:
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
-    body = ("".join(f"<td>{escape(as_words(cell))}</td>" for cell in row) for row in rows)
+    body = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
     return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in body)}</table>"
 
 
-def _details(title: str, body: str, *, is_open: bool = False) -> str:
-    return f"<details{' open' * is_open}><summary>{escape(title)}</summary>{body}</details>"
+def _details(title: str, body: str) -> str:
+    return f"<details><summary>{escape(title)}</summary>{body}</details>"
 
 
-def _runs_table(*runs: tuple[str, Run]) -> str:
-    rows = [
-        (
-            title,
-            f"{run[0].at:%d %B %Y %H:%M:%S} UTC" if run[0].at else "",
-            ", ".join(sorted({result.model for result in run if result.model})),
-            run[0].prompt_version,
-            f"{run[0].sources_version} {run[0].sources_file}",
-        )
-        for title, run in runs
-        if run
-    ]
-    return _table(("Run", "Date", "Model", "Prompt", "Sources"), rows)
+def _run_table(run: Run) -> str:
+    models = ", ".join(sorted({result.model for result in run if result.model}))
+    sources = f"{run[0].sources_version} {run[0].sources_file}"
+    return _table(
+        ("Date", "Model", "Prompt", "Sources"),
+        [(run[0].date, models, run[0].prompt_version, sources)],
+    )
 
 
-def _summary(changes: Sequence[AnswerChange]) -> Iterator[str]:
-    if not changes:
-        yield "<p>There is no earlier run to compare the answers with.</p>"
-        return
-    prompts, answers = sum(bool(c.prompt) for c in changes), sum(bool(c.body) for c in changes)
-    counts = f"{prompts} prompts and {answers} answers changed, of {len(changes)}"
-    yield f"<p>Since the run before, {counts}.</p>"
-    for parts, cases in prompt_changes(changes).items():
-        yield _details(f"The prompt of {', '.join(cases)}", _diff(parts), is_open=True)
-
-
-def _diff(parts: Iterable[DiffPart]) -> str:
-    forms = {"same": "{}", "removed": "<del>{}</del>", "added": "<ins>{}</ins>"}
-    return f"<pre>{''.join(forms[kind].format(escape(text)) for kind, text in parts)}</pre>"
-
-
-def _article(
-    score: CaseScore,
-    stored: StoredCase,
-    changes: Mapping[tuple[str, int], AnswerChange],
-    *,
-    is_changed: bool,
-) -> str:
+def _article(score: CaseScore, stored: StoredCase) -> str:
     case, low, high = stored.case, *score.interval
     rate = f": {score.passes} of {score.scored} answers ({low:.0%} to {high:.0%} in the long run)"
     title = TITLES[score.state].capitalize() + rate * (len(score.results) > 1)
@@ -194,41 +157,30 @@ def _article(
     shown = sorted(score.results, key=lambda result: result.has_passed)[:SAMPLES_SHOWN]
     return "\n".join(
         [
-            f'<article class="{score.state}{" changed" * is_changed}">',
+            f'<article class="{score.state}">',
             f"<h2>{escape(score.name)}</h2>",
             f'<p class="state">{title}</p><p>{escape(case.about)}</p>',
             _details(f"The dispute (the replies were {replies})", request),
-            *(
-                part
-                for result in shown
-                for part in _answer_parts(result, changes.get((score.name, result.number)))
-            ),
+            *(part for result in shown for part in _answer_parts(result)),
             "</article>",
         ]
     )
 
 
-def _answer_parts(result: Result, change: AnswerChange | None) -> Iterator[str]:
-    """One answer: why it failed, the model's replies, and the text with what changed in it."""
-    yield f"<h3>Answer {result.number}</h3><p>{escape(result.reason)}</p>"
-    if result.differences:
-        rows = [(d.field, d.expected, d.found) for d in result.differences]
-        yield _table(("What", "Expected", "Found"), rows)
+def _answer_parts(result: Result) -> Iterator[str]:
+    """One answer: why it failed, the model's replies, and the text."""
+    yield f"<h3>Answer {result.number}</h3>"
+    if not result.has_passed:
+        yield f"<pre>{escape(chr(10).join(failure_lines(result)))}</pre>"
     if result.grades:
         graded = [(grade.question, str(grade)) for grade in result.grades]
         yield _table(("The model was asked", "It said"), graded)
-    if result.missing and not result.has_passed:
-        yield f"<p>The case does not have {escape(', '.join(result.missing))}.</p>"
     if not result.answer:
         return
     if not result.has_passed or any(reply.rules for reply in result.answer.replies):
         replies = [("; ".join(_broken_rules(reply)), reply.text) for reply in result.answer.replies]
         yield _details("What the model replied", _table(("Rules that it broke", "Reply"), replies))
-    text = answer_text(result.answer)
-    if change and change.body and change.before.answer:
-        parts = diff(answer_text(change.before.answer), text)
-        yield _details("The answer changed", _diff(parts), is_open=True)
-    yield _details("The answer", f"<pre>{escape(text)}</pre>")
+    yield _details("The answer", f"<pre>{escape(answer_text(result.answer))}</pre>")
 
 
 def _broken_rules(reply: ReplayedReply) -> Sequence[str]:

@@ -1,25 +1,26 @@
-"""The results of judging cases: one Result each, scores by case, and runs stored as JSON lines.
+"""The results of judging cases: one Result each, scores by case, costs, and stored runs.
 
 Live runs are stored as figures and names without any text, unless `--keep-answers` was given.
 """
 
 import math
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from judge.errors import ConfigurationError, NotFound
-from judge.golden.case_writer import write_output
+from judge.golden.case_files import write_output
 from judge.golden.cases import Rubric
 from judge.golden.differences import Difference
 from judge.golden.replay import ReplayedReply
 from judge.types.replies import Usage
-from judge.types.request_fields import bad_fields_of
+from judge.types.request_fields import BadFields, StrictModel, bad_fields_of, parse_fields
 
 Z_95 = 1.959964
 """The normal quantile of a two-sided 95 % interval."""
@@ -27,8 +28,8 @@ Z_95 = 1.959964
 MAX_STORED_REPLAYS = 20
 """Older replays are removed; live runs, which cost money, never are."""
 
-MAX_LINE = 64 * 1024 * 1024
-"""Bytes of a line that are read, far more than an answer has: a device may never end a line."""
+MILLION = 1_000_000
+"""Tokens to which a price applies."""
 
 State = Literal["passed", "failed", "unscored"]
 
@@ -100,9 +101,9 @@ class Result:
     reason: str = ""
     """Why it could not be scored."""
 
-    first_rules: tuple[str, ...] = ()
-    second_rules: tuple[str, ...] = ()
-    attempts: int = 0
+    rules: tuple[tuple[str, ...], ...] = ()
+    """The rules that each reply broke."""
+
     model: str = ""
     prompt_version: str = ""
     sources_version: str = ""
@@ -124,6 +125,11 @@ class Result:
     def has_passed(self) -> bool:
         """Whether everything was as expected."""
         return self.is_scored and not self.failed
+
+    @property
+    def date(self) -> str:
+        """When its run began, for people."""
+        return f"{self.at:%d %B %Y %H:%M:%S} UTC" if self.at else "an unknown date"
 
     def without_words(self) -> "Result":
         """The figures alone."""
@@ -201,8 +207,7 @@ def read_results(path: Path) -> list[Result]:
     """The results in *path*; raises ConfigurationError, which names a line that is invalid."""
     try:
         with path.open("rb") as file:
-            lines = enumerate(iter(lambda: file.readline(MAX_LINE), b""), 1)
-            return [_result(path, number, line) for number, line in lines if line.strip()]
+            return [_result(path, n, line) for n, line in enumerate(file, 1) if line.strip()]
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error}.") from error
 
@@ -237,20 +242,17 @@ def last_run(folder: Path, *, with_answers: bool = False) -> Run:
 
 
 def find_baseline(folder: Path, run: Run) -> Run:
-    """What *run* is compared with: the newest earlier run of its kind that differs in its cases.
+    """The newest earlier run of *folder* over the same cases in which something was different.
 
-    If all are equal, the newest; empty if there is none. Results of other cases are left out.
+    If all are equal, the newest; empty if there is none.
     """
-    newest: Run = ()
-    names = {result.case for result in run}
+    names, newest = {result.case for result in run}, list[Result]()
     for earlier in _newest_first(folder):
         own = [result for result in earlier if result.case in names]
-        is_comparable = _kind(earlier) == _kind(run) and _time(earlier) < _time(run)
-        if not is_comparable or {result.case for result in own} != names:
-            continue
-        if _undated(own) != _undated(run):
-            return own
-        newest = newest or own
+        if {result.case for result in own} == names and _is_before(earlier[0], run[0]):
+            if _undated(own) != _undated(run):
+                return own
+            newest = newest or own
     return newest
 
 
@@ -260,13 +262,51 @@ def _newest_first(folder: Path) -> Iterator[Run]:
             yield results
 
 
-def _kind(run: Run) -> tuple[bool, str]:
-    return run[0].is_live, run[0].sources_file
-
-
-def _time(run: Run) -> float:
-    return run[0].at.timestamp() if run[0].at else 0.0
+def _is_before(earlier: Result, later: Result) -> bool:
+    """Whether *earlier* is of an older run of the same kind."""
+    kinds = {(result.is_live, result.sources_file) for result in (earlier, later)}
+    is_older = bool(earlier.at and later.at and earlier.at < later.at)
+    return len(kinds) == 1 and is_older
 
 
 def _undated(run: Run) -> bytes:
     return as_lines(replace(result, at=None) for result in run)
+
+
+class Price(StrictModel):
+    """What a million tokens of one model cost; thinking is billed as output."""
+
+    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Prices(StrictModel):
+    """The table that users fill in: one currency, and a price for each model by name."""
+
+    currency: Annotated[str, Field(max_length=10)] = ""
+    models: Mapping[str, Price] = {}
+
+
+def read_prices(path: Path) -> Prices:
+    """The prices in the TOML file *path*, none without a file; raises ConfigurationError."""
+    try:
+        return parse_fields(Prices, tomllib.loads(path.read_text("utf-8")))
+    except FileNotFoundError:
+        return Prices()
+    except (ValueError, OSError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}") from error
+    except BadFields as error:
+        raise ConfigurationError(f"{path}: {error}") from error
+
+
+def cost_of(results: Iterable[Result], prices: Prices) -> float | None:
+    """What *results* cost, or None if a model among them has no price."""
+    total = 0.0
+    for result in results:
+        price = prices.models.get(result.model)
+        if result.model and price is None:
+            return None
+        if price:
+            output = result.usage.output_tokens + result.usage.thinking_tokens
+            total += (result.usage.input_tokens * price.input + output * price.output) / MILLION
+    return total

@@ -9,11 +9,10 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from judge.errors import ContentBlocked, ModelUnavailable
-from judge.golden.case_reader import StoredCase
+from judge.golden.case_files import StoredCase
 from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
 from judge.golden.cases import GoldenCase, Rubric
 from judge.golden.differences import Difference, differences, live_expectations
-from judge.golden.replay import ReplayedReply
 from judge.golden.results import Answer, Grade, Result
 from judge.judging.verdicts.reply_schema import TEXT, object_schema, without_fence
 from judge.ports import LanguageModel
@@ -105,17 +104,14 @@ def score(
     It is unscored if a live model gave no answer.
     """
     is_unscored = is_unanswered(outcome, config)
-    attempts = [*outcome.attempts, ReplayedReply(NO_TOKENS), ReplayedReply(NO_TOKENS)]
     result = Result(
         case=stored.name,
         number=number,
         floor=stored.case.expected.floor,
         is_scored=not is_unscored,
         reason=str(outcome.error) if is_unscored else "",
-        first_rules=attempts[0].rules,
-        second_rules=attempts[1].rules,
-        attempts=len(outcome.attempts),
-        model=attempts[0].model,
+        rules=tuple(attempt.rules for attempt in outcome.attempts),
+        model=outcome.attempts[0].model if outcome.attempts else "",
         prompt_version=outcome.versions.prompt,
         sources_version=outcome.versions.sources,
         usage=_usage(outcome) + graded[1],

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from judge.citations.marks import find_marks
 from judge.errors import DeadlineExceeded, ModelUnavailable
-from judge.golden.case_reader import StoredCase
+from judge.golden.case_files import StoredCase
 from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
 from judge.golden.comparison import newcombe
 from judge.golden.results import counts_in_words
@@ -110,16 +110,6 @@ class VariedCase:
     """One case with the results of its variants."""
 
     case: str
-    asked: int
-    """How many answers the unchanged case got."""
-
-    spread: Mapping[str, Mapping[str, int]]
-    """The fields that varied in answers to the unchanged case: each value with its count."""
-
-    unusual: int
-    """How many of its verdicts differ from the commonest verdict of their persona, by chance."""
-
-    verdicts: int
     results: tuple[VariantResult, ...]
 
 
@@ -137,12 +127,7 @@ async def vary(stored: StoredCase, config: RunConfig, *, repeat: int = 1) -> Var
     results = [await _judge_variant(variant, before, config, repeat) for variant in variants]
     can_tell = is_live or stored.case.recorded
     results.append(_both_sides(answers) if can_tell else VariantResult(OTHER_SIDE, skipped=BY_HAND))
-    varied = {field: counts for field, counts in before.items() if len(counts) > 1}
-    spread = {field: dict(counts.most_common()) for field, counts in varied.items()}
-    verdicts = [counts for field, counts in before.items() if field.startswith(VERDICT_PREFIX)]
-    total = sum(counts.total() for counts in verdicts)
-    unusual = total - sum(max(counts.values()) for counts in verdicts)
-    return VariedCase(stored.name, len(answers), spread, unusual, total, tuple(results))
+    return VariedCase(stored.name, tuple(results))
 
 
 async def _judge_variant(
@@ -202,7 +187,7 @@ def _flips(before: Counts, after: Counts, *, is_live: bool) -> Iterator[Flip]:
     counts.
     """
     for field, counts in before.items():
-        usual = _commonest(counts)
+        usual = counts.most_common(1)[0][0]
         others = after.get(field, Counter({ABSENT: 1}))
         is_once = not is_live or counts.total() == 1
         rates = (counts[usual], counts.total()), (others[usual], others.total())
@@ -210,13 +195,9 @@ def _flips(before: Counts, after: Counts, *, is_live: bool) -> Iterator[Flip]:
             yield Flip(field, _in_words(counts), _in_words(others))
 
 
-def _commonest(counts: Counter[str]) -> str:
-    return counts.most_common(1)[0][0]
-
-
 def _in_words(counts: Counter[str]) -> str:
     """The value of a single outcome, or each of several values with its count."""
-    return _commonest(counts) if counts.total() == 1 else counts_in_words(counts)
+    return next(iter(counts)) if counts.total() == 1 else counts_in_words(counts)
 
 
 def signature(outcome: Outcome) -> dict[str, str]:

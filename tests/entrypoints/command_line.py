@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from judge.entrypoints.cli.context import CommandContext
 from judge.entrypoints.cli.main import run
+from judge.entrypoints.cli.options import CommandContext
 from judge.settings import Settings
 
 

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from judge.entrypoints.cli.ask.output import VerdictLayout
-from judge.entrypoints.cli.ask.run import WrittenVerdict
+from judge.entrypoints.cli.ask import VerdictLayout, WrittenVerdict
 from judge.types.replies import Defect
 from judge.types.results import (
     AttemptStarted,

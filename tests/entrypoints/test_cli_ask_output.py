@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.entrypoints.cli.ask.output import VerdictLayout, format_age
+from judge.entrypoints.cli.ask import VerdictLayout, format_age
 from judge.entrypoints.cli.plain_text import one_line, wrapped
 from judge.types.references import Reference
 from judge.types.replies import Citation, PersonaVerdict, Usage

@@ -13,12 +13,11 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
-from judge.entrypoints.cli.sources.checks import check_examples
 
 from judge.bootstrap.sources import compile_knowledge
-from judge.demo import site as demo_site
-from judge.demo.dispute import CONTEXT, QUERY, demo_settings
-from judge.demo.site import example_site
+from judge.demo.example import CONTEXT, QUERY, demo_settings, example_site
+from judge.demo.example import PAGES as EXAMPLE_PAGES
+from judge.entrypoints.cli.sources.check import check_examples
 from judge.judging.domains import detect_domain
 from judge.library.dispute import read_dispute
 from judge.library.extract.html_page import read_html
@@ -28,7 +27,7 @@ from tests.entrypoints.command_line import CommandLine
 from tests.fakes.chat_server import ChatServer
 
 SOURCES = files("judge.demo").joinpath("sources.toml").read_text(encoding="utf-8")
-PAGES = {f"/{file.stem}": file.read_bytes() for file in demo_site.PAGES.glob("*.html")}
+PAGES = {f"/{file.stem}": file.read_bytes() for file in EXAMPLE_PAGES.glob("*.html")}
 
 
 @pytest.fixture
@@ -38,7 +37,6 @@ def cli(capsys, monkeypatch, tmp_path) -> CommandLine:
     monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9/0")
     monkeypatch.setenv("JUDGE_SOURCES", "nowhere.toml")
     monkeypatch.setenv("JUDGE_MODEL", "no-such-model")
-    monkeypatch.setenv("JUDGE_DEADLINE_S", "soon")
     Path(".env").write_text("JUDGE_MODEL=another\n")
     return CommandLine(capsys)
 

@@ -12,10 +12,10 @@ from xml.etree import ElementTree as ET
 import pytest
 from pytest_socket import disable_socket, enable_socket
 
-from judge.entrypoints.cli.context import SILENT
 from judge.entrypoints.cli.golden.run import run_cases
 from judge.entrypoints.cli.golden.vary import run_variants
-from judge.golden.case_writer import cases_lock
+from judge.entrypoints.cli.options import SILENT
+from judge.golden.case_files import cases_lock
 from judge.golden.results import read_results
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.gemini import USAGE, FakeGemini, blocked, failure, slow
@@ -183,18 +183,6 @@ def test_variants_are_printed_if_their_results_cannot_be_written(cli, folder):
     assert "0 flipped; at most 0 may." in told.out
 
 
-@pytest.mark.parametrize("name", ["pipe.json", "pages/pipe.html"])
-def test_pipe_instead_of_a_file_does_not_block(cli, folder, name):
-    write_case(folder)
-    case = read(folder / "boiler.json") | {"pages": {"https://a.example/": "pipe.html"}}
-    (folder / "boiler.json").write_text(json.dumps(case))
-    (folder / "pages").mkdir()
-    os.mkfifo(folder / name)
-    told = cli("golden", "run")
-    assert told.code == 2
-    assert "It is no regular file" in told.err
-
-
 def test_a_case_that_cannot_be_written_is_exit_2(cli, folder, site, gemini, tmp_path):
     refused = cli("golden", *NEW, "--cases", "sources.toml/below")
     assert refused.code == 2
@@ -285,14 +273,6 @@ def test_a_document_without_text_is_named_with_its_case(cli, folder):
     assert "boiler.json: documents: There is no text in it." in told.err
 
 
-@pytest.mark.parametrize("command", [("run", "--live"), ("vary",), ("vary", "--live")])
-def test_it_is_named_in_a_concurrent_run(cli, folder, gemini, command):
-    write_case(folder, documents={"notes/a": " "})
-    told = cli("golden", *command)
-    assert (told.code, told.out) == (2, "")
-    assert told.err.endswith("boiler.json: documents: There is no text in it.\n")
-
-
 def test_results_are_written_into_a_special_file_without_replacing_it(cli, folder, tmp_path):
     write_case(folder)
     os.mkfifo("pipe")
@@ -335,20 +315,11 @@ def test_a_case_with_the_other_side_is_recorded_and_replays(cli, folder, site, g
     assert "The verdict follows the teller in 0 of 3" in told.out
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "body is not valid JSON"),
-        ("[]", "body must be a JSON object."),
-        ("{}", "context is missing; add it. query is missing; add it."),
-        ('{"context": "x"}', "context must have at least 10 characters."),
-    ],
-)
-def test_invalid_piped_request_is_exit_2(cli, monkeypatch, text, words):
-    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+def test_invalid_piped_request_is_exit_2(cli, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO('{"context": "x"}'))
     told = cli("golden", "new", "piped")
     assert told.code == 2
-    assert words in told.err
+    assert "context must have at least 10 characters. query is missing" in told.err
 
 
 def test_api_key_is_never_in_a_case(cli, folder, site, gemini):
@@ -457,32 +428,20 @@ async def test_answers_before_ctrl_c_are_stored(cli, folder, gemini, tmp_path, c
     assert "What was answered so far is kept in" in capsys.readouterr().err
 
 
-def test_answers_before_any_failure_are_stored(cli, folder, gemini, tmp_path, monkeypatch):
+@pytest.mark.parametrize("has_folder", [True, False])
+def test_answers_before_any_failure_are_stored(cli, folder, gemini, tmp_path, has_folder):
     write_case(folder)
-    lease = {"leases/flat.md": "The landlord repairs the boiler within a month."}
-    write_case(folder, "lease", documents=lease)
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))  # where documents go
+    write_case(folder, "lease", documents={"leases/flat.md": " "})
+    if not has_folder:
+        (tmp_path / ".judge").write_text("no folder")
     # Four calls run at once, so that the lease comes after an answer.
-    told = cli("golden", "run", "--live", "--keep-answers", "--repeat", "4")
+    options = ("--keep-answers", "--repeat", "4", "--out", "x.jsonl")
+    told = cli("golden", "run", "--live", *options)
     assert told.code == 2
-    [path] = (tmp_path / ".judge" / "golden").glob("*-live.jsonl")
+    stored = list((tmp_path / ".judge" / "golden").glob("*-live.jsonl")) if has_folder else []
+    [path] = stored or [tmp_path / "x.jsonl"]
     assert read_results(path)[0].case == "boiler"
     assert f"kept in {path.relative_to(tmp_path)}. Continue with" in told.err
-    assert "set TMPDIR to another folder" in told.err
-
-
-def test_answers_of_an_interrupted_run_are_kept_in_out_where_nothing_else_can_be_written(
-    cli, folder, gemini, tmp_path, monkeypatch
-):
-    write_case(folder)
-    lease = {"leases/flat.md": "The landlord repairs the boiler within a month."}
-    write_case(folder, "lease", documents=lease)
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
-    (tmp_path / ".judge").write_text("no folder")
-    told = cli("golden", "run", "--live", "--keep-answers", "--repeat", "4", "--out", "x.jsonl")
-    assert told.code == 2
-    assert read_results(tmp_path / "x.jsonl")[0].case == "boiler"
-    assert "kept in x.jsonl. Continue with" in told.err
 
 
 def test_interrupted_live_run_is_resumed(cli, folder, gemini, tmp_path):
@@ -505,42 +464,23 @@ def test_interrupted_live_run_is_resumed(cli, folder, gemini, tmp_path):
     assert len({sample.at for sample in resumed}) == 1
 
 
-def test_answers_to_other_prompts_or_sources_are_not_resumed(cli, folder, gemini, tmp_path):
-    write_case(folder)
-    gemini.script(reply())
-    cli("golden", "run", "--live", "--keep-answers", "--out", "first.jsonl")
-    asked = len(gemini.seen)
-    (tmp_path / "sources.toml").write_text(SOURCES.replace('title = "Repairs"', 'title = "Other"'))
-    told = cli("golden", "run", "--live", "--keep-answers", "--resume", "first.jsonl")
-    assert told.code == 2
-    assert "first.jsonl cannot be resumed: the prompt or the sources have changed" in told.err
-    assert len(gemini.seen) == asked
-
-
-def test_answers_to_another_dispute_are_asked_for_again(cli, folder, gemini, tmp_path):
+def test_only_answers_of_the_same_model_to_the_same_prompt_are_resumed(
+    cli, folder, gemini, monkeypatch
+):
     write_case(folder)
     write_case(folder, "same")
+    again = ("golden", "run", "--live", "--keep-answers", "--resume", "first.jsonl")
     cli("golden", "run", "--live", "--keep-answers", "--out", "first.jsonl")
     asked = len(gemini.seen)
     case = json.loads((folder / "boiler.json").read_text())
     case["input"]["context"] = "My landlord left the boiler to smoke, and has sued me for it."
     (folder / "boiler.json").write_text(json.dumps(case))
-    told = cli("golden", "run", "--live", "--keep-answers", "--resume", "first.jsonl")
-    assert "Answers taken from first.jsonl: 1." in told.err
+    assert "Answers taken from first.jsonl: 1." in cli(*again).err
     assert len(gemini.seen) == asked + 1
     assert case["input"]["context"] in json.dumps(gemini.seen[-1].body)
-
-
-def test_answers_of_another_model_are_not_resumed(cli, folder, gemini, monkeypatch):
-    write_case(folder)
-    cli("golden", "run", "--live", "--keep-answers", "--out", "first.jsonl")
-    asked = len(gemini.seen)
     monkeypatch.setenv("JUDGE_MODEL", "gemini-other")
-    told = cli("golden", "run", "--live", "--keep-answers", "--resume", "first.jsonl")
-    assert told.code == 2
-    assert "first.jsonl cannot be resumed: its answers are of gemini-3" in told.err
-    assert "not of gemini-other" in told.err
-    assert len(gemini.seen) == asked
+    assert "Answers taken from first.jsonl: 0." in cli(*again).err
+    assert len(gemini.seen) == asked + 3
 
 
 def test_run_without_any_reply_is_exit_2(cli, folder, gemini):
@@ -568,7 +508,6 @@ def test_comparison_with_something_worse_is_exit_1(cli, folder, gemini):
     told = cli("golden", "compare", "a.jsonl", "b.jsonl")
     assert told.code == 1
     assert "boiler   worse, perhaps by chance   100%     0%" in told.out
-    assert "json" in told.out
     assert cli("golden", "compare", "b.jsonl", "a.jsonl").code == 0
 
 
@@ -586,7 +525,7 @@ def test_variants_of_a_robust_case_have_the_same_outcome(cli, folder):
     write_case(folder)
     told = cli("golden", "vary", "boiler")
     assert told.code == 0
-    assert "a poisoned page                  held" in told.out
+    assert "a poisoned page                  1      0         0" in told.out
     assert "only a model's own answer" in told.out
 
 
@@ -596,8 +535,9 @@ def test_variant_that_flips_is_named_and_is_exit_1(cli, folder, tmp_path):
     write_case(folder)
     told = cli("golden", "vary", "boiler")
     assert told.code == 1
-    assert "other names                      FLIPPED" in told.out
-    assert "status: 200 became 503" in told.out
+    [flip] = [line for line in told.out.splitlines() if line.startswith("boiler   other names")]
+    assert "flipped" in flip
+    assert "status: 200 became 503" in flip
 
 
 TOLD = {"retelling": "I am Rowan Pike, and I left the boiler broken.", "query": QUERY}
@@ -655,22 +595,6 @@ def test_all_cases_are_varied_with_totals(cli, folder):
     assert "the other side tells the story   0      0         2" in told.out
 
 
-def test_case_that_varies_by_itself_is_named(cli, folder, gemini):
-    write_case(folder, pages={}, replies=[], input={"context": CONTEXT, "query": QUERY})
-    other = reply(summary="You are right.", quotes=[], references_help=False)
-    gemini.script(other)
-    told = cli("golden", "vary", "boiler", "--live", "--repeat", "3")
-    assert "1 of 1 cases varied, and 3 of 9 verdicts were not the usual one." in told.out
-    assert "boiler   verdict of Analyst     Partially 2, No 1" in told.out
-    assert told.code == 0
-
-
-def test_help_of_the_group_says_what_a_golden_case_is(cli):
-    told = cli("golden", "--help")
-    assert told.code == 0
-    assert "stored dispute" in told.out
-
-
 def test_two_replays_are_compared_without_naming_files(cli, folder, tmp_path):
     write_case(folder)
     write_case(folder, "other", input={"context": CONTEXT, "query": QUERY, "domain": "default"},
@@ -681,15 +605,12 @@ def test_two_replays_are_compared_without_naming_files(cli, folder, tmp_path):
     assert "nothing changed" in cli("golden", "run").out
     page = "Your landlord is usually responsible for repairs to the boiler and the heating."
     write_case(folder, pages={"https://a.example/repairs": page})
-    told = cli("golden", "run", "--report", "r.html")
+    told = cli("golden", "run")
     assert "1 prompt, 1 answer and 1 outcome changed; `judge golden compare` shows" in told.out
     told = cli("golden", "compare")
     assert "1 case changed, 1 unchanged." in told.out
     assert "responsible for repairs" in told.out
     assert "chance" not in told.out
-    report = (tmp_path / "r.html").read_text()
-    assert "1 prompts and 1 answers changed, of 2" in report
-    assert "<del> always</del><ins> usually</ins>" in report
 
 
 def test_a_replay_that_got_worse_is_exit_1_in_a_comparison(cli, folder):
@@ -784,10 +705,6 @@ def test_unanswered_question_leaves_the_answer_ungraded(cli, folder, gemini):
     told = cli("golden", "run", "--live")
     assert told.code == 2
     assert "unscored: Not graded: Does it say who has to pay?" in told.out
-
-
-def test_a_grade_in_a_fence_of_code_counts(cli, folder, gemini):
-    write_case(folder, expected={"graded": [RUBRIC]})
     gemini.script(reply(), *[f"```json\n{json.dumps(YES)}\n```"] * 3)
     assert cli("golden", "run", "--live").code == 0
 

@@ -10,8 +10,8 @@ from click import UsageError
 from click.testing import CliRunner
 
 from judge.entrypoints.cli.code.run import _progress
-from judge.entrypoints.cli.context import CommandContext
 from judge.entrypoints.cli.main import judge
+from judge.entrypoints.cli.options import CommandContext
 
 FILES = {
     "module_a.py": "def target_symbol():\n    return 1\n\n\nclass A:\n    def m(self): ...\n",

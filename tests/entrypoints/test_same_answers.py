@@ -20,8 +20,8 @@ from mcp import Client
 from judge.adapters.metrics import Metrics
 from judge.bootstrap.services import open_services
 from judge.entrypoints.api.app import create_app
-from judge.entrypoints.cli.context import CommandContext
 from judge.entrypoints.cli.main import run
+from judge.entrypoints.cli.options import CommandContext
 from judge.entrypoints.mcp.server import build_server
 from judge.settings import load_settings
 from judge.types.search import OPERATOR

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.entrypoints.cli.golden.run import replay_config
-from judge.golden.case_reader import load_case
+from judge.golden.case_files import load_case
 from judge.golden.case_runner import RunConfig
 from judge.golden.reports import failure_lines
 from judge.golden.scoring import replay_all

@@ -36,7 +36,7 @@ class _Area:
 
 
 @dataclass(slots=True)
-class _Scan:
+class _FolderScan:
     """A FileScan under construction."""
 
     files: list[FoundFile] = field(default_factory=list)
@@ -61,7 +61,7 @@ class LocalFiles:
 
         A path may contain wildcards itself. Hidden files are left out, unless a path names them.
         """
-        scan = _Scan()
+        scan = _FolderScan()
         for path in paths:
             if not path:  # To pathlib this is the working directory, which was hardly meant.
                 scan.problems.append(("''", "is no path"))
@@ -97,7 +97,7 @@ def _split(path: str) -> tuple[Path, list[str]]:
     return Path(*whole.parts[:first]), ["/" + "/".join(whole.parts[first:])]
 
 
-def _scan_root(root: Path, globs: Sequence[str], scan: _Scan) -> None:
+def _scan_root(root: Path, globs: Sequence[str], scan: _FolderScan) -> None:
     try:
         absolute = root.resolve(strict=True)
         mode = absolute.stat().st_mode
@@ -118,7 +118,7 @@ def _scan_root(root: Path, globs: Sequence[str], scan: _Scan) -> None:
         scan.problems.append((_printable(root), "is neither a file nor a folder"))
 
 
-def _walk(root: Path, scan: _Scan) -> Iterator[Path]:
+def _walk(root: Path, scan: _FolderScan) -> Iterator[Path]:
     """The regular files below *root*, those of a folder by name before its subfolders."""
     rules = {str(root): _rules_above(root)}
     for name, folders, files in os.walk(root, onerror=scan.note_unreadable):

@@ -6,8 +6,7 @@ Only what all of them need is imported here; the work of each is imported when i
 import click
 from click.shell_completion import get_completion_class
 
-from judge.entrypoints.cli.context import CommandContext
-from judge.entrypoints.cli.options import runs, text_or_json
+from judge.entrypoints.cli.options import CommandContext, runs, text_or_json
 
 _host = click.option(
     "--host", default="127.0.0.1", show_default=True, help="The address to listen on."
@@ -39,7 +38,8 @@ def demo(context: CommandContext, *, once: bool, host: str, port: int) -> None:
     """
     import asyncio
 
-    from judge.entrypoints.cli.demo import judge_the_example, open_demo
+    from judge.demo.example import open_demo
+    from judge.entrypoints.cli.ask import judge_the_example
     from judge.entrypoints.cli.output import say
     from judge.settings import EXTRACTIVE
 
@@ -86,7 +86,7 @@ Exit code 1 means that the verdict comes with a warning."""
     help="Also judge the dispute as the other side would tell it; two more model calls.",
 )
 @text_or_json
-@runs("ask.run.run_ask")
+@runs("ask.run_ask")
 def ask() -> None:
     """Judge one dispute in the terminal."""
 

@@ -4,23 +4,24 @@ Commands are declared in modules that import little; see `runs` for where the wo
 """
 
 import errno
-import os
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from io import TextIOWrapper
-from typing import TextIO
 
 import click
 
 from judge.entrypoints.cli.code.commands import code
 from judge.entrypoints.cli.commands import ask, check, completion, demo, doctor, mcp, search, serve
-from judge.entrypoints.cli.context import CommandContext, TerminalJournal
 from judge.entrypoints.cli.golden.commands import golden
 from judge.entrypoints.cli.index.commands import index
-from judge.entrypoints.cli.options import ANSWERED, COULD_NOT_ANSWER, INTERRUPTED
+from judge.entrypoints.cli.options import (
+    ANSWERED,
+    COULD_NOT_ANSWER,
+    INTERRUPTED,
+    CommandContext,
+    TerminalJournal,
+)
 from judge.entrypoints.cli.plain_text import format_problem
 from judge.entrypoints.cli.sources.commands import sources
 from judge.errors import JudgeError
@@ -68,7 +69,7 @@ def run(arguments: Sequence[str], context: CommandContext) -> int:
     try:
         code = judge.main(list(arguments), prog_name="judge", standalone_mode=False, obj=context)
     except click.ClickException as error:
-        _tell(error.show)
+        error.show()
         return COULD_NOT_ANSWER
     except click.Abort:
         _print_error("Stopped.")
@@ -78,7 +79,6 @@ def run(arguments: Sequence[str], context: CommandContext) -> int:
         return COULD_NOT_ANSWER
     except Exception as error:  # noqa: BLE001 - people are shown a sentence, not a traceback
         if isinstance(error, OSError) and error.errno in OUT_OF_SPACE:
-            _drop(sys.stdout)
             _print_error(f"The output cannot be written: {error.strerror}.")
             return COULD_NOT_ANSWER
         from judge.entrypoints.event_log import log_error
@@ -90,21 +90,7 @@ def run(arguments: Sequence[str], context: CommandContext) -> int:
 
 
 def _print_error(message: str) -> None:
-    _tell(partial(click.echo, f"judge: {message}", err=True))
-
-
-def _tell(write: Callable[[], object]) -> None:
-    """*write* to stderr; without an error if it is full too, since nobody can be told."""
-    try:
-        write()
-    except OSError:
-        _drop(sys.stderr)
-
-
-def _drop(stream: TextIO) -> None:
-    """Redirect *stream* to nowhere: flushing it at exit would fail again, with another code."""
-    with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    click.echo(f"judge: {message}", err=True)
 
 
 def _replace_unencodable_characters() -> None:

@@ -1,16 +1,17 @@
-"""What commands share: exit codes, the format option, and reading files and standard input."""
+"""What commands share: their context, exit codes, options, and reading files and stdin."""
 
 import functools
 import signal
 import sys
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from judge.entrypoints.cli.context import CommandContext
+from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import InvalidRequest
 
 Result = TypeVar("Result")
@@ -27,6 +28,35 @@ FOUND_SOMETHING = 1
 COULD_NOT_ANSWER = 2
 INTERRUPTED = 130
 """What shells show for a program that was stopped by Ctrl-C: 128 + SIGINT."""
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalJournal:
+    """A Journal on stderr; silent unless *is_verbose*."""
+
+    is_verbose: bool
+
+    def note(self, event: str, **fields: str | float | bool) -> None:
+        """Show *event* with its fields on one line."""
+        if self.is_verbose:
+            pairs = " ".join(f"{name}={value}" for name, value in fields.items())
+            click.echo(one_line(f"{event} {pairs}"), err=True)
+
+
+SILENT = TerminalJournal(is_verbose=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext:
+    """What a command needs from other entrypoints; `judge/__main__.py` passes the functions in."""
+
+    serve_http: Callable[..., None]
+    """Serves with settings on *host*, *port* with *workers*; returns when it is stopped."""
+    serve_stdio: Callable[..., None]
+    """Serves MCP with settings, *is_structured* or not; returns when stdin ends."""
+    journal: TerminalJournal = SILENT
+    """Shows events as they happen if --verbose was given."""
+
 
 _format = click.option(
     "--format",

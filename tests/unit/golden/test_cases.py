@@ -1,12 +1,20 @@
-"""Reading a golden case with its pages and replies."""
+"""Reading and writing a golden case with its pages and replies."""
 
+import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError, NotFound
-from judge.golden.case_reader import load_case, load_cases
-from judge.golden.case_writer import serialize_case
+from judge.golden.case_files import (
+    CasesLocked,
+    cases_lock,
+    load_case,
+    load_cases,
+    serialize_case,
+)
 from judge.golden.cases import parse_case
 from tests.unit.golden.material import document, read, reply, write_case
 
@@ -159,3 +167,33 @@ def test_all_committed_cases_are_serialized_in_our_format() -> None:
     ]
     assert off == []
     assert serialize_case(document()).endswith("}\n")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(), below, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.text(), JSON, max_size=4))
+def test_serialization_round_trips_and_is_stable(document: dict) -> None:
+    assert json.loads(serialize_case(document)) == document
+    assert serialize_case(json.loads(serialize_case(document))) == serialize_case(document)
+
+
+def test_second_writer_is_refused(tmp_path: Path) -> None:
+    with (
+        cases_lock(tmp_path),
+        pytest.raises(CasesLocked, match="Another process is changing"),
+        cases_lock(tmp_path),
+    ):
+        pass
+
+
+def test_lock_is_released_after_an_error(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), cases_lock(tmp_path):
+        raise RuntimeError
+    with cases_lock(tmp_path):
+        assert list(tmp_path.iterdir()) == []

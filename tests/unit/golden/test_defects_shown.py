@@ -6,8 +6,8 @@ import pytest
 
 from judge.golden.case_runner import run_case
 from judge.golden.differences import differences
+from judge.golden.recording import CannotReplay, update_cases
 from judge.golden.scoring import score
-from judge.golden.update import CannotReplay, update_cases
 from tests.fakes.model import ScriptedModel
 from tests.unit.golden.material import reply, run_config, write_case
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.golden.case_reader import StoredCase
+from judge.golden.case_files import StoredCase
 from judge.golden.case_runner import run_case
 from judge.golden.cases import Expected, GoldenCase
 from judge.golden.differences import (

@@ -11,7 +11,7 @@ from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.bootstrap.sources import compile_knowledge
 from judge.errors import ConfigurationError, ContentBlocked, ModelUnavailable, UnknownDomain
-from judge.golden.case_reader import load_case
+from judge.golden.case_files import load_case
 from judge.golden.case_runner import RunConfig, run_case
 from judge.golden.differences import differences, masked
 from judge.golden.privacy import scrubber

@@ -94,7 +94,6 @@ async def test_random_changes_of_the_model_are_not_flips_of_a_variant(tmp_path: 
     restless = Flatterer("No", "Partially", "Yes", other_side="Yes")
     found = await varied(tmp_path, restless, repeat=5)
     assert [one.name for one in found.results if one.flips] == []
-    assert (found.asked, found.verdicts, found.unusual) == (5, 15, 9)
 
 
 async def test_retelling_that_changes_facts_is_not_heard(tmp_path: Path) -> None:

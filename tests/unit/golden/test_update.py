@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from judge.errors import NotFound
-from judge.golden.case_writer import CasesLocked, cases_lock, serialize_case
-from judge.golden.update import CannotReplay, update_cases
+from judge.golden.case_files import CasesLocked, cases_lock, serialize_case
+from judge.golden.recording import CannotReplay, update_cases
 from tests.unit.golden.material import document, read, reply, run_config, write_case
 
 OLD = {

@@ -12,7 +12,7 @@ from judge.entrypoints.code_requests import CodeSearch, LineageRequest, WhereUse
 from judge.entrypoints.mcp.document_tools import DocumentQuery, PassageQuery
 from judge.entrypoints.mcp.tools import DisputeQuery
 from judge.golden.cases import GoldenCase
-from judge.golden.prices import Prices
+from judge.golden.results import Prices
 from judge.types.request_fields import (
     MAX_ERRORS,
     BadFields,

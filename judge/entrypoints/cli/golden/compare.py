@@ -14,14 +14,13 @@ from judge.golden.comparison import (
     RateChange,
     answer_changes,
     compare_cases,
-    compare_rules,
     marked,
     prompt_changes,
     verdict_moves,
 )
 from judge.golden.differences import Difference
 from judge.golden.reports import difference_lines
-from judge.golden.results import Run, counts_in_words, find_baseline, last_run, read_results
+from judge.golden.results import Run, find_baseline, last_run, read_results
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.text.english import counted
@@ -66,7 +65,7 @@ def show_comparison(_: Journal, *, before: Path | None, after: Path | None) -> i
 
 def changes_in_words(before: Run, changes: Sequence[AnswerChange]) -> str:
     """What changed since the run *before*, in one line."""
-    since = f"Since the run of {_date(before)}"
+    since = f"Since the run of {before[0].date}"
     if not any(change.is_change for change in changes):
         return f"{since} nothing changed."
     prompts = counted(sum(bool(change.prompt) for change in changes), "prompt")
@@ -104,15 +103,9 @@ def _replay_row(change: AnswerChange) -> tuple[str, ...]:
 def _show_rates(old: Run, new: Run) -> bool:
     """Print the changes of the rates of live runs; whether one is worse."""
     cases = compare_cases(old, new)
-    headings = ("Change", "Before", "After", "95 % of the change")
-    show_table(("Case", *headings), map(_rate_row, cases))
-    rules = compare_rules(old, new)
-    show_another(("Rule broken by first replies", *headings), map(_rate_row, rules))
-    moves = [
-        (case, persona, counts_in_words(was), counts_in_words(now))
-        for case, persona, was, now in verdict_moves(old, new)
-    ]
-    show_another(("Case", "Verdict of", "Before", "After"), moves)
+    headings = ("Case", "Change", "Before", "After", "95 % of the change")
+    show_table(headings, map(_rate_row, cases))
+    show_another(("Case", "Verdict of", "Before", "After"), verdict_moves(old, new))
     if not all(result.answer for result in (*old, *new)):
         click.echo("\nThe words of the answers were not kept; `--keep-answers` keeps them.")
     return any(change.direction in {"worse", "gone"} for change in cases)
@@ -129,7 +122,7 @@ def _rate_row(change: RateChange) -> tuple[str | None, ...]:
 
 
 def _show_versions(old: Run, new: Run) -> None:
-    click.echo(f"\nBefore: {_date(old)}. After: {_date(new)}.")
+    click.echo(f"\nBefore: {old[0].date}. After: {new[0].date}.")
     for name in ("model", "prompt_version", "sources_version", "sources_file"):
         was, now = _values(old, name), _values(new, name)
         if was != now:
@@ -139,7 +132,3 @@ def _show_versions(old: Run, new: Run) -> None:
 
 def _values(run: Run, field: str) -> str:
     return ", ".join(sorted({str(getattr(result, field)) for result in run} - {""}))
-
-
-def _date(run: Run) -> str:
-    return f"{run[0].at:%d %B %Y %H:%M:%S} UTC" if run[0].at else "an unknown date"

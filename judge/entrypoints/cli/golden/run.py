@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -23,22 +23,23 @@ from judge.entrypoints.cli.output import (
     show_table,
 )
 from judge.errors import ConfigurationError, NotFound
-from judge.golden.case_reader import StoredCase, load_cases
+from judge.golden.case_files import StoredCase, load_cases, write_output
 from judge.golden.case_runner import RunConfig
-from judge.golden.case_writer import write_output
 from judge.golden.comparison import answer_changes
-from judge.golden.prices import Prices, cost_of, read_prices
 from judge.golden.replay import FixedClock
 from judge.golden.reports import as_html, as_junit, failure_lines
 from judge.golden.results import (
     CaseScore,
+    Prices,
     Result,
     Run,
     State,
     as_lines,
     by_case,
+    cost_of,
     find_baseline,
     last_run,
+    read_prices,
     read_results,
     store_run,
 )
@@ -58,18 +59,14 @@ Answered = Mapping[tuple[str, int], Result]
 
 def show_cases(_: Journal, *, folder: Path, form: str) -> None:
     """Print each case with what it is about."""
+    cases = [(stored.name, stored.case) for stored in load_cases(folder)]
     listed = [
-        {"name": s.name, "about": s.case.about, "recorded": s.case.recorded, "live": s.case.is_live}
-        for s in load_cases(folder)
+        {"name": name, "about": case.about, "recorded": case.recorded, "live": case.is_live}
+        for name, case in cases
     ]
     rows = [
-        (
-            case["name"],
-            "recorded" if case["recorded"] else "by hand",
-            "yes" if case["live"] else "no",
-            case["about"],
-        )
-        for case in listed
+        (name, "recorded" if c.recorded else "by hand", "yes" if c.is_live else "no", c.about)
+        for name, c in cases
     ]
     show(form, {"cases": listed}, [format_table(("Case", "Replies", "Live", "About"), rows)])
 
@@ -122,7 +119,7 @@ async def run_cases(
     stored = judged if has_words else [result.without_words() for result in judged]
     before = _find_baseline(stored)
     path = _store_run(stored) or files.get("results")
-    _write_files(cases, judged, stored, before, **files)
+    _write_files(cases, judged, stored, **files)
     if is_live and path:
         words = "with the words of the answers" if has_words else "without a word of the answers"
         say(f"The results are kept in {path}, {words}.")
@@ -149,7 +146,7 @@ async def score_run(
     opened = open_config(folder, journal, is_live=True) if is_live else nullcontext()
     async with opened as config:
         judged = [await score_again(cases[result.case], result, config) for result in scorable]
-    _write_files(list(cases.values()), judged, judged, (), **files)
+    _write_files(list(cases.values()), judged, judged, **files)
     _show_run(judged, read_prices(PRICES))
     return _exit_code(judged)
 
@@ -197,36 +194,21 @@ async def _answered(
 ) -> dict[tuple[str, int], Result]:
     """The answers in *resumed* that this run need not ask for.
 
-    Not those to a dispute or pages that the case no longer has. Raises ConfigurationError if they
-    were given to other prompts or sources, or by another model.
+    Only those of the same model to the prompt that this run would send.
     """
-    prompts = {stored.name: await first_prompt(stored, config) for stored in cases}
     by_name = {stored.name: stored for stored in cases}
+    prompts = {stored.name: await first_prompt(stored, config) for stored in cases}
+    models = {"", config.model.name if config.model else ""}  # "" if the answer was blocked
     answered = {}
     for result in read_results(resumed):
-        stored = by_name.get(result.case)
-        is_usable = result.is_live and result.is_scored and result.number <= repeat
-        if not (stored and result.answer and is_usable):
-            continue
-        if change := _change_since(result, stored, config):
-            raise ConfigurationError(f"{resumed} cannot be resumed: {change}. Leave out --resume.")
-        if result.answer.prompts[:1] != prompts[result.case]:
-            continue
-        now = replace(result, at=config.started, sources_file=config.sources_file)
-        if (scored := await score_again(stored, now)).is_scored:
-            answered[result.case, result.number] = scored
+        prompt = result.answer.prompts[:1] if result.answer and result.is_live else None
+        is_same = prompt == prompts.get(result.case, ()) and result.model in models
+        if is_same and result.is_scored and result.number <= repeat:
+            now = replace(result, at=config.started, sources_file=config.sources_file)
+            if (scored := await score_again(by_name[result.case], now)).is_scored:
+                answered[result.case, result.number] = scored
     say(f"Answers taken from {resumed}: {len(answered)}.")
     return answered
-
-
-def _change_since(result: Result, stored: StoredCase, config: RunConfig) -> str:
-    """What *result* does not have in common with a new answer; empty if it has all."""
-    versions = config.knowledge_for(stored).versions
-    if (result.prompt_version, result.sources_version) != (versions.prompt, versions.sources):
-        return "the prompt or the sources have changed since"
-    if config.model and result.model not in ("", config.model.name):  # "" if it was blocked
-        return f"its answers are of {result.model}, not of {config.model.name}"
-    return ""
 
 
 @contextmanager
@@ -244,9 +226,7 @@ def _kept(
         stored = received if keeps_answers else [result.without_words() for result in received]
         path = _store_run(stored) if stored else None
         if stored and not path and results:
-            with suppress(ConfigurationError):  # What ended the run is to be reported.
-                write_output(results, as_lines(stored))
-                path = results
+            write_output(path := results, as_lines(stored))
         if path:
             how = " Continue with `--resume` and this file." if keeps_answers else ""
             say(f"What was answered so far is kept in {path}.{how}")
@@ -293,7 +273,6 @@ def _write_files(
     cases: Sequence[StoredCase],
     judged: Run,
     stored: Run,
-    before: Run,
     *,
     report: Path | None = None,
     junit: Path | None = None,
@@ -303,7 +282,7 @@ def _write_files(
     if results:
         write_output(results, as_lines(stored))
     if report:
-        write_output(report, as_html(cases, judged, before).encode())
+        write_output(report, as_html(cases, judged).encode())
     if junit:
         write_output(junit, as_junit(judged))
 
@@ -351,9 +330,9 @@ def _live_row(score: CaseScore) -> tuple[str | None, ...]:
 
 def _show_rules(judged: Run) -> None:
     """Print in how many first and second replies each rule was broken."""
-    first = Counter(rule for result in judged for rule in set(result.first_rules))
-    second = Counter(rule for result in judged for rule in set(result.second_rules))
-    firsts, seconds = (sum(result.attempts > n for result in judged) for n in (0, 1))
+    replies = [[r.rules[n] for r in judged if len(r.rules) > n] for n in (0, 1)]
+    first, second = (Counter(rule for rules in each for rule in set(rules)) for each in replies)
+    firsts, seconds = map(len, replies)
     ranked = sorted(first | second, key=lambda rule: (-first[rule], -second[rule], rule))
     if not ranked:
         click.echo(f"\nNo rule was broken in {firsts} first replies.")

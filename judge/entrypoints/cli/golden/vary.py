@@ -10,9 +10,8 @@ from judge.entrypoints.cli.golden.run import cases_for, open_config
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import progress_bar, say, show_another, show_table
 from judge.errors import DeadlineExceeded, ModelUnavailable
-from judge.golden.case_reader import StoredCase
+from judge.golden.case_files import StoredCase, write_output
 from judge.golden.case_runner import RunConfig
-from judge.golden.case_writer import write_output
 from judge.golden.results import counts_in_words, wilson
 from judge.golden.scoring import gather_limited
 from judge.golden.vary import OTHER_SIDE, VariantResult, VariedCase, vary
@@ -21,7 +20,6 @@ from judge.ports import Journal
 LIVE_REPEAT = 5
 """How often each variant is judged live by default, to tell a habit of the model from a slip."""
 
-HELD, FLIPPED, NOT_TRIED = "held", "FLIPPED", "not tried"
 _VARIED = TypeAdapter(VariedCase)
 
 
@@ -75,57 +73,27 @@ def _report(varied: Sequence[VariedCase], out: Path | None, total: str) -> None:
         if out:
             write_output(out, b"".join(_VARIED.dump_json(case) + b"\n" for case in varied))
     finally:
-        if len(varied) == 1:
-            _show_case(varied[0])
-        else:
-            _show_totals(varied)
+        _show_variants(varied)
         _show_sides(varied)
         click.echo(f"\n{total}")
 
 
-def _show_case(case: VariedCase) -> None:
-    """Every variant of one case."""
-    rows = [(result.name, _outcome(result), _flips_text(result)) for result in case.results]
-    show_table(("Variant", "Outcome", "Changed"), rows)
-    _show_spread([case])
-
-
-def _show_totals(varied: Sequence[VariedCase]) -> None:
-    """For each variant, in how many cases the outcome held; then each flip."""
-    by_name: dict[str, list[str]] = {}
+def _show_variants(varied: Sequence[VariedCase]) -> None:
+    """For each variant, in how many cases the outcome held; then each flip, and what it was."""
+    outcomes: dict[str, list[str]] = {}
     for case in varied:
         for result in case.results:
-            by_name.setdefault(result.name, []).append(_outcome(result))
-    states = (HELD, FLIPPED, NOT_TRIED)
-    rows = [(name, *map(outcomes.count, states)) for name, outcomes in by_name.items()]
+            outcomes.setdefault(result.name, []).append(_outcome(result))
+    states = ("held", "flipped", "not tried")
+    rows = [(name, *map(found.count, states)) for name, found in outcomes.items()]
     show_table(("Variant", "Held", "Flipped", "Not tried"), rows)
-    flipped = [
-        (case.case, result.name, _flips_text(result))
+    changed = [
+        (case.case, result.name, _outcome(result), _flips_text(result))
         for case in varied
         for result in case.results
-        if result.flips
+        if result.flips or (result.skipped and len(varied) == 1)
     ]
-    show_another(("Case", "Variant", "Changed"), flipped)
-    _show_spread(varied)
-
-
-def _show_spread(varied: Sequence[VariedCase]) -> None:
-    """How much the answers to the unchanged cases vary when the model is asked again."""
-    if all(case.asked == 1 for case in varied):
-        return
-    rows = [
-        (case.case, field, counts_in_words(counts))
-        for case in varied
-        for field, counts in case.spread.items()
-    ]
-    unsteady = len({case for case, *_ in rows})
-    unusual, verdicts = sum(c.unusual for c in varied), sum(c.verdicts for c in varied)
-    click.echo(
-        f"\nAsked again as they stand, {unsteady} of {len(varied)} cases varied, and {unusual} of "
-        f"{verdicts} verdicts were not the usual one."
-    )
-    if rows:
-        show_table(("Case", "Varied by itself", "Values"), rows)
+    show_another(("Case", "Variant", "Outcome", "Changed, or why it was not tried"), changed)
 
 
 def _show_sides(varied: Sequence[VariedCase]) -> None:
@@ -162,8 +130,8 @@ def _show_sides(varied: Sequence[VariedCase]) -> None:
 
 def _outcome(result: VariantResult) -> str:
     if result.skipped:
-        return NOT_TRIED
-    return FLIPPED if result.has_flipped else HELD
+        return "not tried"
+    return "flipped" if result.has_flipped else "held"
 
 
 def _flips_text(result: VariantResult) -> str:

@@ -15,8 +15,14 @@ from judge.entrypoints.cli.output import say
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import InvalidRequest
 from judge.golden.privacy import find_personal_details, scrubber
-from judge.golden.recording import CannotRecord, new_case_path, record, write_draft
-from judge.golden.update import Update, update_cases
+from judge.golden.recording import (
+    CannotRecord,
+    Update,
+    new_case_path,
+    record,
+    update_cases,
+    write_draft,
+)
 from judge.ports import Journal
 from judge.settings import Settings, load_settings
 from judge.types.request_fields import parse_fields, parse_json

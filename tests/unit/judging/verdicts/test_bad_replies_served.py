@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from judge.golden.case_reader import StoredCase, paragraph_page
+from judge.golden.case_files import StoredCase, paragraph_page
 from judge.golden.case_runner import run_case
 from judge.golden.cases import parse_case
 from judge.golden.differences import masked

@@ -1,11 +1,19 @@
-"""Reads golden cases, with their page fixtures, from a folder."""
+"""Reads golden cases with their page fixtures from a folder, and writes them.
 
-from collections.abc import Sequence
+Writing is atomic, in one format, and by one process at a time.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from judge.adapters.files.whole_file import read_whole
-from judge.errors import ConfigurationError, NotFound
+from judge.adapters.files.whole_file import read_whole, write_whole
+from judge.errors import ConfigurationError, JudgeError, NotFound
 from judge.golden.cases import GoldenCase, GoldenPage, parse_case
 from judge.types.references import Page
 from judge.types.text_files import TextFile
@@ -15,6 +23,10 @@ MAX_BYTES = 64 * 1024 * 1024
 
 PAGES = "pages"
 """The folder beside the cases that holds page fixtures."""
+
+
+class CasesLocked(JudgeError):
+    """Another process is changing the cases of the folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,3 +108,43 @@ def _fixture(folder: Path, name: str) -> bytes:
         raise ConfigurationError(
             f"The fixture {path} cannot be read ({why}). Put it there, or name another one."
         ) from error
+
+
+def serialize_case(document: Mapping[str, Any]) -> str:
+    """*document* as JSON: indented by two spaces, without escapes for letters beyond ASCII."""
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Write *content* to *path*, which the user named; raises ConfigurationError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            path.write_bytes(content)  # `/dev/stdout` is written to and not replaced.
+        else:
+            write_whole(path, content)
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be written: {error}") from error
+
+
+@contextmanager
+def cases_lock(folder: Path) -> Iterator[None]:
+    """Hold the lock for changing cases of *folder*, which is created if it does not exist.
+
+    The lock is one of the kernel on the folder, so it ends with the process. Raises CasesLocked,
+    and ConfigurationError if the folder cannot be created.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise ConfigurationError(f"{folder} cannot be written to: {error}.") from error
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            message = f"Another process is changing the golden cases of {folder}. Try again later."
+            raise CasesLocked(message) from None
+        yield
+    finally:
+        os.close(handle)
