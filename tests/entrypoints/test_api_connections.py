@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 import pytest
 import uvicorn
 
-from judge.entrypoints.api import connections
-from judge.entrypoints.api.connections import BoundedConnection
+from judge.entrypoints.api import server as connections
+from judge.entrypoints.api.server import BoundedConnection
 from tests.fakes.waiting import until
 
 GET = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"

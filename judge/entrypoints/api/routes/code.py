@@ -11,7 +11,7 @@ from litestar.openapi.datastructures import ResponseSpec
 
 from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access
-from judge.entrypoints.api.openapi.problems import KEYED, problems
+from judge.entrypoints.api.openapi import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.entrypoints.api.request_body import query_fields
 from judge.entrypoints.code_requests import (

@@ -18,8 +18,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 
 from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access
-from judge.entrypoints.api.openapi.document import EVENT_STREAM
-from judge.entrypoints.api.openapi.problems import problems
+from judge.entrypoints.api.openapi import EVENT_STREAM, problems
 from judge.entrypoints.api.problem_responses import ClientLeft, problem_of
 from judge.entrypoints.api.routes.judge import (
     REFUSALS,

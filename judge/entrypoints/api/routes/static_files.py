@@ -44,7 +44,7 @@ WIDGET_HEADERS: Final = {
 
 WIDGET: Final = "widget.js"
 PLAYGROUND: Final = "playground"
-SCHEMA: Final = "api/openapi/static"
+SCHEMA: Final = "api/schema_page"
 PAGES: Final = {
     "/": (PLAYGROUND, "index.html"),
     "/widget.js": (PLAYGROUND, WIDGET),
