@@ -39,7 +39,7 @@ def main() -> int:
                 case "field":
                     print(f"Written and checked: {data['name']}")
                 case "restart":
-                    print(f"Asked again; of what is written stays: {', '.join(data['keeps'])}")
+                    print("Asked again; what is written so far no longer holds")
                 case "verdict":
                     print(data["summary"])
                     return 0
