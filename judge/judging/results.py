@@ -89,7 +89,7 @@ def build_result(
         model=best.reply.model,
         degraded=best.is_degraded,
         attempts=len(attempts),
-        versions=prepared.knowledge.versions,
+        versions=replace(prepared.knowledge.versions, model=best.reply.version),
         usage=sum((attempt.reply.usage for attempt in attempts), Usage()),
         timings_ms=Timings(0, 0, 0),
         next_steps=next_steps(citations, references),

@@ -1,29 +1,21 @@
-"""Regular expressions of sources files: checked, and matched many at once.
+"""Regular expressions of sources files: checked, and matched under a time limit.
 
-One pass of RE2 over a text says which patterns may match, and only those are tried. They are tried
-under a time limit, so that no pattern, whoever wrote it, holds up the event loop.
+No pattern, whoever wrote it, holds up the event loop. A set of RE2 that says first which patterns
+may match saved half a millisecond a dispute, for a dependency and a translation of each pattern.
 """
 
 import re
 import warnings
 from collections.abc import Iterable, Iterator
 
-import re2
 import regex  # type: ignore[import-untyped]
 
 TIME_LIMIT_S = 0.1
 """Of one pattern on one text; a pattern that needs longer is taken not to match."""
 
-_MAX_MEMORY = 32 << 20
-"""Bytes that RE2 may use for the states of one set; ours need a fifth of that."""
-
 _CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _UNBOUNDED = re.compile(r"(?<! )[*+]|\{\d+,\}")
 _SPACES = re.compile(r"\\s[*+]")
-
-_LOOKS_AROUND = ("(?=", "(?!", "(?<=", "(?<!")
-_WIDER = {r"\b": "", r"\B": "", r"\w": r"[\w\x{80}-\x{10FFFF}]", r"\d": r"[\d\x{80}-\x{10FFFF}]"}
-"""What RE2, whose classes are ASCII, reads instead: it then finds all that we find, and more."""
 
 
 def checked_regex(value: str) -> str:
@@ -35,7 +27,7 @@ def checked_regex(value: str) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # "possible nested set" is a typing error
             matches_empty = re.compile(value).search("") is not None
-            regex.compile(value)
+            regex.compile(value, regex.IGNORECASE)  # as it is used, so that it is compiled once
     except (re.error, regex.error, OverflowError, RecursionError, Warning) as error:
         raise ValueError(f"is no regular expression: {error}") from None
     if any(character < " " for character in value):
@@ -54,82 +46,13 @@ class PatternSet:
     """Regular expressions for folded text, numbered in the order given; they ignore case."""
 
     def __init__(self, regexes: Iterable[str]) -> None:
-        self._regexes = tuple(regexes)
-        self._compiled: dict[int, regex.Pattern[str]] = {}
-        self._numbers: list[int] = []
-        """The number of each pattern of the set of RE2."""
-        self._always: list[int] = []
-        """Those that RE2 does not understand."""
-        self._set = re2.Set.SearchSet(_options())
-        for number, pattern in enumerate(self._regexes):
-            try:
-                self._set.Add(_for_re2(pattern))
-            except re2.error:
-                self._always.append(number)
-            else:
-                self._numbers.append(number)
-        try:
-            self._set.Compile()
-        except re2.error:  # too large a set
-            self._numbers, self._always = [], [*range(len(self._regexes))]
+        self._patterns = [regex.compile(pattern, regex.IGNORECASE) for pattern in regexes]
 
     def matches(self, text: str) -> Iterator[tuple[int, regex.Match[str]]]:
         """Every match in *text* with the number of its pattern, as `finditer` finds it."""
-        found = (self._numbers and self._set.Match(text)) or ()
-        for number in sorted([*self._always, *(self._numbers[place] for place in found)]):
+        for number, pattern in enumerate(self._patterns):
             try:
-                for match in self._pattern(number).finditer(text, timeout=TIME_LIMIT_S):
+                for match in pattern.finditer(text, timeout=TIME_LIMIT_S):
                     yield number, match
             except TimeoutError:
                 continue
-
-    def _pattern(self, number: int) -> regex.Pattern[str]:
-        """The pattern of that *number*; compiled at first use, since most never match."""
-        if number not in self._compiled:
-            self._compiled[number] = regex.compile(self._regexes[number], regex.IGNORECASE)
-        return self._compiled[number]
-
-
-def _options() -> re2.Options:
-    options = re2.Options()
-    options.case_sensitive = False
-    options.log_errors = False
-    options.max_mem = _MAX_MEMORY
-    return options
-
-
-def _for_re2(pattern: str) -> str:
-    """*pattern* without what RE2 lacks or reads otherwise: it matches no fewer texts."""
-    pieces: list[str] = []
-    at = 0
-    while at < len(pattern):
-        token = _CLASS.match(pattern, at)
-        if token:
-            pieces.append(_WIDER.get(token[0]) or _wider_class(token[0]))
-            at = token.end()
-        elif pattern.startswith(_LOOKS_AROUND, at):
-            at = _end_of_group(pattern, at)
-        else:
-            pieces.append(pattern[at])
-            at += 1
-    return "".join(pieces)
-
-
-def _wider_class(token: str) -> str:
-    r"""*token* as RE2 reads it; a class with `\w` or `\d` gets all letters outside ASCII."""
-    if token in _WIDER:
-        return ""
-    is_wide = token[0] == "[" and token[1] != "^" and ("\\w" in token or "\\d" in token)
-    return f"{token[:-1]}\\x{{80}}-\\x{{10FFFF}}]" if is_wide else token
-
-
-def _end_of_group(pattern: str, start: int) -> int:
-    """The offset after the group that begins at *start*."""
-    depth, at = 0, start
-    while at < len(pattern):
-        token = _CLASS.match(pattern, at)
-        depth += 0 if token else (pattern[at] == "(") - (pattern[at] == ")")
-        at = token.end() if token else at + 1
-        if depth == 0:
-            break
-    return at

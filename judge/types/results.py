@@ -64,12 +64,14 @@ class OtherSide:
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """Digests of what shaped the verdict besides the model."""
+    """What shaped the verdict."""
 
     prompt: str
     """A digest of the instructions."""
     sources: str
     """A digest of the sources file."""
+    model: str | None = None
+    """The model's name and version as its service reports them."""
 
 
 @dataclass(frozen=True, slots=True)

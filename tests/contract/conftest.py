@@ -10,7 +10,7 @@ from fakeredis import FakeAsyncRedis, FakeServer
 from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.adapters.redis.cache import LOCK_PREFIX, RedisCache, RedisLock, open_redis
 from judge.adapters.redis.connect import RedisClient
-from judge.adapters.redis.failover import CacheAndLock, Failover
+from judge.adapters.redis.failover import CacheAndLock, Failover, Outage
 from judge.ports import Cache, Lock
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
@@ -91,7 +91,9 @@ def redis_stores(client: RedisClient) -> StoresUnderTest:
 def failover_to_memory(stores: StoresUnderTest) -> Failover:
     clock = FakeClock()
     standby = CacheAndLock(MemoryCache(clock), MemoryLock(clock))
-    return Failover(CacheAndLock(stores.cache, stores.lock), standby, clock, RecordingJournal())
+    return Failover(
+        CacheAndLock(stores.cache, stores.lock), standby, Outage(clock, RecordingJournal())
+    )
 
 
 @pytest.fixture(

@@ -21,6 +21,8 @@ from judge.ports import Embedder
 from tests.fakes.embedder import FakeEmbedder, subjects_of
 from tests.fakes.static_model import make_model
 
+NOWHERE = "http://127.0.0.1:9/v1"
+
 
 @dataclass
 class EmbedderUnderTest:
@@ -57,7 +59,7 @@ async def openai(_) -> AsyncIterator[EmbedderUnderTest]:
     async with serving(embeddings) as (url, sent, break_service):
         client = open_client(f"{url}/v1")
         yield EmbedderUnderTest(
-            openai_embedder(client, "tiny", "", sleep=no_sleep), break_service, sent
+            openai_embedder(client, f"{url}/v1", "tiny", "", sleep=no_sleep), break_service, sent
         )
         await client.aclose()
 
@@ -173,16 +175,20 @@ async def test_unusable_proxy_raises_embedder_unavailable(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:99999")
     async with open_client("http://models.example/v1") as client:
         with pytest.raises(EmbedderUnavailable):
-            await openai_embedder(client, "tiny", "", sleep=no_sleep).embed_query("boiler")
+            await openai_embedder(
+                client, "http://models.example/v1", "tiny", "", sleep=no_sleep
+            ).embed_query("boiler")
 
 
 @pytest.mark.parametrize("text", ["boiler", "\udcff"])
 @pytest.mark.parametrize("service", ["openai", "gemini", "cohere"])
 async def test_key_that_no_header_can_hold_raises_embedder_unavailable(service, text):
-    async with httpx.AsyncClient() as plain, open_client("http://127.0.0.1:9/v1") as client:
+    async with httpx.AsyncClient() as plain, open_client(NOWHERE) as client:
         google = GeminiClient("sk‑1", "http://127.0.0.1:9")
         embedder = {
-            "openai": lambda: openai_embedder(client, "tiny", "sk‑1", sleep=no_sleep),
+            "openai": lambda: openai_embedder(
+                client, "http://127.0.0.1:9/v1", "tiny", "sk‑1", sleep=no_sleep
+            ),
             "gemini": lambda: gemini_embedder(google, sleep=no_sleep),
             "cohere": lambda: cohere_embedder(plain, "sk‑1", sleep=no_sleep),
         }[service]()

@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 
 from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.adapters.redis.cache import REPLY_TIMEOUT_S, RedisCache, RedisLock, open_redis
-from judge.adapters.redis.failover import CacheAndLock, Failover
+from judge.adapters.redis.failover import BACKOFF_S, CacheAndLock, Failover, Outage
 from judge.adapters.system_clock import SystemClock
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.page_records import SnippetRequest
@@ -20,7 +20,7 @@ from judge.types.references import RetrievalSettings, Snippet, SourceSpec
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.redis_server import RedisServer
-from tests.fakes.waiting import is_ever_within, seconds_of, until
+from tests.fakes.waiting import is_ever_within, seconds_of
 
 SOURCES = tuple(SourceSpec(f"https://advice.example/{name}", name) for name in ("a", "b"))
 SETTINGS = RetrievalSettings()
@@ -53,16 +53,13 @@ async def process(shared: CacheAndLock, fetcher: ScriptedFetcher) -> AsyncIterat
     failover = Failover(
         shared,
         CacheAndLock(MemoryCache(clock), MemoryLock(clock)),
-        clock,
-        journal,
-        probe_every_s=0.02,
+        Outage(clock, journal),
     )
     retriever = SnippetRetriever(fetcher, failover, failover, clock, journal, read=read_text)
     try:
         yield Process(retriever, failover, journal)
     finally:
         await retriever.aclose()
-        await failover.aclose()
 
 
 @pytest.fixture
@@ -87,6 +84,13 @@ async def start(fetcher: ScriptedFetcher) -> AsyncIterator[Callable]:
         yield start_process
 
 
+async def recovered(process: Process) -> None:
+    """Return once *process* uses Redis again, which it tries once a second."""
+    while process.failover.is_degraded:
+        await asyncio.sleep(BACKOFF_S / 5)
+        await process.failover.seconds_left("probe")
+
+
 async def flood(processes: list[Process], count: int = 500) -> list[tuple[Snippet, ...]]:
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(processes[n % len(processes)].ask()) for n in range(count)]
@@ -104,7 +108,7 @@ async def test_redis_that_refuses_and_recovers_is_used_again(fetcher: ScriptedFe
         assert len(await only.ask()) == 2
         assert only.failover.is_degraded
         server.connected = True
-        await until(lambda: not only.failover.is_degraded)
+        await recovered(only)
         assert len(await only.ask()) == 2
         assert fetcher.hits == {source.url: 1 for source in SOURCES}
         assert only.journal.events.count("cache.down") == 1
@@ -143,7 +147,7 @@ class TestRealServer:
             own_redis_server.kill()
             seconds = await seconds_of(only.ask)
             own_redis_server.start()
-            await until(lambda: not only.failover.is_degraded)
+            await recovered(only)
             return seconds
 
         assert await is_ever_within(LIMIT_S, asked_after_a_crash)
@@ -174,7 +178,7 @@ class TestRealServer:
             own_redis_server.pause()
             seconds = await seconds_of(ask_ten_times)
             own_redis_server.resume()
-            await until(lambda: not only.failover.is_degraded)
+            await recovered(only)
             return seconds
 
         assert await is_ever_within(LIMIT_S, asked_while_it_hangs)
@@ -206,7 +210,7 @@ class TestRealServer:
         own_redis_server.kill()
         await first.ask()
         own_redis_server.start()
-        await until(lambda: not first.failover.is_degraded)
+        await recovered(first)
         await first.ask()
         await second.ask()
         assert fetcher.hits == {source.url: 2 for source in SOURCES}

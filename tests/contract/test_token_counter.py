@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from judge.adapters.memory.token_counter import MemoryTokenCounter
 from judge.adapters.models.budget import BudgetedModel, DailyBudget, seconds_to_midnight
 from judge.adapters.redis.cache import open_redis
-from judge.adapters.redis.token_counter import BACKOFF_S, KEY_TTL_S, RedisTokenCounter
+from judge.adapters.redis.failover import BACKOFF_S, Outage
+from judge.adapters.redis.token_counter import KEY_TTL_S, RedisTokenCounter
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
 from judge.ports import TokenCounter
 from judge.types.replies import ModelReply, Prompt, Usage
@@ -51,11 +52,15 @@ async def bench(request: pytest.FixtureRequest) -> AsyncIterator[CounterUnderTes
         yield CounterUnderTest(MemoryTokenCounter(clock), clock)
     elif request.param.startswith("redis"):
         opened = open_redis(request.getfixturevalue(f"{request.param}_url"))
-        yield CounterUnderTest(RedisTokenCounter(opened.client, clock, RecordingJournal()), clock)
+        yield CounterUnderTest(
+            RedisTokenCounter(opened.client, clock, Outage(clock, RecordingJournal())), clock
+        )
         await opened.aclose()
     else:
         async with FakeAsyncRedis(server=FakeServer(), max_connections=1000) as client:
-            yield CounterUnderTest(RedisTokenCounter(client, clock, RecordingJournal()), clock)
+            yield CounterUnderTest(
+                RedisTokenCounter(client, clock, Outage(clock, RecordingJournal())), clock
+            )
 
 
 class TestEveryTokenCounter:
@@ -68,9 +73,9 @@ class TestEveryTokenCounter:
 
     async def test_concurrent_spending_is_all_counted(self, bench: CounterUnderTest):
         async with asyncio.TaskGroup() as group:
-            for _ in range(50):
+            for _ in range(15):
                 group.create_task(bench.counter.add(7))
-        assert await bench.counter.add(0) == 350
+        assert await bench.counter.add(0) == 105
 
     async def test_total_resets_at_midnight_utc(self, bench: CounterUnderTest):
         await bench.counter.add(500)
@@ -102,7 +107,7 @@ class TestRedisTokenCounter:
 
     def budget(self, client: FakeAsyncRedis) -> tuple[RedisTokenCounter, FakeClock]:
         clock = FakeClock()
-        return RedisTokenCounter(client, clock, RecordingJournal()), clock
+        return RedisTokenCounter(client, clock, Outage(clock, RecordingJournal())), clock
 
     async def test_processes_share_one_total(self, client: FakeAsyncRedis):
         (one, _), (other, _) = self.budget(client), self.budget(client)
@@ -205,7 +210,7 @@ class MidnightRedis:
 async def test_reply_about_yesterday_does_not_count_today():
     clock = FakeClock()
     redis = MidnightRedis(clock)
-    budget = RedisTokenCounter(redis, clock, RecordingJournal())
+    budget = RedisTokenCounter(redis, clock, Outage(clock, RecordingJournal()))
     redis.meanwhile = partial(budget.add, 0)
     await budget.add(70)
     assert await budget.add(0) == 0
@@ -244,7 +249,7 @@ class TestBudgetedModel:
             workers = [
                 BudgetedModel(model, DailyBudget(counted, 300, clock, journal))
                 for client in (one, other)
-                for counted in [RedisTokenCounter(client, clock, journal)]
+                for counted in [RedisTokenCounter(client, clock, Outage(clock, journal))]
             ]
             for _ in range(2):
                 calls = [self.ask(worker) for worker in workers for _ in range(5)]

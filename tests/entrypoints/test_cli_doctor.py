@@ -2,6 +2,7 @@
 
 import json
 import resource
+from collections.abc import Iterator
 
 import pytest
 
@@ -9,6 +10,7 @@ from judge.entrypoints.cli.doctor import check_ollama
 from judge.settings import Settings
 from tests.entrypoints.command_line import CommandLine
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.gemini import FakeGemini, failure
 from tests.fakes.redis_server import running_redis
 
 SOURCES = """
@@ -19,8 +21,15 @@ text = "My landlord is late"
 """
 
 
+@pytest.fixture(scope="module")
+def gemini() -> Iterator[FakeGemini]:
+    with FakeGemini.in_thread() as fake:
+        yield fake
+
+
 @pytest.fixture
-def cli(capsys, monkeypatch, tmp_path) -> CommandLine:
+def cli(capsys, monkeypatch, tmp_path, gemini) -> CommandLine:
+    monkeypatch.setenv("JUDGE_GEMINI_BASE_URL", gemini.base_url)
     monkeypatch.chdir(tmp_path)
     for name in ("GOOGLE_API_KEY", "JUDGE_MODEL", "REDIS_URL", "STORAGE_REDIS_URL"):
         monkeypatch.delenv(name, raising=False)
@@ -42,6 +51,22 @@ def test_valid_setup_is_exit_0(cli, tmp_path):
     assert "Everything that a judgement needs is there." in told.err
     assert "secret-key" not in told.out + told.err
     assert [path.name for path in tmp_path.iterdir()] == ["sources.toml"]
+
+
+def test_a_key_that_is_refused_is_found_with_its_fix(cli, gemini):
+    gemini.script(failure(403, message="Your API key was reported as leaked."))
+    code, found = findings(cli)
+
+    assert code == 1
+    assert "cannot be asked" in found["model"]["message"]
+    assert "leaked" in found["model"]["fix"]
+    assert "secret-key" not in str(found)
+
+
+def test_a_model_that_is_gone_is_found(cli, gemini):
+    gemini.script(failure(404))
+
+    assert "retired" in findings(cli)[1]["model"]["fix"]
 
 
 def test_a_missing_key_is_found_with_its_fix(cli, monkeypatch):

@@ -62,7 +62,6 @@ def test_burst_does_not_exceed_the_limit(world: World, happens) -> None:
     assert LIMIT <= statuses[200] <= allowed
     if happens is nothing:
         assert "cache.down" not in said
-        assert "rate_limit.not_shared" not in said
 
 
 def test_burst_of_disputes_does_not_exceed_the_limit(world: World) -> None:

@@ -114,4 +114,4 @@ def test_each_worker_enforces_the_limit_and_reports_it_when_redis_dies(thrifty):
     thrifty.redis.kill()
     allowed = [thrifty.get(PATH).status_code for _ in range(60)].count(200)
     assert allowed <= 10
-    assert thrifty.metric('judge_events_total{event="rate_limit.not_shared"}') >= 1
+    assert thrifty.metric('judge_events_total{event="cache.down"}') >= 1

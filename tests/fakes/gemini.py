@@ -278,6 +278,7 @@ class FakeGemini:
     async def __aenter__(self) -> Self:
         app = web.Application(client_max_size=4 * 1024 * 1024)
         app.router.add_post("/v1beta/models/{model}:generateContent", self._generate)
+        app.router.add_get("/v1beta/models/{model}", self._describe)
         if self.streams:
             app.router.add_post("/v1beta/models/{model}:streamGenerateContent", self._generate)
         self._runner = web.AppRunner(
@@ -319,6 +320,10 @@ class FakeGemini:
             loop, stop = loops[0]
             loop.call_soon_threadsafe(stop.set)
             thread.join(5)
+
+    async def _describe(self, request: web.Request) -> web.StreamResponse:
+        described = as_json({"name": f"models/{request.match_info['model']}"})
+        return await _send(request, self._queue.popleft() if self._queue else described)
 
     async def _generate(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()

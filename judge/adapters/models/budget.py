@@ -21,12 +21,15 @@ class DailyBudget:
         self._journal = journal
         self._uncounted = 0
         """Tokens that the next check counts."""
+        self.is_spent = False
+        """Whether the last check found today's tokens spent."""
 
     async def check(self) -> None:
         """Raise BudgetSpent once today's tokens are spent."""
         tokens, self._uncounted = self._uncounted, 0
         spent = await self._counter.add(tokens)
-        if spent >= self._limit:
+        self.is_spent = spent >= self._limit
+        if self.is_spent:
             self._journal.note("budget.refused", spent=spent, limit=self._limit)
             raise BudgetSpent(
                 f"The {self._limit} tokens for today are spent. Judging goes on at midnight UTC.",

@@ -150,7 +150,12 @@ class GeminiService:
         max_tokens = MAX_OUTPUT_TOKENS * (2 if doubles_limit else 1)
         if on_text is not ignore_text:
             outcome = await self._call(client, prompt, max_tokens, on_text)
-            if not isinstance(outcome, ModelFailure) or outcome.status not in NO_STREAM:
+            if not isinstance(outcome, ModelFailure):
+                return outcome
+            # The SDK cannot read the comments and names that proxies put into streams.
+            if outcome.reason == "not-json":
+                self._journal.note("model.retried", reason="not-json", status=0, wait_s=0.0)
+            elif outcome.status not in NO_STREAM:
                 return outcome
         return await self._call(client, prompt, max_tokens, None)
 
@@ -158,17 +163,6 @@ class GeminiService:
         """Import the SDK and open the client, if that isn't done."""
         client = await self._open()
         return client if isinstance(client, ModelFailure) else None
-
-    async def check(self) -> ModelFailure | None:
-        """Ask for the model's description, which costs nothing; a failure says what to mend."""
-        client = await self._open()
-        if isinstance(client, ModelFailure):
-            return client
-        try:
-            await client.aio.models.get(model=self.name)
-        except Exception as error:  # noqa: BLE001 - the SDK lets its transports' errors through
-            return self._failure(error)
-        return None
 
     async def _call(
         self, client: "Client", prompt: Prompt, max_tokens: int, on_text: OnText | None
@@ -198,7 +192,7 @@ class GeminiService:
                 )
                 await _read(chunks, draft, on_text)
         except Exception as error:  # noqa: BLE001 - the SDK lets its transports' errors through
-            return self._failure(error)
+            return _failure(error)
         if on_text is not None and draft.is_cut_short:
             return ModelFailure("cut-short")
         return draft.outcome(self.name)
@@ -216,17 +210,6 @@ class GeminiService:
             store=False,  # else Google keeps every dispute for up to 55 days
         )
 
-    def _failure(self, error: Exception) -> ModelFailure:
-        from google.genai.errors import APIError  # noqa: PLC0415 - takes a second
-
-        if isinstance(error, APIError):
-            headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
-            wait = headers.get("Retry-After", "")
-            return google_failure(error.code, error.details, wait, time.time())
-        if isinstance(error, ValueError):  # not JSON, or not a response
-            return ModelFailure("not-json")
-        return ModelFailure(f"transport:{type(error).__name__}")
-
     async def _open(self) -> "Client | ModelFailure":
         try:
             return await self._client.open()
@@ -236,6 +219,33 @@ class GeminiService:
                 "proxy variables"
             )
             return ModelFailure(f"client:{type(error).__name__}", may_retry=False, hint=hint)
+
+
+async def check_model(
+    api_key: str, base_url: str | None, model: str, *, timeout_s: float
+) -> ModelFailure | None:
+    """Ask for the description of *model*, which costs nothing; a failure says what to mend."""
+    client = GeminiClient(api_key, base_url)
+    try:
+        async with asyncio.timeout(timeout_s):
+            await (await client.open()).aio.models.get(model=model)
+    except Exception as error:  # noqa: BLE001 - the SDK lets its transports' errors through
+        return _failure(error)
+    finally:
+        await client.aclose()
+    return None
+
+
+def _failure(error: Exception) -> ModelFailure:
+    from google.genai.errors import APIError  # noqa: PLC0415 - takes a second
+
+    if isinstance(error, APIError):
+        headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
+        wait = headers.get("Retry-After", "")
+        return google_failure(error.code, error.details, wait, time.time())
+    if isinstance(error, ValueError):  # not JSON, or not a response
+        return ModelFailure("not-json")
+    return ModelFailure(f"transport:{type(error).__name__}")
 
 
 @dataclass(slots=True)

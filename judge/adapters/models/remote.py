@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final, Protocol
 
@@ -44,6 +44,14 @@ class ModelService(Protocol):
         """Do in advance what the first call would wait for."""
 
 
+@dataclass(slots=True)
+class ModelHealth:
+    """What the last call showed of a model."""
+
+    is_refused: bool = False
+    """Whether it failed for something that somebody has to mend: a key, a quota, a name."""
+
+
 @dataclass(frozen=True, slots=True)
 class RemoteModel:
     """A LanguageModel over *service*, which is called again where that may help."""
@@ -53,6 +61,7 @@ class RemoteModel:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = random.random
     gives_verdicts: bool = True
+    health: ModelHealth = field(default_factory=ModelHealth)
 
     @property
     def name(self) -> str:
@@ -75,10 +84,12 @@ class RemoteModel:
                     prompt, doubles_limit=doubles_limit, on_text=on_text
                 )
                 if not isinstance(outcome, ModelFailure):
+                    self.health.is_refused = False
                     return outcome
                 if not await self._wait_to_retry(outcome, deadline, retries):
                     break
                 retries += 1
+        self.health.is_refused = not outcome.may_retry
         self.journal.note("model.unavailable", **_fields(outcome))
         raise _unavailable(outcome)
 

@@ -8,7 +8,6 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import TypeVar
 
 from redis.asyncio import RedisCluster
@@ -20,9 +19,7 @@ from redis.exceptions import (
     ResponseError,
 )
 
-from judge.adapters.redis.auto_pipeline import AutoPipeline
 from judge.adapters.redis.connect import RedisClient, connect, disconnect
-from judge.adapters.redis.dedicated_connection import dedicated_execute
 from judge.errors import CacheUnavailable
 
 Reply = TypeVar("Reply")
@@ -30,11 +27,8 @@ Reply = TypeVar("Reply")
 REPLY_TIMEOUT_S = 0.25
 """For one operation with its retry; a Redis in the same building replies in about 1 ms."""
 
-MAX_CONCURRENT_CALLS = 48
-"""Concurrent operations of one process; while others wait for a slot no time-out runs."""
-
-SPARE_CONNECTIONS = 4
-"""For what needs no slot: rate limits and look-ups, one at a time of each, and probes."""
+MAX_CONNECTIONS = 64
+"""To one server; `Outage` lets fewer calls run at once."""
 
 LOCK_PREFIX = "lock:"
 
@@ -64,40 +58,28 @@ return 0
 
 
 class RedisCache:
-    """A Cache in Redis: one MGET for all concurrent look-ups, one pipeline for each store.
+    """A Cache in Redis: one MGET for each look-up, one pipeline for each store.
 
     In a cluster each becomes one pipeline for every node that has some of the keys.
     """
 
-    def __init__(self, client: RedisClient, semaphore: asyncio.Semaphore | None = None) -> None:
+    def __init__(self, client: RedisClient) -> None:
         self._client = client
-        self._semaphore = semaphore or asyncio.Semaphore(MAX_CONCURRENT_CALLS)
-        self._execute = dedicated_execute(client)
-        self._look_ups = AutoPipeline(self._look_up)
 
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:
         """The texts in the order of *keys*; None where absent or not UTF-8."""
-        return await self._look_ups.send(keys) if keys else []
-
-    async def aclose(self) -> None:
-        """Cancel pending look-ups."""
-        await self._look_ups.aclose()
-
-    async def _look_up(self, requests: Sequence[Sequence[str]]) -> list[list[str | None]]:
-        keys = list(dict.fromkeys(chain.from_iterable(requests)))
-        if isinstance(client := self._client, RedisCluster):
-            values = await call_redis(client, lambda: client.mget_nonatomic(keys))
-        else:
-            values = await call_redis(client, lambda: self._execute("MGET", *keys))
-        texts = {key: _text(value) for key, value in zip(keys, values, strict=True)}
-        return [[texts[key] for key in request] for request in requests]
+        if not keys:
+            return []
+        client = self._client
+        mget = client.mget_nonatomic if isinstance(client, RedisCluster) else client.mget
+        values = await call_redis(client, lambda: mget(keys))
+        return [_text(value) for value in values]
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
         """Store each (value, TTL in seconds, at least 1)."""
         if not entries:
             return
-        async with self._semaphore:
-            await call_redis(self._client, lambda: self._store(entries))
+        await call_redis(self._client, lambda: self._store(entries))
 
     async def _store(self, entries: Mapping[str, tuple[str, int]]) -> None:
         # In a cluster, entering a pipeline looks up the nodes, which may fail as well.
@@ -108,8 +90,7 @@ class RedisCache:
 
     async def seconds_left(self, key: str) -> float | None:
         """The time left in seconds; infinite for a key without a TTL, None where absent."""
-        async with self._semaphore:
-            left_ms = int(await call_redis(self._client, lambda: self._client.pttl(key)))
+        left_ms = int(await call_redis(self._client, lambda: self._client.pttl(key)))
         if left_ms == ABSENT:
             return None
         return math.inf if left_ms == NEVER_EXPIRES else left_ms / 1000
@@ -118,24 +99,19 @@ class RedisCache:
 class RedisLock:
     """A Lock in Redis: a key with a token and a TTL, changed only by the holder of the token."""
 
-    def __init__(self, client: RedisClient, semaphore: asyncio.Semaphore | None = None) -> None:
+    def __init__(self, client: RedisClient) -> None:
         self._client = client
-        self._semaphore = semaphore or asyncio.Semaphore(MAX_CONCURRENT_CALLS)
         self._acquire = client.register_script(ACQUIRE)
         self._release = client.register_script(RELEASE)
 
     async def acquire(self, name: str, token: str, ttl_s: float) -> bool:
         """True if *token* holds *name* from now for *ttl_s* seconds."""
         keys, ttl_ms = [LOCK_PREFIX + name], max(1, round(ttl_s * 1000))
-        async with self._semaphore:
-            return bool(
-                await call_redis(self._client, lambda: self._acquire(keys, [token, ttl_ms]))
-            )
+        return bool(await call_redis(self._client, lambda: self._acquire(keys, [token, ttl_ms])))
 
     async def release(self, name: str, token: str) -> None:
         """Release *name*, unless another token holds it by now."""
-        async with self._semaphore:
-            await call_redis(self._client, lambda: self._release([LOCK_PREFIX + name], [token]))
+        await call_redis(self._client, lambda: self._release([LOCK_PREFIX + name], [token]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +120,6 @@ class SharedRedis:
 
     client: RedisClient
     """For limiters and budgets."""
-    semaphore: asyncio.Semaphore
-    """Bounds the concurrent operations, so that there is a connection for each."""
     cache: RedisCache
     lock: RedisLock
 
@@ -158,15 +132,13 @@ class SharedRedis:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self.cache.aclose()
         await disconnect(self.client)
 
 
 def open_redis(url: str) -> SharedRedis:
     """The cache and lock at *url*; connects when first used. Raises ConfigurationError."""
-    client = connect(url, MAX_CONCURRENT_CALLS + SPARE_CONNECTIONS)
-    slots = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
-    return SharedRedis(client, slots, RedisCache(client, slots), RedisLock(client, slots))
+    client = connect(url, MAX_CONNECTIONS)
+    return SharedRedis(client, RedisCache(client), RedisLock(client))
 
 
 async def ping_redis(url: str) -> None:

@@ -23,8 +23,7 @@ RedisClient = Redis | RedisCluster
 
 CONNECT_TIMEOUT_S = 1.0
 """To connect, or to get a connection from the pool. Reads and writes have no time-out here:
-`call_redis` counts only the time in which the event loop was free, where redis-py's own would also
-blame the server when the loop was busy, and costs a task for each command."""
+`call_redis` counts only the time in which the event loop was free."""
 
 SENTINEL_TIMEOUT_S = 0.1
 """For one sentinel, so that the next can still be asked within the time-out of a call."""

@@ -1,26 +1,75 @@
-"""The shared cache while it answers, the cache inside this process while it does not.
+"""Redis while it answers, and what this process keeps for itself while it does not.
 
-When the shared cache stops answering, only requests that are waiting for it notice, each for one
-time-out at most. From then on a single background task probes whether it is back.
+Cache, lock, rate limit and token budget share one `Outage`: the first call that fails makes all of
+them turn to this process, and once a second one call tries whether Redis is back.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextvars import Context
 from dataclasses import dataclass
 from typing import TypeVar
-from uuid import uuid4
 
 from judge.errors import CacheUnavailable
 from judge.ports import Cache, Clock, Journal, Lock
 
-PROBE_EVERY_S = 1.0
-"""Often enough to return to Redis soon, seldom enough to cost nothing."""
+MAX_CONCURRENT_CALLS = 16
+"""Concurrent calls of one process; no time-out runs while others wait for their turn."""
 
-PROBE_NAME = "probe"
-PROBE_TTL_S = 1.0
+BACKOFF_S = 1.0
+"""How long Redis is not asked after it failed, so that few requests wait for it."""
 
 T = TypeVar("T")
+
+
+class Outage:
+    """Knows whether Redis is down, notes when that changes, and bounds the concurrent calls."""
+
+    def __init__(self, clock: Clock, journal: Journal) -> None:
+        self._clock = clock
+        self._journal = journal
+        self._down_since: float | None = None
+        self._retry_at = 0.0
+        self._turns = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
+
+    @property
+    def is_degraded(self) -> bool:
+        """True from the first call that failed to the first that succeeds again."""
+        return self._down_since is not None
+
+    async def ask(self, shared: Callable[[], Awaitable[T]], local: Callable[[], Awaitable[T]]) -> T:
+        """The reply of *shared*, or of *local* while Redis is down."""
+        async with self._turns:
+            if self._may_ask():
+                try:
+                    reply = await shared()
+                except CacheUnavailable as error:
+                    self._begin(error)
+                else:
+                    self._end()
+                    return reply
+        return await local()
+
+    def _may_ask(self) -> bool:
+        """Whether Redis is up, or this call is the one that tries it again."""
+        now = self._clock.monotonic()
+        if self.is_degraded and now < self._retry_at:
+            return False
+        if self.is_degraded:
+            self._retry_at = now + BACKOFF_S  # no other call waits for this one
+        return True
+
+    def _begin(self, error: CacheUnavailable) -> None:
+        now = self._clock.monotonic()
+        self._retry_at = now + BACKOFF_S
+        if self._down_since is None:
+            self._down_since = now
+            self._journal.note("cache.down", reason=str(error))
+
+    def _end(self) -> None:
+        if self._down_since is not None:
+            down_s = self._clock.monotonic() - self._down_since
+            self._down_since = None
+            self._journal.note("cache.back", down_s=round(down_s, 3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,107 +86,41 @@ class Failover:
     Entries are stored in both, so that no page is fetched again because the shared cache crashed.
     """
 
-    def __init__(
-        self,
-        shared: CacheAndLock,
-        standby: CacheAndLock,
-        clock: Clock,
-        journal: Journal,
-        *,
-        probe_every_s: float = PROBE_EVERY_S,
-    ) -> None:
+    def __init__(self, shared: CacheAndLock, standby: CacheAndLock, outage: Outage) -> None:
         self._shared = shared
         self._standby = standby
-        self._clock = clock
-        self._journal = journal
-        self._probe_every_s = probe_every_s
-        self._down_since: float | None = None
-        self._probing: asyncio.Task[None] | None = None
-        self._calls: set[asyncio.Timeout] = set()
-        """The time-outs of the calls that wait for the shared cache."""
+        self._outage = outage
 
     @property
     def is_degraded(self) -> bool:
         """True while the shared cache is down."""
-        return self._down_since is not None
+        return self._outage.is_degraded
 
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:
         """The texts in the order of *keys*, None where absent."""
-        return await self._with_fallback(lambda stores: stores.cache.get_many(keys))
+        return await self._ask(lambda stores: stores.cache.get_many(keys))
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
-        """Store each (value, TTL in seconds) in both caches, or the standby while Redis is down."""
+        """Store each (value, TTL in seconds) in both caches."""
         await self._standby.cache.put_many(entries)
-        if not self.is_degraded:
-            await self._with_fallback(lambda stores: stores.cache.put_many(entries))
+        await self._outage.ask(lambda: self._shared.cache.put_many(entries), _nothing)
 
     async def seconds_left(self, key: str) -> float | None:
         """The remaining TTL of *key* in seconds, None where absent."""
-        return await self._with_fallback(lambda stores: stores.cache.seconds_left(key))
+        return await self._ask(lambda stores: stores.cache.seconds_left(key))
 
     async def acquire(self, name: str, token: str, ttl_s: float) -> bool:
         """True if *token* now holds *name* until *ttl_s* is over."""
-        return await self._with_fallback(lambda stores: stores.lock.acquire(name, token, ttl_s))
+        return await self._ask(lambda stores: stores.lock.acquire(name, token, ttl_s))
 
     async def release(self, name: str, token: str) -> None:
         """Release *name* in both: it may have been acquired before the failover or after it."""
         await self._standby.lock.release(name, token)
-        if not self.is_degraded:
-            await self._with_fallback(lambda stores: stores.lock.release(name, token))
+        await self._outage.ask(lambda: self._shared.lock.release(name, token), _nothing)
 
-    async def probe(self) -> bool:
-        """Check the shared cache now; True if it answers."""
-        try:
-            # A lock is a write: a server that can only be read counts as down.
-            await self._shared.lock.acquire(PROBE_NAME, uuid4().hex, PROBE_TTL_S)
-        except CacheUnavailable as error:
-            self._fail_over(error)
-            return False
-        self._recover()
-        return True
+    async def _ask(self, call: Callable[[CacheAndLock], Awaitable[T]]) -> T:
+        return await self._outage.ask(lambda: call(self._shared), lambda: call(self._standby))
 
-    async def aclose(self) -> None:
-        """Stop probing; the stores are closed by whoever opened them."""
-        if self._probing is not None:
-            self._probing.cancel()
-            await asyncio.wait([self._probing])
 
-    async def _with_fallback(self, call: Callable[[CacheAndLock], Awaitable[T]]) -> T:
-        """What *call* gives with the shared stores, or with the standby while those are down."""
-        if self.is_degraded:
-            return await call(self._standby)
-        try:
-            async with asyncio.timeout(None) as timeout:
-                self._calls.add(timeout)
-                try:
-                    return await call(self._shared)
-                finally:
-                    self._calls.discard(timeout)
-        except CacheUnavailable as error:
-            self._fail_over(error)
-        except TimeoutError:
-            pass  # Another call found the shared cache down and ended this one's wait.
-        return await call(self._standby)
-
-    def _fail_over(self, error: CacheUnavailable) -> None:
-        if self.is_degraded:
-            return
-        self._down_since = self._clock.monotonic()
-        self._journal.note("cache.down", reason=str(error))
-        for timeout in self._calls:
-            timeout.reschedule(asyncio.get_running_loop().time())
-        self._calls.clear()
-        if self._probing is None or self._probing.done():
-            # In a context of its own, or its log lines would bear this request's id.
-            self._probing = asyncio.create_task(self._probe_until_back(), context=Context())
-
-    def _recover(self) -> None:
-        if self._down_since is not None:
-            down_s = self._clock.monotonic() - self._down_since
-            self._down_since = None
-            self._journal.note("cache.back", down_s=round(down_s, 3))
-
-    async def _probe_until_back(self) -> None:
-        while self.is_degraded:
-            await asyncio.sleep(self._probe_every_s)
-            await self.probe()
+async def _nothing() -> None:
+    """For what the standby has done already."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from judge.adapters.models.gemini import check_model
 from judge.adapters.models.openai import served_models
 from judge.adapters.redis.cache import ping_redis
 from judge.bootstrap.code_roots import open_roots
@@ -21,6 +22,9 @@ from judge.text.english import counted
 
 OLLAMA = "http://127.0.0.1:11434/v1"
 """Ollama's default address."""
+
+MODEL_TIMEOUT_S = 10.0
+"""For Gemini to describe a model; loading Google's SDK takes a second of it."""
 
 TIMEOUT_S = 2.0
 """For a model server to list its models."""
@@ -75,7 +79,7 @@ async def _run_checks(journal: Journal) -> list[CheckResult]:
 
 
 async def _check_model(role: str, model: str, settings: Settings) -> CheckResult:
-    """Whether *model* is set up, as far as that shows without asking it."""
+    """Whether *model* is set up, and there; nothing is generated."""
     if model == EXTRACTIVE:
         return CheckResult(role, "extractive: it quotes the references and gives no verdict")
     if model.startswith(OPENAI):
@@ -87,7 +91,16 @@ async def _check_model(role: str, model: str, settings: Settings) -> CheckResult
             f"Set GEMINI_API_KEY (or GOOGLE_API_KEY), JUDGE_{role.upper()}=openai:NAME for a model "
             f"of your own, or JUDGE_{role.upper()}=extractive to do without.",
         )
-    return CheckResult(role, f"{model}, with a key, which was not tried")
+    failure = await check_model(
+        settings.gemini_api_key.get_secret_value(),
+        settings.gemini_base_url,
+        model,
+        timeout_s=MODEL_TIMEOUT_S,
+    )
+    if failure is None:
+        return CheckResult(role, f"{model}: the key is good, and the model is there")
+    fix = failure.hint or "Check the connection to Google, the proxy variables and the firewall."
+    return CheckResult(role, f"{model} cannot be asked ({failure.reason})", fix)
 
 
 async def _check_served_model(role: str, model: str, settings: Settings) -> CheckResult:

@@ -108,7 +108,7 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
 def _indexed(word: str, stems_in_pages: Container[str], thesaurus: Thesaurus) -> IndexedWord:
     [stem] = stems([word])
     if word in STOP_WORDS:
-        return stem, 0, False
+        return stem, b"", False
     is_ignored = word in thesaurus.storytelling or word.isdigit()
     return stem, load_word_vectors().row(stem), stem in stems_in_pages and not is_ignored
 

@@ -1,7 +1,6 @@
 """The shared client of Google's SDK: opened once, reopened after a failure, with proxies."""
 
 import asyncio
-import os
 from collections.abc import AsyncIterator
 
 import pytest
@@ -11,8 +10,6 @@ from aiohttp import web
 from judge.adapters.embedders.gemini import gemini_embedder
 from judge.adapters.models.gemini import GeminiClient, GeminiService
 from judge.adapters.models.remote import RemoteModel
-from judge.bootstrap.services import open_services
-from judge.settings import Settings
 from judge.types.replies import Prompt
 from judge.types.requests import JudgeRequest
 from tests.fakes.gemini import text
@@ -33,14 +30,6 @@ async def test_the_client_is_opened_once_for_many_callers(client):
         clients = [group.create_task(client.open()) for _ in range(5)]
 
     assert len({id(opened.result()) for opened in clients}) == 1
-
-
-async def test_the_certificates_are_read_once_for_all_transports_of_the_sdk(client):
-    api = (await client.open())._api_client
-
-    tls = api._async_client_session_request_args["ssl"]
-    assert api._websocket_ssl_ctx["ssl"] is tls
-    assert api._async_httpx_client_args["verify"] is tls
 
 
 async def test_cancelled_caller_does_not_stop_the_opening(client):
@@ -85,15 +74,6 @@ async def test_closing_a_client_that_could_not_start_raises_nothing(client, monk
     assert client._opening is None
 
 
-async def test_closing_ends_the_session_and_another_one_is_opened_when_asked(client):
-    first = await client.open()
-    session = (await client._opening)[1]
-    await client.aclose()
-
-    assert session.closed
-    assert await client.open() is not first
-
-
 class Proxy:
     """A proxy that answers for every host, and records the hosts."""
 
@@ -123,7 +103,9 @@ async def proxy(monkeypatch) -> AsyncIterator[Proxy]:
 
 async def test_judging_and_embedding_go_through_the_proxy_of_the_environment(proxy):
     client = GeminiClient("key", "http://gemini.example")
-    model = RemoteModel(GeminiService(client, model="m", reply_schema={}), RecordingJournal())
+    journal = RecordingJournal()
+    service = GeminiService(client, journal, model="m", reply_schema={}, thinking="low")
+    model = RemoteModel(service, journal)
     prompt = Prompt(
         "Judge.", "Who is right?", JudgeRequest(context="The sink is full.", query="Is it me?")
     )
@@ -133,60 +115,3 @@ async def test_judging_and_embedding_go_through_the_proxy_of_the_environment(pro
 
     assert proxy.hosts == ["gemini.example", "gemini.example"]
     await client.aclose()
-
-
-async def test_a_host_that_needs_no_proxy_is_asked_directly(proxy):
-    client = GeminiClient("key", "http://localhost:1")
-    await client.open()
-
-    assert (await client._opening)[1]._default_proxy is None
-    await client.aclose()
-
-
-@pytest.mark.parametrize("name", ["all_proxy", "https_proxy"])
-async def test_invalid_proxy_for_other_hosts_does_not_prevent_starting(monkeypatch, name):
-    monkeypatch.setenv(name, "socks5://localhost:1")
-    client = GeminiClient("key", "http://localhost:1")
-    await client.open()
-    await client.aclose()
-
-
-async def test_a_proxy_may_be_named_without_its_scheme(proxy, monkeypatch):
-    monkeypatch.setenv("http_proxy", os.environ["http_proxy"].removeprefix("http://"))
-    client = GeminiClient("key", "http://gemini.example")
-
-    assert await gemini_embedder(client).embed_query("sink") == [1.0]
-
-    assert proxy.hosts == ["gemini.example"]
-    await client.aclose()
-
-
-async def test_invalid_proxy_is_reported_with_what_to_check(monkeypatch):
-    monkeypatch.setenv("http_proxy", "socks5://localhost:1")
-    failure = await GeminiService(
-        GeminiClient("key", "http://gemini.example"), model="m", reply_schema={}
-    ).warm()
-
-    assert failure
-    assert (failure.reason, failure.may_retry) == ("client:ValueError", False)
-    assert "proxy variables" in failure.hint
-
-
-async def test_model_fallback_and_embedder_of_a_process_share_one_client(tmp_path):
-    settings = Settings(
-        _env_file=None,
-        gemini_api_key="key",
-        fallback="another",
-        embedder="gemini",
-        data_dir=str(tmp_path),
-    )
-    async with open_services(settings, RecordingJournal()) as services:
-        models = services.pipeline.model
-        embedder = services.corpus.search.index._embedder._embedder
-        clients = [
-            models.primary.service._client,
-            models.fallback.service._client,
-            embedder.ask.args[0],
-        ]
-
-    assert len({id(client) for client in clients}) == 1

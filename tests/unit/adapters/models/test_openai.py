@@ -16,6 +16,7 @@ from judge.adapters.models.openai import (
     MAX_BODY_BYTES,
     MAX_OUTPUT_TOKENS,
     OpenaiService,
+    endpoint,
     open_client,
     served_models,
 )
@@ -100,6 +101,7 @@ async def test_prompt_schema_and_limits_are_what_is_sent(bench):
         "stream": True,
         "stream_options": {"include_usage": True},
         "max_tokens": MAX_OUTPUT_TOKENS,
+        "reasoning_effort": "low",
     }
     assert wanted["type"] == "json_schema"
     assert wanted["json_schema"]["strict"] is True
@@ -168,7 +170,56 @@ async def test_refused_request_features_are_not_sent_again(refuses, response_for
         assert len(bench.fake.requests) == requests + 1
         sent = bench.fake.requests[-1].get("response_format")
         assert sent == response_format or sent["type"] == response_format
-        assert bench.journal.events == []
+        assert bench.journal.events == ["model.form"]
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "name", "value"),
+    [
+        (400, "System role not supported", "messages", "merged"),
+        (400, "Your organization must be verified to stream this model", "stream", False),
+        (400, "max_tokens is too large: 4096; at most 2048 tokens", "max_tokens", 2048),
+        (400, "Unknown parameter: 'reasoning_effort'", "reasoning_effort", None),
+        (500, "could not build a grammar from this schema", "response_format", "json_schema"),
+        (501, "response_format is not implemented", "response_format", "json_schema"),
+        (404, "No endpoints found that can handle the requested parameters", None, None),
+    ],
+)
+async def test_server_that_refuses_a_part_is_asked_without_it(status, message, name, value):
+    async with on_bench() as bench:
+        assert (await bench.complete(broken(status, message), "{}")).text == "{}"
+
+        sent = bench.fake.requests[-1]
+        if name == "messages":
+            (told,) = sent["messages"]
+            assert "fair judge" in told["content"]
+            assert "dishes" in told["content"]
+        elif name == "response_format":
+            assert sent[name]["type"] == value
+        elif name:
+            assert sent.get(name) == value
+        assert len(bench.fake.requests) == 2
+        assert bench.journal.events == ["model.form"]
+
+
+async def test_failure_that_says_nothing_of_the_form_changes_none(bench):
+    assert (await bench.complete(broken(500, "out of memory"), "{}")).text == "{}"
+
+    first, second = bench.fake.requests
+    assert first == second
+
+
+async def test_spent_credit_is_final(bench):
+    with pytest.raises(ModelUnavailable):
+        await bench.complete(broken(429, {"code": "insufficient_quota"}))
+
+    (fields,) = bench.journal.fields_of("model.unavailable")
+    assert "billing" in fields["hint"]
+    assert len(bench.fake.requests) == 1
+
+
+def test_query_of_the_address_stays_behind_the_path():
+    assert endpoint("http://h/v1/?a=b", "models") == "http://h/v1/models?a=b"
 
 
 async def test_other_name_of_the_token_limit_is_used_if_required():
@@ -287,7 +338,7 @@ async def test_unknown_model_is_explained():
 async def test_url_without_version_is_explained():
     async with ChatServer() as fake, open_client(fake.base_url.removesuffix("/v1")) as client:
         with pytest.raises(ModelUnavailable) as caught:
-            await ChatBench(client, fake, "tiny", "").complete()
+            await ChatBench(client, fake, fake.base_url.removesuffix("/v1"), "tiny", "").complete()
 
         assert "mostly ends in /v1" in caught.value.hint
 
@@ -296,8 +347,8 @@ async def test_url_without_version_is_explained():
     "trouble",
     [
         [broken(403, f"{KEY} is no key")],
-        [broken(503, f"{KEY} is tired")] * 2,
-        [page(503)] * 2,
+        [broken(503, f"{KEY} is tired")] * 4,
+        [page(503)] * 4,
         [page(), ChatReply(cut="at-once")],
         [ChatReply(body=b"", status=302, headers={"Location": "http://127.0.0.1/"})],
         [ChatReply(finish="content_filter")],
