@@ -558,12 +558,14 @@ export interface Usage {
   thinking_tokens: number;
 }
 
-/** Digests of what shaped the verdict besides the model. */
+/** What shaped the verdict. */
 export interface Versions {
   /** A digest of the instructions. */
   prompt: string;
   /** A digest of the sources file. */
   sources: string;
+  /** The model's name and version as its service reports them. */
+  model?: string | null;
 }
 
 /**
