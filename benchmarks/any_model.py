@@ -117,7 +117,7 @@ async def _judge(pipeline, request: JudgeRequest, judged: Judged) -> None:
             judged.first_field_s = judged.first_field_s or time.monotonic() - started
             judged.shown[step.name] = step.value
         elif isinstance(step, Restarted):
-            judged.shown = {name: judged.shown[name] for name in step.keeps}
+            judged.shown = {}
 
     try:
         judged.result = await pipeline.judge(

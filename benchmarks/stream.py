@@ -185,7 +185,7 @@ def _words(name: str, data: str) -> str:
     if name == "field":
         return f"{told['name']} ({len(json.dumps(told['value']))} characters)"
     if name == "restart":
-        return f"{told['defects'][0]['rule']}; keeps {', '.join(told['keeps'])}"
+        return str(told["defects"][0]["rule"])
     return str(told["number"]) if name == "attempt" else ""
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.entrypoints.api.app import openapi_document
-from judge.entrypoints.api.openapi.document import EVENT_STREAM
+from judge.entrypoints.api.openapi import EVENT_STREAM
 from judge.entrypoints.api.problem_responses import MEDIA_TYPE
 from judge.entrypoints.cli.golden.run import replay_config
 from judge.golden.case_files import load_case

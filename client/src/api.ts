@@ -413,13 +413,13 @@ export interface ReferencesReady {
 }
 
 /**
- * The model is asked again, or its reply begins anew: only the fields in `keeps` still hold.
+ * The model is asked again, or its reply begins anew: every field told so far is withdrawn.
  *
  * `defects` is empty where a connection broke or another model took over.
  */
 export interface RestartEvent {
   defects: Array<DefectDetails>;
-  /** The names of the fields that stay; the verdict has them as they were sent. */
+  /** The names of fields that stay; a frontend removes all others. Now always empty. */
   keeps: Array<string>;
 }
 

@@ -170,14 +170,12 @@ class FieldChecked:
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """When the model is asked again, or its reply starts over: the defects, and what stays.
+    """When the model is asked again, or its reply starts over: all fields so far are withdrawn.
 
     There are no defects when a connection broke or another model took over.
     """
 
     defects: tuple[Defect, ...]
-    keeps: tuple[str, ...] = ()
-    """The names of the fields reported so far that still hold; all others are withdrawn."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from judge.entrypoints.api.middleware.cors import EXPOSED, PREFLIGHT
+from judge.entrypoints.api.middleware import EXPOSED, PREFLIGHT
 from tests.entrypoints.api_bench import DISPUTE, open_bench
 from tests.entrypoints.conformance import NotAsDocumented, check_conformance, document
 from tests.fakes.model import ScriptedModel

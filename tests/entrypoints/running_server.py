@@ -34,7 +34,7 @@ PAGE = (
 )
 
 
-def wait_until(condition: Callable[[], object], timeout_s: float = 30.0) -> None:
+def wait_until(condition: Callable[[], object], timeout_s: float = 60.0) -> None:
     """Return once *condition* is true; another process cannot set an event."""
     deadline = time.monotonic() + timeout_s
     while not condition():

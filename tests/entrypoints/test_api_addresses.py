@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.entrypoints.api.middleware.client_address import (
+from judge.entrypoints.api.client_address import (
     MAX_HOPS,
     UNKNOWN,
     caller_address,

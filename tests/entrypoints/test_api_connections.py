@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 import pytest
 import uvicorn
 
-from judge.entrypoints.api import connections
-from judge.entrypoints.api.connections import BoundedConnection
+from judge.entrypoints.api import server as connections
+from judge.entrypoints.api.server import BoundedConnection
 from tests.fakes.waiting import until
 
 GET = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
@@ -71,26 +71,3 @@ async def test_neither_a_slow_body_nor_the_time_between_requests_is_limited():
             writer.write(b"b")
             assert (await reader.readuntil(b"ab")).startswith(b"HTTP/1.1 200")
             assert made[0].head_timer is None
-
-
-@pytest.mark.parametrize(
-    "nonsense",
-    [
-        b"\x16\x03\x01\r\n\r\n",
-        b"GET / HTTP/1.1\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: here\r\nX: " + 100_000 * b"x",
-    ],
-    ids=["TLS", "no host", "two hosts", "endless head"],
-)
-async def test_malformed_request_is_answered_with_400(nonsense):
-    async with connected() as (reader, writer):
-        writer.write(nonsense)
-        assert (await reader.readline()).startswith(b"HTTP/1.1 400")
-
-
-async def test_offer_of_another_protocol_does_not_lose_the_body():
-    async with connected() as (reader, writer):
-        offer = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: \r\n"
-        writer.write(b"POST / HTTP/1.1\r\nHost: here\r\n" + offer + b"Content-Length: 2\r\n\r\nab")
-        assert (await reader.readuntil(b"ab")).startswith(b"HTTP/1.1 200")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from judge import errors
 from judge.entrypoints.api import request_body
-from judge.entrypoints.api.middleware.requests import RequestMiddleware
+from judge.entrypoints.api.middleware import RequestMiddleware
 from judge.entrypoints.api.problem_responses import (
     ClientLeft,
     RequestRefused,

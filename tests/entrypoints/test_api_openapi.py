@@ -11,7 +11,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from judge.entrypoints.api.app import DEPENDENCIES, ROUTES, openapi_document
-from judge.entrypoints.api.openapi.document import derive_document
+from judge.entrypoints.api.openapi import derive_document
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY
 from tests.fakes.model import ScriptedModel

@@ -58,13 +58,13 @@ def test_fields_already_printed_are_not_repeated_with_the_verdict(capsys):
 
 def test_withdrawn_fields_are_named_and_printed_again(capsys):
     written, _ = watched()
-    for step in (PARAPHRASE, THERAPIST, Restarted((BROKEN,), ("paraphrase",))):
+    for step in (PARAPHRASE, THERAPIST, Restarted((BROKEN,))):
         written.show(step)
-    assert "is asked again; no longer valid: Therapist" in capsys.readouterr().err
+    assert "is asked again; no longer valid: paraphrase, Therapist" in capsys.readouterr().err
     written.show(replace(THERAPIST, value=RESULT.personas[1]))
     assert capsys.readouterr().out.startswith("Analyst: no verdict")
     written.show(Restarted(()))
-    assert "begins anew; no longer valid: paraphrase, Analyst" in capsys.readouterr().err
+    assert "begins anew; no longer valid: Analyst" in capsys.readouterr().err
     assert written.paragraphs == set()
 
 

@@ -1,26 +1,45 @@
-"""Authorisation: keys, the principal behind a request, and the access that each route needs.
+"""Access: keys, the principal behind a request, the rate limit, and what each route needs.
 
-Every route names its Access in `opt`; one that names none is private. The access middleware finds
-the principal before the route is known, `access_guard` checks it against the route's Access.
+Every route names its Access in `opt`; one that names none is private. AccessMiddleware wraps the
+router: it finds the principal and counts its requests before the route is known, so that unknown
+paths are counted and need a key too. `access_guard` checks it against the route's Access.
 """
 
 import hashlib
 import hmac
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from judge.entrypoints.api.problem_responses import RequestRefused
+from judge.entrypoints.api.client_address import (
+    Network,
+    caller_address,
+    has_foreign_host,
+    has_foreign_origin,
+)
+from judge.entrypoints.api.middleware import ANY_ORIGIN, EXTRA_HEADERS
+from judge.entrypoints.api.problem_responses import RequestRefused, send_problem
+from judge.ports import RateLimiter
 from judge.settings import Settings, name_and_key
+from judge.types.limits import RateLimit
 from judge.types.search import OPERATOR, Viewer
 
 ACCESS: Final = "access"
 """The key in a route's `opt` for its Access."""
 
-ANY_ORIGIN: Final = "*"
-"""What stands for every origin in JUDGE_CORS_ORIGINS."""
+UNLIMITED = ("/health/live", "/health/ready")
+"""Health probes are frequent; a refused one would make the platform think the service dead."""
+
+UNLIMITED_UNLESS_GUESSING = ("/metrics", "/playground/", "/widget.js")
+"""Prefixes of paths that are unlimited too, except with a wrong key. The page is made of a dozen
+files, which cost no more to send than to refuse."""
+
+KEYED_PATHS = ("/api/", "/mcp/")
+"""Prefixes of the paths that need a key when keys are set."""
 
 NEEDS_ADMIN = "This needs a key for administration. See JUDGE_ADMIN_KEYS."
 IS_CLOSED = (
@@ -153,6 +172,65 @@ def access_policy_of(settings: Settings, *, is_public: bool) -> AccessPolicy:
         *(Key(_digest(k.get_secret_value().encode()), Role.ADMIN) for k in settings.admin_keys),
     )
     return AccessPolicy(keys, is_public, allows_any_origin=ANY_ORIGIN in settings.cors_origins)
+
+
+@dataclass(frozen=True, slots=True)
+class AccessMiddleware:
+    """Passes allowed requests to *app*, with their Principal in the request's state."""
+
+    app: ASGIApp
+    policy: AccessPolicy
+    limit: RateLimit | None
+    limiter: Callable[[], RateLimiter | None]
+    """A function, since the limiter is opened with the services, after the app is made."""
+    proxies: tuple[Network, ...] = ()
+    origins: tuple[str, ...] = ()
+    """Web origins whose pages may call; a page of this machine may in any case."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass one request on, or answer it with a problem."""
+        headers = scope["headers"]
+        peer = (scope.get("client") or ("", 0))[0]
+        # Several keys are joined, which matches none.
+        sent = [value for name, value in headers if name == b"authorization"]
+        principal = self.policy.principal(
+            b",".join(sent) if sent else None,
+            caller_address(peer, headers, self.proxies),
+            is_cross_origin=has_foreign_host(headers) or has_foreign_origin(headers, self.origins),
+        )
+        scope.setdefault("state", {})["principal"] = principal
+        try:
+            await self._count(scope, principal)
+            if f"{scope['path']}/".startswith(KEYED_PATHS):
+                principal.require(Access.JUDGING)
+        except RequestRefused as refusal:
+            await send_problem(refusal, scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _count(self, scope: Scope, principal: Principal) -> None:
+        """Count the request, and add what is left to its reply; raises RequestRefused.
+
+        The fields are those of draft-ietf-httpapi-ratelimit-headers-10.
+        """
+        path, limiter = scope["path"], self.limiter()
+        is_guessing = principal.has_wrong_key
+        if path in UNLIMITED or (path.startswith(UNLIMITED_UNLESS_GUESSING) and not is_guessing):
+            return
+        if limiter is None or self.limit is None:
+            return
+        allowance = await limiter.take(principal.caller)
+        wait = str(max(1, math.ceil(allowance.reset_s)))
+        policy = f'"default";q={self.limit.requests};w={self.limit.window_s}'
+        scope["state"].setdefault(EXTRA_HEADERS, []).extend(
+            [
+                (b"ratelimit-policy", policy.encode()),
+                (b"ratelimit", f'"default";r={allowance.remaining};t={wait}'.encode()),
+            ]
+        )
+        if not allowance.is_allowed:
+            detail = f"Too many requests. The next one is welcome in {wait} s."
+            raise RequestRefused("rate-limited", detail, headers={"Retry-After": wait})
 
 
 def access_guard(app: ASGIApp) -> ASGIApp:

@@ -3,45 +3,58 @@
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import cache, partial
 from typing import Any
 
-from litestar import Litestar, Request, Response
+from litestar import Litestar, Request, Response, asgi
 from litestar.datastructures import State
 from litestar.di import Provide
+from litestar.exceptions import MethodNotAllowedException
 from litestar.handlers import HTTPRouteHandler
 from litestar.serialization import encode_json
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
-from litestar.types import ASGIApp, Scope
+from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
 from judge.adapters.journal import Journals, LibraryHandler, LogJournal
 from judge.adapters.metrics import Metrics
 from judge.bootstrap.services import Services, open_services
-from judge.entrypoints.api.access_policy import access_guard, access_policy_of, principal_of
-from judge.entrypoints.api.middleware.access import AccessMiddleware
-from judge.entrypoints.api.middleware.client_address import parse_networks
-from judge.entrypoints.api.middleware.cors import CorsMiddleware
-from judge.entrypoints.api.middleware.requests import RequestMiddleware
-from judge.entrypoints.api.openapi.document import derive_document
-from judge.entrypoints.api.problem_responses import problem_response
-from judge.entrypoints.api.request_body import MAX_BODY_BYTES, BoundedRequest
-from judge.entrypoints.api.routes.check import check_citations
-from judge.entrypoints.api.routes.code import CODE_ROUTES
+from judge.entrypoints.api.access_policy import (
+    Access,
+    AccessMiddleware,
+    access_guard,
+    access_policy_of,
+    principal_of,
+)
+from judge.entrypoints.api.client_address import has_foreign_origin, parse_networks
+from judge.entrypoints.api.middleware import CorsMiddleware, RequestMiddleware
+from judge.entrypoints.api.openapi import derive_document
+from judge.entrypoints.api.problem_responses import RequestRefused, problem_response
+from judge.entrypoints.api.request_body import MAX_BODY_BYTES, BoundedRequest, read_body
 from judge.entrypoints.api.routes.documents import add_document, remove_document
-from judge.entrypoints.api.routes.judge import judge, list_domains
+from judge.entrypoints.api.routes.judge import check_citations, judge, list_domains
 from judge.entrypoints.api.routes.judge_stream import HEARTBEAT_S, judge_stream
-from judge.entrypoints.api.routes.mcp import OpenMcp, mcp
-from judge.entrypoints.api.routes.search import search, search_by_address
+from judge.entrypoints.api.routes.search import CODE_ROUTES, search, search_by_address
 from judge.entrypoints.api.routes.static_files import schema_document, static_file
 from judge.entrypoints.api.routes.status import explain_problem, live, metrics, ready
+from judge.entrypoints.check_requests import MAX_BYTES
 from judge.entrypoints.event_log import log_error, warm
 from judge.errors import ConfigurationError
 from judge.ports import Journal
 from judge.problems import ProblemDetails
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
+
+OpenMcp = Callable[
+    [Services], AbstractAsyncContextManager[Callable[[Any, Any, Any], Awaitable[None]]]
+]
+"""Opens the app mounted at `/mcp`, for as long as the services are open."""
+
+FOREIGN_ORIGIN = (
+    "Pages of this origin may not call /mcp. Whoever runs the service can name it in "
+    "JUDGE_CORS_ORIGINS."
+)
 
 ROUTES: tuple[HTTPRouteHandler, ...] = (
     judge,
@@ -179,3 +192,31 @@ def _answer_with_problem(
     if response.status_code == HTTP_500_INTERNAL_SERVER_ERROR:
         log_error(journal, error)
     return response
+
+
+@asgi("/mcp", access=Access.PRIVATE, copy_scope=True)
+async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
+    """Pass a request to the mounted app; raises RequestRefused and BadFields.
+
+    MCP asks to refuse pages of other origins even with a key: a browser may send one that its page
+    does not know.
+    """
+    if scope["method"] != "POST":
+        # Without sessions there is no stream to listen to (GET) and none to end (DELETE).
+        raise MethodNotAllowedException(headers={"allow": "POST"})
+    state = scope["litestar_app"].state
+    if has_foreign_origin(scope["headers"], state.services.settings.cors_origins):
+        raise RequestRefused("forbidden", FOREIGN_ORIGIN)
+    scope["state"]["viewer"] = principal_of(scope).viewer
+    body = await read_body(scope, receive, max_bytes=MAX_BYTES)
+    await state.mcp(scope, _replayed(body, receive), send)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """*receive*, with the *body* that was read given once more."""
+    unread: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Any:
+        return unread.pop() if unread else await receive()
+
+    return receive_again

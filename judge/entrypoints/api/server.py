@@ -15,19 +15,19 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import h11
 import uvicorn
 from litestar import Litestar
 from prometheus_client.multiprocess import mark_process_dead
 from uvicorn.config import STARTUP_FAILURE
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
 from judge.adapters.files.last_good import LastGood
 from judge.adapters.journal import LogJournal
 from judge.bootstrap.services import open_services
-from judge.entrypoints.api.app import create_app
-from judge.entrypoints.api.connections import BoundedConnection
-from judge.entrypoints.api.middleware.client_address import is_loopback
-from judge.entrypoints.api.routes.mcp import OpenMcp
+from judge.entrypoints.api.app import OpenMcp, create_app
+from judge.entrypoints.api.client_address import is_loopback
 from judge.errors import ConfigurationError
 from judge.settings import Settings, share_metrics_in
 
@@ -39,6 +39,9 @@ IDLE_TIMEOUT_S = 30
 
 MAX_HEAD_BYTES = 64 * 1024
 """Of a request's head. Browsers and proxies stop at 8 to 32 KiB."""
+
+HEAD_TIMEOUT_S = 10.0
+"""From connecting, or the first byte of a later request, to the end of the request's head."""
 
 START_TIMEOUT_S = 60.0
 """For the first of several workers to be ready."""
@@ -121,6 +124,38 @@ class MakeApp:
 def _end_with_parent(loop: asyncio.AbstractEventLoop, sentinel: int) -> None:
     loop.remove_reader(sentinel)
     signal.raise_signal(signal.SIGTERM)
+
+
+class BoundedConnection(H11Protocol):
+    """Closes the connection of a client that does not finish the head of its request.
+
+    docs/operations.md says which other limits are a proxy's.
+    """
+
+    head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self.head_timer = self.loop.call_later(HEAD_TIMEOUT_S, transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        """Read *data*; wait for the rest if it ends within a head."""
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._stop_waiting()
+        elif self.head_timer is None:
+            self.head_timer = self.loop.call_later(HEAD_TIMEOUT_S, self.transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the timer."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _stop_waiting(self) -> None:
+        if self.head_timer:
+            self.head_timer.cancel()
+            self.head_timer = None
 
 
 class Worker(uvicorn.Server):

@@ -110,9 +110,8 @@ class WrittenVerdict:
                 self._say(_label(step))
                 click.echo(f"{self._text_of(step)}\n")
             case Restarted():
-                dropped = [self._shown[name] for name in self._shown if name not in step.keeps]
-                self._say(_restart(step, dropped))
-                self._shown = {name: self._shown[name] for name in step.keeps}
+                self._say(_restart(step, [*self._shown.values()]))
+                self._shown = {}
             case _:
                 pass
 

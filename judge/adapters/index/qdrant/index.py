@@ -229,8 +229,7 @@ class QdrantIndex:
                 return [], 0
             relevant = _narrowed(scope_filter, [has_any_term(required.selective)])
         weights = {
-            term_id(term): query_term_weight(count)
-            * idf(frequencies[term], max(total, 1))
+            term_id(term): query_term_weight(count) * idf(frequencies[term], max(total, 1))
             for term, count in counts.items()
         }
         ranking = models.Prefetch(

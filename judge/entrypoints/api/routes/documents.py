@@ -15,7 +15,7 @@ from pydantic import FailFast, Field, StringConstraints
 
 from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access
-from judge.entrypoints.api.openapi.problems import KEYED, problems
+from judge.entrypoints.api.openapi import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE, RequestRefused
 from judge.entrypoints.api.request_body import is_json, read_body
 from judge.errors import NotFound

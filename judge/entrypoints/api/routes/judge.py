@@ -1,4 +1,4 @@
-"""`POST /api/judge`: a dispute in, a verdict out; and `GET /api/domains`."""
+"""Disputes and citations: `POST /api/judge`, `GET /api/domains` and `POST /api/check`."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -11,9 +11,11 @@ from litestar.params import BodyKwarg
 from litestar.types import Receive
 
 from judge.bootstrap.services import Services
+from judge.citations.check import CheckedAnswer
 from judge.entrypoints.api.access_policy import Access, principal_of
-from judge.entrypoints.api.openapi.problems import KEYED, problems
+from judge.entrypoints.api.openapi import KEYED, problems
 from judge.entrypoints.api.problem_responses import NO_STORE, ClientLeft
+from judge.entrypoints.check_requests import MAX_BYTES, CheckRequest, check
 from judge.entrypoints.event_log import log_judgement
 from judge.entrypoints.response_models import DomainsResponse, domains
 from judge.types.requests import JudgeRequest
@@ -34,6 +36,16 @@ DisputeBody = Annotated[
         examples=[Example(value=EXAMPLE)],
     ),
 ]
+
+CHECK_EXAMPLE = {
+    "answer": "Your landlord must repair the boiler within a reasonable time [1].",
+    "sources": [
+        {
+            "title": "Repairs",
+            "text": "The landlord must repair the boiler, within a reasonable time of being told.",
+        }
+    ],
+}
 
 REFUSALS = (
     *KEYED,
@@ -122,3 +134,33 @@ async def _disconnect(receive: Receive) -> None:
     """Return when the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+@post(
+    "/api/check",
+    status_code=200,
+    access=Access.JUDGING,
+    max_body_bytes=MAX_BYTES,
+    tags=["citations"],
+    response_description="The checked answer.",
+    responses=problems(*KEYED, "too-large", "unsupported-media-type", "index-unavailable"),
+)
+async def check_citations(
+    request: Request[Any, Any, Any],
+    data: Annotated[
+        CheckRequest,
+        BodyKwarg(
+            description="At most 256 KiB. Unknown fields are refused.",
+            examples=[Example(value=CHECK_EXAMPLE)],
+        ),
+    ],
+    services: NamedDependency[Services],
+) -> Response[CheckedAnswer]:
+    """Check an answer's citations against its sources.
+
+    No model is asked, and the same answer has the same result for ever. Whoever may not search may
+    not name a `passage` either. Nothing of the answer is stored.
+    """
+    if data.names_passages:
+        principal_of(request.scope).require(Access.PRIVATE)
+    return Response(await check(data, services), headers=NO_STORE)

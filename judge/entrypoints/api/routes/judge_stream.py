@@ -18,8 +18,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 
 from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access
-from judge.entrypoints.api.openapi.document import EVENT_STREAM
-from judge.entrypoints.api.openapi.problems import problems
+from judge.entrypoints.api.openapi import EVENT_STREAM, problems
 from judge.entrypoints.api.problem_responses import ClientLeft, problem_of
 from judge.entrypoints.api.routes.judge import (
     REFUSALS,
@@ -74,14 +73,14 @@ Queued = bytes | Exception | None
 
 
 class RestartEvent(TypedDict):
-    """The model is asked again, or its reply begins anew: only the fields in `keeps` still hold.
+    """The model is asked again, or its reply begins anew: every field told so far is withdrawn.
 
     `defects` is empty where a connection broke or another model took over.
     """
 
     defects: list[DefectDetails]
     keeps: tuple[str, ...]
-    """The names of the fields that stay; the verdict has them as they were sent."""
+    """The names of fields that stay; a frontend removes all others. Now always empty."""
 
 
 class StreamEvents(TypedDict, total=False):
@@ -124,7 +123,7 @@ async def judge_stream(
     member of `StreamEvents` with that name: `domain`; `references`, as soon as they are read;
     `attempt`, each time that the model is asked; `field`, for each part of its reply that is
     complete and breaks no rule, as it will stand in the verdict; `restart`, when a reply is asked
-    again or begins anew, with its defects and the names of the fields that stay; `support`, when
+    again or begins anew, with its defects: the fields told so far are withdrawn; `support`, when
     the model is asked about its citations, whose `support` and `contradicts` may change then; and
     last `verdict`, the body of the plain route, or `error`, the problem that it would have sent.
     A comment comes at least every 10 seconds. What is refused before the first event is an
@@ -219,7 +218,7 @@ def as_event(name: str, data: object) -> bytes:
 
 def _step_as_event(step: Step) -> bytes:
     data = (
-        {"defects": [defect_details(d) for d in step.defects], "keeps": step.keeps}
+        {"defects": [defect_details(d) for d in step.defects], "keeps": ()}
         if isinstance(step, Restarted)
         else step
     )

@@ -14,7 +14,7 @@ from litestar.params import PathParameter
 
 from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access
-from judge.entrypoints.api.openapi.problems import problems
+from judge.entrypoints.api.openapi import problems
 from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.errors import IndexUnavailable
 from judge.problems import KINDS

@@ -14,6 +14,7 @@ from litestar import Litestar
 from litestar.di import Provide
 from litestar.handlers import HTTPRouteHandler
 from litestar.openapi import OpenAPIConfig
+from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import License, Reference, Schema
 from litestar.plugins import OpenAPISchemaPlugin
 from litestar.serialization import decode_json, encode_json
@@ -21,6 +22,7 @@ from litestar.typing import FieldDefinition
 from pydantic import BaseModel
 
 from judge.entrypoints.api.problem_responses import MEDIA_TYPE
+from judge.problems import KINDS, ProblemDetails
 
 Json = dict[str, Any]
 
@@ -44,6 +46,26 @@ RETRY_AFTER: Final = {
     "description": "Seconds after which trying again makes sense.",
     "schema": {"type": "integer", "minimum": 1},
 }
+
+
+KEYED = ("unauthorized", "forbidden", "rate-limited")
+"""What the access middleware may answer before a route that needs a key is reached."""
+
+
+def problems(*slugs: str) -> dict[int, ResponseSpec]:
+    """A response for each status of *slugs*, and for what any request can end in."""
+    titles: dict[int, list[str]] = {}
+    for slug in ("invalid-request", *slugs, "internal-error"):
+        titles.setdefault(KINDS[slug].status, []).append(f"`{slug}`: {KINDS[slug].title}.")
+    return {
+        status: ResponseSpec(
+            ProblemDetails,
+            description=" ".join(titles[status]),
+            media_type=MEDIA_TYPE,
+            generate_examples=False,
+        )
+        for status in sorted(titles)
+    }
 
 
 def derive_document(

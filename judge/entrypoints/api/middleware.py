@@ -1,0 +1,150 @@
+"""Middleware around all of Litestar, so that what the router refuses passes it too.
+
+RequestMiddleware is the outermost: a request's id and log line, HEAD, security headers, unhandled
+errors. CorsMiddleware says which web origins may read the replies; Litestar's own is inside the
+router, so that a page could not read a refusal for a wrong key or too many requests.
+"""
+
+import re
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Final
+from uuid import uuid4
+
+from litestar.enums import ScopeType
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+from judge.adapters.journal import within_request
+from judge.entrypoints.api.problem_responses import send_problem
+from judge.entrypoints.event_log import log_error
+from judge.ports import Journal
+from judge.types.request_fields import BadFields, FieldError
+
+ANY_ORIGIN: Final = "*"
+"""What stands for every origin in JUDGE_CORS_ORIGINS."""
+
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+UNMATCHED = "unmatched"
+"""Logged as the route when none matches; the path would be an unbounded label of metrics."""
+
+EXTRA_HEADERS: Final = "headers"
+"""The key in a request's state for headers to add to its reply, unless that sets them itself."""
+
+SECURITY_HEADERS: Final = (
+    # Nothing in a reply may be run, loaded or framed, unless it sets another policy.
+    (
+        b"content-security-policy",
+        b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+
+
+PREFLIGHT = (
+    (b"access-control-allow-methods", b"GET, POST, DELETE"),
+    (
+        b"access-control-allow-headers",
+        b"authorization, content-type, x-request-id, mcp-protocol-version, mcp-method, mcp-name",
+    ),
+    (b"access-control-max-age", b"600"),
+)
+EXPOSED = (
+    b"access-control-expose-headers",
+    b"RateLimit, RateLimit-Policy, Retry-After, X-Request-ID",
+)
+
+
+class RequestMiddleware:
+    """Logs `http.request` once for each request to *app*, whatever becomes of it.
+
+    For most requests it is the only line; it has the facts about the verdict too.
+    """
+
+    def __init__(self, app: ASGIApp, journal: Journal) -> None:
+        self._app = app
+        self._journal = journal
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request; web sockets are closed at once."""
+        if scope["type"] != ScopeType.HTTP:
+            await send({"type": "websocket.close", "code": 1000, "reason": None})
+            return
+        method = scope["method"]
+        if method == "HEAD":
+            # A copy: uvicorn reads its own scope to know that a reply to HEAD has no body.
+            scope = {**scope, "method": "GET"}
+        request_id = request_id_of(scope)
+        status = 0
+
+        async def send_on(message: Message) -> None:
+            """Send, with the id and the headers of every reply; the status is for the log."""
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
+                own = {name.lower() for name, _ in headers}
+                added = (*scope["state"].get(EXTRA_HEADERS, ()), *SECURITY_HEADERS)
+                message["headers"] = [*headers, *(pair for pair in added if pair[0] not in own)]
+            elif method == "HEAD" and message["type"] == "http.response.body":
+                message["body"] = b""
+            await send(message)
+
+        started = perf_counter()
+        with within_request(request_id) as joined:
+            try:
+                await self._app(scope, receive, send_on)
+            except Exception as error:  # noqa: BLE001 - nobody else is left to answer
+                log_error(self._journal, error)
+                if not status:
+                    await send_problem(error, scope, receive, send_on)
+            finally:
+                self._journal.note(
+                    "http.request",
+                    method=method if method in METHODS else "other",
+                    route=scope.get("path_template", UNMATCHED),
+                    # A stream's head says 200 before anybody knows how it ends.
+                    status=scope["state"].get("final_status", status),
+                    ms=round((perf_counter() - started) * 1000, 2),
+                    **joined,
+                )
+
+
+def request_id_of(scope: Scope) -> str:
+    """The caller's id if it is well-formed, else a new one; kept in the request's state."""
+    text = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+    request_id = text if REQUEST_ID.fullmatch(text) else uuid4().hex
+    scope.setdefault("state", {})["request_id"] = request_id
+    return request_id
+
+
+class CorsMiddleware:
+    """Only pages of *origins* may read the replies of *app*, and none with cookies."""
+
+    def __init__(self, app: ASGIApp, origins: Sequence[str]) -> None:
+        self._app = app
+        self._origins = frozenset(origin.encode() for origin in origins)
+        self._allows_any = ANY_ORIGIN in origins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a preflight request, or add the headers to the reply of *app*."""
+        headers = dict(scope["headers"])
+        origin = b"*" if self._allows_any else headers.get(b"origin", b"")
+        is_allowed = self._allows_any or origin in self._origins
+        # For caches: replies differ by origin, unless any may read them.
+        added = [] if self._allows_any else [(b"vary", b"Origin")]
+        if is_allowed:
+            added += [(b"access-control-allow-origin", origin), EXPOSED]
+        scope.setdefault("state", {})[EXTRA_HEADERS] = added
+        if scope.get("method") != "OPTIONS" or b"access-control-request-method" not in headers:
+            await self._app(scope, receive, send)
+        elif is_allowed:
+            await send({"type": "http.response.start", "status": 204, "headers": PREFLIGHT})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        else:
+            refusal = BadFields([FieldError("Origin", "is not one that may call this service")])
+            await send_problem(refusal, scope, receive, send)

@@ -1,1 +1,0 @@
-"""What every HTTP request passes before a route takes it."""
