@@ -20,6 +20,10 @@ from judge.types.requests import DEFAULT_DOMAIN
 PASSAGE_WEIGHT = 0.5
 """Weight of the best passage's score in that of the page."""
 
+MIN_NEIGHBOUR_SHARE = 0.3
+"""The passage with the best neighbourhood is passed over for a neighbour of which it scores less
+than this share."""
+
 NEAREST_SHARE = 0.75
 """Score of the page nearest by the embedder, as a share of the threshold: words must contribute
 the rest. The rates are alike from 0.5 to 1."""
@@ -148,7 +152,8 @@ def _passage_scores(page: PageTerms, passage_weights: Mapping[str, float]) -> li
 def _best_passage(scores: Sequence[float]) -> int:
     """The index of the passage to show, the first of equals; -1 if all scores are 0.
 
-    It is the one that scores best together with its two neighbours: there the subject is.
+    The subject is where a passage scores best together with its two neighbours. That passage is
+    shown, or a neighbour that is much better (`MIN_NEIGHBOUR_SHARE`).
     """
     if not any(scores):
         return -1
@@ -156,7 +161,10 @@ def _best_passage(scores: Sequence[float]) -> int:
         (score and before + score + after, score)
         for before, score, after in zip([0.0, *scores], scores, scores[1:])
     ]
-    return fits.index(max(fits))
+    subject = fits.index(max(fits))
+    neighbours = range(max(subject - 1, 0), min(subject + 2, len(fits)))
+    best = max(neighbours, key=scores.__getitem__)
+    return subject if scores[subject] >= MIN_NEIGHBOUR_SHARE * scores[best] else best
 
 
 def _candidate(
