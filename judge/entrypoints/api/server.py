@@ -63,16 +63,30 @@ def serve(
             f"--workers {workers} needs a cache that the workers share. "
             "Set REDIS_URL, or use one worker."
         )
-    for number in (signal.SIGTERM, signal.SIGINT):  # uvicorn raises them again at its end
-        signal.signal(number, lambda *_: sys.exit(0))
     is_public = not is_loopback(host)
-    with _listening(host, port) as listener, _shared_folder(workers) as folder:
+    with (
+        _listening(host, port) as listener,
+        _shared_folder(workers) as folder,
+        _exiting_at_signals(),
+    ):
         announce = partial(_announce, settings, host, listener, is_public=is_public)
         make_app = MakeApp(settings, folder, is_public, open_mcp)
         if workers == 1:
             Worker(_config(make_app, settings), announce).run([listener])
         else:
             Workers(_config(make_app, settings, workers), listener, announce, folder).run()
+
+
+@contextlib.contextmanager
+def _exiting_at_signals() -> Iterator[None]:
+    """SIGTERM and SIGINT end the process with 0: uvicorn raises them again at its end."""
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = {number: signal.signal(number, lambda *_: sys.exit(0)) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _config(make_app: "MakeApp", settings: Settings, workers: int = 1) -> uvicorn.Config:
