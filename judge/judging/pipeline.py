@@ -141,8 +141,8 @@ class Pipeline:
         emit(AttemptStarted(1))
         attempts = [await self._attempt(prepared, streamed)]
         first = attempts[0].checked
-        if first.defects:
-            streamed.restart(first.defects)
+        if first.asked_again:
+            streamed.restart(first.asked_again)
             emit(AttemptStarted(2))
             try:
                 attempts.append(await self._attempt(prepared, streamed, previous=attempts[0]))
@@ -165,8 +165,9 @@ class Pipeline:
             prepared.collected.references,
             prepared.knowledge.personas,
             needs_care=prepared.safety.needs_care,
-            defects=previous.checked.defects if previous else (),
+            defects=previous.checked.asked_again if previous else (),
         )
+        prompt = replace(prompt, addresses=tuple(f"{h.url} {h.phone}" for h in prepared.help))
         was_truncated = previous is not None and previous.reply.finish == "truncated"
         # A first reply that can be shown is better than one that only quotes.
         is_showable = previous is not None and previous.checked.reply is not None

@@ -9,7 +9,7 @@ from judge.types.requests import JudgeRequest
 
 VerdictWord = Literal["Yes", "No", "Partially"]
 QuoteStatus = Literal["verified", "none"]
-Evidence = Literal["grounded", "unverified", "missing", "not_applicable", "none"]
+Evidence = Literal["grounded", "weak", "unverified", "missing", "not_applicable", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,8 @@ class Prompt:
     """The instructions without what they repeat of an earlier reply; no reply may copy them."""
     schema: Mapping[str, object] | None = None
     """The JSON schema of the reply; None for that of a verdict."""
+    addresses: tuple[str, ...] = ()
+    """Of the help lines: what a reply may name besides what stands in references and dispute."""
 
 
 MAX_REPORTED = 10**9
@@ -92,6 +94,10 @@ class ModelReply:
     """The model's name and version as the service reports them."""
 
 
+MENDED_RULES = frozenset({"length", "quote"})
+"""Their defects are mended, or only told, and no reason to ask the model again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Defect:
     """One broken rule in a reply.
@@ -106,6 +112,11 @@ class Defect:
     value: str
     expected: str
     is_hard: bool
+
+    @property
+    def is_asked_again(self) -> bool:
+        """Whether the model is asked again because of it; then no reply that has it is grounded."""
+        return self.rule not in MENDED_RULES
 
     def __str__(self) -> str:
         """The defect in words, without the value, which must not be shown."""
@@ -168,6 +179,8 @@ class CheckedReply:
     """Whether the prompt had any references."""
     references_help: bool
     """Whether any of them bears on the dispute, according to the reply."""
+    carries_nothing: bool = False
+    """Whether no reference cited surely says anything of what it is cited for."""
 
     @property
     def paraphrase(self) -> str:
@@ -203,8 +216,11 @@ class CheckedReply:
             return "not_applicable"
         if not self.fields[-1].citations:
             return "missing"
+        if self.carries_nothing:
+            return "weak"
         is_verified = all(citation.quote_status == "verified" for citation in self.citations)
-        return "grounded" if is_verified else "unverified"
+        is_sound = not any(defect.is_asked_again for defect in self.defects)
+        return "grounded" if is_verified and is_sound else "unverified"
 
     @property
     def _as_read(self) -> tuple[CheckedField, ...]:

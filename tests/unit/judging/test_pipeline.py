@@ -83,7 +83,7 @@ POINTER = {"number": 1, "sentences": [1]}
 def reply(summary: str = "Repairs are theirs [1].", quotes: Any = (POINTER,), **extra: Any) -> str:
     names = ("Therapist", "Analyst", "Coach")
     personas = [
-        {"name": name, "verdict": "No", "rationale": "Fine.", "key_points": ["a", "b", "c"]}
+        {"name": name, "verdict": "No", "rationale": f"{name}.", "key_points": ["a", "b", "c"]}
         for name in names
     ]
     document = {"paraphrase": "The boiler is broken.", "personas": personas, "summary": summary}

@@ -21,7 +21,9 @@ LIMIT_S = 0.25
 def outcome_of(checked: ReplyCheck) -> str:
     if checked.reply is None:
         return "hard"
-    return "soft" if checked.defects else "ok"
+    if checked.asked_again:
+        return "soft"
+    return "mended" if checked.defects else "ok"
 
 
 def assert_citations_are_valid(reply: CheckedReply, count: int) -> None:
@@ -68,7 +70,7 @@ def assert_no_rejected_value_is_told(checked: ReplyCheck) -> None:
 def test_corpus_has_at_least_340_entries_with_unique_names() -> None:
     assert len(ENTRIES) >= 340
     assert len({entry["name"] for entry in ENTRIES}) == len(ENTRIES)
-    assert {entry["outcome"] for entry in ENTRIES} == {"hard", "soft", "ok"}
+    assert {entry["outcome"] for entry in ENTRIES} == {"hard", "soft", "mended", "ok"}
 
 
 PIECES = st.sampled_from(
