@@ -24,6 +24,7 @@ from judge.judging.verdicts.reply_schema import (
 from judge.text.english import source_sentences, words
 from judge.types.references import Reference
 from judge.types.replies import (
+    VERDICT_SENTENCES,
     CheckedField,
     CheckedReply,
     Citation,
@@ -67,6 +68,8 @@ class ReplyCheck:
 
     reply: CheckedReply | None
     defects: tuple[Defect, ...]
+    care: tuple[str, ...] = ()
+    """The names of the safety rules that the reply names, whatever its defects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +114,9 @@ def check_reply(reply: ModelReply, prompt: Prompt, *, needs_verdicts: bool = Tru
         bool(prompt.references),
         body.references_help,
     )
-    hard = [defect for defect in checked.defects if defect.is_hard]
-    return _rejected(hard) if hard else ReplyCheck(checked, checked.defects)
+    care = tuple(name for name in prompt.care if name in body.care)
+    hard = tuple(defect for defect in checked.defects if defect.is_hard)
+    return ReplyCheck(None, hard, care) if hard else ReplyCheck(checked, checked.defects, care)
 
 
 def _rejected(defects: Sequence[Defect]) -> ReplyCheck:
@@ -128,8 +132,10 @@ def persona_field(index: int, persona: Persona, body: PersonaBody) -> ReplyField
     """What the *persona* at *index* (from 0) says; its rationale may cite."""
     name = f"personas.{index}"
     points = {f"{name}.key_points.{at}": point for at, point in enumerate(body.key_points)}
-    value = PersonaVerdict(persona.name, body.verdict, body.rationale, body.key_points)
-    return ReplyField(name, value, {f"{name}.rationale": body.rationale}, points)
+    headline = body.headline or VERDICT_SENTENCES[body.verdict]
+    value = PersonaVerdict(persona.name, body.verdict, headline, body.rationale, body.key_points)
+    uncited = {f"{name}.headline": headline, **points}
+    return ReplyField(name, value, {f"{name}.rationale": body.rationale}, uncited)
 
 
 def summary_field(text: str) -> ReplyField:
