@@ -155,7 +155,10 @@ def test_other_side_comes_after_the_personas():
     said = OtherVerdict("Coach", "Yes", "You did not [1].")
     told = OtherSide("I mended it\x1b[1m.", (said,), agrees=True, note="")
     text = shown(other_side=told)
-    assert "\nThe other side\n  I mended it.\n  - Coach: Yes, you are being unreasonable. You did not [1].\n\nRef" in text
+    assert (
+        "\nThe other side\n  I mended it.\n  - Coach: Yes, you are being unreasonable. You did not [1].\n\nRef"
+        in text
+    )
     unheard = shown(other_side=OtherSide.unheard("No time."), warnings=("No time.",))
     assert "The other side\n  No time.\n" in unheard
     assert "Warnings\n  - No time.\n" in unheard

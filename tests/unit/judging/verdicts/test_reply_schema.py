@@ -26,8 +26,8 @@ from tests.unit.judging.verdicts.replies import (
 )
 
 LONG = (
-    "You may ask for it, then ask again, and keep paying the rent: the two are not one and same thing"
-    " in the eyes"
+    "You may ask for it, then ask again, and keep paying the rent: the two are not one and same "
+    "thing in the eyes"
 )
 PROMPT = render_prompt(REQUEST, REFERENCES, DEFAULT_PERSONAS)
 
