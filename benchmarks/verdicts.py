@@ -164,12 +164,12 @@ async def run(
             return await ask(pipeline, post, change, other_side=other_side and change == PLAIN)
 
     with kept.open("a", encoding="utf-8") as file:
-        tasks = [one(change, post) for change, post in missing]
+        tasks = [asyncio.create_task(one(change, post)) for change, post in missing]
         for count, done in enumerate(asyncio.as_completed(tasks), 1):
             answers.append(await done)
             file.write(json.dumps(asdict(answers[-1])) + "\n")
             file.flush()
-            print(f"\r{count} of {len(missing)}", end="", file=sys.stderr)
+            print(f"\r{count} of {len(missing)} ", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return answers
 

@@ -29,6 +29,15 @@ POSTS = (
 )
 
 
+SOURCES = """
+vocabulary = false
+[domains.family]
+title = "Family"
+[domains.family.terms]
+brother = 3
+"""
+
+
 def verdict(word: str) -> str:
     said = [persona | {"verdict": word} for persona in personas()]
     return json.dumps(
@@ -39,7 +48,9 @@ def verdict(word: str) -> str:
 def pipeline(model: ScriptedModel) -> Pipeline:
     clock, journal = FakeClock(), RecordingJournal()
     retriever = text_retriever(ReplayFetcher({}), clock, journal)
-    return build_pipeline(compile_knowledge(""), retriever, model, clock=clock, journal=journal)
+    return build_pipeline(
+        compile_knowledge(SOURCES), retriever, model, clock=clock, journal=journal
+    )
 
 
 async def measured(model: ScriptedModel, kept: Path, changes: tuple[str, ...] = ()) -> list[Answer]:
