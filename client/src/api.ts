@@ -192,6 +192,12 @@ export interface FieldError {
   message: string;
 }
 
+/** When help lines are known, and again when the model names more; none is ever withdrawn. */
+export interface HelpFound {
+  /** All of them. */
+  help: Array<HelpLine>;
+}
+
 /** A service or person to turn to for help. */
 export interface HelpLine {
   /** Who they are. */
@@ -342,6 +348,8 @@ export interface PersonaVerdict {
   name: string;
   /** Whether the person is being unreasonable, however they asked; null where no model judged. */
   verdict: "Yes" | "No" | "Partially" | null;
+  /** A line that answers what was asked, in the person's language; empty where no model judged. */
+  headline: string;
   /** Its reasons, with numbers for what they cite. */
   rationale: string;
   /** Three short pieces of advice. */
@@ -516,6 +524,7 @@ export interface Staleness {
 /** What `/api/judge/stream` sends: the data of each event, by its name. */
 export interface StreamEvents {
   domain?: DomainDetected;
+  help?: HelpFound;
   references?: ReferencesReady;
   attempt?: AttemptStarted;
   field?: FieldChecked;

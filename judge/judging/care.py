@@ -64,6 +64,11 @@ class SafetyRules:
     pattern_rules: tuple[int, ...]
     harmless: PatternSet
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the rules that have one, which a model may name."""
+        return tuple(rule.name for rule in self.rules if rule.name)
+
 
 def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
     """The compiled *rules*."""

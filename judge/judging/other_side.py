@@ -90,7 +90,7 @@ async def hear_other_side(
     """*result* with `other_side` set; its `note` says why if the other side was not heard."""
     if result.personas[0].verdict is None:
         return replace(result, other_side=OtherSide.unheard(NO_MODEL))
-    if prepared.safety.needs_care:
+    if prepared.needs_care:
         return replace(result, other_side=OtherSide.unheard(NEEDS_CARE))
     reserve_s = min(RESERVE_S, prepared.deadline.total_s / 10)
     deadline = replace(prepared.deadline, at=prepared.deadline.at - reserve_s)

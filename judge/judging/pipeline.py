@@ -6,7 +6,7 @@ detect the domain -> collect references -> render the prompt -> ask the model ->
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 
@@ -23,6 +23,7 @@ from judge.judging.results import (
     PreparedRequest,
     best_attempt,
     build_result,
+    help_lines,
     timings_of,
 )
 from judge.judging.streamed_fields import StreamedFields
@@ -36,6 +37,7 @@ from judge.types.results import (
     AttemptStarted,
     DomainDetected,
     Emit,
+    HelpFound,
     JudgeResult,
     ReferencesReady,
     Step,
@@ -105,7 +107,7 @@ class Pipeline:
         stream_fields: bool,
     ) -> JudgeResult:
         prepared = await self._prepare(request, emit, deadline)
-        attempts = await self._ask(prepared, emit, StreamedFields(emit, is_enabled=stream_fields))
+        prepared, attempts = await self._ask(prepared, emit, stream_fields=stream_fields)
         result = build_result(request_id, prepared, attempts)
         is_judged = result.personas[0].verdict is not None
         if self.support is not None and result.citations and is_judged:
@@ -126,26 +128,41 @@ class Pipeline:
         passages = await self.references.find_passages(request, catalog.retrieval)
         await self.check_budget()
         emit(DomainDetected(detection.domain, detection.scores))
+        safety = find_safety(knowledge.safety, dispute)
+        if lines := help_lines(knowledge, detection.domain, safety):
+            emit(HelpFound(lines))
         collected = await self.references.collect(
             dispute, detection.domain, passages, catalog, deadline
         )
         emit(ReferencesReady(collected.references))
-        safety = find_safety(knowledge.safety, dispute)
         now = self.clock.monotonic()
         return PreparedRequest(request, knowledge, detection, collected, safety, deadline, now)
 
     async def _ask(
-        self, prepared: PreparedRequest, emit: Emit, streamed: StreamedFields
-    ) -> tuple[Attempt, ...]:
-        """Ask the model, and once more if the reply has any defect; returns one or two attempts."""
+        self, prepared: PreparedRequest, emit: Emit, *, stream_fields: bool
+    ) -> tuple[PreparedRequest, tuple[Attempt, ...]]:
+        """Ask the model, and once more if the reply has any defect.
+
+        Returns *prepared* with what the model sees that calls for care, and one or two attempts.
+        """
+
+        def see_care(names: Sequence[str]) -> None:
+            nonlocal prepared
+            told, prepared = prepared.help, replace(prepared, care=prepared.care.union(names))
+            if prepared.help != told:
+                emit(HelpFound(prepared.help))
+
+        streamed = StreamedFields(emit, see_care, is_enabled=stream_fields)
         emit(AttemptStarted(1))
         attempts = [await self._attempt(prepared, streamed)]
         first = attempts[0].checked
+        see_care(first.care)
         if first.asked_again:
             streamed.restart(first.asked_again)
             emit(AttemptStarted(2))
             try:
                 attempts.append(await self._attempt(prepared, streamed, previous=attempts[0]))
+                see_care(attempts[1].checked.care)
             except (ModelUnavailable, DeadlineExceeded):
                 if first.reply is None:
                     raise
@@ -154,7 +171,7 @@ class Pipeline:
             streamed.withdraw(attempts[-1].checked.defects)
         _, reply = best_attempt(attempts)
         streamed.finish(reply.fields)
-        return tuple(attempts)
+        return prepared, tuple(attempts)
 
     async def _attempt(
         self, prepared: PreparedRequest, streamed: StreamedFields, previous: Attempt | None = None
@@ -164,7 +181,8 @@ class Pipeline:
             prepared.request,
             prepared.collected.references,
             prepared.knowledge.personas,
-            needs_care=prepared.safety.needs_care,
+            care=prepared.knowledge.safety.names,
+            needs_care=prepared.needs_care,
             defects=previous.checked.asked_again if previous else (),
         )
         prompt = replace(prompt, addresses=tuple(f"{h.url} {h.phone}" for h in prepared.help))

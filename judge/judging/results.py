@@ -1,7 +1,8 @@
 """What one run of the pipeline gathers, and how its attempts become the result that is shown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from judge.errors import InvalidReply
@@ -31,14 +32,30 @@ class PreparedRequest:
     detection: Detection
     collected: CollectedReferences
     safety: SafetyFindings
+    """What the words of the dispute suggest."""
     deadline: Deadline
     prepared_at: float
+    care: frozenset[str] = frozenset()
+    """The names of the safety rules that the model named so far."""
+
+    @property
+    def needs_care(self) -> bool:
+        """Whether the words of the dispute or the model suggest danger."""
+        return self.safety.needs_care or bool(self.care)
 
     @property
     def help(self) -> tuple[HelpLine, ...]:
-        """The help lines of the safety rules that match, then those of the domain."""
-        domain_help = self.knowledge.catalog.domain_help(self.detection.domain)
-        return merged_help((*self.safety.help, *domain_help))
+        """See `help_lines`."""
+        return help_lines(self.knowledge, self.detection.domain, self.safety, self.care)
+
+
+def help_lines(
+    knowledge: Knowledge, domain: str, safety: SafetyFindings, care: Container[str] = ()
+) -> tuple[HelpLine, ...]:
+    """The help lines of the safety rules that match, of those named in *care*, and of *domain*."""
+    named = (rule.help for rule in knowledge.safety.rules if rule.name and rule.name in care)
+    domain_help = knowledge.catalog.domain_help(domain)
+    return merged_help((*safety.help, *chain.from_iterable(named), *domain_help))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from judge.types.references import Reference
 from judge.types.requests import JudgeRequest
 
 VerdictWord = Literal["Yes", "No", "Partially"]
+VERDICT_SENTENCES: Final[Mapping[VerdictWord | None, str]] = {
+    "No": "No, you are not being unreasonable.",
+    "Yes": "Yes, you are being unreasonable.",
+    "Partially": "Partly: you have a point, and so do they.",
+    None: "",
+}
+"""What each word means, since a bare No to "May I stop paying?" is misread; also the headline of a
+persona to which the model gave none."""
 QuoteStatus = Literal["verified", "none"]
 Evidence = Literal["grounded", "weak", "unverified", "missing", "not_applicable", "none"]
 
@@ -36,6 +44,8 @@ class Prompt:
     personas: tuple[Persona, ...] = ()
     rules: str = ""
     """The instructions without what they repeat of an earlier reply; no reply may copy them."""
+    care: tuple[str, ...] = ()
+    """The names of the safety rules, of which the reply may name those that it sees."""
     schema: Mapping[str, object] | None = None
     """The JSON schema of the reply; None for that of a verdict."""
     addresses: tuple[str, ...] = ()
@@ -131,6 +141,8 @@ class PersonaVerdict:
     """The persona's name."""
     verdict: VerdictWord | None
     """Whether the person is being unreasonable, however they asked; null where no model judged."""
+    headline: str
+    """A line that answers what was asked, in the person's language; empty where no model judged."""
     rationale: str
     """Its reasons, with numbers for what they cite."""
     key_points: tuple[str, ...]

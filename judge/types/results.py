@@ -143,6 +143,14 @@ class DomainDetected:
 
 
 @dataclass(frozen=True, slots=True)
+class HelpFound:
+    """When help lines are known, and again when the model names more; none is ever withdrawn."""
+
+    help: tuple[HelpLine, ...]
+    """All of them."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReferencesReady:
     """Before the model is asked: what it may cite."""
 
@@ -185,7 +193,15 @@ class SupportAsked:
     citations: int
 
 
-Step = DomainDetected | ReferencesReady | AttemptStarted | FieldChecked | Restarted | SupportAsked
+Step = (
+    DomainDetected
+    | HelpFound
+    | ReferencesReady
+    | AttemptStarted
+    | FieldChecked
+    | Restarted
+    | SupportAsked
+)
 """Any step of a judgement."""
 
 

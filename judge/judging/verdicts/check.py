@@ -25,6 +25,7 @@ from judge.judging.verdicts.reply_schema import (
 from judge.text.english import STOP_WORDS, sentences, source_sentences, words
 from judge.types.references import Reference
 from judge.types.replies import (
+    VERDICT_SENTENCES,
     CheckedField,
     CheckedReply,
     Citation,
@@ -68,6 +69,8 @@ class ReplyCheck:
 
     reply: CheckedReply | None
     defects: tuple[Defect, ...]
+    care: tuple[str, ...] = ()
+    """The names of the safety rules that the reply names, whatever its defects."""
 
     @property
     def asked_again(self) -> tuple[Defect, ...]:
@@ -130,8 +133,9 @@ def check_reply(reply: ModelReply, prompt: Prompt, *, needs_verdicts: bool = Tru
     )
     if _all_unsupported(checked.citations) and _carries_nothing(fields, prompt.references):
         checked = replace(checked, carries_nothing=True)
-    hard = [defect for defect in checked.defects if defect.is_hard]
-    return _rejected(hard) if hard else ReplyCheck(checked, checked.defects)
+    care = tuple(name for name in prompt.care if name in body.care)
+    hard = tuple(defect for defect in checked.defects if defect.is_hard)
+    return ReplyCheck(None, hard, care) if hard else ReplyCheck(checked, checked.defects, care)
 
 
 def _rejected(defects: Sequence[Defect]) -> ReplyCheck:
@@ -149,10 +153,12 @@ def persona_field(index: int, persona: Persona, body: PersonaBody) -> ReplyField
     name = f"personas.{index}"
     written = {f"{name}.key_points.{at}": point for at, point in enumerate(body.key_points)}
     points = {field: cut(point, KEY_POINT_LIMIT) for field, point in written.items()}
-    rationale = cut(body.rationale, PROSE_LIMIT)
-    value = PersonaVerdict(persona.name, body.verdict, rationale, tuple(points.values()))
-    lengths = _lengths(**written, **{f"{name}.rationale": body.rationale})
-    return ReplyField(name, value, {f"{name}.rationale": rationale}, points, lengths)
+    headline, rationale = body.headline or VERDICT_SENTENCES[body.verdict], body.rationale
+    written |= {f"{name}.headline": headline, f"{name}.rationale": rationale}
+    rationale = cut(rationale, PROSE_LIMIT)
+    value = PersonaVerdict(persona.name, body.verdict, headline, rationale, tuple(points.values()))
+    uncited = {f"{name}.headline": headline, **points}
+    return ReplyField(name, value, {f"{name}.rationale": rationale}, uncited, _lengths(**written))
 
 
 def summary_field(text: str) -> ReplyField:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -60,6 +60,10 @@ PROMPT = render_prompt(REQUEST, REFERENCES[:2], DEFAULT_PERSONAS)
 def reply_text(order: tuple[str, ...] = ORDER, **changes: Any) -> str:
     said = good_reply(**changes)
     return json.dumps({name: said[name] for name in order})
+
+
+def _ignore_care(_names: Sequence[str]) -> None:
+    """For tests without help lines."""
 
 
 class Judgement:
@@ -128,7 +132,7 @@ def heard_at(text: str) -> list[tuple[str, int]]:
         assert isinstance(step, FieldChecked)
         heard.append((step.name, length))
 
-    listen = StreamedFields(emit, is_enabled=True).listener(PROMPT, ScriptedModel())
+    listen = StreamedFields(emit, _ignore_care, is_enabled=True).listener(PROMPT, ScriptedModel())
     for length in range(len(text)):
         listen(text[:length])
     return heard
@@ -320,7 +324,9 @@ def replies(draw: st.DrawFn) -> str:
 @given(replies(), st.integers(1, 200))
 def test_streamed_fields_are_those_of_the_whole_reply(text: str, piece: int) -> None:
     steps: list[Step] = []
-    listen = StreamedFields(steps.append, is_enabled=True).listener(PROMPT, ScriptedModel())
+    listen = StreamedFields(steps.append, _ignore_care, is_enabled=True).listener(
+        PROMPT, ScriptedModel()
+    )
     for to in range(0, len(text) + piece, piece):
         listen(text[:to])
     names = [step.name for step in steps if isinstance(step, FieldChecked)]

@@ -91,7 +91,7 @@ class Bench:
             self.client,
             self.journal,
             model="gemini-3.8-flash",
-            reply_schema=SCHEMA,
+            reply_schema=lambda _: SCHEMA,
             thinking="low",
         )
         self.model = RemoteModel(service, self.journal, sleep=self.waits, jitter=lambda: 0.5)
