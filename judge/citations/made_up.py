@@ -99,7 +99,7 @@ def _is_to_say(before: str, said: str) -> bool:
 
 
 def _stands_in(quotation: str, texts: Sequence[str]) -> bool:
-    parts = [_as_words(part) for part in _LEFT_OUT.split(quotation)]
+    parts = [_as_words(part) for part in _LEFT_OUT.split(quotation) if words(part)]
     if sum(part.count(" ") - 1 for part in parts) < MIN_QUOTED:
         return True
     return any(all(part in text for part in parts) for text in texts)

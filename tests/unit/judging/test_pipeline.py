@@ -91,7 +91,7 @@ def reply(summary: str = "Repairs are theirs [1].", quotes: Any = (POINTER,), **
 
 
 GOOD = reply()
-SOFT = reply(quotes=[])
+SOFT = reply("As source 9 says, repairs are theirs [1].")
 HARD = reply("Repairs are theirs [7].")
 
 
@@ -292,10 +292,10 @@ async def test_two_replies_with_hard_defects_are_an_error_that_lists_both() -> N
 @pytest.mark.parametrize(
     ("replies", "defects"),
     [
-        ((SOFT, HARD), 1),
+        ((SOFT, HARD), 2),
         ((HARD, SOFT), 1),
-        ((reply("No mark.", [], paraphrase="x" * 300), SOFT), 1),
-        ((SOFT, reply("No mark.", [], paraphrase="x" * 300)), 1),
+        ((reply("No mark.", [], paraphrase="See source 9."), SOFT), 1),
+        ((SOFT, reply("No mark.", [], paraphrase="See source 9.")), 1),
     ],
 )
 async def test_reply_with_fewer_defects_is_shown(replies: tuple[str, str], defects: int) -> None:
@@ -313,7 +313,8 @@ async def test_truncated_reply_is_retried_with_a_doubled_limit() -> None:
 async def test_reply_with_a_soft_defect_is_shown_if_the_second_call_fails() -> None:
     world = World(ScriptedModel(SOFT, ModelUnavailable("gone")))
     result = await world.judge()
-    assert (result.attempts, result.evidence) == (1, "unverified")
+    assert (result.attempts, result.evidence, result.degraded) == (1, "unverified", True)
+    assert result.warnings[-1].startswith("A second reply, which was to mend the first, was lost")
     assert "model.second_attempt_lost" in world.journal.events
 
 
@@ -345,10 +346,22 @@ async def test_fallback_answers_for_an_unavailable_model_with_a_warning() -> Non
 
 
 async def test_verdict_with_a_soft_defect_is_preferred_to_an_extractive_fallback() -> None:
-    world = World(ScriptedModel(reply(quotes=()), ModelUnavailable("down")), ExtractiveModel())
+    world = World(ScriptedModel(SOFT, ModelUnavailable("down")), ExtractiveModel())
     result = await world.judge()
     assert [persona.verdict for persona in result.personas] == ["No", "No", "No"]
-    assert (result.model, result.degraded, result.evidence) == ("scripted", False, "unverified")
+    assert (result.model, result.degraded, result.evidence) == ("scripted", True, "unverified")
+
+
+async def test_fallback_stands_in_after_two_broken_replies() -> None:
+    world = World(ScriptedModel(HARD, HARD), ScriptedModel(GOOD, name="other"))
+    result = await world.judge()
+    assert (result.model, result.degraded, result.attempts) == ("other", True, 2)
+    assert result.usage == Usage(300, 150, 75)
+    assert world.journal.fields_of("model.fallback") == [{"reason": "InvalidReply"}]
+    for spare in (HARD, ModelUnavailable("down")):
+        with pytest.raises(InvalidReply) as caught:
+            await World(ScriptedModel(HARD, HARD), ScriptedModel(spare, name="other")).judge()
+        assert caught.value.attempts == 2
 
 
 async def test_extractive_fallback_replaces_a_reply_with_a_hard_defect() -> None:
@@ -401,7 +414,7 @@ async def test_each_broken_rule_is_journalled_by_name() -> None:
     await world.judge()
     assert world.journal.fields_of("reply.defect") == [
         {"rule": "citation", "attempt": 1, "is_hard": True},
-        {"rule": "quote", "attempt": 2, "is_hard": False},
+        {"rule": "bare", "attempt": 2, "is_hard": False},
     ]
 
 

@@ -23,10 +23,10 @@ WRONG = json.dumps({"retelling": f"{RETOLD} It costs £90.", "query": "Am I bein
 VERDICTS = ("Yes", "No", "Partially")
 
 
-def saying(*verdicts: str, rationale: str = "Fine [1].") -> str:
+def saying(*verdicts: str, rationale: str = "{}: fine [1].") -> str:
     document = json.loads(GOOD)
     for persona, verdict in zip(document["personas"], verdicts, strict=True):
-        persona |= {"verdict": verdict, "rationale": rationale}
+        persona |= {"verdict": verdict, "rationale": rationale.format(persona["name"])}
     return json.dumps(document)
 
 
@@ -52,9 +52,9 @@ async def test_retelling_is_judged_with_the_same_references() -> None:
     assert told is not None
     assert (told.retelling, told.agrees, told.note) == (RETOLD, True, "")
     assert [(one.name, one.verdict, one.rationale) for one in told.personas] == [
-        ("Therapist", "Yes", "Fine [1]."),
-        ("Analyst", "Yes", "Fine [1]."),
-        ("Coach", "Partially", "Fine [1]."),
+        ("Therapist", "Yes", "Therapist: fine [1]."),
+        ("Analyst", "Yes", "Analyst: fine [1]."),
+        ("Coach", "Partially", "Coach: fine [1]."),
     ]
     assert (result.warnings, result.attempts) == ((), 1)
     first, _, last = model.prompts

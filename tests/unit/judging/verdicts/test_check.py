@@ -101,7 +101,18 @@ def test_null_verdict_is_a_defect_only_if_verdicts_are_needed() -> None:
 
 @pytest.mark.parametrize("field", ["summary", "personas.1.rationale"])
 def test_citation_of_a_missing_reference_is_a_hard_defect(field: str) -> None:
-    for mark in ("[0]", "[-1]", "[3]", "[2024]", "[1, 3]", "[1-3]", "【9】", "[^9]", "⟦9⟧", "\\[9\\]"):
+    for mark in (
+        "[0]",
+        "[-1]",
+        "[3]",
+        "[2024]",
+        "[1, 3]",
+        "[1-3]",
+        "【9】",
+        "[^9]",
+        "⟦9⟧",
+        "\\[9\\]",
+    ):
         text = f"They are responsible [1] and so on {mark}."
         in_summary = field == "summary"
         checked = judged(
@@ -114,17 +125,25 @@ def test_citation_of_a_missing_reference_is_a_hard_defect(field: str) -> None:
 
 
 def test_text_over_its_limit_is_cut_at_the_end_of_a_sentence_and_not_asked_again() -> None:
-    told = "You want it mended, and they wait for parts. " + "It is cold at home with children. " * 2
+    told = (
+        "You want it mended, and they wait for parts. " + "It is cold at home with children. " * 2
+    )
     told += "You wrote to them on Monday and again on Friday. They say that it is on a list. "
     told += "Nobody came by, and the pipes are frozen. "
-    points = ["a", "b", f"Write to {'them ' * 50}"]
+    points = [
+        "a",
+        "b",
+        "Write to them at home "
+        + "or elsewhere on Monday, with copies " * 2
+        + "and ask the agent, the council or a friend who knows about such things to read what you have written before it is sent off to them all, so that nothing in it is wrong or unkind",
+    ]
     checked = judged(paraphrase=f"{told}And so.", personas=personas(key_points=points))
     assert checked.reply is not None
     assert checked.reply.paraphrase == told.strip()
-    assert checked.reply.personas[1].key_points[2] == f"Write to {'them ' * 46}".strip() + "…"
+    assert checked.reply.personas[1].key_points[2] == points[2][:237] + "…"
     assert [(d.rule, d.field, d.value, d.expected, d.is_hard) for d in checked.defects] == [
         ("length", "paraphrase", "242 characters", "at most 240 characters", False),
-        ("length", "personas.1.key_points.2", "258 characters", "at most 240 characters", False),
+        ("length", "personas.1.key_points.2", "270 characters", "at most 240 characters", False),
     ]
     assert (checked.asked_again, checked.reply.evidence) == ((), "grounded")
 
