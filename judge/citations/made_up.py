@@ -23,7 +23,8 @@ _LEFT_OUT: Final = re.compile(r"…|\.\.\.|\[[^\[\]]{0,60}\]")
 """Where a quotation leaves something out, or explains it."""
 
 _TELLING: Final = re.compile(
-    r"(?:^|[.;:,!?–—-]\s*|\b(?:and|or|then|(?<!on )to|could|can|might|may|should|just|simply|please)\s)"
+    r"(?:^|[.;:,!?–—-]\s*"
+    r"|\b(?:and|or|then|(?<!on )to|could|can|might|may|should|just|simply|please)\s)"
     r"(?:tell|say|ask|write|try|text|e-?mail|message|reply|answer|respond|explain|put|add|suggest"
     r"|phrase|begin|start|open|such as|like|something like|for example)\b[^“”\"]{0,60}$",
     re.IGNORECASE,

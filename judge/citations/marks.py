@@ -54,7 +54,8 @@ _TOKEN: Final = re.compile(
     r"|(?P<space> )"
 )
 _NO_NUMBER: Final = re.compile(
-    r"\d[:.]\d|(?<!\d)\d{1,3}(?:,(?!00[1-9])\d{3})+(?!\d)|\d([-‐–/])\d+\1\d|^(?:::|\.\d)|\d{3} \d{4}|\d{5} \d"
+    r"\d[:.]\d|(?<!\d)\d{1,3}(?:,(?!00[1-9])\d{3})+(?!\d)|\d([-‐–/])\d+\1\d|^(?:::|\.\d)"
+    r"|\d{3} \d{4}|\d{5} \d"
 )
 """Times, decimals, thousands, dates and telephone numbers."""
 _UNCLEAR: Final = re.compile(

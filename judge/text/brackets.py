@@ -19,9 +19,11 @@ _ENCODED: Final = re.compile(
     r"|(?:%(?:25)*|\\(?:u00|u\{0*|x))(?P<hex>[57][bd])\}?",
     re.IGNORECASE,
 )
-"""A character written as `&#91;`, `&lbrack;` or `&amp;#91;`, and a bracket as `%5B` or `\\u005b`."""
+"""A character as `&#91;`, `&lbrack;` or `&amp;#91;`, and a bracket as `%5B` or `\\u005b`."""
 
-_CODE_BLOCK: Final = re.compile(r"^[ \t]*(```|~~~)[^`\n]*\n.*?(?:^[ \t]*\1|\Z)", re.M | re.DOTALL)
+_CODE_BLOCK: Final = re.compile(
+    r"^[ \t]*(```|~~~)[^`\n]*\n.*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL
+)
 _CODE: Final = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _QUERY: Final = re.compile(r"(?:https?://|\bwww\.)[^\s\[\]<>?]*\?\S*", re.IGNORECASE)
 _SIGN: Final = re.compile(r"[^\w\s\x20-\x7e]")

@@ -294,9 +294,9 @@ def _reference_defects(
 ) -> Iterator[Defect]:
     """Asked again: the summary cites if the references help, and nothing else names a reference."""
     references, request = context.prompt.references, context.prompt.request
-    if "summary" in field.citing and references and context.references_help:
-        if not marks["summary"].marks:
-            yield _soft("uncited", "summary", "no citation", "at least one [n]")
+    may_cite = references and context.references_help
+    if may_cite and "summary" in field.citing and not marks["summary"].marks:
+        yield _soft("uncited", "summary", "no citation", "at least one [n]")
     dispute = f"{request.context}\n{request.query}".lower()
     for name in field.texts:
         for bare, numbers in marks[name].bare:
@@ -315,7 +315,7 @@ def _made_up_defects(
     known += [f"{prompt.request.context}\n{prompt.request.query}", *prompt.addresses]
     for name, text in field.texts.items():
         for quotation in made_up_quotations(text, marks[name].marks, known):
-            expected = "the very words of a reference or of the dispute, or none in quotation marks"
+            expected = "words of a reference or of the dispute in quotation marks"
             yield _soft("misquoted", name, shorten(quotation), expected)
         for address in made_up_addresses(text, known):
             expected = "no address or number that is in no reference and not in the dispute"

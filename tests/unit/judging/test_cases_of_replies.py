@@ -1,4 +1,4 @@
-"""What is right for each of the replies in `shared/cases/replies`, and how `judge check` reads them.
+"""What is right for each reply of `shared/cases/replies`, and how `judge check` reads it.
 
 Read from there and not kept here; its README says what the keys mean.
 """

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
-from judge.judging.other_side import one_line
 from judge.ports import OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.results import JudgeResult, OtherSide
@@ -199,16 +198,3 @@ async def test_neither_story_is_journalled() -> None:
     assert "boiler" not in str(world.journal.entries)
     assert world.journal.fields_of("other_side.heard") == [{"agrees": False}]
     assert len(world.journal.fields_of("other_side.replied")) == 3
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("You asked [1].", "You asked [1]."),
-        ("You asked\n  twice. [1] They said no.", "You asked twice. [1] They said no."),
-        (f"You asked. {'So. ' * 60}", f"You asked. {'So. ' * 57}".strip()),
-        (f"{'very ' * 60}long. Yes.", f"{'very ' * 60}long."),
-    ],
-)
-def test_rationale_is_one_line_of_whole_sentences(text: str, line: str) -> None:
-    assert one_line(text) == line

@@ -36,8 +36,7 @@ def as_seen(text: str) -> str:
         text = html.unescape(unquote(text))
         text = re.sub(r"\\(?:u00|x)([0-9a-f]{2})", lambda m: chr(int(m[1], 16)), text)
     text = re.sub(r"<[a-zA-Z/][^<>]*>", "", text)
-    text = "".join(c for c in text if c not in "*_~`\\" and unicodedata.category(c)[0] != "C")
-    return text
+    return "".join(c for c in text if c not in "*_~`\\" and unicodedata.category(c)[0] != "C")
 
 
 def numbers_in(body: str) -> list[int] | None:
