@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from judge.citations.claims import find_claims
+from judge.citations.claims import find_claims, makes_claim
 from judge.citations.made_up import made_up_addresses, made_up_quotations
 from judge.citations.marks import Marks, find_marks, read_marks
 from judge.citations.support import MIN_SCORE, SourceReading
@@ -226,10 +226,12 @@ def _citations(
 def _carries_nothing(fields: Iterable[ReplyField], references: Sequence[Reference]) -> bool:
     """Whether no claim shares a word of content with all of the reference that it cites.
 
-    In another language than English nothing is said for sure.
+    In another language than English, and where it is no claim but advice or an opinion, nothing is
+    said for sure.
     """
     return all(
-        _is_english(claim.text)
+        makes_claim(claim.text)
+        and _is_english(claim.text)
         and _is_english(reference.text)
         and not SourceReading.of([reference.title, reference.text]).shares_words(claim.text)
         for field in fields
