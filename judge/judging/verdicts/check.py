@@ -13,6 +13,7 @@ from judge.citations.claims import find_claims, makes_claim
 from judge.citations.made_up import made_up_addresses, made_up_quotations
 from judge.citations.marks import Marks, find_marks, read_marks
 from judge.citations.support import MIN_SCORE, SourceReading
+from judge.citations.support import support as measure
 from judge.judging.verdicts.reply_schema import (
     KEY_POINT_LIMIT,
     PARAPHRASE_LIMIT,
@@ -210,7 +211,7 @@ def _citations(
             for number in claim.mark.numbers:
                 reference = context.prompt.references[number - 1]
                 named = _named_sentences(context.quotes, reference)
-                support = _reading(named or source_sentences(reference.text)).support(claim.text)
+                support = measure(claim.text, named or source_sentences(reference.text))
                 yield Citation(
                     number=number,
                     field=name,
@@ -256,12 +257,6 @@ def _named_sentences(quotes: Sequence[QuoteBody], reference: Reference) -> tuple
     named = {at for q in quotes if q.number == reference.number for at in q.sentences}
     all_sentences = enumerate(source_sentences(reference.text), start=1)
     return tuple(sentence for at, sentence in all_sentences if at in named)
-
-
-@lru_cache(maxsize=512)
-def _reading(named: tuple[str, ...]) -> SourceReading:
-    """Cached: the same few sentences of the same few pages are cited again and again."""
-    return SourceReading.of(named)
 
 
 def _citation_defects(
