@@ -17,7 +17,7 @@ MIN_QUOTED: Final = 4
 _QUOTATION: Final = re.compile(
     r"[“„«»‟]\s?(?P<double>[^“”„«»‟]{3,600}?)\s?[”“»«‟]|\"(?P<straight>[^\"]{3,600})\""
     r"|「(?P<corner>[^「」]{3,600})」|『(?P<white>[^『』]{3,600})』|[‹›](?P<single>[^‹›]{3,600})[›‹]"
-    r"|(?<!\w)[‘‚'](?=\S)(?P<inner>(?:[^‘‚'’]|(?<=\w)['’](?=\w)){3,600})['’‘](?!\w)"
+    r"|(?<!\w)[‘‚'](?=\S)(?!\d0s)(?P<inner>(?:[^‘‚'’]|(?<=\w)['’](?=\w)){3,600})['’‘](?!\w)"
 )
 _LEFT_OUT: Final = re.compile(r"…|\.\.\.|\[[^\[\]]{0,60}\]")
 """Where a quotation leaves something out, or explains it."""
@@ -26,7 +26,8 @@ _TELLING: Final = re.compile(
     r"(?:^|[.;:,!?–—-]\s*"
     r"|\b(?:and|or|then|(?<!on )to|could|can|might|may|should|just|simply|please)\s)"
     r"(?:tell|say|ask|write|try|text|e-?mail|message|reply|answer|respond|explain|put|add|suggest"
-    r"|phrase|begin|start|open|such as|like|something like|for example)\b[^“”\"]{0,60}$",
+    r"|phrase|begin|start|open)\b[^“”\"]{0,60}$"
+    r"|\b(?:text|message|letter|e-?mail|note|line|words?|something) (?:such as|like|with)\s*$",
     re.IGNORECASE,
 )
 _SAID: Final = re.compile(
@@ -46,8 +47,8 @@ _ADDRESS: Final = re.compile(
     re.IGNORECASE,
 )
 _PHONE: Final = re.compile(
-    r"(?<![\w£$€.,/+-])(?P<number>(?:\+|\(?0)[\d ().\u2010-\u2013-]{7,20}\d)(?![\w/])"
-    r"|\b(?:call|ring|phone|dial|text|helpline|number)\b(?: \w+){0,3}? ?"
+    r"(?<![\w£$€.,/+-])(?P<number>(?:\+|\(?0\d)[\d ().\u2010-\u2013-]{7,20}\d)(?![\w/])"
+    r"|\b(?:call|ring|phone|dial|text|helpline)\b(?: \w+){0,3}? ?"
     r"(?P<dialled>\(?\d[\d ().\u2010-\u2013-]{3,20}\d)(?![\w/%])",
     re.IGNORECASE,
 )

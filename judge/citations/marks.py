@@ -54,10 +54,10 @@ _TOKEN: Final = re.compile(
     r"|(?P<space> )"
 )
 _NO_NUMBER: Final = re.compile(
-    r"\d[:.]\d|(?<!\d)\d{1,3}(?:,(?!00[1-9])\d{3})+(?!\d)|\d([-‐–/])\d+\1\d|^(?:::|\.\d)"
+    r"\d[:.]\d|(?<!\d)\d{1,3}(?:,(?!00[1-9])\d{3})+(?!\d)|\d([-‐–/])\d+\1\d|^(?:::|\.\d|and |or )"
     r"|\d{3} \d{4}|\d{5} \d"
 )
-"""Times, decimals, thousands, dates and telephone numbers."""
+"""Times, decimals, thousands, dates, telephone numbers and asides."""
 _UNCLEAR: Final = re.compile(
     rf"(?:{_REFERENCE}\.? )?(?:[?~≈±+] ?\d{{1,3}}"
     rf"|\d{{1,3}} ?(?:[?!~+]+|\(\?\)|{_DASH}?ish|or so|[a-z](?<![gklmpx])))"
