@@ -17,7 +17,7 @@ FILLINGS = {
     "month": ["January", "May", "August", "November"],
     "time": ["9am", "09:14", "7.30 p.m.", "noon", "23:59"],
     "unit": ["days", "weeks", "months", "hours", "years"],
-    "act": ["Housing Act 1988", "Equality Act 2010", "Children Act 1989", "Consumer Rights Act 2015"],
+    "act": ["Housing Act 1988", "Equality Act 2010", "Children Act 1989"],
     "form": ["N5B", "N1", "SF-34", "D8", "TR4", "6A", "P45"],
     "food": ["flour", "milk", "sugar", "butter", "rice"],
     "who": ["landlord", "neighbour", "manager", "flatmate", "sister", "agent"],

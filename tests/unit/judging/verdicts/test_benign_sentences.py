@@ -1,4 +1,4 @@
-"""Of two thousand sentences that cite nothing, none is a hard defect and hardly one is asked again."""
+"""Of two thousand sentences that cite nothing, none is a hard defect, hardly one asked again."""
 
 import json
 
