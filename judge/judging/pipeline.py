@@ -232,5 +232,5 @@ class Pipeline:
         self.journal.note("model.replied", **costs_of(reply))
         for defect in checked.defects:
             self.journal.note(
-                "reply.defect", rule=defect.rule, attempt=number, is_hard=defect.is_hard
+                "reply.defect", rule=defect.rule, attempt=number, severity=defect.severity
             )

@@ -128,6 +128,13 @@ class Defect:
         """Whether the model is asked again because of it; then no reply that has it is grounded."""
         return self.rule not in MENDED_RULES
 
+    @property
+    def severity(self) -> Literal["hard", "soft", "mended"]:
+        """`mended` for a defect that costs no second call."""
+        if self.is_hard:
+            return "hard"
+        return "soft" if self.is_asked_again else "mended"
+
     def __str__(self) -> str:
         """The defect in words, without the value, which must not be shown."""
         return f"{self.field} ({self.rule}): expected {self.expected}"

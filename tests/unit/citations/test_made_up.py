@@ -6,8 +6,8 @@ from judge.citations.marks import find_marks
 KNOWN = (
     (
         "Private renting\nYour landlord must keep the boiler, heating and hot water in working "
-        "order. Repairs must be carried out within a reasonable time once you have reported them. Call "
-        "Shelter on 0808 800 4444.\nhttps://www.gov.uk/private-renting/your-landlord"
+        "order. Repairs must be carried out within a reasonable time once you have reported them. "
+        "Call Shelter on 0808 800 4444.\nhttps://www.gov.uk/private-renting/your-landlord"
     ),
     "The council can inspect a rented home that is cold, damp or unsafe.",
     "He told me: “I will come on Tuesday morning with a new pump”. My number is +44 7700 900123.",

@@ -151,7 +151,7 @@ async def test_second_reply_may_begin_like_the_first_whose_words_the_prompt_repe
     world = World(ScriptedModel(reply(f"{begun}{'Ask them. ' * 3}[1]."), reply(f"{begun}[1].")))
     result = await world.judge()
     assert world.journal.fields_of("reply.defect") == [
-        {"rule": "repetition", "attempt": 1, "is_hard": False}
+        {"rule": "repetition", "attempt": 1, "severity": "soft"}
     ]
     assert result.attempts == 2
     assert not any("repetition" in warning for warning in result.warnings)
@@ -387,8 +387,8 @@ async def test_each_broken_rule_is_journalled_by_name() -> None:
     world = World(ScriptedModel(HARD, SOFT))
     await world.judge()
     assert world.journal.fields_of("reply.defect") == [
-        {"rule": "citation", "attempt": 1, "is_hard": True},
-        {"rule": "bare", "attempt": 2, "is_hard": False},
+        {"rule": "citation", "attempt": 1, "severity": "hard"},
+        {"rule": "bare", "attempt": 2, "severity": "soft"},
     ]
 
 
