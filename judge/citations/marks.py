@@ -43,14 +43,14 @@ _REFERENCE: Final = (
 )
 _DASH: Final = r"[-‐‑‒–—―−~]"
 _TOKEN: Final = re.compile(
-    r"(?P<place>(?:pp?|pages?|paras?|paragraphs?|sections?|sentences?|lines?|chapters?|ss?|ch)"
-    rf"\.?\s?\d+(?:\s?(?:,|&|and|to|{_DASH})\s?\d+)*|\{{\d+\}})"
+    r"(?P<place>(?:pp?|pages?|paras?|paragraphs?|sections?|sentences?|lines?|chapters?|ss?|ch|l)"
+    rf"\.?\s?\d+(?:\s?{_DASH}\s?l?\d+)?|\{{\d+\}})"
     rf"|(?P<reference>{_REFERENCE}(?![^\W\d_]))"
     r"|(?P<number>\d+)(?P<ordinal>(?:st|nd|rd|th)\b)?"
     rf"|(?P<range>{_DASH}|\.\.+|\b(?:to|through)\b)"
     r"|(?P<separator>[^\w\s£$€¥%°=×÷+?!≈±<>{}]"
-    r"|\b(?:see|also|cf|the|numbers?|nos?|nr|and|or|et|und|y|e|en|siehe|voir|v[ée]ase|vedi|zie)(?![^\W\d_]))"
-    rf"|(?P<said>\b(?:{_SAID})\b)"
+    r"|\b(?:see|also|cf|the|numbers?|nos?|nr|n|cit|ibid|and|or|et|und|y|e|en|siehe|voir|v[ée]ase|vedi|zie)(?![^\W\d_]))"
+    rf"|(?P<linked>\b(?:from|in|per|by|above|below)\b)|(?P<said>\b(?:{_SAID})\b)"
     r"|(?P<space> )"
 )
 _NO_NUMBER: Final = re.compile(
@@ -198,6 +198,8 @@ def _tokens(body: str) -> Iterator[tuple[str, str]]:
         if kind == "said" or token["ordinal"]:
             word = token["number"] or str(_WORDS.get(token[0], 0))
             yield ("number" if is_named else "other"), word
+        elif kind == "linked":
+            yield ("separator" if is_named else "other"), token[0]
         elif kind != "space":
             yield kind, token[0][:12]
 
@@ -207,7 +209,7 @@ def _listed(tokens: list[tuple[str, str]], numbers: list[int]) -> tuple[int, ...
     listed: dict[int, None] = {}
     place, opened = 0, False
     for (kind, _), (before, _) in zip(tokens, [("", ""), *tokens]):
-        if kind == "range" and before != "number":
+        if kind == "range" and before not in {"number", "reference"}:
             return ()
         if kind == "number":
             first, last = numbers[place - 1] if opened else numbers[place], numbers[place]
@@ -215,7 +217,7 @@ def _listed(tokens: list[tuple[str, str]], numbers: list[int]) -> tuple[int, ...
                 return ()
             listed.update(dict.fromkeys(range(first, last + 1)))
             place += 1
-        opened = kind == "range"
+        opened = kind == "range" and before == "number"
     return tuple(listed)
 
 
