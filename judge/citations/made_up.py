@@ -64,15 +64,14 @@ def made_up_quotations(text: str, marks: Sequence[Mark], known: Iterable[str]) -
     if not quotations:
         return
     texts = [_as_words(one) for one in known]
-    for span in sentences(text):
-        if not any(span.start <= mark.start < span.end for mark in marks):
-            continue
-        for quotation in quotations:
-            if span.start <= quotation.start() < span.end:
-                before = text[span.start : quotation.start()]
-                said = str(quotation[str(quotation.lastgroup)])
-                if not (_is_to_say(before, said) or _stands_in(said, texts)):
-                    yield quotation[0]
+    spans = sentences(text)
+    for quotation in quotations:
+        around = [s for s in spans if s.start < quotation.end() and quotation.start() < s.end]
+        is_cited = any(s.start <= mark.start < s.end for s in around for mark in marks)
+        before = text[around[0].start : quotation.start()] if around else ""
+        said = str(quotation[str(quotation.lastgroup)])
+        if is_cited and not (_is_to_say(before, said) or _stands_in(said, texts)):
+            yield quotation[0]
 
 
 def made_up_addresses(text: str, known: Iterable[str]) -> Iterator[str]:

@@ -26,6 +26,7 @@ The guidance tells you to “ask a judge for an injunction now” [1].
 The guidance goes on to say “stop all payments right now” [1].
 It says “repairs must be carried out within two days once you have reported them” [1].
 He said “I will never mend it for you” [1].
+The guidance says: “You may withhold all rent. You may do it today.” [1] So wait.
 """.strip().splitlines()
 HONEST = """
 It says “Repairs must be carried out within a reasonable time” [1].
