@@ -340,7 +340,7 @@ def thinking_config(model: str, thinking: Thinking) -> dict[str, Any]:
 
 
 def _in_order(schema: Any) -> Any:
-    """*schema* with the order of each object's members, which the service keeps to if it is told."""
+    """*schema* with the order of the members of each object, to which the service keeps."""
     if isinstance(schema, Mapping):
         inner = {key: _in_order(value) for key, value in schema.items()}
         names = list(schema.get("properties") or ())
