@@ -242,8 +242,8 @@ export interface JudgeResult {
   snippets: Array<Excerpt>;
   /** Each number in the texts, with its place and its quotation. */
   citations: Array<Citation>;
-  /** `grounded`: every cited reference has a sentence named; `unverified`: some have none; `missing`: nothing is cited; `not_applicable`: no reference bears on it; `none`: there was none. */
-  evidence: "grounded" | "unverified" | "missing" | "not_applicable" | "none";
+  /** `grounded`: every cited reference has a sentence named, and no rule is broken; `unverified`: not so; `weak`: what is cited says nothing of what it is cited for; `missing`: nothing is cited; `not_applicable`: no reference bears on it; `none`: there was none. */
+  evidence: "grounded" | "weak" | "unverified" | "missing" | "not_applicable" | "none";
   /** Help lines: those for danger in the dispute, then those of its domain. */
   help: Array<HelpLine>;
   /** What to know before trusting the answer, a sentence each; a contradiction comes first. */

@@ -131,9 +131,7 @@ class Pipeline:
         safety = find_safety(knowledge.safety, dispute)
         if lines := help_lines(knowledge, detection.domain, safety):
             emit(HelpFound(lines))
-        collected = await self.references.collect(
-            dispute, detection.domain, passages, catalog, deadline
-        )
+        collected = await self.references.collect(dispute, detection.domain, passages, catalog)
         emit(ReferencesReady(collected.references))
         now = self.clock.monotonic()
         return PreparedRequest(request, knowledge, detection, collected, safety, deadline, now)
@@ -154,41 +152,68 @@ class Pipeline:
 
         streamed = StreamedFields(emit, see_care, is_enabled=stream_fields)
         emit(AttemptStarted(1))
-        attempts = [await self._attempt(prepared, streamed)]
-        first = attempts[0].checked
-        see_care(first.care)
-        if first.defects:
-            streamed.restart(first.defects)
+        first = await self._attempt(prepared, streamed, self.model)
+        attempts = [first]
+        see_care(first.checked.care)
+        if first.checked.asked_again:
+            streamed.restart(first.checked.asked_again)
             emit(AttemptStarted(2))
             try:
-                attempts.append(await self._attempt(prepared, streamed, previous=attempts[0]))
+                attempts.append(await self._ask_again(prepared, streamed, first))
                 see_care(attempts[1].checked.care)
             except (ModelUnavailable, DeadlineExceeded):
-                if first.reply is None:
+                if not first.is_showable:
                     raise
                 self.journal.note("model.second_attempt_lost")
-        if attempts[-1].checked.reply is None:
+        if not attempts[-1].is_showable:
             streamed.withdraw(attempts[-1].checked.defects)
+            attempts += await self._stand_in(prepared, streamed, attempts)
+        is_mended = len(attempts) > 1 and attempts[-1].is_showable
+        if first.checked.asked_again and not is_mended:
+            attempts[0] = replace(first, is_unmended=True)
         _, reply = best_attempt(attempts)
         streamed.finish(reply.fields)
         return prepared, tuple(attempts)
 
-    async def _attempt(
-        self, prepared: PreparedRequest, streamed: StreamedFields, previous: Attempt | None = None
+    async def _ask_again(
+        self, prepared: PreparedRequest, streamed: StreamedFields, first: Attempt
     ) -> Attempt:
-        """Ask the model once and check its reply; *previous* is the attempt to be corrected."""
+        """The second attempt; a *first* that can be shown is better than one that only quotes."""
+        caller = self.model.without_quoting_fallback if first.is_showable else self.model
+        return await self._attempt(prepared, streamed, caller, previous=first)
+
+    async def _stand_in(
+        self, prepared: PreparedRequest, streamed: StreamedFields, attempts: Sequence[Attempt]
+    ) -> list[Attempt]:
+        """The reply of the fallback after *attempts*, if none of them can be shown and it can."""
+        caller = self.model.fallback_only
+        if caller is None or any(one.is_showable or one.is_degraded for one in attempts):
+            return []
+        self.journal.note("model.fallback", reason="InvalidReply")
+        try:
+            attempt = await self._attempt(prepared, streamed, caller)
+        except (ModelUnavailable, DeadlineExceeded):
+            return []
+        return [attempt] if attempt.is_showable else []
+
+    async def _attempt(
+        self,
+        prepared: PreparedRequest,
+        streamed: StreamedFields,
+        caller: ModelCaller,
+        previous: Attempt | None = None,
+    ) -> Attempt:
+        """Ask *caller* once and check the reply; *previous* is the attempt to be corrected."""
         prompt = render_prompt(
             prepared.request,
             prepared.collected.references,
             prepared.knowledge.personas,
             care=prepared.knowledge.safety.names,
             needs_care=prepared.needs_care,
-            defects=previous.checked.defects if previous else (),
+            defects=previous.checked.asked_again if previous else (),
         )
+        prompt = replace(prompt, addresses=tuple(f"{h.url} {h.phone}" for h in prepared.help))
         was_truncated = previous is not None and previous.reply.finish == "truncated"
-        # A first reply that can be shown is better than one that only quotes.
-        is_showable = previous is not None and previous.checked.reply is not None
-        caller = self.model.without_quoting_fallback if is_showable else self.model
         try:
             reply, model = await caller.complete(
                 prompt, prepared.deadline, doubles_limit=was_truncated, listener=streamed.listener
@@ -207,5 +232,5 @@ class Pipeline:
         self.journal.note("model.replied", **costs_of(reply))
         for defect in checked.defects:
             self.journal.note(
-                "reply.defect", rule=defect.rule, attempt=number, is_hard=defect.is_hard
+                "reply.defect", rule=defect.rule, attempt=number, severity=defect.severity
             )

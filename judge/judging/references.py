@@ -1,13 +1,12 @@
 """Collects what a verdict may cite: approved pages and passages of the scope, numbered."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from judge.errors import BadScope
-from judge.judging.model_caller import Deadline
 from judge.library.dispute import Dispute
 from judge.library.nations import NATIONS, find_nations
-from judge.library.pages.page_records import CachedPage, SnippetRequest
+from judge.library.pages.page_records import CachedPage
 from judge.library.pages.retriever import SnippetRetriever
 from judge.library.rank.candidates import NO_SIMILARITIES
 from judge.library.rank.choose import (
@@ -73,7 +72,6 @@ class ReferenceCollector:
         domain: str,
         passages: CitablePassages,
         catalog: SourceCatalog,
-        deadline: Deadline,
     ) -> CollectedReferences:
         """The relevant pages, then *passages*; a page that cannot be fetched is left out."""
         nations = find_nations(dispute)
@@ -82,7 +80,7 @@ class ReferenceCollector:
             await e.similarities(dispute.folded) if (e := self.embeddings) else NO_SIMILARITIES
         )
         chosen = choose_pages(indexed, dispute, domain, nations, similarities)
-        pages = await self.retriever.retrieve(_with_short_timeouts(chosen, deadline))
+        pages = await self.retriever.retrieve([page.request for page in chosen])
         retrieved = [(c, p.snippet) for c, p in zip(chosen, pages) if p.snippet is not None]
         offered = offer_pages(
             self.retriever.library, dispute, domain, retrieved, nations, similarities=similarities
@@ -118,20 +116,6 @@ def _is_left_out(chosen: ChosenPage, page: CachedPage, domain: str) -> bool:
     """Whether a page could not be read that fits, or may fit since it has the same domain."""
     may_fit = chosen.candidate is not None or chosen.request.domain == domain
     return may_fit and page.snippet is None and not page.is_withdrawn
-
-
-def _with_short_timeouts(chosen: Sequence[ChosenPage], deadline: Deadline) -> list[SnippetRequest]:
-    """The requests for the pages, each with a timeout of at most half of the deadline.
-
-    A verdict without a slow page is better than no verdict.
-    """
-    half_s = deadline.total_s / 2
-    return [
-        request
-        if request.settings.fetch_timeout_s <= half_s
-        else replace(request, settings=replace(request.settings, fetch_timeout_s=half_s))
-        for request in (page.request for page in chosen)
-    ]
 
 
 def _assumed_nation(offered: Sequence[OfferedPage]) -> str | None:

@@ -65,6 +65,13 @@ class Attempt:
     reply: ModelReply
     checked: ReplyCheck
     is_degraded: bool
+    is_unmended: bool = False
+    """Whether a second reply, asked for because of its defects, was lost or broke a hard rule."""
+
+    @property
+    def is_showable(self) -> bool:
+        """Whether its reply breaks no hard rule."""
+        return self.checked.reply is not None
 
 
 def best_attempt(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
@@ -104,8 +111,8 @@ def build_result(
         warnings=tuple(_warnings(best, reply, prepared.collected)),
         other_side=None,
         model=best.reply.model,
-        degraded=best.is_degraded,
-        attempts=len(attempts),
+        degraded=best.is_degraded or best.is_unmended,
+        attempts=min(len(attempts), 2),  # a stand-in is no attempt of the model
         versions=replace(prepared.knowledge.versions, model=best.reply.version),
         usage=sum((attempt.reply.usage for attempt in attempts), Usage()),
         timings_ms=Timings(0, 0, 0),
@@ -143,6 +150,8 @@ def _warnings(best: Attempt, reply: CheckedReply, collected: CollectedReferences
                 f"Reference {reference.number} could not be fetched anew; "
                 f"its text is from {reference.fetched_at:%d %B %Y}."
             )
+    if best.is_unmended:
+        yield "A second reply, which was to mend the first, was lost or broke the rules."
     if reply.personas[0].verdict is None:
         yield "No language model has judged this: the references are only quoted."
     elif best.is_degraded:

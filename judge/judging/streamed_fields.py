@@ -78,7 +78,7 @@ class StreamedFields:
         if not self._told.items() <= {field.name: field for field in fields}.items():
             self.restart()
         for field in fields:
-            if not field.defects:
+            if not any(defect.is_asked_again for defect in field.defects):
                 self._tell(field)
 
     def _on_text(self, prompt: Prompt, model: LanguageModel, text: str) -> None:
@@ -99,7 +99,7 @@ class StreamedFields:
             if field.name in self._told:
                 continue
             checked = check_field(field, context)
-            if checked.defects:
+            if any(defect.is_asked_again for defect in checked.defects):
                 self._is_defective = True
                 return
             self._tell(checked)

@@ -17,7 +17,7 @@ VERDICT_SENTENCES: Final[Mapping[VerdictWord | None, str]] = {
 """What each word means, since a bare No to "May I stop paying?" is misread; also the headline of a
 persona to which the model gave none."""
 QuoteStatus = Literal["verified", "none"]
-Evidence = Literal["grounded", "unverified", "missing", "not_applicable", "none"]
+Evidence = Literal["grounded", "weak", "unverified", "missing", "not_applicable", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,8 @@ class Prompt:
     """The names of the safety rules, of which the reply may name those that it sees."""
     schema: Mapping[str, object] | None = None
     """The JSON schema of the reply; None for that of a verdict."""
+    addresses: tuple[str, ...] = ()
+    """Of the help lines: what a reply may name besides what stands in references and dispute."""
 
 
 MAX_REPORTED = 10**9
@@ -102,6 +104,10 @@ class ModelReply:
     """The model's name and version as the service reports them."""
 
 
+MENDED_RULES = frozenset({"length", "quote"})
+"""Their defects are mended, or only told, and no reason to ask the model again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Defect:
     """One broken rule in a reply.
@@ -116,6 +122,18 @@ class Defect:
     value: str
     expected: str
     is_hard: bool
+
+    @property
+    def is_asked_again(self) -> bool:
+        """Whether the model is asked again because of it; then no reply that has it is grounded."""
+        return self.rule not in MENDED_RULES
+
+    @property
+    def severity(self) -> Literal["hard", "soft", "mended"]:
+        """`mended` for a defect that costs no second call."""
+        if self.is_hard:
+            return "hard"
+        return "soft" if self.is_asked_again else "mended"
 
     def __str__(self) -> str:
         """The defect in words, without the value, which must not be shown."""
@@ -180,6 +198,8 @@ class CheckedReply:
     """Whether the prompt had any references."""
     references_help: bool
     """Whether any of them bears on the dispute, according to the reply."""
+    carries_nothing: bool = False
+    """Whether no reference cited surely says anything of what it is cited for."""
 
     @property
     def paraphrase(self) -> str:
@@ -215,8 +235,11 @@ class CheckedReply:
             return "not_applicable"
         if not self.fields[-1].citations:
             return "missing"
+        if self.carries_nothing:
+            return "weak"
         is_verified = all(citation.quote_status == "verified" for citation in self.citations)
-        return "grounded" if is_verified else "unverified"
+        is_sound = not any(defect.is_asked_again for defect in self.defects)
+        return "grounded" if is_verified and is_sound else "unverified"
 
     @property
     def _as_read(self) -> tuple[CheckedField, ...]:

@@ -148,9 +148,8 @@ def _row(term: ExplainedTerm) -> Sequence[str]:
         text += f" (for {term.configured!r})"
     if term.is_asked:
         text += " [asked]"
-    gave = f"not heard in {term.lost_to!r}" if term.lost_to else f"{term.score:+.3g}"
-    times = "" if term.lost_to else f"{term.factor:.3g}"
-    return term.domain, text, f"{term.weight:g}", times, gave, term.file
+    gave = (f"{term.weight:g}", f"{term.factor:.3g}", f"{term.score:+.3g}")
+    return term.domain, text, *gave, term.file
 
 
 def _why_help(line: HelpLine, explanation: DisputeExplanation) -> str:

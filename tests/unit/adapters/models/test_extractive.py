@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.adapters.models.extractive import MAX_QUOTE_CHARS, ExtractiveModel
+from judge.citations.marks import find_marks
 from judge.judging.verdicts.check import ReplyCheck, check_reply
-from judge.text.brackets import numbered_brackets
 from judge.text.english import source_sentences
 from judge.text.untrusted import safe_text
 from judge.types.references import Reference
@@ -200,7 +200,7 @@ def test_what_looks_like_a_citation_in_the_question_or_a_title_is_not_repeated(d
         assert checked.reply is not None
         assert "Is " in checked.reply.paraphrase
         assert "right?”" in checked.reply.paraphrase
-        assert not numbered_brackets(checked.reply.paraphrase)
+        assert not find_marks(checked.reply.paraphrase)
 
 
 def test_a_number_in_the_brackets_of_a_question_is_not_warned_of_as_a_citation():

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.bootstrap.services import open_services
-from judge.judging.model_caller import Deadline
 from judge.judging.references import ReferenceCollector
 from judge.library.dispute import read_dispute
 from judge.library.pages.read_ahead import ReadAhead
@@ -60,7 +59,6 @@ class World:
             "tenancy",
             CitablePassages(),
             CATALOG,
-            Deadline.after(30, self.clock),
         )
         return [one.url for one in collected.references]
 
