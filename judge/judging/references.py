@@ -116,7 +116,7 @@ def number_references(snippets: Sequence[Snippet]) -> tuple[Reference, ...]:
 
 def _is_left_out(chosen: ChosenPage, page: CachedPage, domain: str) -> bool:
     """Whether a page could not be read that fits, or may fit since it has the same domain."""
-    may_fit = chosen.candidate is not None or chosen.request.domain == domain
+    may_fit = chosen.is_read or chosen.request.domain == domain
     return may_fit and page.snippet is None and not page.is_withdrawn
 
 

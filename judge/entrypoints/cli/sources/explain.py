@@ -79,14 +79,13 @@ def _without_text(term: ExplainedTerm) -> dict[str, object]:
 
 
 def _page_as_json(chosen: ChosenPage) -> dict[str, object]:
-    candidate = chosen.candidate
-    known = candidate or chosen.guess
+    known = chosen.candidate
     return {
         "url": chosen.request.source.url,
         "title": chosen.request.source.title,
         "domain": chosen.request.domain,
-        "is_read": candidate is not None,
-        "score": round(candidate.score, 2) if candidate else None,
+        "is_read": chosen.is_read,
+        "score": round(known.score, 2) if known and chosen.is_read else None,
         "reasons": [asdict(reason) for reason in known.reasons] if known else [],
     }
 
@@ -113,7 +112,7 @@ def _parts(explanation: DisputeExplanation) -> Iterator[str]:
         return
     pages = [(c.request.source.title, c.request.source.url, _because(c)) for c in explanation.pages]
     yield format_table(("Would be offered", "Address", "Because of"), pages)
-    if any(page.candidate is None for page in explanation.pages):
+    if not all(page.is_read for page in explanation.pages):
         yield (
             "Pages that were not read yet are guessed from their titles and topics; --fetch reads "
             "the likely ones first, as a dispute does."
@@ -162,7 +161,7 @@ def _why_help(line: HelpLine, explanation: DisputeExplanation) -> str:
 
 def _because(chosen: ChosenPage) -> str:
     """What gave the page most of its score, or made it a guess."""
-    known = chosen.candidate or chosen.guess
+    known = chosen.candidate
     found = [reason.shown for reason in known.reasons if reason.shown] if known else []
     reasons = ", ".join(dict.fromkeys(found[:MAX_REASONS])) or "its domain"
-    return reasons if chosen.candidate else f"{reasons}; not read yet"
+    return reasons if chosen.is_read else f"{reasons}; not read yet"
