@@ -50,10 +50,10 @@ async def _show(journal: Journal, dispute: Dispute, form: str, *, may_fetch: boo
             likely = [page.request for page in explanation.pages]
             await library.retriever.retrieve(likely)
             explanation = await _explain(library, dispute)
-            unread = {page.request for page in explanation.pages if not page.candidate}
+            unread = {page.request for page in explanation.pages if not page.is_read}
             if failed := len(unread.intersection(likely)):
                 say(f"Likely pages that failed: {failed}; `judge sources check` says why.")
-            read = tuple(page for page in explanation.pages if page.candidate)
+            read = tuple(page for page in explanation.pages if page.is_read)
             explanation = replace(explanation, pages=read)
     show(form, _as_json(explanation), _parts(explanation))
 
@@ -124,14 +124,9 @@ def _needed(explanation: DisputeExplanation) -> str:
     threshold, scores = explanation.threshold, explanation.detection.scores
     why = [f"a text of {threshold.words} words needs {threshold.for_length:.3g}"]
     best = scores[0].domain if scores else ""
-    if threshold.for_question is not None:
-        why.append(
-            f"a long story whose question says nothing of {best} {threshold.for_question:.3g}"
-        )
     if threshold.for_runner_up is not None:
         second = scores[1]
-        is_twice = threshold.for_runner_up < round(second.score + MIN_LEAD, 2)
-        how = "twice that" if is_twice else f"{MIN_LEAD:g} more than its {second.score:g}"
+        how = f"{MIN_LEAD:g} more than its {second.score:g}"
         why.append(f"to be told from {second.domain} takes {how}, {threshold.for_runner_up:.3g}")
     needed = f"Needed: {threshold.needed:.3g} ({'; '.join(why)})."
     if explanation.detection.domain != DEFAULT_DOMAIN:
