@@ -88,9 +88,8 @@ class PageEmbeddings:
             for url, digest in self._digests.items()
             if digest in self._vectors
         }
-        near = [url for url, cosine in cosines.items() if cosine >= self.embedder.min_similarity]
-        near.sort(key=lambda url: -cosines[url])
-        return {url: 2 / (rank + 2) for rank, url in enumerate(near)}
+        nearest = sorted(cosines, key=cosines.__getitem__, reverse=True)
+        return {url: 2 / (rank + 2) for rank, url in enumerate(nearest)}
 
     def _digest(self, text: str) -> str:
         return blake2b(f"{self.embedder.name}\n{text}".encode(), digest_size=16).hexdigest()

@@ -95,16 +95,15 @@ async def test_page_is_embedded_once_across_processes():
     await second.ahead.run_once()
     assert first.embedder.calls == [("passages", 2)]
     assert second.embedder.calls == []
-    assert await second.embeddings.similarities("a ferry") == {BERTH: 1.0}
+    assert await second.embeddings.similarities("a ferry") == {BERTH: 1.0, LOAF: 2 / 3}
 
 
-async def test_similarities_is_relative_to_the_nearest_page_without_distant_ones():
+async def test_similarities_are_ranks_whatever_the_cosines():
     world = World()
     world.fetcher.page(LOAF, "A bakery sends a robot to the boat.")
     await world.ahead.run_once()
     assert await world.embeddings.similarities("a ferry") == {BERTH: 1.0, LOAF: 2 / 3}
-    assert await world.embeddings.similarities("flour for a robot") == {LOAF: 1.0}
-    assert await world.embeddings.similarities("nothing of this") == {}
+    assert await world.embeddings.similarities("flour for a robot") == {LOAF: 1.0, BERTH: 2 / 3}
 
 
 async def test_cache_is_not_read_for_known_vectors():
@@ -120,13 +119,6 @@ async def test_cache_is_not_read_for_known_vectors():
     world.embeddings.cache = Counting(world.clock)
     await world.embeddings.update(await world.retriever.library.indexed(CATALOG))
     assert asked == []
-
-
-async def test_page_at_the_minimum_similarity_is_near():
-    world = World()
-    world.embedder.min_similarity = 1.0
-    await world.ahead.run_once()
-    assert await world.embeddings.similarities("a ferry") == {BERTH: 1.0}
 
 
 async def test_vectors_being_made_by_another_process_are_not_made_twice():
