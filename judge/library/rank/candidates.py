@@ -37,7 +37,7 @@ COMPARED_PAGES = 40
 SAME_DOMAIN_FACTOR = 1.35
 """Score factor for a page of the detected domain: a strong hint, not a filter."""
 
-THRESHOLD = 35.0
+THRESHOLD = 30.0
 """The least score of an offered page; docs/quality.md has the rates."""
 
 NEAREST = 20.0

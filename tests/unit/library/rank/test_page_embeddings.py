@@ -192,5 +192,5 @@ async def test_disputes_are_embedded_only_if_an_embedder_is_configured(tmp_path,
 
 @given(st.text() | st.binary().map(lambda some: base64.b64encode(some).decode()))
 def test_invalid_vector_is_ignored(text):
-    found = module._decode_vector(text)
-    assert found is None or module._encode_vector(found).rstrip("=") == text.rstrip("=")
+    found = module._decoded(text)
+    assert found is None or module._encoded(found).rstrip("=") == text.rstrip("=")
