@@ -31,7 +31,7 @@ from judge.judging.verdicts.check import ReplyCheck, check_reply
 from judge.library.dispute import read_dispute
 from judge.ports import Clock, Journal
 from judge.types.replies import ModelReply
-from judge.types.requests import JudgeRequest
+from judge.types.requests import DEFAULT_DOMAIN, JudgeRequest
 from judge.types.results import (
     AttemptStarted,
     DomainDetected,
@@ -127,7 +127,12 @@ class Pipeline:
         await self.check_budget()
         emit(DomainDetected(detection.domain, detection.scores))
         collected = await self.references.collect(
-            dispute, detection.domain, passages, catalog, deadline
+            dispute,
+            detection.domain,
+            passages,
+            catalog,
+            deadline,
+            cites_pages=request.domain != DEFAULT_DOMAIN,
         )
         emit(ReferencesReady(collected.references))
         safety = find_safety(knowledge.safety, dispute)
@@ -165,6 +170,7 @@ class Pipeline:
             prepared.collected.references,
             prepared.knowledge.personas,
             needs_care=prepared.safety.needs_care,
+            doubtful=prepared.collected.doubtful,
             defects=previous.checked.defects if previous else (),
         )
         was_truncated = previous is not None and previous.reply.finish == "truncated"

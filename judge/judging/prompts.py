@@ -94,10 +94,11 @@ def render_prompt(
     needs_care: bool = False,
     is_brief: bool = False,
     defects: Sequence[Defect] = (),
+    doubtful: frozenset[int] = frozenset(),
 ) -> Prompt:
     """The prompt for *request*; *is_brief* asks each persona for a rationale of one sentence.
 
-    For a retry *defects* are those of the first reply.
+    *doubtful* is that of `Prompt`. For a retry *defects* are those of the first reply.
     """
     parts = [_TASK.format(personas=_voices(personas))]
     if needs_care:
@@ -117,6 +118,7 @@ def render_prompt(
         tuple(references),
         tuple(personas),
         rules="\n\n".join(parts),
+        doubtful=doubtful,
     )
 
 

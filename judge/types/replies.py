@@ -38,6 +38,8 @@ class Prompt:
     """The instructions without what they repeat of an earlier reply; no reply may copy them."""
     schema: Mapping[str, object] | None = None
     """The JSON schema of the reply; None for that of a verdict."""
+    doubtful: frozenset[int] = frozenset()
+    """The numbers of pages that fit, but not clearly: only a model that can reject them may use them."""
 
 
 MAX_REPORTED = 10**9

@@ -122,7 +122,10 @@ class _PassageReader:
 
 def _is_linked(blocks: Sequence[PageBlock]) -> bool:
     characters = sum(len(block.text) for block in blocks)
-    return bool(blocks) and sum(block.link_characters for block in blocks) >= _MAX_LINK_SHARE * characters
+    return (
+        bool(blocks)
+        and sum(block.link_characters for block in blocks) >= _MAX_LINK_SHARE * characters
+    )
 
 
 def _is_text(block: PageBlock) -> bool:

@@ -17,7 +17,8 @@ from judge.vocabulary.thesaurus import Thesaurus
 from judge.vocabulary.word_vectors import load_word_vectors
 
 TITLE_WEIGHT = 2.0
-"""Weight of an official word in a title or a topic, beside 1 anywhere on the page."""
+"""Weight of an official word in the title and of any word in the topics, which whoever configured
+the page chose, beside 1 anywhere on the page."""
 
 HEADING_WEIGHT = 0.5
 """What a word in its heading adds to a passage."""
@@ -56,8 +57,7 @@ class CandidatePage:
 
 @dataclass(frozen=True, slots=True)
 class PageTerms:
-    """A page with the saturated frequency of each stem: on all of it, in its title and topics, and
-    by passage.
+    """A page with the saturated frequency of each stem: on it, in its title, and by passage.
 
     `text_vector` is the sum of its words' vectors, scaled to length 1.
     """
@@ -72,7 +72,7 @@ class PageTerms:
 
 def count_terms(page: CandidatePage) -> PageTerms:
     """Count the words of *page*, for a `CandidateIndex`."""
-    named = content_stems(" ".join([page.title, *page.topics]))
+    title, topics = content_stems(page.title), content_stems(" ".join(page.topics))
     lead = content_stems(page.lead)
     headings = {heading: content_stems(heading) for heading, _ in page.passages}
     texts = [content_stems(text) for _, text in page.passages]
@@ -84,11 +84,14 @@ def count_terms(page: CandidatePage) -> PageTerms:
         for stem, value in gains.items():
             passages.setdefault(stem, {})[number] = value
     beginning = islice(chain(lead, *texts), TEXT_VECTOR_WORDS)
+    stems = _saturated([*title, *lead, *chain(*headings.values(), *texts)], TEXT_WORDS)
+    for stem, value in _saturated(topics, TITLE_WORDS).items():
+        stems[stem] = stems.get(stem, 0.0) + TITLE_WEIGHT * value
     return PageTerms(
         page,
-        load_word_vectors().text_vector(named, beginning),
-        stems=_saturated([*named, *lead, *chain(*headings.values(), *texts)], TEXT_WORDS),
-        title=_saturated(named, TITLE_WORDS),
+        load_word_vectors().text_vector([*title, *topics], beginning),
+        stems=stems,
+        title=_saturated(title, TITLE_WORDS),
         passages=passages,
     )
 

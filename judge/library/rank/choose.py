@@ -40,6 +40,7 @@ class OfferedPage(NamedTuple):
 
     snippet: Snippet
     nations: frozenset[str]
+    fits_clearly: bool
 
 
 def choose_pages(
@@ -109,7 +110,9 @@ def offer_pages(
         request, settings = chosen.request, chosen.request.settings
         text = reference_text(snippet.text, candidate, settings.passages, settings.max_words)
         nations_of_page = _nations(request, pages[request.key])
-        offered.append(OfferedPage(replace(snippet, text=text), nations_of_page))
+        offered.append(
+            OfferedPage(replace(snippet, text=text), nations_of_page, candidate.fits_clearly)
+        )
     return tuple(offered)
 
 

@@ -65,10 +65,14 @@ class PageEmbeddings:
         known = {d: vector for d, value in zip(missing, values) if (vector := _decoded(value))}
         self._vectors |= known
         token = uuid4().hex
-        if known.keys() >= set(missing) or not await self.lock.acquire("vectors", token, LOCK_TTL_S):
+        if known.keys() >= set(missing) or not await self.lock.acquire(
+            "vectors", token, LOCK_TTL_S
+        ):
             return
         try:
-            await self._embed([(digest, texts[digest]) for digest in missing if digest not in known])
+            await self._embed(
+                [(digest, texts[digest]) for digest in missing if digest not in known]
+            )
         except EmbedderUnavailable as error:
             self._note(error)
         finally:

@@ -196,9 +196,9 @@ async def test_requested_domain_overrides_the_detected_one() -> None:
     assert result.domain == "workplace"
 
 
-async def test_clearly_relevant_page_is_offered_without_a_domain() -> None:
-    result = await World(ScriptedModel(GOOD)).judge(domain="default")
-    assert [r.url for r in result.references] == ["https://a.example/repairs"]
+async def test_request_for_the_default_domain_cites_nothing() -> None:
+    result = await World(ScriptedModel(UNCITED)).judge(domain="default")
+    assert (result.domain, result.references, result.evidence) == ("default", (), "none")
 
 
 async def test_unknown_domain_is_refused_with_the_valid_names() -> None:

@@ -143,5 +143,3 @@ def test_passages_under_one_heading_are_joined_first():
     found = passages("".join(f"<h2>Part {n}</h2>{section}" for n in range(30)))
     assert [one.heading for one in found] == [f"Part {n}" for n in range(30)]
     assert {one.text for one in found[:-1]} == {f"{TEXT} {TEXT} And so on. {TEXT}"}
-
-
