@@ -25,8 +25,8 @@ TermKind = Literal["term", "pattern"]
 class ExplainedTerm:
     """A term or pattern found in the text, and what it added to the score of one domain.
 
-    `score` is `weight` times `factor`, which is higher in the question and for repetitions, lower
-    for hints in a long story.
+    `score` is `weight` times `factor`, which is higher in the question. A term that `lost_to` a
+    longer one does not count: its score is 0.
     """
 
     domain: str

@@ -32,7 +32,7 @@ from judge.judging.verdicts.check import ReplyCheck, check_reply
 from judge.library.dispute import read_dispute
 from judge.ports import Clock, Journal
 from judge.types.replies import ModelReply
-from judge.types.requests import JudgeRequest
+from judge.types.requests import DEFAULT_DOMAIN, JudgeRequest
 from judge.types.results import (
     AttemptStarted,
     DomainDetected,
@@ -131,7 +131,13 @@ class Pipeline:
         safety = find_safety(knowledge.safety, dispute)
         if lines := help_lines(knowledge, detection.domain, safety):
             emit(HelpFound(lines))
-        collected = await self.references.collect(dispute, detection.domain, passages, catalog)
+        collected = await self.references.collect(
+            dispute,
+            detection.domain,
+            passages,
+            catalog,
+            cites_pages=request.domain != DEFAULT_DOMAIN,
+        )
         emit(ReferencesReady(collected.references))
         now = self.clock.monotonic()
         return PreparedRequest(request, knowledge, detection, collected, safety, deadline, now)
@@ -210,6 +216,7 @@ class Pipeline:
             prepared.knowledge.personas,
             care=prepared.knowledge.safety.names,
             needs_care=prepared.needs_care,
+            doubtful=prepared.collected.doubtful,
             defects=previous.checked.asked_again if previous else (),
         )
         prompt = replace(prompt, addresses=tuple(f"{h.url} {h.phone}" for h in prepared.help))

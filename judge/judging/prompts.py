@@ -103,11 +103,13 @@ def render_prompt(
     needs_care: bool = False,
     is_brief: bool = False,
     defects: Sequence[Defect] = (),
+    doubtful: frozenset[int] = frozenset(),
 ) -> Prompt:
     """The prompt for *request*; *is_brief* asks each persona for a rationale of one sentence.
 
     *care* are the names of the safety rules that the reply may name; *needs_care* is for a dispute
-    that one of them fits. For a retry *defects* are those of the first reply.
+    that one of them fits; *doubtful* is that of `Prompt`. For a retry *defects* are those of the
+    first reply.
     """
     names = _CARE_NAMES.format(names=", ".join(care)) if care else ""
     parts = [_TASK.format(personas=_voices(personas), care=names)]
@@ -129,6 +131,7 @@ def render_prompt(
         tuple(personas),
         care=tuple(care),
         rules="\n\n".join(parts),
+        doubtful=doubtful,
     )
 
 

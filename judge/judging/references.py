@@ -39,6 +39,8 @@ class CollectedReferences:
     left_out: int
     passage_warnings: tuple[str, ...]
     assumed_nation: str | None
+    doubtful: frozenset[int]
+    """The numbers of pages that fit, but not clearly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ class ReferenceCollector:
         domain: str,
         passages: CitablePassages,
         catalog: SourceCatalog,
+        *,
+        cites_pages: bool = True,
     ) -> CollectedReferences:
         """The relevant pages, then *passages*; a page that cannot be fetched is left out."""
         nations = find_nations(dispute)
@@ -79,18 +83,23 @@ class ReferenceCollector:
         similarities = (
             await e.similarities(dispute.folded) if (e := self.embeddings) else NO_SIMILARITIES
         )
-        chosen = choose_pages(indexed, dispute, domain, nations, similarities)
+        chosen: tuple[ChosenPage, ...] = ()
+        if cites_pages:
+            chosen = choose_pages(indexed, dispute, domain, nations, similarities)
         pages = await self.retriever.retrieve([page.request for page in chosen])
         retrieved = [(c, p.snippet) for c, p in zip(chosen, pages) if p.snippet is not None]
         offered = offer_pages(
             self.retriever.library, dispute, domain, retrieved, nations, similarities=similarities
         )
         snippets = self.arrange([*(page.snippet for page in offered), *passages.snippets])
+        references = number_references(snippets)
+        doubtful = {page.snippet.url for page in offered if not page.fits_clearly}
         return CollectedReferences(
-            references=number_references(snippets),
+            references=references,
             left_out=sum(_is_left_out(c, page, domain) for c, page in zip(chosen, pages)),
             passage_warnings=passages.warnings,
             assumed_nation=None if nations else _assumed_nation(offered),
+            doubtful=frozenset(one.number for one in references if one.url in doubtful),
         )
 
 
@@ -114,7 +123,7 @@ def number_references(snippets: Sequence[Snippet]) -> tuple[Reference, ...]:
 
 def _is_left_out(chosen: ChosenPage, page: CachedPage, domain: str) -> bool:
     """Whether a page could not be read that fits, or may fit since it has the same domain."""
-    may_fit = chosen.candidate is not None or chosen.request.domain == domain
+    may_fit = chosen.is_read or chosen.request.domain == domain
     return may_fit and page.snippet is None and not page.is_withdrawn
 
 
