@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from judge.judging.care import SafetyReason, find_safety, merged_help
+from judge.judging.care import SafetyReason, care_lines, find_safety, merged_help
 from judge.judging.domains import (
     Detector,
     DetectorTerm,
@@ -19,8 +19,8 @@ from judge.judging.domains import (
     weigh_evidence,
 )
 from judge.judging.knowledge import Knowledge
+from judge.library.country import find_regions
 from judge.library.dispute import Dispute, NormalisedText
-from judge.library.nations import find_nations
 from judge.library.pages.approved_pages import IndexedPages
 from judge.library.rank.choose import ChosenPage, choose_pages
 from judge.types.requests import DEFAULT_DOMAIN, Detection
@@ -98,7 +98,8 @@ def explain_dispute(
     ranking = sorted(sums, key=lambda domain: -sums[domain])
     safety = find_safety(knowledge.safety, dispute)
     domain_help = knowledge.catalog.domain_help(detection.domain)
-    nations = find_nations(dispute)
+    country = knowledge.catalog.country
+    nations = find_regions(country, dispute)
     missed = evidence.threshold.needed - evidence.scores[0].score if evidence.scores else 0.0
     return DisputeExplanation(
         detection=detection,
@@ -110,9 +111,9 @@ def explain_dispute(
         ),
         safety=safety.reasons,
         harmless=safety.harmless,
-        help=merged_help((*safety.help, *domain_help)),
+        help=merged_help((*care_lines(knowledge.safety, safety), *domain_help)),
         nations=tuple(sorted(nations)),
-        pages=choose_pages(indexed, dispute, detection.domain, nations),
+        pages=choose_pages(indexed, dispute, detection.domain, country.regions_of_law(nations)),
     )
 
 

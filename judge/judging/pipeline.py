@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
-from judge.judging.care import find_safety, merged_help
+from judge.judging.care import care_lines, find_safety, merged_help
 from judge.judging.domains import choose_domain
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline, ModelCaller, costs_of
@@ -164,6 +164,8 @@ class Pipeline:
             prepared.request,
             prepared.collected.references,
             prepared.knowledge.personas,
+            country=prepared.knowledge.catalog.country,
+            set_in=prepared.collected.set_in,
             needs_care=prepared.safety.needs_care,
             defects=previous.checked.defects if previous else (),
         )
@@ -177,7 +179,10 @@ class Pipeline:
             )
         except ContentBlocked as blocked:
             lines = prepared.knowledge.catalog.blocked_help
-            help_lines = merged_help((*prepared.safety.help, *lines)) if lines else prepared.help
+            shown = care_lines(prepared.knowledge.safety, prepared.safety)
+            help_lines = (
+                merged_help((*shown, *lines)) if lines else prepared.help_lines(is_judged=False)
+            )
             raise ContentBlocked(blocked.reason, help_lines) from blocked
         checked = check_reply(reply, prompt, needs_verdicts=model.gives_verdicts)
         self._log_attempt(reply, checked, number=2 if previous else 1)
