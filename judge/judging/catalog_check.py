@@ -56,10 +56,13 @@ def check_catalog(
 
 
 def _help_findings(catalog: SourceCatalog) -> Iterator[tuple[str, str, Finding]]:
-    """Care without a help line of the country, and lines of another; each with domain and file."""
-    where = catalog.country.name
+    """Care without a help line of the country, and lines of another; each with domain and file.
+
+    A file without `[country]` may leave lines out: it has the emergency lines of the package.
+    """
+    where, has_country = catalog.country.name, "country" in catalog.files
     for rule in catalog.safety:
-        if not rule.help:
+        if has_country and not rule.help:
             message = f"no help line of {where} is shown for it; give it help with one"
             yield "", rule.files[0], ("no-help", ("safety", rule.name), message)
     country_file = catalog.files.get("country", SOURCES_FILE)

@@ -85,7 +85,7 @@ _WITHDRAWN = re.compile(
 _WITHDRAWN_HEADING = re.compile(
     r"this (?:(?!if|that|what|when|whose)[\w-]+ ){1,8}(?:was|has been) (?:withdrawn|archived)\b"
 )
-"""A heading may call the page anything: "This Welsh language scheme was withdrawn on ..."."""
+"""A heading may call the page anything: "This parking scheme was withdrawn on ..."."""
 
 _WITHDRAWN_TITLE = re.compile(r"[\[(]?(?:withdrawn|archived|superseded)(?:[\])]|\s?[:\u2013-]\s)")
 _WITHDRAWN_TAG = re.compile(
