@@ -10,7 +10,13 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 
-from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
+from judge.errors import (
+    ContentBlocked,
+    DeadlineExceeded,
+    InvalidRequest,
+    JudgeError,
+    ModelUnavailable,
+)
 from judge.judging.care import care_lines, find_safety, merged_help
 from judge.judging.domains import choose_domain
 from judge.judging.knowledge import Knowledge
@@ -36,6 +42,7 @@ from judge.types.results import (
     AttemptStarted,
     DomainDetected,
     Emit,
+    HelpLine,
     JudgeResult,
     ReferencesReady,
     Step,
@@ -93,7 +100,20 @@ class Pipeline:
                     request, request_id, emit, deadline, stream_fields=stream_fields
                 )
         except TimeoutError:
-            raise DeadlineExceeded(self.deadline_s) from None
+            late = DeadlineExceeded(self.deadline_s)
+            late.help_lines = self._help_without_judgement(request)
+            raise late from None
+        except InvalidRequest:
+            raise
+        except JudgeError as error:
+            error.help_lines = error.help_lines or self._help_without_judgement(request)
+            raise
+
+    def _help_without_judgement(self, request: JudgeRequest) -> tuple[HelpLine, ...]:
+        """The help lines for a dispute that no model has read."""
+        rules = self.knowledge().safety
+        found = find_safety(rules, read_dispute(request.context, request.query))
+        return care_lines(rules, found, is_unsure=True)
 
     async def _judge(
         self,
