@@ -4,18 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from judge.errors import BadScope
+from judge.library.country import Country, find_abroad, find_regions
 from judge.library.dispute import Dispute
-from judge.library.nations import NATIONS, find_nations
 from judge.library.pages.page_records import CachedPage
 from judge.library.pages.retriever import SnippetRetriever
 from judge.library.rank.candidates import NO_SIMILARITIES
-from judge.library.rank.choose import (
-    ASSUMED_NATION,
-    ChosenPage,
-    OfferedPage,
-    choose_pages,
-    offer_pages,
-)
+from judge.library.rank.choose import ChosenPage, OfferedPage, choose_pages, offer_pages
 from judge.library.rank.page_embeddings import PageEmbeddings
 from judge.library.sources.catalog import SourceCatalog
 from judge.ports import PassageFinder
@@ -31,14 +25,16 @@ Arrange = Callable[[Sequence[Snippet]], Sequence[Snippet]]
 class CollectedReferences:
     """The references, and what the reader should know about them.
 
-    `left_out` counts pages that fit and could not be read. `assumed_nation` is the nation whose
-    law was assumed, None when the dispute names one or it makes no difference.
+    `left_out` counts pages that fit and could not be read. `assumed_region` is the region whose
+    law was assumed, "" when the dispute names one or it makes no difference. `set_in` is the other
+    country where the dispute is set, or "".
     """
 
     references: tuple[Reference, ...]
     left_out: int
     passage_warnings: tuple[str, ...]
-    assumed_nation: str | None
+    assumed_region: str
+    set_in: str
     doubtful: frozenset[int]
     """The numbers of pages that fit, but not clearly."""
 
@@ -78,7 +74,8 @@ class ReferenceCollector:
         cites_pages: bool = True,
     ) -> CollectedReferences:
         """The relevant pages, then *passages*; a page that cannot be fetched is left out."""
-        nations = find_nations(dispute)
+        named = find_regions(catalog.country, dispute)
+        nations = catalog.country.regions_of_law(named)
         indexed = await self.retriever.indexed(catalog)
         similarities = (
             await e.similarities(dispute.folded) if (e := self.embeddings) else NO_SIMILARITIES
@@ -98,7 +95,8 @@ class ReferenceCollector:
             references=references,
             left_out=sum(_is_left_out(c, page, domain) for c, page in zip(chosen, pages)),
             passage_warnings=passages.warnings,
-            assumed_nation=None if nations else _assumed_nation(offered),
+            assumed_region="" if named else _assumed_region(catalog.country, offered),
+            set_in=find_abroad(catalog.country, dispute),
             doubtful=frozenset(one.number for one in references if one.url in doubtful),
         )
 
@@ -127,7 +125,7 @@ def _is_left_out(chosen: ChosenPage, page: CachedPage, domain: str) -> bool:
     return may_fit and page.snippet is None and not page.is_withdrawn
 
 
-def _assumed_nation(offered: Sequence[OfferedPage]) -> str | None:
-    """The nation that was assumed, if a page that is offered does not apply to every nation."""
-    is_partial = any(page.nations and not page.nations >= set(NATIONS) for page in offered)
-    return ASSUMED_NATION if is_partial else None
+def _assumed_region(country: Country, offered: Sequence[OfferedPage]) -> str:
+    """The region that was assumed, if a page that is offered does not apply in every region."""
+    is_partial = any(p.nations and not p.nations >= set(country.regions) for p in offered)
+    return country.assumed if is_partial else ""

@@ -10,6 +10,7 @@ from datetime import date, datetime, timedelta
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
 from judge.library.extract.page_passages import PagePassage
+from judge.library.extract.page_status import RegionNames
 from judge.ports import Cache, Clock
 from judge.types.references import RetrievalSettings, Snippet, SourceSpec, Validators
 
@@ -97,6 +98,8 @@ class SnippetRequest:
     domain: str
     source: SourceSpec
     settings: RetrievalSettings
+    region_names: RegionNames = ()
+    """The regions that the page may say it applies to."""
 
     @functools.cached_property
     def key(self) -> PageKey:

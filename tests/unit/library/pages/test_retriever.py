@@ -35,7 +35,14 @@ DAY_S = 86_400
 
 
 def first_words(
-    _url: str, body: bytes, _type: str, *, charset: str, selector: str = "", max_words: int = 80
+    _url: str,
+    body: bytes,
+    _type: str,
+    *,
+    charset: str,
+    selector: str = "",
+    max_words: int = 80,
+    regions: object = (),
 ) -> ReadPage:
     """A reader whose pages are plain words; a page that begins with `WITHDRAWN` is withdrawn."""
     text = body.decode(charset)
