@@ -9,16 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
-from judge.adapters.memory.rate_limit import MemoryRateLimiter
-from judge.adapters.redis.cache import SharedRedis, open_redis, ping_redis
-from judge.adapters.redis.connect import connect, disconnect
-from judge.adapters.redis.failover import CacheAndLock, Failover, Outage
-from judge.adapters.redis.rate_limit import FallbackRateLimiter, RedisRateLimiter
-from judge.adapters.redis.token_counter import RedisTokenCounter
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory.cache import MemoryCache
+from judge.adapters.redis.connect import connect
+from judge.adapters.redis.shared import SharedRedis
+from judge.bootstrap.stores import Stores, open_stores, ping_redis
 from judge.errors import CacheUnavailable, ConfigurationError
-from judge.types.limits import RateLimit
+from judge.adapters.system_clock import SystemClock
+from judge.settings import Settings
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.redis_cluster import RunningCluster, ask, running_cluster, running_sentinels
 from tests.fakes.redis_server import RedisServer, free_port

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from litestar import Litestar, get, post
 
-from judge.adapters.memory.rate_limit import MemoryRateLimiter
+from judge.adapters.memory.counters import MemoryRateLimiter
 from judge.entrypoints.api.access_policy import ACCESS, Access, Role, access_policy_of
 from judge.entrypoints.api.problem_responses import RequestRefused
 from judge.settings import Settings
@@ -350,10 +350,11 @@ class TestRateLimit:
         assert replies[3].json()["error"] == replies[3].json()["detail"]
         assert replies[3].headers["x-request-id"]
 
-    async def test_unknown_routes_count_against_the_limit(self, opened):
+    async def test_unknown_routes_of_the_interface_count_against_the_limit(self, opened):
         async with opened(**limited("2/minute")) as bench:
-            paths = ("/nothing", "/api/nothing", "/nothing/else")
-            assert [(await bench.client.get(path)).status_code for path in paths] == [404, 404, 429]
+            paths = ("/nothing", "/api/nothing", "/api/nothing/else", "/mcp")
+            statuses = [(await bench.client.get(path)).status_code for path in paths]
+        assert statuses == [404, 404, 404, 429]
 
     async def test_health_metrics_files_and_preflights_are_not_counted(self, opened):
         setup = limited("1/hour", JUDGE_CORS_ORIGINS=ORIGIN)
@@ -363,8 +364,10 @@ class TestRateLimit:
                 "/health/live",
                 "/health/ready",
                 "/metrics",
+                "/",
                 "/playground/app.js",
                 "/widget.js",
+                "/schema/openapi.json",
             ):
                 reply = await bench.client.get(path)
                 assert (reply.status_code, "ratelimit" in reply.headers) == (200, False)

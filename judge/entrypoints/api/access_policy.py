@@ -1,8 +1,8 @@
 """Access: keys, the principal behind a request, the rate limit, and what each route needs.
 
 Every route names its Access in `opt`; one that names none is private. AccessMiddleware wraps the
-router: it finds the principal and counts its requests before the route is known, so that unknown
-paths are counted and need a key too. `access_guard` checks it against the route's Access.
+router: it finds the principal and counts its requests before the route is known. `access_guard`
+checks it against the route's Access.
 """
 
 import hashlib
@@ -11,16 +11,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Final
+from typing import Any, Final
 
+from litestar.connection import ASGIConnection
+from litestar.handlers import BaseRouteHandler
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from judge.entrypoints.api.client_address import (
-    Network,
-    caller_address,
-    has_foreign_host,
-    has_foreign_origin,
-)
+from judge.entrypoints.api.client_address import Network, caller_address, is_foreign
 from judge.entrypoints.api.middleware import ANY_ORIGIN, EXTRA_HEADERS
 from judge.entrypoints.api.problem_responses import RequestRefused, send_problem
 from judge.ports import RateLimiter
@@ -31,15 +28,9 @@ from judge.types.search import OPERATOR, Viewer
 ACCESS: Final = "access"
 """The key in a route's `opt` for its Access."""
 
-UNLIMITED = ("/health/live", "/health/ready")
-"""Health probes are frequent; a refused one would make the platform think the service dead."""
-
-UNLIMITED_UNLESS_GUESSING = ("/metrics", "/playground/", "/widget.js")
-"""Prefixes of paths that are unlimited too, except with a wrong key. The page is made of a dozen
-files, which cost no more to send than to refuse."""
-
 KEYED_PATHS = ("/api/", "/mcp/")
-"""Prefixes of the paths that need a key when keys are set."""
+"""Prefixes of the paths that need a key when keys are set, and count against the rate limit. The
+pages and health checks cost no more to send than to refuse."""
 
 NEEDS_ADMIN = "This needs a key for administration. See JUDGE_ADMIN_KEYS."
 IS_CLOSED = (
@@ -135,14 +126,17 @@ class AccessPolicy:
         self, authorization: bytes | None, address: str, *, is_cross_origin: bool = False
     ) -> Principal:
         """The principal that sent this `Authorization` header from *address*."""
-        key = self._key(authorization)
-        is_admin = key is not None and key.role is Role.ADMIN
+        scheme, _, sent = (authorization or b"").partition(b" ")
+        digest = _digest(sent.strip(b" ") if scheme.lower() == b"bearer" else b"")
+        # All are compared, so that timing reveals none; of two with one digest, admin is last.
+        known = [key for key in self.keys if hmac.compare_digest(key.digest, digest)]
+        key = known[-1] if known else Key(digest, Role.ANONYMOUS)
         return Principal(
-            role=key.role if key else Role.ANONYMOUS,
-            caller=f"key:{key.digest.hex()[:16]}" if key else f"address:{address}",
+            role=key.role,
+            caller=f"key:{digest.hex()[:16]}" if known else f"address:{address}",
             # Without any keys, only the machine's own user can reach the documents.
-            viewer=Viewer(key.name if key else "") if self.keys and not is_admin else OPERATOR,
-            has_wrong_key=bool(self.keys) and key is None and authorization is not None,
+            viewer=Viewer(key.name) if self.keys and key.role is not Role.ADMIN else OPERATOR,
+            has_wrong_key=bool(self.keys) and not known and authorization is not None,
             is_cross_origin=is_cross_origin,
             policy=self,
         )
@@ -155,13 +149,6 @@ class AccessPolicy:
         if access is Access.PRIVATE:
             return has_user_keys or self.is_public
         return bool(self.keys)
-
-    def _key(self, authorization: bytes | None) -> Key | None:
-        """The key in the header, if it is known; all are compared, so that timing reveals none."""
-        scheme, _, sent_key = (authorization or b"").partition(b" ")
-        digest = _digest(sent_key.strip(b" "))
-        known = [key for key in self.keys if hmac.compare_digest(key.digest, digest)]
-        return known[-1] if known and scheme.lower() == b"bearer" else None
 
 
 def access_policy_of(settings: Settings, *, is_public: bool) -> AccessPolicy:
@@ -196,53 +183,49 @@ class AccessMiddleware:
         principal = self.policy.principal(
             b",".join(sent) if sent else None,
             caller_address(peer, headers, self.proxies),
-            is_cross_origin=has_foreign_host(headers) or has_foreign_origin(headers, self.origins),
+            is_cross_origin=is_foreign(headers, self.origins),
         )
         scope.setdefault("state", {})["principal"] = principal
         try:
-            await self._count(scope, principal)
-            if f"{scope['path']}/".startswith(KEYED_PATHS):
-                principal.require(Access.JUDGING)
+            await self._check(scope, principal)
         except RequestRefused as refusal:
             await send_problem(refusal, scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
-    async def _count(self, scope: Scope, principal: Principal) -> None:
-        """Count the request, and add what is left to its reply; raises RequestRefused.
+    async def _check(self, scope: Scope, principal: Principal) -> None:
+        """Count the request, and require a key under KEYED_PATHS; raises RequestRefused.
 
-        The fields are those of draft-ietf-httpapi-ratelimit-headers-10.
+        A guess at a key is counted wherever the reply tells whether it was right.
         """
-        path, limiter = scope["path"], self.limiter()
-        is_guessing = principal.has_wrong_key
-        if path in UNLIMITED or (path.startswith(UNLIMITED_UNLESS_GUESSING) and not is_guessing):
-            return
-        if limiter is None or self.limit is None:
-            return
-        allowance = await limiter.take(principal.caller)
-        wait = str(max(1, math.ceil(allowance.reset_s)))
-        policy = f'"default";q={self.limit.requests};w={self.limit.window_s}'
-        scope["state"].setdefault(EXTRA_HEADERS, []).extend(
-            [
-                (b"ratelimit-policy", policy.encode()),
-                (b"ratelimit", f'"default";r={allowance.remaining};t={wait}'.encode()),
-            ]
-        )
-        if not allowance.is_allowed:
-            detail = f"Too many requests. The next one is welcome in {wait} s."
-            raise RequestRefused("rate-limited", detail, headers={"Retry-After": wait})
+        is_keyed = f"{scope['path']}/".startswith(KEYED_PATHS)
+        is_guess = principal.has_wrong_key and not scope["path"].startswith("/health/")
+        limiter = self.limiter() if is_keyed or is_guess else None
+        if limiter and self.limit:
+            allowance = await limiter.take(principal.caller)
+            wait = str(max(1, math.ceil(allowance.reset_s)))
+            policy = f'"default";q={self.limit.requests};w={self.limit.window_s}'
+            # The fields are those of draft-ietf-httpapi-ratelimit-headers-10.
+            scope["state"].setdefault(EXTRA_HEADERS, []).extend(
+                [
+                    (b"ratelimit-policy", policy.encode()),
+                    (b"ratelimit", f'"default";r={allowance.remaining};t={wait}'.encode()),
+                ]
+            )
+            if not allowance.is_allowed:
+                detail = f"Too many requests. The next one is welcome in {wait} s."
+                raise RequestRefused("rate-limited", detail, headers={"Retry-After": wait})
+        if is_keyed:
+            principal.require(Access.JUDGING)
 
 
-def access_guard(app: ASGIApp) -> ASGIApp:
-    """Middleware around each route: checks its Access against the principal."""
-
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        # Litestar answers OPTIONS itself, with nothing but the methods that /schema lists too.
-        default = Access.OPEN if scope.get("method") == "OPTIONS" else Access.PRIVATE
-        principal_of(scope).require(scope["route_handler"].opt.get(ACCESS, default))
-        await app(scope, receive, send)
-
-    return guarded
+async def access_guard(
+    connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler
+) -> None:
+    """Check a route's Access against the principal; raises RequestRefused."""
+    # Litestar answers OPTIONS itself, with nothing but the methods that /schema lists too.
+    default = Access.OPEN if connection.scope.get("method") == "OPTIONS" else Access.PRIVATE
+    principal_of(connection.scope).require(handler.opt.get(ACCESS, default))
 
 
 def principal_of(scope: Scope) -> Principal:

@@ -13,7 +13,6 @@ from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.exceptions import MethodNotAllowedException
 from litestar.handlers import HTTPRouteHandler
-from litestar.serialization import encode_json
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
@@ -27,7 +26,7 @@ from judge.entrypoints.api.access_policy import (
     access_policy_of,
     principal_of,
 )
-from judge.entrypoints.api.client_address import has_foreign_origin, parse_networks
+from judge.entrypoints.api.client_address import is_foreign, parse_networks
 from judge.entrypoints.api.middleware import CorsMiddleware, RequestMiddleware
 from judge.entrypoints.api.openapi import derive_document
 from judge.entrypoints.api.problem_responses import RequestRefused, problem_response
@@ -78,15 +77,10 @@ WARM_UP_TIMEOUT_S = 2.0
 """How long start-up waits for the caches to warm, so that the first request need not."""
 
 
+@cache
 def openapi_document() -> dict[str, Any]:
     """The OpenAPI document of all routes."""
     return derive_document(ROUTES, DEPENDENCIES)
-
-
-@cache
-def _document() -> bytes:
-    """The OpenAPI document as it is sent."""
-    return encode_json(openapi_document())
 
 
 def _services(state: State, scope: Scope) -> Services:
@@ -125,10 +119,10 @@ def create_app(
         (*ROUTES, mcp) if open_mcp else ROUTES,
         lifespan=[partial(_lifespan, partial(open_services, settings, journal), journal, open_mcp)],
         dependencies=DEPENDENCIES,
-        state=State({"counts": counts, "heartbeat_s": heartbeat_s, "document": _document}),
+        state=State({"counts": counts, "heartbeat_s": heartbeat_s, "document": openapi_document}),
         request_class=BoundedRequest,
         exception_handlers={Exception: partial(_answer_with_problem, journal)},
-        middleware=[access_guard],
+        guards=[access_guard],
         request_max_body_size=MAX_BODY_BYTES,
         openapi_config=None,
         logging_config=None,
@@ -205,7 +199,8 @@ async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
         # Without sessions there is no stream to listen to (GET) and none to end (DELETE).
         raise MethodNotAllowedException(headers={"allow": "POST"})
     state = scope["litestar_app"].state
-    if has_foreign_origin(scope["headers"], state.services.settings.cors_origins):
+    origins = state.services.settings.cors_origins
+    if is_foreign(scope["headers"], origins, checks_host=False):
         raise RequestRefused("forbidden", FOREIGN_ORIGIN)
     scope["state"]["viewer"] = principal_of(scope).viewer
     body = await read_body(scope, receive, max_bytes=MAX_BYTES)

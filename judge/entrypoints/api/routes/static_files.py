@@ -75,7 +75,7 @@ def static_file(request: Request[Any, Any, Any], name: FromPath[str] = "") -> Re
 
 
 @get("/schema/openapi.json", access=Access.OPEN, include_in_schema=False, sync_to_thread=False)
-def schema_document(state: State) -> Response[bytes]:
+def schema_document(state: State) -> Response[dict[str, Any]]:
     """The OpenAPI 3.1 document. Litestar cannot derive it on several threads at once."""
     return Response(state.document(), media_type="application/vnd.oai.openapi+json")
 
