@@ -15,7 +15,7 @@ KEY_TTL_S = 2 * 24 * 3600
 # (somebody ran PERSIST), or with one that is too long (a clock was set back), gets a new TTL.
 TAKE = """
 local window = tonumber(ARGV[1])
-local count = redis.call('INCR', KEYS[1])
+local count = redis.call('INCRBY', KEYS[1], 1)
 local left = redis.call('PTTL', KEYS[1])
 if left < 0 or left > window then
   left = window
