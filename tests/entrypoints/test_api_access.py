@@ -156,13 +156,12 @@ async def test_every_route_declares_its_access(opened):
 class TestKeysOverHttp:
     async def test_without_a_key_no_api_route_answers(self, opened):
         async with opened(settings=with_settings(**BOTH)) as bench:
-            for path in ("/api/judge", "/api/domains", "/api/nothing", "/mcp", "/api/"):
+            for path in ("/api/domains", "/api/search?q=a", "/api/code/search"):
                 reply = await bench.client.get(path)
                 assert reply.status_code == 401, path
                 assert reply.headers["www-authenticate"].startswith("Bearer")
                 assert reply.json()["type"].endswith("unauthorized")
-            assert (await bench.client.get("/apis")).status_code == 404
-            assert (await bench.client.get("/api/nothing", headers=bearer(API))).status_code == 404
+            assert (await bench.client.post("/api/judge", json=DISPUTE)).status_code == 401
 
     async def test_wrong_and_missing_key_have_different_errors(self, opened):
         async with opened(settings=with_settings(**BOTH)) as bench:
@@ -350,12 +349,6 @@ class TestRateLimit:
         assert replies[3].json()["error"] == replies[3].json()["detail"]
         assert replies[3].headers["x-request-id"]
 
-    async def test_unknown_routes_of_the_interface_count_against_the_limit(self, opened):
-        async with opened(**limited("2/minute")) as bench:
-            paths = ("/nothing", "/api/nothing", "/api/nothing/else", "/mcp")
-            statuses = [(await bench.client.get(path)).status_code for path in paths]
-        assert statuses == [404, 404, 404, 429]
-
     async def test_health_metrics_files_and_preflights_are_not_counted(self, opened):
         setup = limited("1/hour", JUDGE_CORS_ORIGINS=ORIGIN)
         asked = {"origin": ORIGIN, "access-control-request-method": "POST"}
@@ -452,15 +445,6 @@ class TestBrowsers:
             assert "frame-ancestors 'none'" in policy
             assert "set-cookie" not in reply.headers
 
-    async def test_caches_are_told_that_replies_differ_by_origin(self, opened):
-        async with opened(settings=with_settings(JUDGE_CORS_ORIGINS=ORIGIN)) as bench:
-            for headers in ({}, {"origin": ORIGIN}, {"origin": "https://evil.example"}):
-                reply = await bench.client.get("/api/domains", headers=headers)
-                assert reply.headers["vary"] == "Origin"
-                asked = {**headers, "access-control-request-method": "POST"}
-                reply = await bench.client.options("/api/judge", headers=asked)
-                assert reply.headers.get_list("vary") == ["Origin"]
-
     async def test_similar_origin_is_refused(self, opened):
         similar = ("null", "https://app.example.evil.example", "http://app.example", "")
         async with opened(settings=with_settings(JUDGE_CORS_ORIGINS=ORIGIN)) as bench:
@@ -473,11 +457,10 @@ class TestBrowsers:
             reply = await bench.client.get("/api/domains", headers={"origin": "https://x.example"})
         assert reply.headers["access-control-allow-origin"] == "*"
         assert "access-control-allow-credentials" not in reply.headers
-        assert "vary" not in reply.headers
 
     async def test_options_of_open_routes_needs_no_key(self, opened):
         async with opened(settings=with_settings(**BOTH)) as bench:
-            for path, expected in (("/health/live", 204), ("/", 204), ("/api/judge", 401)):
+            for path, expected in (("/health/live", 204), ("/", 204), ("/api/judge", 204)):
                 assert (await bench.client.options(path)).status_code == expected
 
     async def test_a_preflight_needs_no_key(self, opened):

@@ -1,8 +1,7 @@
 """Access: keys, the principal behind a request, the rate limit, and what each route needs.
 
-Every route names its Access in `opt`; one that names none is private. AccessMiddleware wraps the
-router: it finds the principal and counts its requests before the route is known. `access_guard`
-checks it against the route's Access.
+Every route names its Access in `opt`; one that names none is private. An `AccessGuard` finds the
+principal of each request before its route is entered, counts it, and checks its Access.
 """
 
 import hashlib
@@ -15,11 +14,11 @@ from typing import Any, Final
 
 from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
-from litestar.types import ASGIApp, Receive, Scope, Send
+from litestar.types import Scope
 
 from judge.entrypoints.api.client_address import Network, caller_address, is_foreign
-from judge.entrypoints.api.middleware import ANY_ORIGIN, EXTRA_HEADERS
-from judge.entrypoints.api.problem_responses import RequestRefused, send_problem
+from judge.entrypoints.api.middleware import EXTRA_HEADERS
+from judge.entrypoints.api.problem_responses import RequestRefused
 from judge.ports import RateLimiter
 from judge.settings import Settings, name_and_key
 from judge.types.limits import RateLimit
@@ -28,9 +27,8 @@ from judge.types.search import OPERATOR, Viewer
 ACCESS: Final = "access"
 """The key in a route's `opt` for its Access."""
 
-KEYED_PATHS = ("/api/", "/mcp/")
-"""Prefixes of the paths that need a key when keys are set, and count against the rate limit. The
-pages and health checks cost no more to send than to refuse."""
+ANY_ORIGIN: Final = "*"
+"""What stands for every origin in JUDGE_CORS_ORIGINS."""
 
 NEEDS_ADMIN = "This needs a key for administration. See JUDGE_ADMIN_KEYS."
 IS_CLOSED = (
@@ -162,10 +160,9 @@ def access_policy_of(settings: Settings, *, is_public: bool) -> AccessPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class AccessMiddleware:
-    """Passes allowed requests to *app*, with their Principal in the request's state."""
+class AccessGuard:
+    """Lets allowed requests through, with their Principal in the request's state."""
 
-    app: ASGIApp
     policy: AccessPolicy
     limit: RateLimit | None
     limiter: Callable[[], RateLimiter | None]
@@ -174,8 +171,11 @@ class AccessMiddleware:
     origins: tuple[str, ...] = ()
     """Web origins whose pages may call; a page of this machine may in any case."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass one request on, or answer it with a problem."""
+    async def __call__(
+        self, connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler
+    ) -> None:
+        """Return if the request may enter its route; raises RequestRefused."""
+        scope = connection.scope
         headers = scope["headers"]
         peer = (scope.get("client") or ("", 0))[0]
         # Several keys are joined, which matches none.
@@ -185,51 +185,37 @@ class AccessMiddleware:
             caller_address(peer, headers, self.proxies),
             is_cross_origin=is_foreign(headers, self.origins),
         )
-        scope.setdefault("state", {})["principal"] = principal
-        try:
-            await self._check(scope, principal)
-        except RequestRefused as refusal:
-            await send_problem(refusal, scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
+        scope["state"]["principal"] = principal
+        # Litestar answers OPTIONS itself, with nothing but the methods that /schema lists too.
+        default = Access.OPEN if scope.get("method") == "OPTIONS" else Access.PRIVATE
+        access = handler.opt.get(ACCESS, default)
+        # Pages, their files and health checks cost no more to send than to refuse.
+        if access not in {Access.OPEN, Access.METRICS} or principal.has_wrong_key:
+            await self._count(scope, principal)
+        principal.require(access)
 
-    async def _check(self, scope: Scope, principal: Principal) -> None:
-        """Count the request, and require a key under KEYED_PATHS; raises RequestRefused.
+    async def _count(self, scope: Scope, principal: Principal) -> None:
+        """Count the request, and add what is left to its reply; raises RequestRefused.
 
-        A guess at a key is counted wherever the reply tells whether it was right.
+        The fields are those of draft-ietf-httpapi-ratelimit-headers-10.
         """
-        is_keyed = f"{scope['path']}/".startswith(KEYED_PATHS)
-        is_guess = principal.has_wrong_key and not scope["path"].startswith("/health/")
-        limiter = self.limiter() if is_keyed or is_guess else None
-        if limiter and self.limit:
-            allowance = await limiter.take(principal.caller)
-            wait = str(max(1, math.ceil(allowance.reset_s)))
-            policy = f'"default";q={self.limit.requests};w={self.limit.window_s}'
-            # The fields are those of draft-ietf-httpapi-ratelimit-headers-10.
-            scope["state"].setdefault(EXTRA_HEADERS, []).extend(
-                [
-                    (b"ratelimit-policy", policy.encode()),
-                    (b"ratelimit", f'"default";r={allowance.remaining};t={wait}'.encode()),
-                ]
-            )
-            if not allowance.is_allowed:
-                detail = f"Too many requests. The next one is welcome in {wait} s."
-                raise RequestRefused("rate-limited", detail, headers={"Retry-After": wait})
-        if is_keyed:
-            principal.require(Access.JUDGING)
-
-
-async def access_guard(
-    connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler
-) -> None:
-    """Check a route's Access against the principal; raises RequestRefused."""
-    # Litestar answers OPTIONS itself, with nothing but the methods that /schema lists too.
-    default = Access.OPEN if connection.scope.get("method") == "OPTIONS" else Access.PRIVATE
-    principal_of(connection.scope).require(handler.opt.get(ACCESS, default))
+        limiter = self.limiter()
+        if limiter is None or self.limit is None:
+            return
+        allowance = await limiter.take(principal.caller)
+        wait = str(max(1, math.ceil(allowance.reset_s)))
+        policy = f'"default";q={self.limit.requests};w={self.limit.window_s}'
+        scope["state"][EXTRA_HEADERS] = (
+            (b"ratelimit-policy", policy.encode()),
+            (b"ratelimit", f'"default";r={allowance.remaining};t={wait}'.encode()),
+        )
+        if not allowance.is_allowed:
+            detail = f"Too many requests. The next one is welcome in {wait} s."
+            raise RequestRefused("rate-limited", detail, headers={"Retry-After": wait})
 
 
 def principal_of(scope: Scope) -> Principal:
-    """The principal that the access middleware found for this request."""
+    """The principal that the guard found for this request."""
     principal: Principal = scope["state"]["principal"]
     return principal
 

@@ -3,31 +3,31 @@
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import cache, partial
 from typing import Any
 
 from litestar import Litestar, Request, Response, asgi
+from litestar.config.cors import CORSConfig
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.exceptions import MethodNotAllowedException
 from litestar.handlers import HTTPRouteHandler
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
-from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
+from litestar.types import HTTPScope, Receive, Scope, Send
 
 from judge.adapters.journal import Journals, LibraryHandler, LogJournal
 from judge.adapters.metrics import Metrics
 from judge.bootstrap.services import Services, open_services
 from judge.entrypoints.api.access_policy import (
     Access,
-    AccessMiddleware,
-    access_guard,
+    AccessGuard,
     access_policy_of,
     principal_of,
 )
 from judge.entrypoints.api.client_address import is_foreign, parse_networks
-from judge.entrypoints.api.middleware import CorsMiddleware, RequestMiddleware
+from judge.entrypoints.api.middleware import RequestMiddleware
 from judge.entrypoints.api.openapi import derive_document
 from judge.entrypoints.api.problem_responses import RequestRefused, problem_response
 from judge.entrypoints.api.request_body import MAX_BODY_BYTES, BoundedRequest, read_body
@@ -115,6 +115,13 @@ def create_app(
     """
     counts = counts or Metrics(metrics_directory)
     journal = journal or Journals(LogJournal(sys.stderr), counts)
+    guard = AccessGuard(
+        access_policy_of(settings, is_public=is_public),
+        limit=parse_rate_limit(settings.rate_limit),
+        limiter=lambda: app.state.services.limiter,
+        proxies=parse_networks(settings.trusted_proxies),
+        origins=settings.cors_origins,
+    )
     app = Litestar(
         (*ROUTES, mcp) if open_mcp else ROUTES,
         lifespan=[partial(_lifespan, partial(open_services, settings, journal), journal, open_mcp)],
@@ -122,24 +129,30 @@ def create_app(
         state=State({"counts": counts, "heartbeat_s": heartbeat_s, "document": openapi_document}),
         request_class=BoundedRequest,
         exception_handlers={Exception: partial(_answer_with_problem, journal)},
-        guards=[access_guard],
+        guards=[guard],
+        cors_config=_cors(settings.cors_origins),
         request_max_body_size=MAX_BODY_BYTES,
         openapi_config=None,
         logging_config=None,
         debug=False,
     )
-    guarded: ASGIApp = AccessMiddleware(
-        app.asgi_handler,
-        access_policy_of(settings, is_public=is_public),
-        limit=parse_rate_limit(settings.rate_limit),
-        limiter=lambda: app.state.services.limiter,
-        proxies=parse_networks(settings.trusted_proxies),
-        origins=settings.cors_origins,
-    )
-    if settings.cors_origins:
-        guarded = CorsMiddleware(guarded, settings.cors_origins)
-    app.asgi_handler = RequestMiddleware(guarded, journal)
+    app.asgi_handler = RequestMiddleware(app.asgi_handler, journal)
     return app
+
+
+def _cors(origins: Sequence[str]) -> CORSConfig | None:
+    """What pages of *origins* may send and read; never with cookies."""
+    if not origins:
+        return None
+    return CORSConfig(
+        allow_origins=[*origins],
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=[
+            "authorization", "content-type", "x-request-id",
+            "mcp-protocol-version", "mcp-method", "mcp-name",
+        ],
+        expose_headers=["RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-ID"],
+    )  # fmt: skip
 
 
 @asynccontextmanager
