@@ -170,24 +170,23 @@ def problem_of(error: JudgeError) -> Problem:
     return Problem(slug, str(error), _members(error), _headers(error))
 
 
-def _members(error: JudgeError) -> dict[str, Any]:  # noqa: PLR0911 - a table
+def _members(error: JudgeError) -> dict[str, Any]:
     """The extension members, which help to correct the request."""
     match error:
         case BadFields():
             return {"errors": error.errors}
+        case InvalidReply():
+            defects = [defect_details(defect) for defect in error.defects]
+            return {"defects": defects, "attempts": error.attempts}
+        case ContentBlocked():
+            return {"help": error.help_lines}
         case AmbiguousSymbol():
             return {"candidates": error.candidates}
         case UnknownDomain() | BadScope() | UnknownRepository():
             return {"valid": error.valid}
-        case InvalidRequest() if not isinstance(error, NotFound):
-            return {"errors": [FieldError(error.field, str(error))]}
-        case ContentBlocked():
-            return {"help": error.help_lines}
-        case InvalidReply():
-            defects = [defect_details(defect) for defect in error.defects]
-            return {"defects": defects, "attempts": error.attempts}
-        case _:
-            return {}
+    if isinstance(error, InvalidRequest) and not isinstance(error, NotFound):
+        return {"errors": [FieldError(error.field, str(error))]}
+    return {}
 
 
 def defect_details(defect: Defect) -> DefectDetails:

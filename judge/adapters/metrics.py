@@ -6,7 +6,6 @@ number is bounded and no word of a dispute can be read at `/metrics`.
 
 import os
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -42,12 +41,7 @@ GAUGES: Mapping[str, tuple[str, Literal["livemax", "livemostrecent"]]] = {
 """The help text of each, and which process's value counts where there are several."""
 
 
-RESERVED_BYTES: Mapping[str, int] = {
-    "counter": 64 * 1024,
-    "histogram": 64 * 1024,
-    "gauge_livemax": 4096,
-    "gauge_livemostrecent": 4096,
-}
+RESERVED_BYTES = 64 * 1024
 """The size of each file in which a process shares its counts; about twice of what they need."""
 
 
@@ -63,23 +57,21 @@ class Metrics:
         if directory:
             _reserve_files(Path(directory))
         self._registry = registry = CollectorRegistry()
-        # Cached, since looking up the child of some labels takes longer than counting.
         self._counters = {
-            name: cache(Counter(name, meaning, labels, registry=registry).labels)
+            name: Counter(name, meaning, labels, registry=registry)
             for name, (meaning, *labels) in COUNTERS.items()
         }
         self._gauges = {
             name: Gauge(name, meaning, registry=registry, multiprocess_mode=mode)
             for name, (meaning, mode) in GAUGES.items()
         }
-        latency = Histogram(
+        self._latency = Histogram(
             "judge_http_request_seconds",
             "From the first byte of a request to the last of its reply.",
             ("route",),
             buckets=LATENCY_BUCKETS_S,
             registry=registry,
         )
-        self._latency = cache(latency.labels)
 
     def note(self, event: str, **fields: str | float | bool) -> None:
         """Count *event*; an event without a counter of its own is only counted by name."""
@@ -87,7 +79,7 @@ class Metrics:
         match event:
             case "http.request":
                 self._count("judge_http_requests", **fields)
-                self._latency(fields["route"]).observe(float(fields["ms"]) / 1000)
+                self._latency.labels(fields["route"]).observe(float(fields["ms"]) / 1000)
             case "judgement.finished":
                 self._count("judge_judgements", **fields)
             case "reply.defect":
@@ -120,7 +112,7 @@ class Metrics:
         """Add *amount* under the *fields* that are labels; booleans become `true` and `false`."""
         values = (fields[label] for label in COUNTERS[counter][1:])
         texts = [str(value).lower() if isinstance(value, bool) else value for value in values]
-        self._counters[counter](*texts).inc(amount)
+        self._counters[counter].labels(*texts).inc(amount)
 
 
 def _reserve_files(directory: Path) -> None:
@@ -130,10 +122,10 @@ def _reserve_files(directory: Path) -> None:
     hole on a full disk.
     """
     try:
-        for kind, size in RESERVED_BYTES.items():
+        for kind in ("counter", "histogram", "gauge_livemax", "gauge_livemostrecent"):
             path = directory / f"{kind}_{os.getpid()}.db"
             if not path.exists():  # An ended process may have had the same id.
-                write_whole(path, bytes(size))
+                write_whole(path, bytes(RESERVED_BYTES))
     except OSError as error:
         raise ConfigurationError(
             f"The counts that workers share cannot be kept in {directory} ({error.strerror}). "

@@ -23,12 +23,10 @@ TYPES: Final = {
 }
 """By file extension; Litestar adds the charset of texts."""
 
-POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 HEADERS: Final = {
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
     # After an update the files must fit one another.
     "Cache-Control": "no-cache",
 }
@@ -41,15 +39,12 @@ WIDGET_HEADERS: Final = {
     "Cache-Control": "public, max-age=3600, stale-while-revalidate=86400",
 }
 
-WIDGET: Final = "widget.js"
-PLAYGROUND: Final = "playground"
-SCHEMA: Final = "api/schema_page"
 PAGES: Final = {
-    "/": (PLAYGROUND, "index.html"),
-    "/widget.js": (PLAYGROUND, WIDGET),
-    "/schema": (SCHEMA, "schema.html"),
-    "/schema/schema.js": (SCHEMA, "schema.js"),
-    "/schema/schema.css": (SCHEMA, "schema.css"),
+    "/": ("playground", "index.html"),
+    "/widget.js": ("playground", "widget.js"),
+    "/schema": ("api/schema_page", "schema.html"),
+    "/schema/schema.js": ("api/schema_page", "schema.js"),
+    "/schema/schema.css": ("api/schema_page", "schema.css"),
 }
 """Path -> a folder of the entrypoints, and the file in it."""
 
@@ -63,7 +58,7 @@ PAGES: Final = {
 def static_file(request: Request[Any, Any, Any], name: FromPath[str] = "") -> Response[bytes]:
     """A page for people, or one of the files that it is made of."""
     path = request.scope["path_template"]
-    folder, name = PAGES.get(path, (PLAYGROUND, name))
+    folder, name = PAGES.get(path, ("playground", name))
     body = files_in(folder).get(name)
     if body is None:
         raise NotFoundException
