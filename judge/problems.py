@@ -170,7 +170,7 @@ def problem_of(error: JudgeError) -> Problem:
     return Problem(slug, str(error), _members(error), _headers(error))
 
 
-def _members(error: JudgeError) -> dict[str, Any]:
+def _members(error: JudgeError) -> dict[str, Any]:  # noqa: PLR0911 - a table
     """The extension members, which help to correct the request."""
     match error:
         case BadFields():
