@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.mmap_dict import MmapedDict
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from judge.adapters.files.whole_file import write_whole
 from judge.errors import ConfigurationError
@@ -113,6 +114,25 @@ class Metrics:
         values = (fields[label] for label in COUNTERS[counter][1:])
         texts = [str(value).lower() if isinstance(value, bool) else value for value in values]
         self._counters[counter].labels(*texts).inc(amount)
+
+
+def keep_counts_of(pid: int, directory: str) -> None:
+    """Add what an ended process counted to what all ended ones did, and remove its files.
+
+    So a server whose workers are replaced for months has no more files than processes.
+    """
+    mark_process_dead(pid, directory)  # type: ignore[no-untyped-call]
+    for kind in ("counter", "histogram"):
+        own = Path(directory) / f"{kind}_{pid}.db"
+        if own.exists():
+            kept = MmapedDict(str(own.with_name(f"{kind}_ended.db")))  # type: ignore[no-untyped-call]
+            counted = MmapedDict(str(own), read_mode=True)  # type: ignore[no-untyped-call]
+            for key, value, moment in counted.read_all_values():  # type: ignore[no-untyped-call]
+                before, _ = kept.read_value(key)  # type: ignore[no-untyped-call]
+                kept.write_value(key, before + value, moment)  # type: ignore[no-untyped-call]
+            kept.close()  # type: ignore[no-untyped-call]
+            counted.close()  # type: ignore[no-untyped-call]
+            own.unlink()
 
 
 def _reserve_files(directory: Path) -> None:

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import pytest
 from redis.asyncio import Redis
@@ -183,3 +184,25 @@ class TestRealServer:
         await first.ask()
         await second.ask()
         assert fetcher.hits == {source.url: 2 for source in SOURCES}
+
+
+HAS_HIREDIS = find_spec("hiredis") is not None
+
+
+@pytest.mark.skipif(HAS_HIREDIS, reason="hiredis makes room for any length; Judge goes without it")
+async def test_server_that_announces_a_huge_reply_is_an_outage():
+    said = [b"*999999999\r\n", b"$999999999\r\n", b"*9\r\n*9\r\n", b"?\r\n"]
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with closing(writer):
+            while await reader.read(1000):
+                writer.write(said[0])
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    url = f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server:
+        while said:
+            async with process(url, ScriptedFetcher()) as only, asyncio.timeout(10):
+                assert await only.stores.cache.get_many(["a"]) == [None]
+                assert only.stores.degraded() == ("redis",)
+            said.pop(0)

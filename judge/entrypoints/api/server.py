@@ -17,13 +17,13 @@ from pathlib import Path
 import h11
 import uvicorn
 from litestar import Litestar
-from prometheus_client.multiprocess import mark_process_dead
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
 from judge.adapters.files.last_good import LastGood
 from judge.adapters.journal import LogJournal
+from judge.adapters.metrics import keep_counts_of
 from judge.bootstrap.services import open_services
 from judge.entrypoints.api.app import OpenMcp, create_app
 from judge.entrypoints.api.client_address import is_loopback
@@ -75,7 +75,7 @@ def serve(
         if workers == 1:
             Worker(_config(make_app, settings), announce).run([listener])
         else:
-            Workers(_config(make_app, settings, workers), listener, announce).run()
+            Workers(_config(make_app, settings, workers), listener, announce, folder).run()
 
 
 @contextlib.contextmanager
@@ -188,10 +188,15 @@ class Workers(Multiprocess):
     """Several processes: calls *announce* when one is ready, and replaces those that end."""
 
     def __init__(
-        self, config: uvicorn.Config, listener: socket.socket, announce: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        listener: socket.socket,
+        announce: Callable[[], None],
+        folder: str,
     ) -> None:
         super().__init__(config, [listener])
         self.announce = announce
+        self.folder = folder
 
     def init_processes(self) -> None:
         """Start all processes, and wait for the first."""
@@ -205,7 +210,8 @@ class Workers(Multiprocess):
         super().keep_subprocess_alive()
         for pid in before - {process.pid for process in self.processes}:
             LogJournal(sys.stderr).note("server.worker_ended", pid=pid or 0)
-            mark_process_dead(pid)  # type: ignore[no-untyped-call]
+            if pid:
+                keep_counts_of(pid, self.folder)
 
     def run(self) -> None:
         """Serve until stopped; raises ConfigurationError when a worker could not start."""
