@@ -379,6 +379,16 @@ class TestBrowsers:
             assert "frame-ancestors 'none'" in policy
             assert "set-cookie" not in reply.headers
 
+    async def test_only_the_exact_origin_may_read_replies_and_caches_are_told(self, opened):
+        similar = ("null", "https://app.example.evil.example", "http://app.example", "")
+        async with opened(settings=with_settings(JUDGE_CORS_ORIGINS=ORIGIN)) as bench:
+            for origin in similar:
+                reply = await bench.client.get("/api/domains", headers={"origin": origin})
+                assert "access-control-allow-origin" not in reply.headers
+            reply = await bench.client.get("/api/domains", headers={"origin": ORIGIN})
+        assert reply.headers["access-control-allow-origin"] == ORIGIN
+        assert reply.headers["vary"] == "Origin"
+
     async def test_wildcard_origin_allows_no_credentials(self, opened):
         async with opened(settings=with_settings(JUDGE_CORS_ORIGINS="*")) as bench:
             reply = await bench.client.get("/api/domains", headers={"origin": "https://x.example"})

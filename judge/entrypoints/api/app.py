@@ -130,7 +130,7 @@ def create_app(
         request_class=BoundedRequest,
         exception_handlers={Exception: partial(_answer_with_problem, journal)},
         guards=[guard],
-        cors_config=_cors(settings.cors_origins),
+        cors_config=cors_config(settings.cors_origins),
         request_max_body_size=MAX_BODY_BYTES,
         openapi_config=None,
         logging_config=None,
@@ -140,7 +140,7 @@ def create_app(
     return app
 
 
-def _cors(origins: Sequence[str]) -> CORSConfig | None:
+def cors_config(origins: Sequence[str]) -> CORSConfig | None:
     """What pages of *origins* may send and read; never with cookies."""
     if not origins:
         return None
