@@ -12,6 +12,7 @@ from pydantic import AwareDatetime, TypeAdapter, ValidationError
 from judge.library.extract.page_passages import PagePassage
 from judge.library.extract.page_status import RegionNames
 from judge.ports import Cache, Clock
+from judge.text.english import strip_invisible
 from judge.types.references import RetrievalSettings, Snippet, SourceSpec, Validators
 
 HOUR_S = 3600
@@ -258,6 +259,8 @@ class SnippetStore:
 
     async def _cached(self, request: SnippetRequest, values: Entries, now: datetime) -> CachedPage:
         text, page, failure = values
+        if text and not strip_invisible(text).strip():
+            text = None  # nothing that could be quoted
         record = find_record(page)
         has_just_failed = failure == request.fingerprint
         if record is None:

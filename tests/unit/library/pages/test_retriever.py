@@ -218,6 +218,14 @@ class TestWarm:
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert found.text == "Corrected by ops."
 
+    @pytest.mark.parametrize("blank", [" ", "\n\t", "\u200b", "\ufeff \u2060"])
+    async def test_blank_text_under_the_snippet_key_is_no_text(self, world, retriever, blank: str):
+        for other in (retriever, world.retriever()):
+            await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": (blank, 600)})
+            [found] = await snippets(other, "tenancy", [REPAIRS], SETTINGS)
+            assert found.text.strip(blank)
+        await other.aclose()
+
     async def test_expired_snippet_is_fetched_again(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(DAY_S)
