@@ -56,15 +56,14 @@ class PageLibrary:
     def __init__(self, thesaurus: Thesaurus) -> None:
         self._thesaurus = thesaurus
         self._pages: dict[PageKey, LibraryPage] = {}
-        self._generation = 0
-        self._indexed: tuple[str, int, IndexedPages] | None = None
-        """The catalogue digest and the generation it was compiled from, and the index."""
+        self._indexed: IndexedPages | None = None
+        self._is_outdated = False
         self._indexing = asyncio.Lock()
 
     async def update(self, read: Sequence[ReadRecord]) -> None:
         """Count the words of pages just read, and rank by them from now on."""
         self._pages |= await asyncio.to_thread(_count_all, read)
-        self._generation += 1
+        self._is_outdated = True
 
     def page(self, request: SnippetRequest, lead: str = "") -> LibraryPage:
         """The page, ranked by its title, topics and *lead* alone if it was not read yet."""
@@ -76,19 +75,14 @@ class PageLibrary:
         return page is not None and page.digest == record.digest
 
     async def indexed(self, catalog: SourceCatalog) -> IndexedPages:
-        """The index of all pages of *catalog*; callers who wait together share one compilation.
-
-        It holds everything learned before the call; what is learned during it may be missing, or
-        each caller would need an index of its own while pages are being read.
-        """
-        wanted = self._generation
+        """The index of all pages of *catalog*; callers who wait together share one compilation."""
         async with self._indexing:
-            digest, generation, indexed = self._indexed or ("", 0, None)
-            if indexed is None or digest != catalog.digest or generation < wanted:
-                generation, pages = self._generation, dict(self._pages)
-                indexed = await asyncio.to_thread(self._compile, catalog, pages)
-                self._indexed = catalog.digest, generation, indexed
-            return indexed
+            known = self._indexed
+            if known is None or self._is_outdated or known.catalog.digest != catalog.digest:
+                self._is_outdated = False  # until something is learned, even while compiling
+                known = await asyncio.to_thread(self._compile, catalog, dict(self._pages))
+                self._indexed = known
+            return known
 
     def compiled(self, pages: Sequence[LibraryPage]) -> CandidateIndex:
         """An index over these *pages* alone, such as those read during a request."""

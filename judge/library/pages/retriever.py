@@ -134,14 +134,7 @@ class SnippetRetriever:
 
     async def read_ahead(self, request: SnippetRequest) -> None:
         """Fetch the page if it is due and no other process does so; failures are remembered."""
-        token = uuid4().hex
-        try:
-            if await self.lock.acquire(request.page_key, token, request.lock_ttl_s):
-                [page] = await self.look_up([request])
-                if self.is_due(request, page):
-                    await self._try_fetch(request, page)
-        finally:
-            await self.lock.release(request.page_key, token)
+        await self._fetch_once(request, lambda page: self.is_due(request, page), patience_s=0)
 
     async def aclose(self) -> None:
         """Cancel the fetches that nobody waits for any more."""
@@ -151,37 +144,38 @@ class SnippetRetriever:
         """The page with the snippet to cite; fetched if that is needed and useful."""
         if not page.needs_fetch:
             return page
+
+        async def fetch_needed() -> CachedPage:
+            return await self._fetch_once(
+                request, lambda page: page.needs_fetch, patience_s=request.lock_ttl_s
+            )
+
         try:
             async with asyncio.timeout(request.settings.fetch_timeout_s):
-                return await self._single_flight.share(request, lambda: self._fetch_once(request))
+                return await self._single_flight.share(request, fetch_needed)
         except TimeoutError:
             return page
 
-    async def _fetch_once(self, request: SnippetRequest) -> CachedPage:
-        """Fetch the page, unless another process has just done so or is doing so."""
-        token = uuid4().hex
+    async def _fetch_once(
+        self, request: SnippetRequest, is_wanted: Callable[[CachedPage], bool], *, patience_s: float
+    ) -> CachedPage:
+        """Fetch the page if it *is_wanted*, unless another process has just done so.
+
+        While another does so it is waited for, up to *patience_s*.
+        """
+        token, give_up = uuid4().hex, self.clock.monotonic() + patience_s
         try:
-            is_ours, page = await self._wait_for_lock(request, token)
-            if is_ours and page.needs_fetch:
-                return await self._try_fetch(request, page)
-            return page
+            while True:
+                is_ours = await self.lock.acquire(request.page_key, token, request.lock_ttl_s)
+                # Look even with the lock: its last holder may have fetched the page since.
+                [page] = await self.look_up([request])
+                if is_ours and is_wanted(page):
+                    return await self._try_fetch(request, page)
+                if is_ours or not is_wanted(page) or self.clock.monotonic() >= give_up:
+                    return page
+                await asyncio.sleep(POLL_S)
         finally:
             await self.lock.release(request.page_key, token)
-
-    async def _wait_for_lock(self, request: SnippetRequest, token: str) -> tuple[bool, CachedPage]:
-        """Whether we hold the lock, and the cached state of the page.
-
-        Returns when the lock is acquired, when another process has finished the page, or when
-        that process should have been done by now.
-        """
-        give_up = self.clock.monotonic() + request.lock_ttl_s
-        while True:
-            is_ours = await self.lock.acquire(request.page_key, token, request.lock_ttl_s)
-            # Look even with the lock: its last holder may have fetched the page since.
-            [page] = await self.look_up([request])
-            if is_ours or not page.needs_fetch or self.clock.monotonic() >= give_up:
-                return is_ours, page
-            await asyncio.sleep(POLL_S)
 
     async def _try_fetch(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
         """The page as fetched now, or *page* itself if that fails."""
@@ -190,24 +184,25 @@ class SnippetRetriever:
         try:
             # If the content is lost, a 304 would not bring it back: fetch unconditionally.
             record = await self._fetch(request, known=page.record if is_current else None)
-        except FetchError as error:
-            self._note("snippet.fetch_failed", request, started, reason=error.reason)
+        except Exception as error:  # noqa: BLE001 - a bug costs one page, as a fault of it does
+            is_known = isinstance(error, FetchError)
+            reason = error.reason if is_known else f"unexpected-{type(error).__name__}"
+            self._note("snippet.fetch_failed", request, started, reason=reason)
             await self.store.put_failure(request)
             return page
         self._note("page.withdrawn" if record.is_withdrawn else "snippet.fetched", request, started)
         if record.is_withdrawn:
             return CachedPage(record=record, is_withdrawn=True)
-        return CachedPage(request.snippet(record.text, record.fetched_at, record.updated), record)
+        return CachedPage(request.snippet(record), record)
 
     async def _fetch(self, request: SnippetRequest, known: PageRecord | None) -> PageRecord:
         """Fetch the page and store it in the cache and the library; raises FetchError."""
         record, content = await self.reader.read_page(request, known)
         if content is None:
-            await self.store.renew(request, record)
-        else:
-            await self.store.put(request, record, content)
-            if not self.library.is_current(request, record):
-                await self.library.update([(request, record, content)])
+            [content] = await self.store.contents([request])
+        elif not self.library.is_current(request, record):
+            await self.library.update([(request, record, content)])
+        await self.store.put(request, record, content)
         return record
 
     def _note(self, event: str, request: SnippetRequest, started: float, **fields: str) -> None:

@@ -1,6 +1,5 @@
 """A page is read from its publisher's API, or else from its HTML."""
 
-import asyncio
 import json
 from dataclasses import replace
 from datetime import date, timedelta
@@ -9,7 +8,6 @@ from typing import Any
 import pytest
 
 from judge.errors import FetchError
-from judge.library.extract.html_page import ReadPage
 from judge.library.pages.page_reader import PageReader, read_body
 from judge.library.pages.page_records import PageRecord, SnippetRequest
 from judge.types.references import (
@@ -127,39 +125,6 @@ async def test_unreadable_page_is_an_error_that_names_only_its_host(page, reason
     assert (caught.value.reason, str(caught.value)) == (reason, message)
 
 
-@pytest.mark.parametrize(
-    ("error", "reason", "message"),
-    [
-        (ValueError("odd"), "bad-markup", "The page on www.gov.uk cannot be read."),
-        (TimeoutError(), "slow-markup", "The page on www.gov.uk takes too long to read."),
-    ],
-)
-async def test_bad_or_slow_markup_is_an_error_that_names_its_host(error, reason, message):
-    def fail(*_: object, **__: object) -> ReadPage:
-        raise error
-
-    clock = FakeClock()
-    request = SnippetRequest("tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings())
-    with pytest.raises(FetchError) as caught:
-        await PageReader(Site(clock, {}), clock, fail).read_page(request, None)
-    assert (caught.value.reason, str(caught.value)) == (reason, message)
-
-
-async def test_exception_of_the_fetcher_is_an_error_with_its_type_and_host() -> None:
-    class Broken(Site):
-        async def fetch(self, *_: object, **__: object) -> Page:
-            raise ZeroDivisionError("private")
-
-    clock = FakeClock()
-    request = SnippetRequest("tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings())
-    with pytest.raises(FetchError) as caught:
-        await PageReader(Broken(clock, {}), clock, read_body).read_page(request, None)
-    assert (caught.value.reason, str(caught.value)) == (
-        "unexpected-ZeroDivisionError",
-        "ZeroDivisionError while fetching www.gov.uk.",
-    )
-
-
 async def test_govuk_page_is_read_only_from_the_api():
     record, site = await read({API: item()})
     assert (record.text, record.updated, record.address) == (BODY, date(2024, 3, 1), API)
@@ -272,21 +237,6 @@ async def test_error_of_the_html_is_raised_if_both_fail():
     with pytest.raises(FetchError) as failure:
         await read({API: "connection", PAGE: "status"})
     assert failure.value.reason == "status"
-
-
-async def test_hanging_fetcher_is_a_timeout():
-    class Hanging:
-        async def fetch(self, *_: object, **__: object) -> Page:
-            await asyncio.Event().wait()
-            raise AssertionError
-
-    request = SnippetRequest(
-        "tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings(fetch_timeout_s=0.01)
-    )
-    with pytest.raises(FetchError) as failure:
-        await PageReader(Hanging(), FakeClock(), read_body).read_page(request, None)
-    assert failure.value.reason == "timeout"
-    assert str(failure.value) == "www.gov.uk took too long to answer."
 
 
 @pytest.mark.parametrize(("days", "is_known"), [(1, True), (2, False)])

@@ -13,9 +13,6 @@ from judge.library.extract.html_page import ReadPage
 from judge.library.extract.page_passages import PagePassage
 from judge.library.pages.page_records import (
     SnippetRequest,
-    find_content,
-    find_record,
-    format_record,
 )
 from judge.library.pages.retriever import SnippetRetriever
 from judge.library.sources.catalog import parse_sources
@@ -119,28 +116,6 @@ async def retriever(world: World):
     retriever = world.retriever()
     yield retriever
     await retriever.aclose()
-
-
-class TestRepeatedLookup:
-    async def test_repeated_lookup_equals_that_of_a_new_retriever(self, world, retriever):
-        asked = SnippetRequest("tenancy", REPAIRS, SETTINGS)
-        [read] = await retriever.retrieve([asked])
-        text = asked.snippet_key
-        for change in (
-            {},
-            {text: ("Other words.", 9 * DAY_S)},
-            {asked.failure_key: (asked.fingerprint, DAY_S)},
-            {asked.page_key: (format_record(replace(read.record, nations=("wales",))), 9 * DAY_S)},
-            {asked.page_key: (format_record(replace(read.record, fingerprint="x")), 9 * DAY_S)},
-            {asked.page_key: (format_record(read.record), 9 * DAY_S)},
-        ):
-            await world.cache.put_many(change)
-            for _ in range(2):
-                found = await retriever.store.look_up([asked])
-                assert found == await world.retriever().store.look_up([asked])
-        world.clock.advance(DAY_S + 1)  # the text is there still, and too old
-        [old] = await retriever.store.look_up([asked])
-        assert old.snippet.is_stale
 
 
 class TestCold:
@@ -254,7 +229,8 @@ class TestWarm:
 
     @pytest.mark.parametrize("record", ["{", "[]", "null", '{"text": "old"}'])
     async def test_invalid_record_counts_as_absent(self, world, retriever, record: str):
-        await world.cache.put_many({f"page:tenancy:{REPAIRS.url}": (record, 600)})
+        key = SnippetRequest("tenancy", REPAIRS, SETTINGS).record_key
+        await world.cache.put_many({key: (record, 600)})
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
             world.expected(REPAIRS),
         )
@@ -333,9 +309,9 @@ class TestRevalidation:
         world.clock.advance(DAY_S)
         world.fetcher.pages[REPAIRS.url] = NotModified(sent)
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        record = find_record(await world.value(f"page:tenancy:{REPAIRS.url}"))
-        assert record is not None
-        assert record.validators == kept
+        request = SnippetRequest("tenancy", REPAIRS, SETTINGS)
+        [page] = await retriever.store.look_up([request])
+        assert page.record.validators == kept
 
 
 class TestFailure:
@@ -592,7 +568,7 @@ class TestContent:
         assert second.library.page(request) == first.library.page(request)
         assert first.library.page(request).nations == {"wales"}
         assert world.fetcher.hits == {REPAIRS.url: 1}
-        assert world.cache.lookups == [3, 1]
+        assert world.cache.lookups == [4, 1]
 
     async def test_page_with_lost_content_is_fetched_unconditionally(self, world):
         world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
@@ -611,8 +587,8 @@ class TestContent:
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         key = SnippetRequest("tenancy", REPAIRS, SETTINGS).content_key
         assert await world.cache.seconds_left(key) == 30 * DAY_S
-        content = find_content(await world.value(key))
-        assert content is not None
+        request = SnippetRequest("tenancy", REPAIRS, SETTINGS)
+        [content] = await retriever.store.contents([request])
         assert content.passages == (PagePassage("Heading", "Repairs are due."),)
 
     async def test_not_modified_page_is_not_read_again(self, world):
@@ -645,4 +621,4 @@ class TestContent:
         indexed = [await retriever.indexed(catalog) for _ in range(3)]
         assert all(page.is_read for _, page in indexed[0].pages)
         assert indexed[1] is indexed[2] is indexed[0]
-        assert world.cache.lookups == [9, 3]
+        assert world.cache.lookups == [12, 3]
