@@ -27,6 +27,7 @@ from judge.types.references import Media, NotModified, Page, Validators
 MAX_PAGE_BYTES = 2 * 1024 * 1024
 """Of the raw body and of the decoded one."""
 
+MAX_PDF_BYTES = 10 * 1024 * 1024
 MAX_REDIRECTS = 3
 MAX_CONNECTIONS = 64
 MAX_HEADER_CHARS = 512
@@ -38,12 +39,18 @@ _GONE = frozenset({httpx.codes.NOT_FOUND, httpx.codes.GONE})
 
 _MEDIA: Mapping[Media, frozenset[str]] = {
     "html": frozenset({"text/html", "application/xhtml+xml"}),
+    "page": frozenset({"text/html", "application/xhtml+xml", "application/pdf"}),
     "json": frozenset({"application/json"}),
 }
 _ACCEPT: Mapping[Media, str] = {
     "html": "text/html, application/xhtml+xml;q=0.9, text/plain;q=0.1",
+    "page": "text/html, application/xhtml+xml;q=0.9, application/pdf;q=0.8, text/plain;q=0.1",
     "json": "application/json",
 }
+_NAMES: Mapping[Media, str] = {"html": "HTML", "page": "HTML or PDF", "json": "JSON"}
+_REFRESH = re.compile(r"\s*\d(?:\.\d*)?\s*[;,]\s*\S")
+"""A Refresh header that loads another page in less than ten seconds."""
+
 _HTML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([\w.:+-]{1,40})", re.IGNORECASE | re.ASCII)
 _PRINTABLE = re.compile(r"[\x20-\x7e]*")
@@ -177,12 +184,20 @@ async def _read_page(
         )
     if response.status_code not in _WHOLE_PAGE:
         raise _bad_status(response)
+    if _REFRESH.match(headers.get("refresh", "")):
+        raise FetchError(
+            "redirects",
+            f"{response.url.host} sends whoever reads the page elsewhere, by a Refresh header. "
+            "Look where it has moved to and correct the source's url.",
+            response.status_code,
+        )
     content_type = headers.get("content-type", "")
     _check_media_type(media, response, content_type)
-    body = await _read_bounded(response)
-    if not content_type and (media != "html" or not _HTML_START.match(body)):
+    is_pdf = content_type.lower().startswith("application/pdf")
+    body = await _read_bounded(response, MAX_PDF_BYTES if is_pdf else MAX_PAGE_BYTES)
+    if not content_type and (media == "json" or not _HTML_START.match(body)):
         raise FetchError(
-            "content-type", f"{response.url.host} does not say that it sent {media.upper()}."
+            "content-type", f"{response.url.host} does not say that it sent {_NAMES[media]}."
         )
     return Page(url, body, _charset(content_type), validators, content_type or "text/html")
 
@@ -201,15 +216,14 @@ def _bad_status(response: httpx.Response) -> FetchError:
     )
 
 
-async def _read_bounded(response: httpx.Response) -> bytes:
+async def _read_bounded(response: httpx.Response, limit: int) -> bytes:
     length = response.headers.get("content-length", "")
-    is_declared = length.isdecimal() and int(length[:20]) > MAX_PAGE_BYTES
-    body = b"" if is_declared else await read_body(response, MAX_PAGE_BYTES)
-    if is_declared or len(body) > MAX_PAGE_BYTES:
+    is_declared = length.isdecimal() and int(length[:20]) > limit
+    body = b"" if is_declared else await read_body(response, limit)
+    if is_declared or len(body) > limit:
         raise FetchError(
             "too-large",
-            f"The page on {response.url.host} is over {MAX_PAGE_BYTES // 1024} KiB. Choose a "
-            "smaller one.",
+            f"The page on {response.url.host} is over {limit // 1024} KiB. Choose a smaller one.",
             response.status_code,
         )
     return body
@@ -221,8 +235,8 @@ def _check_media_type(media: Media, response: httpx.Response, content_type: str)
     if content_type and kind not in _MEDIA[media]:
         raise FetchError(
             "content-type",
-            f"{response.url.host} sent {kind[:80]!r} where {media.upper()} was asked for. Only "
-            "HTML pages can be quoted; choose another source.",
+            f"{response.url.host} sent {kind[:80]!r} where {_NAMES[media]} was asked for. "
+            "Nothing else can be quoted; choose another source.",
             response.status_code,
         )
 

@@ -7,6 +7,7 @@ A page that was not read yet is ranked by its title and topics.
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from judge.library.pages.page_records import PageContent, PageKey, PageRecord, SnippetRequest
 from judge.library.rank.candidate_index import (
@@ -68,6 +69,20 @@ class PageLibrary:
     def page(self, request: SnippetRequest, lead: str = "") -> LibraryPage:
         """The page, ranked by its title, topics and *lead* alone if it was not read yet."""
         return _as_configured(request, self._pages.get(request.key), lead)
+
+    def twin_of(self, request: SnippetRequest, record: PageRecord) -> str:
+        """The address on the same host that says the very same under another title, or "".
+
+        So does what a site sends for every address that it does not have.
+        """
+        own = urlsplit(request.source.url)
+        for (_, url), page in self._pages.items():
+            other = urlsplit(url)
+            is_other = other.netloc == own.netloc and other[2:4] != own[2:4]
+            is_titled_so = page.terms.page.title == request.source.title
+            if page.digest == record.digest and is_other and not is_titled_so:
+                return url
+        return ""
 
     def is_current(self, request: SnippetRequest, record: PageRecord) -> bool:
         """Whether the library has the page with the text that *record* describes."""

@@ -20,6 +20,9 @@ DAY_S = 24 * HOUR_S
 PARSE_TIMEOUT_S = 2.0
 """Timeout for parsing: the slowest real page takes 0.05 s; hostile markup can take seconds."""
 
+PDF_TIMEOUT_S = 10.0
+"""Timeout for reading a PDF in a process of its own, which takes half a second to start."""
+
 LOCK_MARGIN_S = 1.0
 """How much longer than reading a page its lock lasts, so that it does not expire meanwhile."""
 
@@ -138,7 +141,7 @@ class SnippetRequest:
     @property
     def lock_ttl_s(self) -> float:
         """TTL in seconds of the page's lock, which outlasts fetching and parsing."""
-        return self.settings.fetch_timeout_s + PARSE_TIMEOUT_S + LOCK_MARGIN_S
+        return self.settings.fetch_timeout_s + PDF_TIMEOUT_S + LOCK_MARGIN_S
 
     def snippet(self, record: PageRecord, text: str = "", *, is_stale: bool = False) -> Snippet:
         """The text of *record*, or *text* instead, as a snippet to cite."""

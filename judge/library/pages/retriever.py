@@ -13,7 +13,7 @@ from uuid import uuid4
 from judge.errors import FetchError
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.approved_pages import IndexedPages, PageLibrary, requests_of
-from judge.library.pages.page_reader import PageReader, host_of, read_body
+from judge.library.pages.page_reader import PageReader, host_of, path_of, read_body
 from judge.library.pages.page_records import (
     CachedPage,
     PageContent,
@@ -22,7 +22,7 @@ from judge.library.pages.page_records import (
     SnippetStore,
 )
 from judge.library.sources.catalog import SourceCatalog
-from judge.ports import Cache, Clock, Journal, Lock, PageFetcher
+from judge.ports import Cache, Clock, Journal, Lock, PageFetcher, PdfReader
 from judge.single_flight import SingleFlight
 from judge.types.references import Snippet
 from judge.vocabulary.thesaurus import load_thesaurus
@@ -47,6 +47,7 @@ class SnippetRetriever:
     clock: Clock
     journal: Journal
     read: Callable[..., ReadPage | None] = read_body
+    read_pdf: PdfReader | None = None
     library: PageLibrary = field(default_factory=lambda: PageLibrary(load_thesaurus()))
     reader: PageReader = field(init=False)
     store: SnippetStore = field(init=False)
@@ -54,7 +55,7 @@ class SnippetRetriever:
     _loaded_digest: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
-        self.reader = PageReader(self.fetcher, self.clock, self.read)
+        self.reader = PageReader(self.fetcher, self.clock, self.read, self.read_pdf)
         self.store = SnippetStore(self.cache, self.clock)
 
     async def indexed(self, catalog: SourceCatalog) -> IndexedPages:
@@ -120,6 +121,7 @@ class SnippetRetriever:
 
     async def refresh(self, request: SnippetRequest) -> PageRecord:
         """Fetch the page now, store it, and return its record; raises FetchError."""
+        await self.look_up([request])  # The last good text, which it is compared with.
         return await self._fetch(request, known=None)
 
     def is_due(self, request: SnippetRequest, page: CachedPage) -> bool:
@@ -187,7 +189,8 @@ class SnippetRetriever:
         except Exception as error:  # noqa: BLE001 - a bug costs one page, as a fault of it does
             is_known = isinstance(error, FetchError)
             reason = error.reason if is_known else f"unexpected-{type(error).__name__}"
-            self._note("snippet.fetch_failed", request, started, reason=reason)
+            status = error.status if is_known else 0
+            self._note("snippet.fetch_failed", request, started, reason=reason, status=status)
             await self.store.put_failure(request)
             return page
         self._note("page.withdrawn" if record.is_withdrawn else "snippet.fetched", request, started)
@@ -197,7 +200,16 @@ class SnippetRetriever:
 
     async def _fetch(self, request: SnippetRequest, known: PageRecord | None) -> PageRecord:
         """Fetch the page and store it in the cache and the library; raises FetchError."""
-        record, content = await self.reader.read_page(request, known)
+        page = self.library.page(request)
+        last = page.terms.page if page.is_read and not page.is_withdrawn else None
+        record, content = await self.reader.read_page(request, known, last)
+        if twin := self.library.twin_of(request, record):
+            raise FetchError(
+                "wall",
+                f"The page says the same as {twin}, so one of them is missing or needless. Open "
+                "both in a browser, then correct or remove the source.",
+                200,
+            )
         if content is None:
             [content] = await self.store.contents([request])
         elif not self.library.is_current(request, record):
@@ -205,9 +217,13 @@ class SnippetRetriever:
         await self.store.put(request, record, content)
         return record
 
-    def _note(self, event: str, request: SnippetRequest, started: float, **fields: str) -> None:
+    def _note(
+        self, event: str, request: SnippetRequest, started: float, **fields: str | int
+    ) -> None:
         elapsed_ms = round((self.clock.monotonic() - started) * 1000, 1)
-        self.journal.note(event, host=host_of(request), elapsed_ms=elapsed_ms, **fields)
+        self.journal.note(
+            event, host=host_of(request), path=path_of(request), elapsed_ms=elapsed_ms, **fields
+        )
 
 
 def _full_text(lead: Snippet, content: PageContent | None) -> str:

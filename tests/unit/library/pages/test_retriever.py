@@ -154,7 +154,7 @@ class TestCold:
     ):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert world.journal.entries == [
-            ("snippet.fetched", {"host": "advice.example", "elapsed_ms": 0.0})
+            ("snippet.fetched", {"host": "advice.example", "path": "/repairs", "elapsed_ms": 0.0})
         ]
 
 
@@ -189,9 +189,12 @@ class TestWarm:
     async def test_expired_snippet_is_fetched_again(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(DAY_S)
-        world.fetcher.page(REPAIRS.url, "The law has changed.")
+        world.fetcher.page(REPAIRS.url, "The law of repairs has changed.")
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        assert (found.text, found.fetched_at) == ("The law has changed.", world.clock.now())
+        assert (found.text, found.fetched_at) == (
+            "The law of repairs has changed.",
+            world.clock.now(),
+        )
 
     async def test_shortened_ttl_applies_to_stored_pages(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
@@ -274,9 +277,9 @@ class TestChangedSettings:
     async def test_failure_with_another_selector_does_not_count(self, world, retriever):
         world.fetcher.page(REPAIRS.url, " ")
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
-        source = replace(REPAIRS, selector="main p")
+        source = replace(REPAIRS, selector="repairs p")
         [found] = await snippets(retriever, "tenancy", [source], SETTINGS)
-        assert found.text == "main p"
+        assert found.text == "repairs p"
 
     async def test_new_title_applies_at_once(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
@@ -325,12 +328,18 @@ class TestFailure:
     async def test_failure_is_journalled_with_host_and_reason_but_no_query_string(
         self, world, retriever
     ):
-        world.fetcher.fail(REPAIRS.url, "status")
+        world.fetcher.pages[REPAIRS.url] = FetchError("status", "It is down.", 503)
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert world.journal.entries == [
             (
                 "snippet.fetch_failed",
-                {"host": "advice.example", "reason": "status", "elapsed_ms": 0.0},
+                {
+                    "host": "advice.example",
+                    "path": "/repairs",
+                    "elapsed_ms": 0.0,
+                    "reason": "status",
+                    "status": 503,
+                },
             )
         ]
 
@@ -341,9 +350,9 @@ class TestFailure:
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
         assert world.fetcher.hits[REPAIRS.url] == 1
         world.clock.advance(1)
-        world.fetcher.page(REPAIRS.url, "Up again.")
+        world.fetcher.page(REPAIRS.url, "Repairs are up again.")
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        assert found.text == "Up again."
+        assert found.text == "Repairs are up again."
 
     async def test_last_good_text_is_used_and_marked_stale(self, world, retriever):
         good = world.expected(REPAIRS, is_stale=True)
@@ -497,15 +506,36 @@ class TestManyAtOnce:
 
 class TestRefresh:
     async def test_refresh_fetches_the_page_despite_the_cache_and_stores_it(self, world, retriever):
-        world.fetcher.page(REPAIRS.url, "Old.", etag='"1"')
+        world.fetcher.page(REPAIRS.url, "Old repairs.", etag='"1"')
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        world.fetcher.page(REPAIRS.url, "New.")
+        world.fetcher.page(REPAIRS.url, "New repairs.")
         fresh = await retriever.refresh(SnippetRequest("tenancy", REPAIRS, SETTINGS))
-        assert (fresh.text, fresh.updated) == ("New.", date(2024, 3, 1))
+        assert (fresh.text, fresh.updated) == ("New repairs.", date(2024, 3, 1))
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
-            world.expected(REPAIRS, text="New."),
+            world.expected(REPAIRS, text="New repairs."),
         )
         assert world.fetcher.calls[1:] == [(REPAIRS.url, Validators())]
+
+    async def test_wall_is_a_failure_that_keeps_the_last_good_text(self, world, retriever):
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        world.fetcher.page(REPAIRS.url, "Please sign in to your account with a password.")
+        with pytest.raises(FetchError, match="is not the page"):
+            await world.retriever().refresh(SnippetRequest("tenancy", REPAIRS, SETTINGS))
+        world.clock.advance(DAY_S)
+        [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        assert found.is_stale
+        assert found.text == "Repairs are the landlord's duty."
+        [failure] = world.journal.fields_of("snippet.fetch_failed")
+        assert (failure["reason"], failure["status"]) == ("wall", 200)
+
+    async def test_text_of_another_address_of_the_host_is_a_wall(self, world, retriever):
+        both = "Repairs and deposits are subjects of ours."
+        for source in (REPAIRS, DEPOSITS):
+            world.fetcher.page(source.url, both)
+        found = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        assert found[0].text == both
+        with pytest.raises(FetchError, match=r"same as https://advice\.example/repairs"):
+            await retriever.refresh(SnippetRequest("tenancy", DEPOSITS, SETTINGS))
 
     async def test_failed_refresh_raises_and_keeps_the_cached_page(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
@@ -533,12 +563,12 @@ class TestWithdrawn:
             assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
             world.clock.advance(3600)
         assert world.journal.entries == [
-            ("page.withdrawn", {"host": "advice.example", "elapsed_ms": 0.0})
+            ("page.withdrawn", {"host": "advice.example", "path": "/repairs", "elapsed_ms": 0.0})
         ]
         world.clock.advance(DAY_S)
-        world.fetcher.page(REPAIRS.url, "In force again.")
+        world.fetcher.page(REPAIRS.url, "Repairs are in force again.")
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        assert found.text == "In force again."
+        assert found.text == "Repairs are in force again."
 
     async def test_last_good_text_of_a_withdrawn_page_is_not_used(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
