@@ -187,9 +187,8 @@ class SnippetRetriever:
             # If the content is lost, a 304 would not bring it back: fetch unconditionally.
             record = await self._fetch(request, known=page.record if is_current else None)
         except Exception as error:  # noqa: BLE001 - a bug costs one page, as a fault of it does
-            is_known = isinstance(error, FetchError)
-            reason = error.reason if is_known else f"unexpected-{type(error).__name__}"
-            status = error.status if is_known else 0
+            reason = getattr(error, "reason", f"unexpected-{type(error).__name__}")
+            status = getattr(error, "status", 0)
             self._note("snippet.fetch_failed", request, started, reason=reason, status=status)
             await self.store.put_failure(request)
             return page

@@ -17,6 +17,9 @@ from judge.types.references import SourceSpec
 SHORT_WORDS = 160
 """Words of text; walls have up to 120, and of 298 real pages one in twenty has fewer."""
 
+ENOUGH_WORDS = 20
+"""Words of text; with fewer, a page may share none with its title and topics by chance."""
+
 SHRUNK_SHARE = 0.1
 """Of the words of the last good text; less is a remnant of the page."""
 
@@ -98,11 +101,13 @@ def wall_reason(source: SourceSpec, page: ReadPage, last: CandidatePage | None) 
     titles = [title.casefold().replace("\u2019", "'") for title in (page.title, page.head_title)]
     if any(len(title) <= _MAX_TITLE and _WALL_TITLE.fullmatch(title) for title in titles if title):
         return "is titled as an error or a check of its visitors"
-    texts = [page.lead or "", *(passage.text for passage in page.passages)]
+    texts = [passage.text for passage in page.passages] or [page.lead or ""]
     body, headings = _stems(texts), _stems([*titles, *(p.heading for p in page.passages)])
     subject = _stems([source.title, *source.topics])
     shared = len(subject & body)
-    if subject and not shared and subject.isdisjoint(headings):
+    length, signs = _length(texts), set(_SIGNS.findall(" ".join([*titles, *texts]).casefold()))
+    is_unlike = subject and not shared and subject.isdisjoint(headings)
+    if is_unlike and (len(signs) > 1 or length >= ENOUGH_WORDS):
         return "shares no word with the title and topics of the source"
     is_off_subject = shared < ON_SUBJECT * len(subject)
     length, signs = _length(texts), set(_SIGNS.findall(" ".join([*titles, *texts]).casefold()))
@@ -119,7 +124,7 @@ def _reason_beside(
     last: CandidatePage, body: set[str], length: int, *, is_off_subject: bool
 ) -> str:
     """Why a page of the stems *body* and *length* words does not follow *last*; "" if it may."""
-    texts = [last.lead, *(text for _, text in last.passages)]
+    texts = [text for _, text in last.passages] or [last.lead]
     if length < SHRUNK_SHARE * _length(texts):
         return "has shrunk to less than a tenth"
     if is_off_subject and len(body & _stems(texts)) < KNOWN_SHARE * len(body):
