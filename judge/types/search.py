@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 from unicodedata import normalize
 
@@ -227,10 +227,11 @@ class FileScan:
 
 @dataclass(frozen=True, slots=True)
 class PdfText:
-    """The pages of a PDF as text, in order, and the title in its metadata."""
+    """The pages of a PDF as text, in order, and the title and date in its metadata."""
 
     pages: tuple[str, ...]
     title: str | None = None
+    updated: date | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ import logging
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from datetime import date
 from io import BytesIO
 from typing import Any, BinaryIO
 
@@ -44,13 +46,16 @@ def pdf_text(
         raise UnreadableDocument("The PDF is broken: its reader gave up.") from None
     if reason := reply.get("problem"):
         raise UnreadableDocument(reason)
-    return PdfText(tuple(reply["pages"]), reply["title"])
+    updated = reply["updated"]
+    return PdfText(
+        tuple(reply["pages"]), reply["title"], date.fromisoformat(updated) if updated else None
+    )
 
 
 def read_pdf(
     content: bytes, *, timeout_s: float, max_pages: int = MAX_PAGES, max_text: int = MAX_TEXT
 ) -> dict[str, Any]:
-    """The JSON that the process writes: `pages` and `title`, or the `problem`."""
+    """The JSON that the process writes: `pages`, `title`, `updated`; or `problem`."""
     # Importing pypdf takes as long as reading a short file.
     from pypdf.errors import PdfReadError  # noqa: PLC0415
 
@@ -61,7 +66,7 @@ def read_pdf(
         return {"problem": str(error)}
     except (PdfReadError, ValueError, KeyError, TypeError, RecursionError, MemoryError) as error:
         return {"problem": f"The PDF is broken ({type(error).__name__})."}
-    return {"pages": text.pages, "title": text.title}
+    return {"pages": text.pages, "title": text.title, "updated": str(text.updated or "")}
 
 
 def _read(content: bytes, deadline: float, max_pages: int, max_text: int) -> PdfText:
@@ -85,7 +90,15 @@ def _read(content: bytes, deadline: float, max_pages: int, max_text: int) -> Pdf
         )
     title: object = reader.metadata.title if reader.metadata else None
     named = _storable(title).strip() if isinstance(title, str) else ""  # Some have `null`.
-    return PdfText(tuple(pages), named or None)
+    return PdfText(tuple(pages), named or None, _updated(reader.metadata))
+
+
+def _updated(metadata: Any) -> date | None:
+    """When the document was last changed, else made; None where neither is said rightly."""
+    for name in ("modification_date", "creation_date"):
+        with suppress(ValueError, AttributeError, TypeError):
+            return getattr(metadata, name).date()  # type: ignore[no-any-return]
+    return None
 
 
 def _storable(text: str) -> str:

@@ -146,7 +146,7 @@ async def test_vector_is_of_the_title_and_the_first_words_of_the_page():
 
     world = World()
     world.embeddings.embedder = Recording()
-    world.fetcher.page(BERTH, "A vessel " + "at its mooring is kept there " * 60)
+    world.fetcher.page(BERTH, "Paying for a vessel " + "at its mooring is kept there " * 60)
     await world.ahead.run_once()
     loaf, berth = sorted(world.embeddings.embedder.texts, key=len)
     assert loaf == f"Keeping and paying {TEXTS[LOAF]}"
