@@ -3,27 +3,23 @@
 Live runs are stored as figures and names without any text, unless `--keep-answers` was given.
 """
 
-import math
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from judge.errors import ConfigurationError, NotFound
 from judge.golden.case_files import write_output
-from judge.golden.cases import Rubric
+from judge.golden.case_runner import Outcome
 from judge.golden.differences import Difference
-from judge.golden.replay import ReplayedReply
+from judge.golden.rates import Interval, wilson
 from judge.types.replies import Usage
 from judge.types.request_fields import BadFields, StrictModel, bad_fields_of, parse_fields
-
-Z_95 = 1.959964
-"""The normal quantile of a two-sided 95 % interval."""
 
 MAX_STORED_REPLAYS = 20
 """Older replays are removed; live runs, which cost money, never are."""
@@ -32,39 +28,6 @@ MILLION = 1_000_000
 """Tokens to which a price applies."""
 
 State = Literal["passed", "failed", "unscored"]
-
-
-class Interval(NamedTuple):
-    """The 95 % confidence interval of a rate, or of the change of one."""
-
-    low: float
-    high: float
-
-
-def wilson(hits: int, of: int) -> Interval:
-    """Wilson's score interval, which holds for few samples and for rates of 0 and 1.
-
-    E. B. Wilson, JASA 22 (1927) 209-212. Without a sample, nothing is known: 0 to 1.
-    """
-    if not of:
-        return Interval(0.0, 1.0)
-    rate, square = hits / of, Z_95**2
-    centre = rate + square / (2 * of)
-    margin = Z_95 * math.sqrt((rate * (1 - rate) + square / (4 * of)) / of)
-    scale = 1 + square / of
-    return Interval(max(0.0, (centre - margin) / scale), min(1.0, (centre + margin) / scale))
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The texts of one judgement, as plain data."""
-
-    status: int
-    body: Mapping[str, Any]
-    prompts: tuple[str, ...]
-    """The first prompt, and the second one if the model was asked again."""
-
-    replies: tuple[ReplayedReply, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +42,14 @@ class Grade:
         interval = wilson(self.yes, self.yes + self.no)
         return f"{self.yes} of {self.yes + self.no} yes ({interval.low:.0%} to {interval.high:.0%})"
 
-    def state(self, rubric: Rubric) -> State:
-        """`passed` or `failed` where the replies that are missing could not change it."""
-        needed = rubric.at_least * rubric.times
-        if self.yes >= needed:
-            return "passed"
-        return "failed" if rubric.times - self.no < needed else "unscored"
-
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One judgement of a case; only `differences`, `missing` and `answer` hold texts."""
+    """One judgement of a case; only `differences` and what follows hold texts."""
 
     case: str
     number: int
     floor: float
-    is_scored: bool
     failed: tuple[str, ...] = ()
     """The fields and evaluators that were not as expected."""
 
@@ -115,16 +70,19 @@ class Result:
     sources_file: str = ""
     grades: tuple[Grade, ...] = ()
     differences: tuple[Difference, ...] = ()
+    prompt_change: str = ""
+    """What differs from the prompts that the case was recorded with, word by word."""
+
     missing: tuple[str, ...] = ()
     """The pages and replies that were requested and that the case does not have, in words."""
 
-    answer: Answer | None = None
+    answer: Outcome | None = None
     """None for a live answer that was stored without `--keep-answers`."""
 
     @property
-    def has_passed(self) -> bool:
+    def state(self) -> State:
         """Whether everything was as expected."""
-        return self.is_scored and not self.failed
+        return "unscored" if self.reason else "failed" if self.failed else "passed"
 
     @property
     def date(self) -> str:
@@ -133,7 +91,7 @@ class Result:
 
     def without_words(self) -> "Result":
         """The figures alone."""
-        return replace(self, differences=(), missing=(), answer=None)
+        return replace(self, differences=(), prompt_change="", missing=(), answer=None)
 
 
 Run = Sequence[Result]
@@ -155,16 +113,21 @@ class CaseScore:
     @property
     def passes(self) -> int:
         """How many passed."""
-        return sum(result.has_passed for result in self.results)
+        return sum(result.state == "passed" for result in self.results)
 
     @property
     def scored(self) -> int:
         """How many could be scored."""
-        return sum(result.is_scored for result in self.results)
+        return sum(result.state != "unscored" for result in self.results)
+
+    @property
+    def rate(self) -> float | None:
+        """The share of those that could be scored which passed; None without any."""
+        return self.passes / self.scored if self.scored else None
 
     @property
     def interval(self) -> Interval:
-        """The 95 % interval of the rate of those that pass."""
+        """The 95 % interval of its rate."""
         return wilson(self.passes, self.scored)
 
     @property
@@ -234,39 +197,35 @@ def store_run(folder: Path, run: Run) -> Path:
 
 def last_run(folder: Path, *, with_answers: bool = False) -> Run:
     """The newest run in *folder*, or the newest live one *with_answers*; raises NotFound."""
-    for run in _newest_first(folder):
-        if not with_answers or (run[0].is_live and any(result.answer for result in run)):
+    for run in stored_runs(folder):
+        if not with_answers or any(result.is_live and result.answer for result in run):
             return run
     how = " --live --keep-answers" if with_answers else ""
     raise NotFound(f"No such run is kept in {folder}. `judge golden run{how}` keeps one.")
 
 
 def find_baseline(folder: Path, run: Run) -> Run:
-    """The newest earlier run of *folder* over the same cases in which something was different.
-
-    If all are equal, the newest; empty if there is none.
-    """
-    names, newest = {result.case for result in run}, list[Result]()
-    for earlier in _newest_first(folder):
+    """The newest earlier run of this kind over the same cases, one that differs if there is any."""
+    names, at, newest = {result.case for result in run}, run[0].at, list[Result]()
+    for earlier in stored_runs(folder):
         own = [result for result in earlier if result.case in names]
-        if {result.case for result in own} == names and _is_before(earlier[0], run[0]):
+        is_older = at and earlier[0].at and earlier[0].at < at and _kind(earlier) == _kind(run)
+        if is_older and {result.case for result in own} == names:
             if _undated(own) != _undated(run):
                 return own
             newest = newest or own
     return newest
 
 
-def _newest_first(folder: Path) -> Iterator[Run]:
+def stored_runs(folder: Path) -> Iterator[Run]:
+    """The runs in *folder*, the newest first; raises ConfigurationError for one that is broken."""
     for path in sorted(folder.glob("*.jsonl"), reverse=True):
         if results := read_results(path):
             yield results
 
 
-def _is_before(earlier: Result, later: Result) -> bool:
-    """Whether *earlier* is of an older run of the same kind."""
-    kinds = {(result.is_live, result.sources_file) for result in (earlier, later)}
-    is_older = bool(earlier.at and later.at and earlier.at < later.at)
-    return len(kinds) == 1 and is_older
+def _kind(run: Run) -> tuple[bool, str]:
+    return run[0].is_live, run[0].sources_file
 
 
 def _undated(run: Run) -> bytes:

@@ -46,7 +46,7 @@ async def test_status_502_is_reported_with_the_defects_of_both_replies(tmp_path:
     assert [one.field for one in differences(stored.case.expected, outcome)] == [
         "status", "citation in summary", "json in reply",
     ]  # fmt: skip
-    assert [attempt.text for attempt in outcome.attempts][1] == "no json"
+    assert outcome.replies[1].text == "no json"
 
 
 async def test_live_502_has_the_broken_rules(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
 from judge.golden.case_files import write_output
-from judge.golden.comparison import compare_cases, newcombe
+from judge.golden.comparison import compare_runs
+from judge.golden.rates import newcombe, wilson
 from judge.golden.results import (
     CaseScore,
     Price,
@@ -19,7 +20,6 @@ from judge.golden.results import (
     cost_of,
     read_prices,
     read_results,
-    wilson,
 )
 from judge.types.replies import Usage
 from tests.unit.golden.material import sample
@@ -57,7 +57,7 @@ def test_interval_contains_its_rate_and_is_within_0_and_1(pair: tuple[int, int])
 def samples(passed: int, failed: int, unscored: int, floor: float = 0.5) -> CaseScore:
     found = [sample(floor=floor) for _ in range(passed)]
     found += [sample(floor=floor, failed=("domain",)) for _ in range(failed)]
-    found += [sample(floor=floor, is_scored=False, reason="down") for _ in range(unscored)]
+    found += [sample(floor=floor, reason="down") for _ in range(unscored)]
     return CaseScore("boiler", tuple(found))
 
 
@@ -107,7 +107,7 @@ def test_prices_are_read_and_mistakes_are_errors(tmp_path: Path) -> None:
 def test_results_round_trip_through_a_file(tmp_path: Path) -> None:
     found = [
         sample(failed=("domain",), rules=(("quote",), ()), usage=Usage(1, 2, 3)),
-        sample("other", is_scored=False, reason="down"),
+        sample("other", reason="down"),
     ]
     path = tmp_path / "below" / "a.jsonl"
     write_output(path, as_lines(found))
@@ -135,22 +135,22 @@ def test_unreadable_or_unwritable_results_are_errors(tmp_path: Path) -> None:
 
 def test_changes_are_ordered_worst_first_and_marked_if_significant() -> None:
     def many(case: str, passed: int, of: int) -> list:
-        return [sample(case, number=n, failed=() if n < passed else ("domain",)) for n in range(of)]
+        failed = [() if n < passed else ("domain",) for n in range(of)]
+        return [sample(case, number=n, failed=failed[n], is_live=True) for n in range(of)]
 
     before = [*many("down", 20, 20), *many("shaky", 5, 10), *many("up", 0, 10), *many("old", 1, 1)]
     after = [*many("down", 2, 20), *many("shaky", 4, 10), *many("up", 9, 10), *many("fresh", 1, 1)]
-    before += [*many("lost", 1, 1), *many("even", 1, 1)]
-    after += [sample("lost", is_scored=False), *many("even", 1, 1)]
-    changes = compare_cases(before, after)
-    assert [(change.name, change.direction, change.is_clear) for change in changes] == [
-        ("down", "worse", True),
-        ("shaky", "worse", False),
-        ("old", "gone", False),
-        ("lost", "unscored", False),
-        ("up", "better", True),
-        ("fresh", "new", False),
-        ("even", "same", False),
-    ]
+    before += [sample("lost"), *many("even", 1, 1)]
+    after += [sample("lost", reason="down"), *many("even", 1, 1)]
+    changes = compare_runs(before, after)
+    assert [(change.name, change.direction) for change in changes] == [
+        ("down", "worse"), ("shaky", "worse"), ("old", "gone"), ("lost", "unscored"),
+        ("up", "better"), ("fresh", "new"), ("even", "same"),
+    ]  # fmt: skip
+    spans = {change.name: change.interval for change in changes if change.interval}
+    assert list(spans) == ["down", "shaky", "up", "even"]
+    assert spans["down"].high < 0 < spans["up"].low
+    assert spans["shaky"].low < 0 < spans["shaky"].high
 
 
 def test_samples_are_grouped_by_case_in_order() -> None:

@@ -1,7 +1,6 @@
 """Variants of a case, and which of them change the answer."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from judge.golden.vary import (
     INJECTION,
     OTHER_SIDE,
     VariantResult,
-    find_escapes,
     signature,
     vary,
 )
@@ -71,15 +69,16 @@ def changed_by(words: str):
 async def varied(
     folder: Path, model: LanguageModel | None = None, **changes
 ) -> list[VariantResult]:
-    return list((await vary(write_case(folder, **changes), run_config(model=model))).results)
+    return list(await vary(write_case(folder, **changes), run_config(model=model)))
 
 
 async def test_replayed_case_is_stable_in_every_variant(tmp_path: Path) -> None:
     found = await varied(tmp_path)
-    assert [(one.name, one.flips, one.skipped) for one in found[:-1]] == [
-        (name, (), "") for name in HELD
-    ]
-    assert (found[-1].name, bool(found[-1].skipped)) == (OTHER_SIDE, True)
+    told = {one.name: (one.state, one.skipped) for one in found}
+    assert [told.pop(name) for name in ("pages in another order", OTHER_SIDE)] == [
+        ("not tried", BY_HAND)
+    ] * 2
+    assert told == dict.fromkeys(HELD[1:], ("held", ""))
 
 
 async def test_variant_that_does_not_apply_is_skipped_with_the_reason(tmp_path: Path) -> None:
@@ -88,7 +87,7 @@ async def test_variant_that_does_not_apply_is_skipped_with_the_reason(tmp_path: 
         tmp_path, replies=[reply(summary="No source.", quotes=[], references_help=False)], **plain
     )
     assert {one.name: one.skipped for one in found if one.skipped} == {
-        "pages in another order": "it needs two pages",
+        "pages in another order": BY_HAND,
         "a poisoned page": "it has no page",
         "other names": "no name was found in it",
         OTHER_SIDE: BY_HAND,
@@ -112,7 +111,7 @@ async def test_verdict_changed_by_a_variant_is_a_flip(
     flipped = {one.name: one.flips for one in found if one.flips}
     assert list(flipped) == [variant]
     [flip] = flipped[variant]
-    assert (flip.field, flip.before, flip.after) == ("verdict of Analyst", "No", "Yes")
+    assert flip == "verdict of Analyst: No became Yes"
 
 
 async def test_most_frequent_of_several_answers_counts(tmp_path: Path) -> None:
@@ -126,7 +125,7 @@ async def test_most_frequent_of_several_answers_counts(tmp_path: Path) -> None:
 
     where = run_config(model=Reader(sometimes))
     found = await vary(write_case(tmp_path), where, repeat=3)
-    assert [one.name for one in found.results if one.flips] == []
+    assert [one.name for one in found if one.flips] == []
 
 
 async def test_injection_of_a_poisoned_page_stays_inside_its_block(tmp_path: Path) -> None:
@@ -135,7 +134,7 @@ async def test_injection_of_a_poisoned_page_stays_inside_its_block(tmp_path: Pat
     poisoned = [prompt for prompt in model.prompts if "Ignore all earlier" in prompt.text]
     assert len(poisoned) == 1
     assert INJECTION not in poisoned[0].text
-    assert list(find_escapes(poisoned)) == []
+    assert poisoned[0].text.count("</REFERENCES>") == 1
 
 
 async def test_refusal_in_every_variant_is_not_a_flip(tmp_path: Path) -> None:
@@ -145,31 +144,12 @@ async def test_refusal_in_every_variant_is_not_a_flip(tmp_path: Path) -> None:
     assert signature(result)["status"] == "422"
 
 
-@pytest.mark.parametrize("first", ["no json", "[]", '{"summary": 3}', reply(summary="[1.5] [1]")])
-async def test_invalid_first_reply_is_not_changed_for_a_variant(tmp_path: Path, first) -> None:
-    found = await varied(tmp_path, replies=[first, reply()])
-    assert [(one.name, one.flips) for one in found[:2]] == [(name, ()) for name in HELD[:2]]
-
-
 async def test_place_is_not_replaced_as_a_name(tmp_path: Path) -> None:
     told = {"context": "my landlord in Glasgow left the boiler broken", "query": "Am I wrong?"}
     found = await varied(tmp_path, input=told)
     assert [one.skipped for one in found if one.name == "other names"] == [
         "no name was found in it"
     ]
-
-
-async def test_text_that_breaks_out_of_its_block_is_found(tmp_path: Path) -> None:
-    result = await run_case(write_case(tmp_path), run_config())
-    [prompt] = result.prompts
-    broken = prompt.text.replace("</REFERENCES>", "</REFERENCES>\n<REFERENCES>\n</REFERENCES>")
-    instructed = replace(prompt, instructions="</REFERENCES>")
-    assert list(find_escapes([prompt])) == []
-    assert len(list(find_escapes([replace(prompt, text=broken)]))) == 2
-    assert list(find_escapes([replace(prompt, text="x" + prompt.text)])) == [
-        "the references are not one a line"
-    ]
-    assert list(find_escapes([instructed])) == ["a tag is in the instructions"]
 
 
 class FailingModel:

@@ -1,8 +1,8 @@
 """The work of `judge golden run`, `score` and `list`: judge, then store and show the results."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -25,8 +25,6 @@ from judge.entrypoints.cli.output import (
 from judge.errors import ConfigurationError, NotFound
 from judge.golden.case_files import StoredCase, load_cases, write_output
 from judge.golden.case_runner import RunConfig
-from judge.golden.comparison import answer_changes
-from judge.golden.replay import FixedClock
 from judge.golden.reports import as_html, as_junit, failure_lines
 from judge.golden.results import (
     CaseScore,
@@ -43,7 +41,7 @@ from judge.golden.results import (
     read_results,
     store_run,
 )
-from judge.golden.scoring import ask_all, first_prompt, replay_all, score_again
+from judge.golden.scoring import Answered, ask_all, first_prompt, replay_all, score_again
 from judge.ports import Journal
 from judge.settings import EXTRACTIVE, load_settings
 from judge.text.english import counted
@@ -52,9 +50,6 @@ from judge.types.replies import Usage
 PRICES = Path("config/prices.toml")
 OWN_SOURCES = "sources.toml"
 """A sources file in the folder of the cases, so that tuning the real one breaks none of them."""
-
-Answered = Mapping[tuple[str, int], Result]
-"""Answers of an interrupted run, by case and number."""
 
 
 def show_cases(_: Journal, *, folder: Path, form: str) -> None:
@@ -93,12 +88,13 @@ async def run_cases(
     *,
     folder: Path,
     names: Sequence[str],
-    sources: Path | None,
-    is_live: bool,
-    repeat: int,
-    keeps_answers: bool,
-    resumed: Path | None,
-    **files: Path | None,
+    sources: Path | None = None,
+    is_live: bool = False,
+    repeat: int = 1,
+    keeps_answers: bool = False,
+    resumed: Path | None = None,
+    results: Path | None = None,
+    **reports: Path | None,
 ) -> int:
     """Replay the cases, or judge those marked as live with the real model; the exit code."""
     if keeps_answers and not is_live:
@@ -111,28 +107,28 @@ async def run_cases(
     async with open_config(folder, journal, sources, is_live=is_live) as config:
         if is_live:
             answered = await _answered(resumed, cases, config, repeat) if resumed else {}
-            with _kept(answered, files.get("results"), keeps_answers=keeps_answers) as received:
-                judged = await _ask_all(cases, config, answered, received, repeat=repeat)
+            judged = await _ask_all(
+                cases, config, answered, results, repeat=repeat, keeps_answers=keeps_answers
+            )
         else:
             judged = await replay_all(cases, config, repeat=repeat)
-    has_words = keeps_answers or not is_live
-    stored = judged if has_words else [result.without_words() for result in judged]
-    before = _find_baseline(stored)
-    path = _store_run(stored) or files.get("results")
-    _write_files(cases, judged, stored, **files)
-    if is_live and path:
-        words = "with the words of the answers" if has_words else "without a word of the answers"
-        say(f"The results are kept in {path}, {words}.")
+            _keep(judged, results)
+    _write_reports(cases, judged, **reports)
     _show_run(judged, prices)
     if sources and not is_live:
         click.echo(f"Over {sources}, which the cases were not made for: checked only in part.")
-    if before and not is_live:
-        click.echo(changes_in_words(before, answer_changes(before, judged)))
+    _show_changes(judged)
     return _exit_code(judged)
 
 
 async def score_run(
-    journal: Journal, *, folder: Path, run_file: Path | None, is_live: bool, **files: Path | None
+    journal: Journal,
+    *,
+    folder: Path,
+    run_file: Path | None,
+    is_live: bool,
+    results: Path | None,
+    **reports: Path | None,
 ) -> int:
     """Score the stored answers of a live run by what the cases expect now; the exit code."""
     stored = read_results(run_file) if run_file else last_run(runs_folder(), with_answers=True)
@@ -146,7 +142,9 @@ async def score_run(
     opened = open_config(folder, journal, is_live=True) if is_live else nullcontext()
     async with opened as config:
         judged = [await score_again(cases[result.case], result, config) for result in scorable]
-    _write_files(list(cases.values()), judged, judged, **files)
+    if results:
+        write_output(results, as_lines(judged))
+    _write_reports(list(cases.values()), judged, **reports)
     _show_run(judged, read_prices(PRICES))
     return _exit_code(judged)
 
@@ -172,26 +170,23 @@ async def open_config(
 
     Raises ConfigurationError without a key.
     """
-    settings = load_settings()
-    if is_live and settings.model == EXTRACTIVE:
+    settings, config = load_settings(), replay_config(folder, sources)
+    if not is_live:
+        yield config
+        return
+    if settings.model == EXTRACTIVE:
         raise ConfigurationError(
             "--live asks a language model, and JUDGE_MODEL=extractive is none. Unset it and set "
             "GEMINI_API_KEY."
         )
-    config = replay_config(folder, sources)
-    if not is_live:
-        yield config
-        return
     async with open_services(settings, journal) as services:
         model = services.pipeline.model.primary
-        yield replace(
-            config, model=model, clock=FixedClock(is_live=True), deadline_s=settings.deadline_s
-        )
+        yield replace(config, model=model, deadline_s=settings.deadline_s)
 
 
 async def _answered(
     resumed: Path, cases: Sequence[StoredCase], config: RunConfig, repeat: int
-) -> dict[tuple[str, int], Result]:
+) -> Answered:
     """The answers in *resumed* that this run need not ask for.
 
     Only those of the same model to the prompt that this run would send.
@@ -203,84 +198,69 @@ async def _answered(
     for result in read_results(resumed):
         prompt = result.answer.prompts[:1] if result.answer and result.is_live else None
         is_same = prompt == prompts.get(result.case, ()) and result.model in models
-        if is_same and result.is_scored and result.number <= repeat:
+        if is_same and result.state != "unscored" and result.number <= repeat:
             now = replace(result, at=config.started, sources_file=config.sources_file)
-            if (scored := await score_again(by_name[result.case], now)).is_scored:
+            scored = await score_again(by_name[result.case], now)
+            if scored.state != "unscored":
                 answered[result.case, result.number] = scored
     say(f"Answers taken from {resumed}: {len(answered)}.")
     return answered
-
-
-@contextmanager
-def _kept(
-    answered: Answered, results: Path | None, *, keeps_answers: bool
-) -> Iterator[list[Result]]:
-    """Store *answered* and what the block adds to the list as a run, if it ends in any failure.
-
-    They are paid for. Where that cannot be written, the file *results* has them.
-    """
-    received = list(answered.values())
-    try:
-        yield received
-    except BaseException:
-        stored = received if keeps_answers else [result.without_words() for result in received]
-        path = _store_run(stored) if stored else None
-        if stored and not path and results:
-            write_output(path := results, as_lines(stored))
-        if path:
-            how = " Continue with `--resume` and this file." if keeps_answers else ""
-            say(f"What was answered so far is kept in {path}.{how}")
-        raise
 
 
 async def _ask_all(
     cases: Sequence[StoredCase],
     config: RunConfig,
     answered: Answered,
-    received: list[Result],
+    out: Path | None,
     *,
     repeat: int,
+    keeps_answers: bool,
 ) -> list[Result]:
-    """All answers; each new one is added to *received* as it comes."""
-    with progress_bar("Asking", len(cases) * repeat - len(answered)) as advance:
-
-        def receive(result: Result) -> None:
-            received.append(result)
-            advance()
-
-        return await ask_all(cases, config, answered, repeat=repeat, on_scored=receive)
-
-
-def _find_baseline(results: Run) -> Run:
-    """The run to compare *results* with; a stored run that cannot be read is only reported."""
+    """All answers, which are stored even if asking ends in any failure: they are paid for."""
+    received, judged = list(answered.values()), list[Result]()
     try:
-        return find_baseline(runs_folder(), results)
-    except ConfigurationError as error:
-        say(f"Not compared with earlier runs: {error} Remove that file.")
-    return ()
+        with progress_bar("Asking", len(cases) * repeat - len(answered)) as advance:
+
+            def receive(result: Result) -> None:
+                received.append(result)
+                advance()
+
+            judged = await ask_all(cases, config, answered, repeat=repeat, on_scored=receive)
+            return judged
+    finally:
+        stored = judged or received
+        path = _keep(stored if keeps_answers else [r.without_words() for r in stored], out)
+        if path:
+            words = "with the words" if keeps_answers else "without a word"
+            what = "The results are" if judged else "What was answered so far is"
+            how = " Continue with `--resume` and this file." * (keeps_answers and not judged)
+            say(f"{what} kept in {path}, {words} of the answers.{how}")
 
 
-def _store_run(results: Run) -> Path | None:
-    """Store *results* for the next comparison; the file, or None after reporting a failure."""
+def _keep(results: Run, out: Path | None) -> Path | None:
+    """Store *results* for later comparisons, and in the file *out* if it is given; one of the two.
+
+    That they cannot be stored is only reported; raises ConfigurationError for *out*.
+    """
+    path = None
+    if not results:
+        return None
     try:
-        return store_run(runs_folder(), results)
+        path = store_run(runs_folder(), results)
     except ConfigurationError as error:
         say(f"The results are not kept for `judge golden compare`: {error}")
-    return None
+    if out:
+        write_output(out, as_lines(results))
+    return path or out
 
 
-def _write_files(
+def _write_reports(
     cases: Sequence[StoredCase],
     judged: Run,
-    stored: Run,
     *,
     report: Path | None = None,
     junit: Path | None = None,
-    results: Path | None = None,
 ) -> None:
-    """Write the files whose paths are given."""
-    if results:
-        write_output(results, as_lines(stored))
     if report:
         write_output(report, as_html(cases, judged).encode())
     if junit:
@@ -289,9 +269,18 @@ def _write_files(
 
 def _exit_code(judged: Run) -> int:
     """0 when every case passed; 2 when not one answer could be scored; else 1."""
-    if not any(result.is_scored for result in judged):
+    if all(result.state == "unscored" for result in judged):
         return COULD_NOT_ANSWER
     return 0 if all(score.state == "passed" for score in by_case(judged)) else FOUND_SOMETHING
+
+
+def _show_changes(judged: Run) -> None:
+    """Say what changed since the run before; one that cannot be read is only reported."""
+    try:
+        if before := find_baseline(runs_folder(), judged):
+            click.echo(changes_in_words(before, judged))
+    except ConfigurationError as error:
+        say(f"Not compared with earlier runs: {error} Remove that file.")
 
 
 def _show_run(judged: Run, prices: Prices | None) -> None:
@@ -304,7 +293,7 @@ def _show_run(judged: Run, prices: Prices | None) -> None:
         headings = ("Case", "State", "Passed", "Rate", "95 %", "Floor", "Not as expected")
         show_table(headings, [_live_row(score) for score in scores])
     for result in judged:
-        if not result.has_passed:
+        if result.state != "passed":
             click.echo(f"\n{result.case}, answer {result.number}")
             show_lines(failure_lines(result))
     if prices is not None:
@@ -321,7 +310,7 @@ def _live_row(score: CaseScore) -> tuple[str | None, ...]:
         score.name,
         score.state,
         f"{score.passes}/{score.scored}" + (f" ({lost} unscored)" if lost else ""),
-        f"{score.passes / score.scored:.0%}" if score.scored else None,
+        None if score.rate is None else f"{score.rate:.0%}",
         "{:.0%} to {:.0%}".format(*score.interval),
         f"{score.floor:.0%}",
         score.failed,
