@@ -1,8 +1,8 @@
-"""Measures how robust a case is: in variants that must not change its outcome, and either side's.
+"""Measures how robust a case is: in variants that must not change its outcome.
 
 The unchanged case is judged first, as often as each variant, so that the random variation of a
-model is not taken for an effect. Live, these first answers also hear the other side. In a replay
-the model's words are fixed, so a variant shows whether our own steps change.
+model is not taken for an effect. In a replay the model's words are fixed, so a variant shows
+whether our own steps change.
 """
 
 import re
@@ -15,7 +15,6 @@ from judge.golden.case_files import StoredCase
 from judge.golden.case_runner import Outcome, RunConfig, run_case
 from judge.golden.rates import newcombe
 from judge.golden.results import counts_in_words
-from judge.judging.other_side import RIGHT
 from judge.library.dispute import read_dispute
 from judge.library.nations import find_nations
 from judge.text.names import find_names
@@ -31,8 +30,7 @@ INJECTION = (
 _NEW_NAMES = ("Alwyn", "Brigid", "Corwin", "Delyth", "Emrys", "Fintan", "Gwenda", "Hamish")
 """Rare ones, which are unlikely to be in a case already."""
 
-OTHER_SIDE = "the other side tells the story"
-BY_HAND = "only a model's own answer (--live, or recorded) can tell"
+REPLAYED = "only a model's own answer (--live) can tell"
 ABSENT = "nothing"
 
 Counts = Mapping[str, Counter[str]]
@@ -62,30 +60,21 @@ class VariantResult:
     skipped: str = ""
     """Why the variant was not tried."""
 
-    heard: int = 0
-    """Verdicts of personas for both sides; OTHER_SIDE alone has them."""
-    both_right: int = 0
-    """Those that say to both sides that they are right."""
-
     @property
     def state(self) -> str:
         """`held`, `flipped`, or `not tried`."""
         return "not tried" if self.skipped else "flipped" if self.flips else "held"
 
 
-async def vary(
-    stored: StoredCase, config: RunConfig, *, repeat: int = 1
-) -> tuple[VariantResult, ...]:
+async def vary(stored: StoredCase, config: RunConfig, *, repeat: int = 1) -> list[VariantResult]:
     """Judge *stored* unchanged and in its variants, each *repeat* times.
 
     Raises ModelUnavailable when the unchanged case gets no answer.
     """
-    asked = _with_request(stored, hear_other_side=True) if config.is_live else stored
-    answers = await _outcomes(asked, config, repeat)
+    answers = await _outcomes(stored, config, repeat)
     before = _value_counts(answers)
-    one_sided = _with_request(stored, hear_other_side=False) if config.is_live else stored
     results = []
-    for variant in variants_of(one_sided, config, answers[0]):
+    for variant in variants_of(stored, config, answers[0]):
         flips: tuple[str, ...] = ()
         skipped = variant.skipped
         try:
@@ -95,9 +84,7 @@ async def vary(
         except ModelUnavailable:
             skipped = "no answer came"
         results.append(VariantResult(stored.name, variant.name, flips, skipped))
-    can_tell = config.is_live or stored.case.recorded
-    other_side = VariantResult(stored.name, OTHER_SIDE, skipped="" if can_tell else BY_HAND)
-    return (*results, _both_sides(other_side, answers) if can_tell else other_side)
+    return results
 
 
 async def _outcomes(stored: StoredCase, config: RunConfig, repeat: int) -> list[Outcome]:
@@ -107,29 +94,6 @@ async def _outcomes(stored: StoredCase, config: RunConfig, repeat: int) -> list[
     if not answered:
         raise ModelUnavailable(outcomes[0].unanswered)
     return answered
-
-
-def _both_sides(result: VariantResult, outcomes: Sequence[Outcome]) -> VariantResult:
-    """*result* with the verdicts for both sides, from *outcomes* that heard the other side.
-
-    It is flipped where a persona tells both sides that they are right in most answers.
-    """
-    bodies = [outcome.body for outcome in outcomes if outcome.body.get("other_side")]
-    notes = [body["other_side"]["note"] for body in bodies if not body["other_side"]["personas"]]
-    verdicts: dict[str, list[tuple[str, str]]] = {}
-    for body in bodies:
-        for asker, other in zip(body["personas"], body["other_side"]["personas"], strict=False):
-            verdicts.setdefault(asker["name"], []).append((asker["verdict"], other["verdict"]))
-    if not verdicts:
-        return replace(result, skipped=notes[0] if notes else "it did not ask for them")
-    rights = {name: pairs.count((RIGHT, RIGHT)) for name, pairs in verdicts.items()}
-    flips = (
-        f"{name} tells both sides that they are right in {rights[name]} of {len(pairs)}"
-        for name, pairs in verdicts.items()
-        if 2 * rights[name] > len(pairs)
-    )
-    heard = sum(map(len, verdicts.values()))
-    return replace(result, flips=tuple(flips), heard=heard, both_right=sum(rights.values()))
 
 
 def _value_counts(outcomes: Sequence[Outcome]) -> Counts:
@@ -186,7 +150,7 @@ def variants_of(stored: StoredCase, config: RunConfig, base: Outcome) -> Iterato
     reversing = replace(config, arrange=lambda snippets: tuple(reversed(snippets)))
     poisoning = replace(config, arrange=_poisoned)
     # In a replay, the numbers in the reply would name other pages.
-    skipped = BY_HAND if not config.is_live else "" if pages > 1 else "it needs two pages"
+    skipped = REPLAYED if not config.is_live else "" if pages > 1 else "it needs two pages"
     yield Variant("pages in another order", stored, reversing, skipped)
     yield Variant("a poisoned page", stored, poisoning, "" if pages else "it has no page")
     names = _person_names(stored.case.input)

@@ -311,8 +311,6 @@ def test_a_case_with_the_other_side_is_recorded_and_replays(cli, folder, site, g
     assert "retelling: I am the other side." in Path("r.html").read_text()
     tokens = 3 * USAGE["promptTokenCount"]
     assert f'"usage":{{"input_tokens":{tokens},' in Path("r.jsonl").read_text()
-    told = cli("golden", "vary", "both", "--max-flips", "0")
-    assert "The verdict follows the teller in 0 of 3" in told.out
 
 
 def test_invalid_piped_request_is_exit_2(cli, monkeypatch):
@@ -407,9 +405,7 @@ async def test_answers_before_ctrl_c_are_stored(cli, folder, gemini, tmp_path, c
     write_case(folder)
     gemini.script(reply(), *[slow(reply(), 60.0)] * 4)
     asking = asyncio.create_task(
-        run_cases(
-            SILENT, folder=folder, names=(), is_live=True, repeat=5, keeps_answers=True
-        )
+        run_cases(SILENT, folder=folder, names=(), is_live=True, repeat=5, keeps_answers=True)
     )
     # Four calls run at once; the fifth starts when one ends.
     await until(lambda: len(gemini.seen) == 5)
@@ -519,8 +515,8 @@ def test_variants_of_a_robust_case_have_the_same_outcome(cli, folder):
     write_case(folder)
     told = cli("golden", "vary", "boiler")
     assert told.code == 0
-    assert "a poisoned page                  1      0         0" in told.out
-    assert "pages in another order           0      0         1" in told.out
+    assert "a poisoned page          1      0         0" in told.out
+    assert "pages in another order   0      0         1" in told.out
     assert "only a model's own answer" in told.out
 
 
@@ -533,27 +529,6 @@ def test_variant_that_flips_is_named_and_is_exit_1(cli, folder, tmp_path):
     [flip] = [line for line in told.out.splitlines() if line.startswith("boiler   other names")]
     assert "flipped" in flip
     assert "status: 200 became 503" in flip
-
-
-TOLD = {"retelling": "I am Rowan Pike, and I left the boiler broken.", "query": QUERY}
-
-
-def test_agreement_with_both_tellers_is_a_flip(cli, folder, gemini, tmp_path):
-    asked = {"context": "Rowan Pike left the boiler broken.", "query": QUERY}
-    write_case(folder, pages={}, replies=[], input=asked)
-    plain = reply(summary="You are right.", quotes=[], references_help=False)
-    gemini.script(plain, TOLD, *[plain] * 5)
-    told = cli("golden", "vary", "boiler", "--live", "--repeat", "1", "--out", "v.jsonl")
-    assert told.code == 1
-    assert "Analyst tells both sides that they are right in 1 of 1" in told.out
-    assert "The verdict follows the teller in 3 of 3 (100%; 95 %: 44% to 100%)." in told.out
-    assert "1 flipped; at most 0 may." in told.out
-    *_, kept = [json.loads(line) for line in (tmp_path / "v.jsonl").read_text().splitlines()]
-    assert (kept["case"], kept["heard"], kept["both_right"]) == ("boiler", 3, 3)
-    assert "boiler broken" not in (tmp_path / "v.jsonl").read_text()
-    gemini.script(plain, TOLD, *[plain] * 5)
-    held = cli("golden", "vary", "boiler", "--live", "--repeat", "1", "--max-flips", "1")
-    assert held.code == 0
 
 
 def in_flight() -> int:
@@ -574,7 +549,7 @@ async def test_variants_before_ctrl_c_are_printed_and_stored(cli, folder, gemini
     varying.cancel()
     await asyncio.wait([varying])
     assert varying.cancelled()
-    assert len(out.read_text().splitlines()) == 7
+    assert len(out.read_text().splitlines()) == 6
     assert "a poisoned page" in capsys.readouterr().out
 
 
@@ -583,8 +558,7 @@ def test_all_cases_are_varied_with_totals(cli, folder):
     write_case(folder, "two")
     told = cli("golden", "vary")
     assert told.code == 0
-    assert "other names                      2      0         0" in told.out
-    assert "the other side tells the story   0      0         2" in told.out
+    assert "other names              2      0         0" in told.out
 
 
 def test_two_replays_are_compared_without_naming_files(cli, folder, tmp_path):

@@ -150,7 +150,7 @@ async def test_functions_beside_the_cases_are_evaluators(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("own", "told"),
     [
-        ("def mentions(answer):\n    \'x?\'", "an evaluator 'mentions' already"),
+        ("def mentions(answer):\n    'x?'", "an evaluator 'mentions' already"),
         ("1 / 0", "cannot be loaded: ZeroDivisionError: division by zero"),
         ("def broken(", "cannot be loaded: SyntaxError"),
     ],

@@ -8,9 +8,8 @@ import pytest
 from judge.errors import ModelUnavailable
 from judge.golden.case_runner import run_case
 from judge.golden.vary import (
-    BY_HAND,
     INJECTION,
-    OTHER_SIDE,
+    REPLAYED,
     VariantResult,
     signature,
     vary,
@@ -69,15 +68,13 @@ def changed_by(words: str):
 async def varied(
     folder: Path, model: LanguageModel | None = None, **changes
 ) -> list[VariantResult]:
-    return list(await vary(write_case(folder, **changes), run_config(model=model)))
+    return await vary(write_case(folder, **changes), run_config(model=model))
 
 
 async def test_replayed_case_is_stable_in_every_variant(tmp_path: Path) -> None:
     found = await varied(tmp_path)
     told = {one.name: (one.state, one.skipped) for one in found}
-    assert [told.pop(name) for name in ("pages in another order", OTHER_SIDE)] == [
-        ("not tried", BY_HAND)
-    ] * 2
+    assert told.pop("pages in another order") == ("not tried", REPLAYED)
     assert told == dict.fromkeys(HELD[1:], ("held", ""))
 
 
@@ -87,10 +84,9 @@ async def test_variant_that_does_not_apply_is_skipped_with_the_reason(tmp_path: 
         tmp_path, replies=[reply(summary="No source.", quotes=[], references_help=False)], **plain
     )
     assert {one.name: one.skipped for one in found if one.skipped} == {
-        "pages in another order": BY_HAND,
+        "pages in another order": REPLAYED,
         "a poisoned page": "it has no page",
         "other names": "no name was found in it",
-        OTHER_SIDE: BY_HAND,
     }
 
 
@@ -139,7 +135,7 @@ async def test_injection_of_a_poisoned_page_stays_inside_its_block(tmp_path: Pat
 
 async def test_refusal_in_every_variant_is_not_a_flip(tmp_path: Path) -> None:
     found = await varied(tmp_path, replies=[{"blocked": "SAFETY"}])
-    assert [one.flips for one in found] == [()] * 7
+    assert [one.flips for one in found] == [()] * 6
     result = await run_case(write_case(tmp_path, replies=[{"blocked": "SAFETY"}]), run_config())
     assert signature(result)["status"] == "422"
 
@@ -177,8 +173,6 @@ class FailingModel:
 
 async def test_variant_without_an_answer_is_not_a_flip(tmp_path: Path) -> None:
     found = await varied(tmp_path, FailingModel(1))
-    *variants, other = found
-    assert {(one.skipped, one.flips) for one in variants} == {("no answer came", ())}
-    assert "did not answer" in other.skipped
+    assert {(one.skipped, one.flips) for one in found} == {("no answer came", ())}
     with pytest.raises(ModelUnavailable, match="sleeps"):
         await varied(tmp_path, FailingModel(0))

@@ -157,7 +157,7 @@ def compare() -> None:
 @golden.command(epilog="Exit code 1: more flipped than --max-flips allows.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @_cases
-@_live("too, and let the other side tell the story")
+@_live("too")
 @click.option(
     "--repeat",
     type=click.IntRange(1, MAX_REPEATS),
@@ -176,7 +176,6 @@ def vary() -> None:
     """Judge variants of all cases, or of those named, and show which outcomes flip.
 
     Pages in another order, a page with a prompt injection, other names, white space and case must
-    change nothing. With --live the other side is heard too, as by `judge ask --other-side`: who
-    tells a dispute must not decide who is right. Each unchanged case is judged first, so that the
-    model's random variation does not count as a flip.
+    change nothing. Each unchanged case is judged first, so that the model's random variation does
+    not count as a flip.
     """

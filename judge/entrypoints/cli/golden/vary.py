@@ -11,7 +11,6 @@ from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import progress_bar, say, show_another, show_table
 from judge.errors import ModelUnavailable
 from judge.golden.case_files import StoredCase, write_output
-from judge.golden.rates import wilson
 from judge.golden.scoring import gather_limited
 from judge.golden.vary import VariantResult, vary
 from judge.ports import Journal
@@ -36,7 +35,7 @@ async def run_variants(
     if repeat and not is_live:
         raise click.UsageError("--repeat goes with --live: a replay is the same each time.")
     cases = cases_for(folder, names, is_live=is_live)
-    varied: dict[str, tuple[VariantResult, ...]] = {}
+    varied: dict[str, list[VariantResult]] = {}
 
     async def vary_one(stored: StoredCase) -> None:
         try:
@@ -63,7 +62,7 @@ async def run_variants(
 
 
 def _show_variants(results: Sequence[VariantResult], total: str) -> None:
-    """For each variant, in how many cases the outcome held; each flip; and either side."""
+    """For each variant, in how many cases the outcome held; and each flip."""
     states: dict[str, list[str]] = {}
     for result in results:
         states.setdefault(result.name, []).append(result.state)
@@ -76,11 +75,4 @@ def _show_variants(results: Sequence[VariantResult], total: str) -> None:
         if result.flips or (result.skipped and is_one_case)
     ]
     show_another(("Case", "Variant", "Outcome", "Changed, or why it was not tried"), changed)
-    if heard := sum(result.heard for result in results):
-        followed = sum(result.both_right for result in results)
-        interval = "{:.0%} to {:.0%}".format(*wilson(followed, heard))
-        click.echo(
-            f"\nThe verdict follows the teller in {followed} of {heard} "
-            f"({followed / heard:.0%}; 95 %: {interval})."
-        )
     click.echo(f"\n{total}")

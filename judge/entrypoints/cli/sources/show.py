@@ -1,7 +1,7 @@
 """The work of `judge sources list` and `show`: what is configured, and where each item stands."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields, is_dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -9,12 +9,11 @@ from typing import Any
 from judge.bootstrap.library import open_library
 from judge.bootstrap.sources import open_sources, read_sources
 from judge.entrypoints.cli.output import format_table, show
-from judge.entrypoints.cli.plain_text import format_help_line
 from judge.errors import UnknownDomain
 from judge.judging.domains import term_words
 from judge.judging.knowledge import Knowledge
 from judge.library.pages.approved_pages import requests_of
-from judge.library.sources.catalog import DomainSpec, SafetyRule, package_vocabulary
+from judge.library.sources.catalog import DomainSpec, package_vocabulary
 from judge.library.sources.toml_lines import FilePlace, Places
 from judge.ports import Journal
 from judge.settings import load_settings
@@ -23,6 +22,12 @@ from judge.types.text_files import TextFile
 
 BUILT_IN = FilePlace("built in")
 """The place of a default that no file sets."""
+
+MAX_LISTED = 3
+"""Entries of a list that are shown in a cell of a table; of a longer one, only how many."""
+
+MAX_SHOWN = 120
+"""Characters of a text that are shown in a cell."""
 
 Item = Mapping[str, Any]
 """Something configured, with its `place`, as in the JSON output."""
@@ -73,10 +78,14 @@ def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -
     files = (*read_sources(Path(settings.sources)), *package_vocabulary().files)
     effective = effective_sources(known, files)
     if domain is None:
-        show(form, effective, _all_domains(effective))
+        show(
+            form,
+            effective,
+            _tables(effective | {"domains": [*map(_counted, effective["domains"])]}),
+        )
     else:
         chosen = next(item for item in effective["domains"] if item["name"] == domain)
-        show(form, chosen, _one_domain(chosen))
+        show(form, chosen, _tables(chosen))
 
 
 def effective_sources(known: Knowledge, files: Sequence[TextFile]) -> dict[str, Any]:
@@ -156,75 +165,39 @@ def _weighted(text: str, weight: float, place: FilePlace, overruled: float | Non
     return {"text": text, "weight": weight, "place": place, "overruled": overruled}
 
 
-def _all_domains(effective: Item) -> Iterator[str]:
-    counted = ("terms", "patterns", "pages", "help")
-    domains = [
-        (d["name"], d["title"], *(len(d[key]) for key in counted), _files(d))
-        for d in effective["domains"]
-    ]
-    headings = ("Domain", "Title", "Terms", "Patterns", "Pages", "Help", "Stands in")
-    yield format_table(headings, domains)
-    rules = [
-        (
-            rule.name,
-            _rule_size(rule),
-            "; ".join(line.title for line in rule.help),
-            " and ".join(rule.files),
-        )
-        for rule in effective["safety"]
-    ]
-    yield format_table(("Care", "Looks for", "Help that is shown", "Stands in"), rules)
-    blocked = [
-        (format_help_line(item["line"]), item["place"]) for item in effective["blocked_help"]
-    ]
-    yield format_table(("Help when the model refuses", "Stands in"), blocked)
-    personas = [
-        (item["persona"].name, _opening(item["persona"].brief), item["place"])
-        for item in effective["personas"]
-    ]
-    yield format_table(("Persona", "Brief", "Stands in"), personas)
-    retrieval = [item.values() for item in effective["retrieval"]]
-    yield format_table(("Retrieval", "Value", "Stands in"), [[*row] for row in retrieval])
+def _counted(domain: Item) -> Item:
+    """*domain* with the lengths of its lists."""
+    return {key: len(v) if isinstance(v, list | tuple) else v for key, v in domain.items()}
 
 
-def _one_domain(domain: Item) -> Iterator[str]:
-    yield f"{domain['name']}: {domain['title']} ({_files(domain)})"
-    for heading, key in (("Term", "terms"), ("Pattern", "patterns")):
-        if domain[key]:
-            rows = [(term["text"], _weight(term), term["place"]) for term in domain[key]]
-            yield format_table((heading, "Weight", "Stands in"), rows)
-    pages = [(*_page_row(page["source"]), page["place"]) for page in domain["pages"]]
-    yield format_table(("Page", "Address", "Topics", "Nations", "Stands in"), pages)
-    lists = (
-        ("Help with every verdict", [(format_help_line(h["line"]), h) for h in domain["help"]]),
-        ("Must get it", [(example["text"], example) for example in domain["examples"]]),
-        ("Must not get it", [(example["text"], example) for example in domain["not_examples"]]),
-    )
-    for heading, listed in lists:
-        if listed:
-            yield format_table(
-                (heading, "Stands in"), [(text, item["place"]) for text, item in listed]
-            )
+def _tables(items: Item) -> Iterator[str]:
+    """What *items* says of itself, then a table of each list in it that is not empty."""
+    lists = {key: value for key, value in items.items() if isinstance(value, list | tuple)}
+    if facts := [(key, _cell(value)) for key, value in items.items() if key not in lists]:
+        yield "\n".join(f"{key}: {value}" for key, value in facts)
+    for key, entries in lists.items():
+        rows = [entry if isinstance(entry, Mapping) else _fields(entry) for entry in entries]
+        if rows:
+            names = sorted(rows[0], key=lambda name: name != "name")
+            cells = ([_cell(row[name]) for name in names] for row in rows)
+            title = key.replace("_", " ").capitalize()
+            yield f"{title}\n{format_table([*map(str.capitalize, names)], cells)}"
+
+
+def _fields(entry: Any) -> Item:
+    return {field.name: getattr(entry, field.name) for field in fields(entry)}
+
+
+def _cell(value: Any) -> object:
+    """*value* on one line of a table: the parts of a dataclass, a long text or list cut short."""
+    if is_dataclass(value) and not isinstance(value, FilePlace):
+        return ", ".join(str(_cell(part)) for part in _fields(value).values() if part)
+    if isinstance(value, list | tuple):
+        return ", ".join(str(_cell(v)) for v in value) if len(value) <= MAX_LISTED else len(value)
+    if isinstance(value, str) and len(value) > MAX_SHOWN:
+        return f"{value[:MAX_SHOWN]}…"
+    return f"{value:g}" if isinstance(value, float) else value
 
 
 def _page_row(source: SourceSpec) -> tuple[str, str, str, str]:
     return source.title, source.url, ", ".join(source.topics), ", ".join(source.nations) or "all"
-
-
-def _weight(term: Item) -> str:
-    overruled = "" if term["overruled"] is None else f" instead of {term['overruled']:g}"
-    return f"{term['weight']:g}{overruled}"
-
-
-def _files(domain: Item) -> str:
-    return " and ".join(filter(None, (str(domain["place"]), domain["vocabulary"])))
-
-
-def _rule_size(rule: SafetyRule) -> str:
-    parts = ((len(rule.terms), "terms"), (len(rule.patterns), "patterns"))
-    return ", ".join(f"{count} {what}" for count, what in parts if count)
-
-
-def _opening(brief: str) -> str:
-    """The first sentence of *brief*."""
-    return f"{' '.join(brief.split()).partition('. ')[0].rstrip('.')} …"
