@@ -199,7 +199,7 @@ def test_cases_are_listed_for_people_and_programs(cli, folder):
     write_case(folder)
     write_case(folder, "refused", expected={"status": 422}, recorded=True)
     told = cli("golden", "list")
-    assert "boiler    by hand    yes    A broken boiler." in told.out
+    assert "boiler    A broken boiler.   no         yes" in told.out
     listed = json.loads(cli("golden", "list", "--format", "json").out)["cases"]
     assert listed[1] == {
         "name": "refused", "about": "A broken boiler.", "recorded": True, "live": False,

@@ -77,7 +77,7 @@ def test_list_shows_a_page_on_one_line_each(cli, site):
     told = cli("sources", "list")
     assert told.code == 0
     [line] = [line for line in told.out.splitlines() if site.url("/eviction") in line]
-    assert line.split() == ["-", "tenancy", "Notice", site.url("/eviction"), "eviction", "england"]
+    assert line.split() == ["-", "tenancy", site.url("/eviction"), "Notice", "eviction", "england"]
 
 
 def test_list_as_json_holds_every_domain(cli, site):
@@ -98,7 +98,7 @@ def test_list_puts_the_page_that_was_updated_last_first(cli, site, monkeypatch):
         table = cli("sources", "list").out
         listed = json.loads(cli("sources", "list", "--format", "json").out)["domains"]
     rows = [line.split() for line in table.splitlines() if "http" in line]
-    assert [(row[0], row[3]) for row in rows] == [
+    assert [(row[0], row[2]) for row in rows] == [
         ("2024-03-01", site.url("/repairs")),
         ("2021-05-06", site.url("/eviction")),
     ]
@@ -109,10 +109,8 @@ def test_list_puts_the_page_that_was_updated_last_first(cli, site, monkeypatch):
 def test_check_shows_what_would_be_quoted(cli):
     told = cli("sources", "check")
     assert told.code == 0
-    assert (
-        "Your landlord has to keep the boiler in working order and must start repairs ..."
-        in told.out
-    )
+    assert PARAGRAPH[:100] in told.out
+    assert "…" in told.out
     assert told.err == (
         "Pages: 2 checked, 0 failed. Examples: 1 checked, 0 failed. Findings in the file: 0.\n"
         "workplace has no pages; `judge sources add ADDRESS --domain workplace` adds one.\n"

@@ -82,7 +82,6 @@ def test_built_in_phrase_around_a_term_of_a_new_domain_names_the_term(cli, tmp_p
     assert [(t["shown"], t["configured"], t["file"]) for t in ours.values()] == [
         ("my neighbour", "neighbour", "sources.toml")
     ]
-    assert "my neighbour (for 'neighbour')" in cli("sources", "explain", "My neighbour shouts").out
 
 
 def test_pattern_is_shown_with_its_match(cli):

@@ -15,7 +15,7 @@ from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.entrypoints.cli.golden.compare import changes_in_words, runs_folder, show_lines
 from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
 from judge.entrypoints.cli.output import (
-    format_table,
+    format_report,
     progress_bar,
     say,
     show,
@@ -54,16 +54,12 @@ OWN_SOURCES = "sources.toml"
 
 def show_cases(_: Journal, *, folder: Path, form: str) -> None:
     """Print each case with what it is about."""
-    cases = [(stored.name, stored.case) for stored in load_cases(folder)]
+    keys = ("about", "recorded", "is_live")
     listed = [
-        {"name": name, "about": case.about, "recorded": case.recorded, "live": case.is_live}
-        for name, case in cases
+        {"name": stored.name} | {key.removeprefix("is_"): getattr(stored.case, key) for key in keys}
+        for stored in load_cases(folder)
     ]
-    rows = [
-        (name, "recorded" if c.recorded else "by hand", "yes" if c.is_live else "no", c.about)
-        for name, c in cases
-    ]
-    show(form, {"cases": listed}, [format_table(("Case", "Replies", "Live", "About"), rows)])
+    show(form, {"cases": listed}, format_report({"cases": listed}))
 
 
 def replay_config(folder: Path, sources: Path | None = None) -> RunConfig:

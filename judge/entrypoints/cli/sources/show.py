@@ -1,14 +1,14 @@
 """The work of `judge sources list` and `show`: what is configured, and where each item stands."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from judge.bootstrap.library import open_library
 from judge.bootstrap.sources import open_sources, read_sources
-from judge.entrypoints.cli.output import format_table, show
+from judge.entrypoints.cli.output import format_report, show
 from judge.errors import UnknownDomain
 from judge.judging.domains import term_words
 from judge.judging.knowledge import Knowledge
@@ -17,17 +17,10 @@ from judge.library.sources.catalog import DomainSpec, package_vocabulary
 from judge.library.sources.toml_lines import FilePlace, Places
 from judge.ports import Journal
 from judge.settings import load_settings
-from judge.types.references import SourceSpec
 from judge.types.text_files import TextFile
 
 BUILT_IN = FilePlace("built in")
 """The place of a default that no file sets."""
-
-MAX_LISTED = 3
-"""Entries of a list that are shown in a cell of a table; of a longer one, only how many."""
-
-MAX_SHOWN = 120
-"""Characters of a text that are shown in a cell."""
 
 Item = Mapping[str, Any]
 """Something configured, with its `place`, as in the JSON output."""
@@ -48,26 +41,24 @@ async def list_pages(journal: Journal, *, form: str) -> None:
         catalog = library.sources.current().catalog
         requests = requests_of(catalog)
         pages = await library.retriever.store.look_up(requests)
-    dated = [
-        (request.domain, request.source, page.record.updated if page.record else None)
+    rows = [
+        {
+            "updated": page.record.updated if page.record else None,
+            "domain": request.domain,
+            **asdict(request.source),
+        }
         for request, page in zip(requests, pages, strict=True)
     ]
-    dated.sort(key=lambda item: item[2] or date.min, reverse=True)
-    rows = [(updated, domain, *_page_row(source)) for domain, source, updated in dated]
-    table = format_table(("Updated", "Domain", "Title", "Address", "Topics", "Nations"), rows)
+    rows.sort(key=lambda row: row["updated"] or date.min, reverse=True)
     domains = [
         {
             "name": spec.name,
             "title": spec.title,
-            "sources": [
-                {**asdict(source), "updated": updated}
-                for domain, source, updated in dated
-                if domain == spec.name
-            ],
+            "sources": [row for row in rows if row["domain"] == spec.name],
         }
         for spec in catalog.domains
     ]
-    show(form, {"domains": domains}, [table])
+    show(form, {"domains": domains}, format_report({"pages": rows}))
 
 
 def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -> None:
@@ -81,11 +72,11 @@ def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -
         show(
             form,
             effective,
-            _tables(effective | {"domains": [*map(_counted, effective["domains"])]}),
+            format_report(effective | {"domains": [*map(_counted, effective["domains"])]}),
         )
     else:
         chosen = next(item for item in effective["domains"] if item["name"] == domain)
-        show(form, chosen, _tables(chosen))
+        show(form, chosen, format_report(chosen))
 
 
 def effective_sources(known: Knowledge, files: Sequence[TextFile]) -> dict[str, Any]:
@@ -153,12 +144,10 @@ def _terms(domain: DomainSpec, places: Places) -> Iterator[Item]:
 
 
 def _patterns(domain: DomainSpec, places: Places) -> Iterator[Item]:
-    for index, item in enumerate(domain.patterns):
-        place = places.of(domain.file, "domains", domain.name, "patterns", index)
-        yield _weighted(item.regex, item.weight, place)
-    for index, item in enumerate(domain.vocabulary.patterns):
-        place = places.of(domain.vocabulary.file, "patterns", index)
-        yield _weighted(item.regex, item.weight, place)
+    own = (domain.file, domain.patterns, ("domains", domain.name))
+    for file, patterns, path in (own, (domain.vocabulary.file, domain.vocabulary.patterns, ())):
+        for index, item in enumerate(patterns):
+            yield _weighted(item.regex, item.weight, places.of(file, *path, "patterns", index))
 
 
 def _weighted(text: str, weight: float, place: FilePlace, overruled: float | None = None) -> Item:
@@ -168,36 +157,3 @@ def _weighted(text: str, weight: float, place: FilePlace, overruled: float | Non
 def _counted(domain: Item) -> Item:
     """*domain* with the lengths of its lists."""
     return {key: len(v) if isinstance(v, list | tuple) else v for key, v in domain.items()}
-
-
-def _tables(items: Item) -> Iterator[str]:
-    """What *items* says of itself, then a table of each list in it that is not empty."""
-    lists = {key: value for key, value in items.items() if isinstance(value, list | tuple)}
-    if facts := [(key, _cell(value)) for key, value in items.items() if key not in lists]:
-        yield "\n".join(f"{key}: {value}" for key, value in facts)
-    for key, entries in lists.items():
-        rows = [entry if isinstance(entry, Mapping) else _fields(entry) for entry in entries]
-        if rows:
-            names = sorted(rows[0], key=lambda name: name != "name")
-            cells = ([_cell(row[name]) for name in names] for row in rows)
-            title = key.replace("_", " ").capitalize()
-            yield f"{title}\n{format_table([*map(str.capitalize, names)], cells)}"
-
-
-def _fields(entry: Any) -> Item:
-    return {field.name: getattr(entry, field.name) for field in fields(entry)}
-
-
-def _cell(value: Any) -> object:
-    """*value* on one line of a table: the parts of a dataclass, a long text or list cut short."""
-    if is_dataclass(value) and not isinstance(value, FilePlace):
-        return ", ".join(str(_cell(part)) for part in _fields(value).values() if part)
-    if isinstance(value, list | tuple):
-        return ", ".join(str(_cell(v)) for v in value) if len(value) <= MAX_LISTED else len(value)
-    if isinstance(value, str) and len(value) > MAX_SHOWN:
-        return f"{value[:MAX_SHOWN]}…"
-    return f"{value:g}" if isinstance(value, float) else value
-
-
-def _page_row(source: SourceSpec) -> tuple[str, str, str, str]:
-    return source.title, source.url, ", ".join(source.topics), ", ".join(source.nations) or "all"
