@@ -1,8 +1,7 @@
 """Compares two runs of the same cases: changed prompts, changed answers, changed rates."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -10,7 +9,7 @@ from typing import Literal
 
 from judge.golden.differences import Difference, body_differences, masked
 from judge.golden.rates import Interval, newcombe
-from judge.golden.results import CaseScore, Result, Run, by_case, counts_in_words
+from judge.golden.results import CaseScore, Result, Run, by_case
 
 CONTEXT = 12
 """Words of unchanged text that are shown before and after a change."""
@@ -111,21 +110,3 @@ def compare_runs(before: Run, after: Run) -> list[CaseChange]:
     old, new = ({score.name: score for score in by_case(run)} for run in (before, after))
     changes = [CaseChange(name, old.get(name), new.get(name)) for name in sorted({*old, *new})]
     return sorted(changes, key=lambda change: _ORDER.index(change.direction))
-
-
-def verdict_moves(before: Run, after: Run) -> Iterator[tuple[str, str, str, str]]:
-    """Case, persona and the counts of each verdict, before and after, where they differ."""
-    old, new = _verdicts(before), _verdicts(after)
-    for case, persona in sorted(old.keys() & new.keys()):
-        was, now = (counts_in_words(counts[case, persona]) for counts in (old, new))
-        if was != now:
-            yield case, persona, was, now
-
-
-def _verdicts(results: Run) -> dict[tuple[str, str], Counter[str]]:
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for result in results:
-        for persona in result.answer.body.get("personas", ()) if result.answer else ():
-            key = result.case, persona["name"]
-            counts.setdefault(key, Counter())[str(persona["verdict"])] += 1
-    return counts

@@ -4,7 +4,6 @@ Live runs are stored as figures and names without any text, unless `--keep-answe
 """
 
 import tomllib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -151,11 +150,6 @@ def by_case(results: Iterable[Result]) -> list[CaseScore]:
     for result in results:
         cases.setdefault(result.case, []).append(result)
     return [CaseScore(name, tuple(own)) for name, own in cases.items()]
-
-
-def counts_in_words(counts: Mapping[str, int]) -> str:
-    """Each value with its count, the commonest first."""
-    return ", ".join(f"{value} {count}" for value, count in Counter(counts).most_common())
 
 
 _RESULT = TypeAdapter(Result)

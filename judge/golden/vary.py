@@ -14,7 +14,6 @@ from judge.errors import ModelUnavailable
 from judge.golden.case_files import StoredCase
 from judge.golden.case_runner import Outcome, RunConfig, run_case
 from judge.golden.rates import newcombe
-from judge.golden.results import counts_in_words
 from judge.library.dispute import read_dispute
 from judge.library.nations import find_nations
 from judge.text.names import find_names
@@ -120,7 +119,9 @@ def _flips(before: Counts, after: Counts, *, is_live: bool) -> Iterator[str]:
 
 def _in_words(counts: Counter[str]) -> str:
     """The value of a single outcome, or each of several values with its count."""
-    return next(iter(counts)) if counts.total() == 1 else counts_in_words(counts)
+    if counts.total() == 1:
+        return next(iter(counts))
+    return ", ".join(f"{value} {count}" for value, count in counts.most_common())
 
 
 def signature(outcome: Outcome) -> dict[str, str]:

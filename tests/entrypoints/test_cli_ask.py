@@ -67,7 +67,7 @@ def test_a_dispute_is_judged_with_a_numbered_reference(cli, site, gemini):
     told = ask(cli)
     assert told.code == 0
     assert "Therapist: Partially" in told.out
-    assert "[1] Repairs (fetched just now)" in told.out
+    assert "[1] Repairs (fetched " in told.out
     assert site.url("/repairs") in told.out
     assert told.err == ""
     assert references_in(gemini.prompts[0]) == {1: PARAGRAPH}
@@ -77,12 +77,9 @@ def test_verdict_is_streamed_to_a_terminal(cli, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     told = ask(cli)
     assert told.code == 0
-    assert [line.partition("] ")[2] for line in told.err.splitlines()] == [
-        "domain tenancy, references: 1; asking the model",
-        *("paraphrase", "Therapist", "Analyst", "Coach", "summary"),
-    ]
+    assert told.err == "References: 1; asking the model.\n"
     assert told.out.count("Therapist: Partially") == 1
-    assert "[1] Repairs (fetched just now)" in told.out
+    assert "[1] Repairs (fetched " in told.out
 
 
 def test_fields_shown_before_a_failure_are_reported(cli, monkeypatch, gemini):
@@ -92,14 +89,9 @@ def test_fields_shown_before_a_failure_are_reported(cli, monkeypatch, gemini):
     told = ask(cli)
     assert told.code == 2
     assert told.out == f"{said['paraphrase']}\n\n" * 2
-    steps = [line.partition("] ")[2] for line in told.err.splitlines()[1:5]]
-    assert steps == [
-        "paraphrase",
-        "the answer begins anew; no longer valid: paraphrase",
-        "paraphrase",
-        "no verdict follows; complete parts: paraphrase",
-    ]
-    assert "judge: " in told.err
+    again, error = told.err.splitlines()[1:3]
+    assert again == "The answer begins anew; what stands above no longer holds."
+    assert error.startswith("judge: ")
 
 
 def test_json_is_the_body_of_the_http_reply(cli, site):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.entrypoints.cli.ask import VerdictLayout, format_age
+from judge.entrypoints.cli.ask import VerdictLayout
 from judge.entrypoints.cli.plain_text import one_line, wrapped
 from judge.types.references import Reference
 from judge.types.replies import Citation, PersonaVerdict, Usage
@@ -76,7 +76,7 @@ Analyst: no verdict
   - Count.
 
 References
-  [1] Repairs (fetched 3 hours ago)
+  [1] Repairs (fetched 15 January 2026)
       https://advice.example/repairs
       Your landlord has to keep the boiler in working order.
 
@@ -85,7 +85,7 @@ Attempts: 1. Time: 1.5 s."""
 
 
 def shown(width=80, is_coloured=False, **changes) -> str:
-    return "\n\n".join(VerdictLayout(NOW, width, is_coloured).parts(replace(RESULT, **changes)))
+    return "\n\n".join(VerdictLayout(width, is_coloured).parts(replace(RESULT, **changes)))
 
 
 def with_reference(**changes) -> str:
@@ -98,12 +98,12 @@ def test_a_verdict_reads_from_summary_to_numbered_references():
 
 def test_an_old_text_is_marked_stale_with_its_age():
     text = with_reference(stale=True, fetched_at=NOW - timedelta(days=2))
-    assert "[1] Repairs (stale, fetched 2 days ago)" in text
+    assert "[1] Repairs (stale, fetched 13 January 2026)" in text
 
 
 def test_publishers_date_comes_before_the_age():
     text = with_reference(updated=date(2025, 4, 1))
-    assert "[1] Repairs (updated 1 April 2025, fetched 3 hours ago)" in text
+    assert "[1] Repairs (updated 1 April 2025, fetched 15 January 2026)" in text
 
 
 def test_cited_references_come_first_and_the_rest_take_a_line_each():
@@ -133,8 +133,8 @@ def test_unhelpful_references_are_only_named():
 def test_contradicted_reference_is_marked():
     turned = Citation(1, "summary", 31, 34, REFERENCE.text, "verified", 0.8, contradicts=True)
     text = shown(citations=(turned,), references=(REFERENCE, replace(REFERENCE, number=2)))
-    assert "[1] Repairs (fetched 3 hours ago, the answer says the opposite)" in text
-    assert "[2] Repairs (fetched 3 hours ago)" in text
+    assert "[1] Repairs (fetched 15 January 2026, the answer says the opposite)" in text
+    assert "[2] Repairs (fetched 15 January 2026)" in text
 
 
 def test_warnings_and_help_lines_are_listed():
@@ -181,22 +181,6 @@ def test_headings_are_bold_only_where_colour_is_wanted():
 def test_an_address_is_never_broken():
     url = "https://advice.example/" + "very-long-" * 30
     assert f"\n      {url}\n" in with_reference(url=url)
-
-
-@pytest.mark.parametrize(
-    ("age", "words"),
-    [
-        (timedelta(seconds=-5), "just now"),
-        (timedelta(seconds=59), "just now"),
-        (timedelta(seconds=60), "1 minute ago"),
-        (timedelta(minutes=59, seconds=59), "59 minutes ago"),
-        (timedelta(hours=1), "1 hour ago"),
-        (timedelta(hours=47), "1 day ago"),
-        (timedelta(days=30), "30 days ago"),
-    ],
-)
-def test_age_is_in_its_largest_unit(age, words):
-    assert format_age(age) == words
 
 
 @pytest.mark.parametrize(

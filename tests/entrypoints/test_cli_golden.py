@@ -710,13 +710,13 @@ def test_answers_that_were_not_stored_cannot_be_scored_again(cli, folder, gemini
     assert "[1]" not in kept.read_text()
 
 
-def test_live_runs_with_answers_show_whose_verdicts_moved(cli, folder, gemini):
+def test_live_runs_with_answers_show_what_changed_in_them(cli, folder, gemini):
     write_case(folder)
     gemini.script(reply())
     cli("golden", "run", "--live", "--keep-answers")
     cli("golden", "run", "--live", "--keep-answers")
     told = cli("golden", "compare")
-    assert "boiler   Analyst      No 1     Partially 1" in told.out
+    assert "personas.1.verdict\n    - No\n    + Partially\n" in told.out
     assert "boiler   same " in told.out
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import show_another, show_table
+from judge.entrypoints.cli.output import show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import NotFound
-from judge.golden.comparison import CaseChange, compare_runs, verdict_moves
+from judge.golden.comparison import CaseChange, compare_runs
 from judge.golden.differences import Difference
 from judge.golden.reports import difference_lines
 from judge.golden.results import Run, find_baseline, last_run, read_results
@@ -53,7 +53,6 @@ def show_comparison(_: Journal, *, before: Path | None, after: Path | None) -> i
         show_table(headings, map(_row, changed))
         click.echo()
     click.echo(f"{counted(len(changed), 'case')} changed, {len(changes) - len(changed)} unchanged.")
-    show_another(("Case", "Verdict of", "Before", "After"), verdict_moves(old, new))
     for change in changed:
         if change.body:
             click.echo(f"\nThe answer of {change.name}")
