@@ -1,14 +1,14 @@
 """Compares two runs of the same cases: changed prompts, changed answers, changed rates."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Literal
 
 from judge.golden.differences import Difference, body_differences, masked
-from judge.golden.rates import Interval, newcombe
+from judge.golden.rates import Interval, Paired, newcombe, paired
 from judge.golden.results import CaseScore, Result, Run, by_case
 
 CONTEXT = 12
@@ -110,3 +110,29 @@ def compare_runs(before: Run, after: Run) -> list[CaseChange]:
     old, new = ({score.name: score for score in by_case(run)} for run in (before, after))
     changes = [CaseChange(name, old.get(name), new.get(name)) for name in sorted({*old, *new})]
     return sorted(changes, key=lambda change: _ORDER.index(change.direction))
+
+
+def paired_difference(changes: Sequence[CaseChange]) -> Paired | None:
+    """The difference over the cases that were scored in both runs; None without any."""
+    pairs = (change.rates for change in changes)
+    rates = [(old, new) for old, new in pairs if old is not None and new is not None]
+    return paired(rates) if rates else None
+
+
+def side_by_side(runs: Mapping[str, Run]) -> Iterator[Sequence[str]]:
+    """A row for each case: its name, and how many answers passed in each of *runs*, by label."""
+    by_run = [{score.name: score for score in by_case(run)} for run in runs.values()]
+    for name in dict.fromkeys(name for scores in by_run for name in scores):
+        found = (scores.get(name) for scores in by_run)
+        yield (
+            name,
+            *(f"{score.passes} of {len(score.results)}" if score else "-" for score in found),
+        )
+
+
+def differences_in_words(runs: Mapping[str, Run]) -> Iterator[str]:
+    """How each of *runs* differs from the first, and whether chance may explain it."""
+    (first, before), *others = runs.items()
+    for label, after in others:
+        if difference := paired_difference(compare_runs(before, after)):
+            yield f"{label} against {first}: {difference}"

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from os.path import commonprefix
 from pathlib import Path
@@ -12,8 +13,17 @@ from xml.etree import ElementTree as ET
 
 from judge.golden.case_files import StoredCase
 from judge.golden.case_runner import Outcome
+from judge.golden.comparison import differences_in_words, side_by_side
 from judge.golden.differences import Difference
-from judge.golden.results import CaseScore, Result, Run, State, by_case
+from judge.golden.results import (
+    RULE_HEADINGS,
+    CaseScore,
+    Result,
+    Run,
+    State,
+    broken_rules,
+    by_case,
+)
 
 MAX_VALUE = 240
 """Characters of a value that are shown, of which BEFORE stand before the first difference."""
@@ -21,6 +31,9 @@ BEFORE = 60
 
 SAMPLES_SHOWN = 20
 """Answers shown for a case, those that failed first."""
+
+RUNS_SHOWN = 30
+"""Earlier runs in the line of a case, the newest last."""
 
 STYLE = Path(__file__).with_name("report.css")
 
@@ -103,12 +116,29 @@ def _safe(text: str) -> str:
     return _NOT_XML.sub("\ufffd", text)
 
 
-def as_html(cases: Sequence[StoredCase], results: Run) -> str:
-    """One page without scripts or external resources.
+def labelled(runs: Mapping[str, Run]) -> Run:
+    """The results of *runs*; of several, each case has the label of its run."""
+    return [
+        replace(result, case=_labelled(result.case, label))
+        for label, run in runs.items()
+        for result in run
+    ]
+
+
+def _labelled(name: str, label: str) -> str:
+    return f"{name} ({label})" if label else name
+
+
+def as_html(
+    cases: Sequence[StoredCase],
+    runs: Mapping[str, Run],
+    history: Mapping[str, Sequence[CaseScore]] = {},
+) -> str:
+    """One page without scripts or external resources; *history* has the scores of earlier runs.
 
     All text of cases, pages and models in it is escaped.
     """
-    scores = sorted(by_case(results), key=lambda score: list(TITLES).index(score.state))
+    scores = sorted(by_case(labelled(runs)), key=lambda score: list(TITLES).index(score.state))
     counts = Counter(score.state for score in scores)
     labels = {"all": "all"} | {state: f"{TITLES[state]} ({counts[state]})" for state in TITLES}
     filters = (
@@ -116,14 +146,21 @@ def as_html(cases: Sequence[StoredCase], results: Run) -> str:
         f'<label for="only-{name}">{label}</label>'
         for name, label in labels.items()
     )
-    by_name = {stored.name: stored for stored in cases}
-    articles = (_article(score, by_name[score.name]) for score in scores)
+    by_name = {_labelled(stored.name, label): stored for stored in cases for label in runs}
+    articles = (
+        _article(score, by_name[score.name], history.get(by_name[score.name].name, ()))
+        for score in scores
+    )
+    paired = (f"<p>{escape(line)}</p>" for line in differences_in_words(runs))
+    beside = _table(("Case", *runs), side_by_side(runs)) if len(runs) > 1 else ""
     return f"""\
 <!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width"><title>Golden cases</title>
 <style>{STYLE.read_text()}</style></head><body><h1>Golden cases</h1>
-{_run_table(results)}
+{_table(("Date", "Model", "Prompt", "Sources"), map(_run_row, runs.values()))}
+{beside}{"".join(paired)}
+{"".join(_rules(run, label) for label, run in runs.items())}
 {"".join(filters)}
 <main>
 {"".join(articles)}
@@ -141,28 +178,44 @@ def _details(title: str, body: str) -> str:
     return f"<details><summary>{escape(title)}</summary>{body}</details>"
 
 
-def _run_table(run: Run) -> str:
+def _rules(run: Run, label: str) -> str:
+    asked_again, rows = broken_rules(run)
+    return f"<p>{escape(f'{label}: {asked_again}' if label else asked_again)}</p>" + (
+        _table(RULE_HEADINGS, rows) if rows else ""
+    )
+
+
+def _run_row(run: Run) -> Sequence[str]:
     models = ", ".join(sorted({result.model for result in run if result.model}))
     sources = f"{run[0].sources_version} {run[0].sources_file}"
-    headings = ("Date", "Model", "Prompt", "Sources")
-    return _table(headings, [(run[0].date, models, run[0].prompt_version, sources)])
+    return run[0].date, models, run[0].prompt_version, sources
 
 
-def _article(score: CaseScore, stored: StoredCase) -> str:
+def _article(score: CaseScore, stored: StoredCase, history: Sequence[CaseScore]) -> str:
     case, low, high = stored.case, *score.interval
     rate = f": {score.passes} of {score.scored} answers ({low:.0%} to {high:.0%} in the long run)"
     title = TITLES[score.state].capitalize() + rate * (len(score.results) > 1)
     replies = "recorded from a real model" if case.recorded else "written by hand"
     request = f"<p>{escape(case.input.context)}</p><p><b>{escape(case.input.query)}</b></p>"
     shown = sorted(score.results, key=lambda result: result.state == "passed")[:SAMPLES_SHOWN]
+    before = "".join(map(_mark, history[-RUNS_SHOWN:]))
     return f"""\
 <article class="{score.state}">
 <h2>{escape(score.name)}</h2>
-<p class="state">{title}</p><p>{escape(case.about)}</p>
+<p class="state">{title}</p><p class="history">Over time: {before}</p><p>{escape(case.about)}</p>
 {_details(f"The dispute (the replies were {replies})", request)}
 {"".join(part for result in shown for part in _answer_parts(result))}
 </article>
 """
+
+
+def _mark(score: CaseScore) -> str:
+    """One run of a case in the line of its history."""
+    run = score.results[0]
+    passed = f"{score.passes} of {len(score.results)}"
+    title = f"{run.date}, {run.model or 'no model'}: {passed} as expected"
+    sign = passed if run.is_live else {"passed": "✓", "failed": "✗"}.get(score.state, "?")
+    return f'<span class="{score.state}" title="{escape(title)}">{sign}</span> '
 
 
 def _answer_parts(result: Result) -> Iterator[str]:

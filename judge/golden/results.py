@@ -4,6 +4,7 @@ Live runs are stored as figures and names without any text, unless `--keep-answe
 """
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -150,6 +151,29 @@ def by_case(results: Iterable[Result]) -> list[CaseScore]:
     for result in results:
         cases.setdefault(result.case, []).append(result)
     return [CaseScore(name, tuple(own)) for name, own in cases.items()]
+
+
+RULE_HEADINGS = ("Rule broken", "First replies", "Second replies")
+
+
+def broken_rules(run: Run) -> tuple[str, list[tuple[str, str, str]]]:
+    """How many replies were asked for again; and of each rule, the share of replies that broke it.
+
+    The rows are for RULE_HEADINGS, the rule that costs most second calls first.
+    """
+    first = [result.rules[0] for result in run if result.rules]
+    second = [result.rules[1] for result in run if len(result.rules) > 1]
+    counts = [Counter(rule for rules in each for rule in set(rules)) for each in (first, second)]
+    ranked = sorted(counts[0] | counts[1], key=lambda r: (-counts[0][r], -counts[1][r], r))
+    rows = [
+        (rule, _share(counts[0][rule], len(first)), _share(counts[1][rule], len(second)))
+        for rule in ranked
+    ]
+    return f"Asked again: {_share(len(second), len(first))} first replies.", rows
+
+
+def _share(count: int, of: int) -> str:
+    return f"{count} of {of}" + (f" ({count / of:.0%})" if of else "")
 
 
 _RESULT = TypeAdapter(Result)

@@ -50,7 +50,9 @@ def test_once_prints_summary_personas_and_numbered_references(cli):
         "Analyst",
         "Coach",
     ]
-    listed = re.findall(r"^ *\[(\d)\] (?:.*\n)+? +http://127\.0\.0\.1:\d+/(\S+)", told.out, re.MULTILINE)
+    listed = re.findall(
+        r"^ *\[(\d)\] (?:.*\n)+? +http://127\.0\.0\.1:\d+/(\S+)", told.out, re.MULTILINE
+    )
     assert [number for number, _ in listed] == [str(n) for n in range(1, len(listed) + 1)]
     assert {page for _, page in listed} >= {"repairs", "reporting-repairs"}
     assert listed[0] == ("1", "repairs")

@@ -120,8 +120,9 @@ def test_a_replay_may_be_repeated(cli, folder, tmp_path):
     [
         (("run", "nope"), "no golden case 'nope'"),
         (("run", "--cases", "elsewhere"), "no golden cases in elsewhere"),
-        (("run", "--keep-answers"), "--keep-answers goes with --live"),
+        (("run", "--keep-answers"), "--keep-answers and --model go with --live"),
         (("run", "--live", "--resume", "x.jsonl"), "--resume goes with --live --keep-answers"),
+        (("run", "--model", "a"), "--keep-answers and --model go with --live"),
         (("run", "--live"), "GEMINI_API_KEY"),
         (("update",), "NAME"),
         (("update", "nope"), "no golden case 'nope'"),
@@ -372,7 +373,8 @@ def test_live_answers_are_scored_with_rate_rules_tokens_and_cost(cli, folder, ge
     assert "boiler   passed   3/3      100%   44% to 100%   50%" in told.out
     assert "strict   failed   0/3      0%     0% to 56%     100%    mentions" in told.out
     assert "scripted_fault" not in told.out
-    assert "json          1 of 6          0 of 1" in told.out
+    assert "Asked again: 1 of 6 (17%) first replies." in told.out
+    assert "json          1 of 6 (17%)    0 of 1 (0%)" in told.out
     assert "Tokens: 840 in, 560 out, 280 thinking. Cost: unknown." in told.out
     assert "prices.toml" in told.err
     assert len((tmp_path / "live.jsonl").read_text().splitlines()) == 6
@@ -387,7 +389,7 @@ def test_live_results_are_stored_by_default_with_prices(cli, folder, gemini, tmp
     )
     told = cli("golden", "run", "--live")
     assert "Cost: 0.0013 GBP." in told.out
-    assert "No rule was broken in 1 first replies." in told.out
+    assert "Asked again: 0 of 1 (0%) first replies." in told.out
     assert len(list((tmp_path / ".judge" / "golden").glob("*.jsonl"))) == 1
 
 
@@ -417,21 +419,24 @@ async def test_answers_before_ctrl_c_are_stored(cli, folder, gemini, tmp_path, c
     assert "What was answered so far is kept in" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("has_folder", [True, False])
-def test_answers_before_any_failure_are_stored(cli, folder, gemini, tmp_path, has_folder):
+def test_answers_before_any_failure_are_stored(cli, folder, gemini, tmp_path):
     write_case(folder)
     write_case(folder, "lease", documents={"leases/flat.md": " "})
-    if not has_folder:
-        (tmp_path / ".judge").write_text("no folder")
     # Four calls run at once, so that the lease comes after an answer.
-    options = ("--keep-answers", "--repeat", "4", "--out", "x.jsonl")
-    told = cli("golden", "run", "--live", *options)
+    told = cli("golden", "run", "--live", "--keep-answers", "--repeat", "4")
     assert told.code == 2
-    stored = list((tmp_path / ".judge" / "golden").glob("*-live.jsonl")) if has_folder else []
-    [path] = stored or [tmp_path / "x.jsonl"]
+    [path] = (tmp_path / ".judge" / "golden").glob("*-live.jsonl")
     assert read_results(path)[0].case == "boiler"
     kept = f"kept in {path.relative_to(tmp_path)}, with the words of the answers. Continue with"
     assert kept in told.err
+
+
+def test_nothing_is_asked_that_could_not_be_stored(cli, folder, gemini, monkeypatch):
+    write_case(folder)
+    monkeypatch.setenv("JUDGE_DATA_DIR", "sources.toml")
+    told = cli("golden", "run", "--live")
+    assert (told.code, told.out, gemini.seen) == (2, "", [])
+    assert "Set JUDGE_DATA_DIR" in told.err
 
 
 def test_interrupted_live_run_is_resumed(cli, folder, gemini, tmp_path):
@@ -611,16 +616,6 @@ def test_a_folder_that_cannot_keep_results_does_not_fail_a_replay(cli, folder, m
     assert "not kept" in told.err
 
 
-def test_no_file_is_named_when_live_results_are_not_kept(cli, folder, gemini, monkeypatch):
-    write_case(folder)
-    monkeypatch.setenv("JUDGE_DATA_DIR", "sources.toml")
-    told = cli("golden", "run", "--live")
-    assert "not kept" in told.err
-    assert "are kept in" not in told.err
-    told = cli("golden", "run", "--live", "--out", "x.jsonl")
-    assert "are kept in x.jsonl, without a word of the answers" in told.err
-
-
 def test_sweep_over_other_sources_checks_only_general_rules(cli, folder, tmp_path):
     plain = reply(summary="You are right.", quotes=[], references_help=False)
     expected = {"domain": "tenancy", "prompt_digest": "0" * 16}
@@ -636,6 +631,49 @@ def test_sweep_over_other_sources_checks_only_general_rules(cli, folder, tmp_pat
     (folder / "sources.toml").write_text("[domains.none]\n")
     told = cli("golden", "run")
     assert "domain\n    - tenancy\n    + default\n" in told.out
+
+
+def test_two_models_are_compared_side_by_side_with_a_paired_test(cli, folder, gemini, tmp_path):
+    for number in range(8):
+        write_case(folder, f"case{number}", expected={"evaluators": {"addresses_you": True}})
+    good = reply(summary="You may ask your landlord.", quotes=[], references_help=False)
+    poor = reply(summary="Nobody may ask.", quotes=[], references_help=False)
+    gemini.script(*[good] * 8, *[poor] * 7, good)
+    models = ("--model", "gemini-a", "--model", "gemini-b")
+    told = cli("golden", "run", "--live", *models, "--report", "r.html", "--junit", "r.xml")
+    assert told.code == 1
+    assert [request.path.count("gemini-a") for request in gemini.seen] == [1] * 8 + [0] * 8
+    beside = [line.split() for line in told.out.splitlines() if line.endswith(" 0 of 1")]
+    assert len(beside) == 7
+    line = "gemini-b against gemini-a: -88% (95 %: -100% to -62%); better in 0 cases, worse in 7"
+    assert f"{line}, p = 0.016: a clear difference." in told.out
+    page = (tmp_path / "r.html").read_text()
+    assert f"{line}, p = 0.016" in page
+    assert page.count("<article") == 16
+    assert "<th>gemini-a</th><th>gemini-b</th>" in page
+    names = {case.get("name") for case in ET.parse(tmp_path / "r.xml").getroot()}
+    assert {"case0 (gemini-a)", "case0 (gemini-b)"} <= names
+    told = cli("golden", "compare")
+    assert "Over all cases: -88%" in told.out
+    assert "The model changed from gemini-a to gemini-b." in told.out
+
+
+def test_two_sources_files_are_compared_side_by_side(cli, folder, tmp_path):
+    plain = reply(summary="You are right.", quotes=[], references_help=False)
+    write_case(folder, expected={"domain": "tenancy"}, replies=[plain])
+    (tmp_path / "other.toml").write_text(
+        "vocabulary = false\n[domains.pets]\nterms = { dog = 3 }\n"
+    )
+    both = ("--sources", "sources.toml", "--sources", "other.toml")
+    told = cli("golden", "run", *both, "--report", "r.html")
+    assert told.code == 1
+    assert "boiler   1 of 1         0 of 1" in told.out
+    assert "other.toml against sources.toml: -100%" in told.out
+    assert "p = 1: chance may explain it." in told.out
+    write_case(folder, expected={"domain": "pets"}, replies=[plain])
+    cli("golden", "run", "--report", "r.html")
+    history = (tmp_path / "r.html").read_text().partition("Over time: ")[2].partition("</p>")[0]
+    assert [history.count(sign) for sign in ("✓", "✗")] == [1, 2]
 
 
 def test_sweep_over_a_missing_file_names_the_option(cli, folder):

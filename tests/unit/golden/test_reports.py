@@ -27,7 +27,7 @@ async def test_page_shows_the_case_and_escapes_everything(tmp_path: Path) -> Non
         replies=[reply(paraphrase=f"You say {rude}.")],
         expected={"domain": rude, "analystVerdict": "Yes"},
     )
-    html = as_html([stored], await replay_all([stored], run_config()))
+    html = as_html([stored], {"": await replay_all([stored], run_config())})
     page = LexborHTMLParser(html)
     assert "<script" not in html
     assert page.css_first("article").attributes["class"] == "failed"
@@ -37,7 +37,7 @@ async def test_page_shows_the_case_and_escapes_everything(tmp_path: Path) -> Non
 
 async def test_page_shows_why_a_reply_was_refused(tmp_path: Path) -> None:
     stored = write_case(tmp_path, replies=[reply(summary="As the law says [7]."), reply()])
-    html = as_html([stored], await replay_all([stored], run_config()))
+    html = as_html([stored], {"": await replay_all([stored], run_config())})
     assert "citation in summary" in html
     assert "As the law says [7]." in html
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from judge.errors import ConfigurationError
 from judge.golden.case_files import write_output
 from judge.golden.comparison import compare_runs
-from judge.golden.rates import newcombe, wilson
+from judge.golden.rates import newcombe, paired, wilson
 from judge.golden.results import (
     CaseScore,
     Price,
@@ -43,6 +43,22 @@ def test_interval_of_a_rate_is_wilsons(hits: int, of: int, low: float, high: flo
 def test_interval_of_a_change_is_newcombes(before, after, low, high) -> None:
     spread = newcombe(before, after)
     assert (round(spread.low, 4), round(spread.high, 4)) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("rates", "better", "worse", "p"),
+    [
+        ([(1.0, 1.0)] * 5, 0, 0, 1.0),
+        ([(0.0, 1.0)] * 6 + [(1.0, 1.0)] * 4, 6, 0, 0.03125),
+        ([(0.0, 1.0)] * 9 + [(1.0, 0.0)] * 2, 9, 2, 0.0654),
+        ([(0.4, 0.6)], 1, 0, 1.0),
+    ],
+)
+def test_paired_difference_is_mcnemars_with_a_bootstrap(rates, better, worse, p) -> None:
+    found = paired(rates)
+    assert (found.better, found.worse, round(found.p, 4)) == (better, worse, round(p, 4))
+    assert found.interval.low <= found.change <= found.interval.high
+    assert ("clear" in str(found)) == (found.p < 0.05)
 
 
 @settings(deadline=None)

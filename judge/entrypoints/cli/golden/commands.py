@@ -36,8 +36,12 @@ _out = click.option(
 _sources = click.option(
     "--sources",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
     metavar="FILE",
     help="Use these sources, not the cases' own; check only what also holds for live runs.",
+)
+_models = click.option(
+    "--model", "models", multiple=True, metavar="NAME", help="Ask this one, not JUDGE_MODEL."
 )
 
 
@@ -66,6 +70,7 @@ def golden() -> None:
 @_junit
 @_out
 @_sources
+@_models
 @click.option(
     "--keep-answers",
     "keeps_answers",
@@ -85,6 +90,9 @@ def run() -> None:
 
     Without --live no network is used: pages and replies come from the case. The results are stored
     for `compare`; those of live answers without their text, unless you pass --keep-answers.
+
+    Give --model or --sources several times to see them side by side, with a paired test that tells
+    a difference from chance.
     """
 
 

@@ -9,7 +9,7 @@ from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import NotFound
-from judge.golden.comparison import CaseChange, compare_runs
+from judge.golden.comparison import CaseChange, compare_runs, paired_difference
 from judge.golden.differences import Difference
 from judge.golden.reports import difference_lines
 from judge.golden.results import Run, find_baseline, last_run, read_results
@@ -53,6 +53,8 @@ def show_comparison(_: Journal, *, before: Path | None, after: Path | None) -> i
         show_table(headings, map(_row, changed))
         click.echo()
     click.echo(f"{counted(len(changed), 'case')} changed, {len(changes) - len(changed)} unchanged.")
+    if new[0].is_live and (difference := paired_difference(changes)):
+        click.echo(f"Over all cases: {difference}")
     for change in changed:
         if change.body:
             click.echo(f"\nThe answer of {change.name}")

@@ -1,9 +1,11 @@
 """The work of `judge golden run`, `score` and `list`: judge, then store and show the results."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import get_args
 
@@ -25,14 +27,17 @@ from judge.entrypoints.cli.output import (
 from judge.errors import ConfigurationError, NotFound
 from judge.golden.case_files import StoredCase, load_cases, write_output
 from judge.golden.case_runner import RunConfig
-from judge.golden.reports import as_html, as_junit, failure_lines
+from judge.golden.comparison import differences_in_words, side_by_side
+from judge.golden.reports import as_html, as_junit, failure_lines, labelled
 from judge.golden.results import (
+    RULE_HEADINGS,
     CaseScore,
     Prices,
     Result,
     Run,
     State,
     as_lines,
+    broken_rules,
     by_case,
     cost_of,
     find_baseline,
@@ -40,6 +45,7 @@ from judge.golden.results import (
     read_prices,
     read_results,
     store_run,
+    stored_runs,
 )
 from judge.golden.scoring import Answered, ask_all, first_prompt, replay_all, score_again
 from judge.ports import Journal
@@ -84,7 +90,8 @@ async def run_cases(
     *,
     folder: Path,
     names: Sequence[str],
-    sources: Path | None = None,
+    sources: Sequence[Path] = (),
+    models: Sequence[str] = (),
     is_live: bool = False,
     repeat: int = 1,
     keeps_answers: bool = False,
@@ -92,29 +99,58 @@ async def run_cases(
     results: Path | None = None,
     **reports: Path | None,
 ) -> int:
-    """Replay the cases, or judge those marked as live with the real model; the exit code."""
-    if keeps_answers and not is_live:
-        raise click.UsageError("--keep-answers goes with --live: of a replay all is kept.")
-    if resumed and not keeps_answers:
-        raise click.UsageError("--resume goes with --live --keep-answers, which kept the answers.")
+    """Replay the cases, or judge those marked as live with the real model; the exit code.
+
+    With several *sources* or *models*, each combination is a run of its own.
+    """
+    combinations = list(product(sources or (None,), models or (None,)))
+    if (keeps_answers or models) and not is_live:
+        raise click.UsageError("--keep-answers and --model go with --live.")
+    if resumed and not (keeps_answers and len(combinations) == 1):
+        raise click.UsageError("--resume goes with --live --keep-answers, and with one model.")
     cases = cases_for(folder, names, is_live=is_live)
     # A mistake in the file of prices is reported before the model is asked.
     prices = read_prices(PRICES) if is_live else None
-    async with open_config(folder, journal, sources, is_live=is_live) as config:
-        if is_live:
-            answered = await _answered(resumed, cases, config, repeat) if resumed else {}
-            judged = await _ask_all(
-                cases, config, answered, results, repeat=repeat, keeps_answers=keeps_answers
-            )
-        else:
-            judged = await replay_all(cases, config, repeat=repeat)
-            _keep(judged, results)
-    _write_reports(cases, judged, **reports)
-    _show_run(judged, prices)
+    runs: dict[str, Run] = {}
+    for path, model in combinations:
+        async with open_config(folder, journal, path, model=model, is_live=is_live) as config:
+            if is_live:
+                answered = await _answered(resumed, cases, config, repeat) if resumed else {}
+                ask = partial(_ask_all, cases, config, answered)
+                judged = await ask(repeat=repeat, keeps_answers=keeps_answers)
+            else:
+                judged = await _replay_all(cases, config, repeat)
+        runs[" over ".join(map(str, filter(None, (model, path))))] = judged
+    _show_runs(runs, prices)
     if sources and not is_live:
-        click.echo(f"Over {sources}, which the cases were not made for: checked only in part.")
-    _show_changes(judged)
-    return _exit_code(judged)
+        over = ", ".join(map(str, sources))
+        click.echo(f"Over {over}, which the cases were not made for: checked only in part.")
+    stored = [result for run in runs.values() for result in run]
+    if is_live and not keeps_answers:
+        stored = [result.without_words() for result in stored]
+    _write_files(cases, runs, stored, results, **reports)
+    return max(map(_exit_code, runs.values()))
+
+
+async def _replay_all(cases: Sequence[StoredCase], config: RunConfig, repeat: int) -> list[Result]:
+    judged = await replay_all(cases, config, repeat=repeat)
+    try:
+        store_run(runs_folder(), judged)
+    except ConfigurationError as error:
+        say(f"The results are not kept for `judge golden compare`: {error}")
+    return judged
+
+
+def _show_runs(runs: Mapping[str, Run], prices: Prices | None) -> None:
+    """Print each run; then several side by side, with what chance may explain."""
+    for label, run in runs.items():
+        if len(runs) > 1:
+            click.echo(f"\n{label}\n")
+        _show_run(run, prices)
+        _show_changes(run)
+    if len(runs) > 1:
+        show_another(("Case", *runs), side_by_side(runs))
+        click.echo("\n" + "\n".join(differences_in_words(runs)))
 
 
 async def score_run(
@@ -138,10 +174,8 @@ async def score_run(
     opened = open_config(folder, journal, is_live=True) if is_live else nullcontext()
     async with opened as config:
         judged = [await score_again(cases[result.case], result, config) for result in scorable]
-    if results:
-        write_output(results, as_lines(judged))
-    _write_reports(list(cases.values()), judged, **reports)
     _show_run(judged, read_prices(PRICES))
+    _write_files(list(cases.values()), {"": judged}, judged, results, **reports)
     return _exit_code(judged)
 
 
@@ -160,13 +194,19 @@ def cases_for(folder: Path, names: Sequence[str], *, is_live: bool) -> list[Stor
 
 @asynccontextmanager
 async def open_config(
-    folder: Path, journal: Journal, sources: Path | None = None, *, is_live: bool
+    folder: Path,
+    journal: Journal,
+    sources: Path | None = None,
+    *,
+    model: str | None = None,
+    is_live: bool,
 ) -> AsyncIterator[RunConfig]:
     """The configuration of a replay; if *is_live*, with the real model over the recorded pages.
 
     Raises ConfigurationError without a key.
     """
     settings, config = load_settings(), replay_config(folder, sources)
+    settings = settings.model_copy(update={"model": model}) if model else settings
     if not is_live:
         yield config
         return
@@ -176,8 +216,8 @@ async def open_config(
             "GEMINI_API_KEY."
         )
     async with open_services(settings, journal) as services:
-        model = services.pipeline.model.primary
-        yield replace(config, model=model, deadline_s=settings.deadline_s)
+        primary = services.pipeline.model.primary
+        yield replace(config, model=primary, deadline_s=settings.deadline_s)
 
 
 async def _answered(
@@ -207,13 +247,14 @@ async def _ask_all(
     cases: Sequence[StoredCase],
     config: RunConfig,
     answered: Answered,
-    out: Path | None,
     *,
     repeat: int,
     keeps_answers: bool,
 ) -> list[Result]:
     """All answers, which are stored even if asking ends in any failure: they are paid for."""
     received, judged = list(answered.values()), list[Result]()
+    folder = runs_folder()
+    _require_room(folder)  # before anything is paid for
     try:
         with progress_bar("Asking", len(cases) * repeat - len(answered)) as advance:
 
@@ -225,42 +266,52 @@ async def _ask_all(
             return judged
     finally:
         stored = judged or received
-        path = _keep(stored if keeps_answers else [r.without_words() for r in stored], out)
-        if path:
+        if stored:
+            path = store_run(
+                folder, stored if keeps_answers else [r.without_words() for r in stored]
+            )
             words = "with the words" if keeps_answers else "without a word"
             what = "The results are" if judged else "What was answered so far is"
             how = " Continue with `--resume` and this file." * (keeps_answers and not judged)
             say(f"{what} kept in {path}, {words} of the answers.{how}")
 
 
-def _keep(results: Run, out: Path | None) -> Path | None:
-    """Store *results* for later comparisons, and in the file *out* if it is given; one of the two.
-
-    That they cannot be stored is only reported; raises ConfigurationError for *out*.
-    """
-    path = None
-    if not results:
-        return None
+def _require_room(folder: Path) -> None:
     try:
-        path = store_run(runs_folder(), results)
-    except ConfigurationError as error:
-        say(f"The results are not kept for `judge golden compare`: {error}")
-    if out:
-        write_output(out, as_lines(results))
-    return path or out
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{folder} cannot be written ({error.strerror}), so answers would be lost. "
+            "Set JUDGE_DATA_DIR to a folder of your own."
+        ) from error
 
 
-def _write_reports(
+def _write_files(
     cases: Sequence[StoredCase],
-    judged: Run,
+    runs: Mapping[str, Run],
+    stored: Run,
+    results: Path | None,
     *,
     report: Path | None = None,
     junit: Path | None = None,
 ) -> None:
+    """Write the files whose paths are given; the cases of several runs have its label."""
+    if results:
+        write_output(results, as_lines(stored))
     if report:
-        write_output(report, as_html(cases, judged).encode())
+        write_output(report, as_html(cases, runs, _history()).encode())
     if junit:
-        write_output(junit, as_junit(judged))
+        write_output(junit, as_junit(labelled(runs)))
+
+
+def _history() -> Mapping[str, list[CaseScore]]:
+    """The scores of each case in the runs that are kept, the oldest first."""
+    history: dict[str, list[CaseScore]] = {}
+    with suppress(ConfigurationError):  # `_show_changes` names a run that cannot be read
+        for run in reversed([*stored_runs(runs_folder())]):
+            for score in by_case(run):
+                history.setdefault(score.name, []).append(score)
+    return history
 
 
 def _exit_code(judged: Run) -> int:
@@ -293,7 +344,9 @@ def _show_run(judged: Run, prices: Prices | None) -> None:
             click.echo(f"\n{result.case}, answer {result.number}")
             show_lines(failure_lines(result))
     if prices is not None:
-        _show_rules(judged)
+        asked_again, rules = broken_rules(judged)
+        click.echo(f"\n{asked_again}")
+        show_another(RULE_HEADINGS, rules)
         _show_cost(judged, prices)
     states = Counter(score.state for score in scores)
     counts = [f"{states[state]} {state}" for state in get_args(State) if states[state]]
@@ -311,18 +364,6 @@ def _live_row(score: CaseScore) -> tuple[str | None, ...]:
         f"{score.floor:.0%}",
         score.failed,
     )
-
-
-def _show_rules(judged: Run) -> None:
-    """Print in how many first and second replies each rule was broken."""
-    replies = [[r.rules[n] for r in judged if len(r.rules) > n] for n in (0, 1)]
-    first, second = (Counter(rule for rules in each for rule in set(rules)) for each in replies)
-    firsts, seconds = map(len, replies)
-    ranked = sorted(first | second, key=lambda rule: (-first[rule], -second[rule], rule))
-    if not ranked:
-        click.echo(f"\nNo rule was broken in {firsts} first replies.")
-    rows = [(rule, f"{first[rule]} of {firsts}", f"{second[rule]} of {seconds}") for rule in ranked]
-    show_another(("Rule broken", "First replies", "Second replies"), rows)
 
 
 def _show_cost(judged: Run, prices: Prices) -> None:
