@@ -9,10 +9,10 @@ import difflib
 import functools
 import inspect
 import runpy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -23,10 +23,17 @@ from judge.types.request_fields import bad_fields_of
 OWN_FILE = "evaluators.py"
 """A file beside the cases; its public functions with a docstring are evaluators."""
 
-ENTRY_POINTS = "judge.evaluators"
+ENTRY_POINTS = "judge-evaluators"
 """The group of entry points by which installed packages offer evaluators."""
 
-Evaluator = Callable[..., bool | Iterable[str]]
+
+class Evaluator(Protocol):
+    """One question about an answer."""
+
+    def __call__(self, body: Mapping[str, Any], *wanted: Any) -> bool | Iterable[str]:
+        """Whether the answer is yes, or the reasons for a no; *wanted* is the parameter, if any."""
+
+
 Evaluators = Mapping[str, Evaluator]
 """By the name that a case uses."""
 

@@ -18,7 +18,7 @@ from judge.entrypoints.cli.options import SILENT
 from judge.golden.case_files import cases_lock
 from judge.golden.results import read_results
 from tests.entrypoints.command_line import CommandLine
-from tests.fakes.gemini import USAGE, FakeGemini, blocked, failure, slow
+from tests.fakes.gemini import USAGE, FakeGemini, failure, slow
 from tests.fakes.site import FakeSite
 from tests.fakes.waiting import until
 from tests.unit.golden.material import SOURCES, read, reply, write_case
@@ -102,12 +102,6 @@ def test_difference_is_named_by_field_and_is_exit_1(cli, folder):
     assert "2 cases: 2 failed." in told.out
 
 
-def test_only_the_cases_named_are_judged(cli, folder):
-    write_case(folder, "good")
-    write_case(folder, "bad", expected={"domain": "x"})
-    assert cli("golden", "run", "good").code == 0
-
-
 def test_a_replay_may_be_repeated(cli, folder, tmp_path):
     write_case(folder)
     told = cli("golden", "run", "--repeat", "3", "--out", "replays.jsonl")
@@ -142,14 +136,6 @@ def test_impossible_request_is_exit_2_with_the_reason(cli, folder, arguments, me
     assert message in told.err
 
 
-def test_a_sources_file_that_is_missing_is_named(cli, folder, monkeypatch):
-    write_case(folder)
-    monkeypatch.setenv("JUDGE_SOURCES", "none.toml")
-    told = cli("golden", "run")
-    assert told.code == 2
-    assert "none.toml cannot be read" in told.err
-
-
 def test_live_with_the_extractive_model_is_refused(cli, folder, monkeypatch):
     write_case(folder)
     monkeypatch.setenv("JUDGE_MODEL", "extractive")
@@ -174,14 +160,6 @@ def test_unwritable_report_is_exit_2_and_results_are_printed(cli, folder, option
     assert told.code == 2
     assert "cannot be written" in told.err
     assert len(list(Path(".judge/golden").iterdir())) == 1
-
-
-def test_variants_are_printed_if_their_results_cannot_be_written(cli, folder):
-    write_case(folder)
-    told = cli("golden", "vary", "--out", "sources.toml/below")
-    assert told.code == 2
-    assert "cannot be written" in told.err
-    assert "0 flipped; at most 0 may." in told.out
 
 
 def test_a_case_that_cannot_be_written_is_exit_2(cli, folder, site, gemini, tmp_path):
@@ -236,14 +214,6 @@ def test_a_case_is_replayed_over_the_sources_it_was_recorded_with(
     assert "Over sources.toml, which the cases were not made for" in swept.out
 
 
-def test_the_sources_beside_the_cases_are_not_kept_twice(cli, folder, site, gemini, tmp_path):
-    folder.mkdir(parents=True)
-    (folder / "sources.toml").write_text((tmp_path / "sources.toml").read_text())
-    assert cli("golden", *NEW).code == 1
-    assert "sources" not in read(folder / "boiler.json")
-    assert cli("golden", "run").code == 0
-
-
 def test_unreadable_stored_run_is_named_and_fails_no_run(cli, folder, tmp_path):
     write_case(folder)
     kept = tmp_path / ".judge" / "golden"
@@ -255,23 +225,6 @@ def test_unreadable_stored_run_is_named_and_fails_no_run(cli, folder, tmp_path):
     assert "replay.jsonl, line 1 is no result of `judge golden run`" in told.err
     assert "Remove that file." in told.err
     assert len(list(kept.iterdir())) == 2
-
-
-def test_every_invalid_case_is_named(cli, folder):
-    write_case(folder)
-    (folder / "bad.json").write_text("[]")
-    (folder / "worse.json").write_text("{}")
-    told = cli("golden", "run")
-    assert told.code == 2
-    assert "bad.json: This is no golden case" in told.err
-    assert "worse.json: This is no golden case" in told.err
-
-
-def test_a_document_without_text_is_named_with_its_case(cli, folder):
-    write_case(folder, documents={"notes/a": " "})
-    told = cli("golden", "run")
-    assert (told.code, told.out) == (2, "")
-    assert "boiler.json: documents: There is no text in it." in told.err
 
 
 def test_results_are_written_into_a_special_file_without_replacing_it(cli, folder, tmp_path):
@@ -314,13 +267,6 @@ def test_a_case_with_the_other_side_is_recorded_and_replays(cli, folder, site, g
     assert f'"usage":{{"input_tokens":{tokens},' in Path("r.jsonl").read_text()
 
 
-def test_invalid_piped_request_is_exit_2(cli, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.StringIO('{"context": "x"}'))
-    told = cli("golden", "new", "piped")
-    assert told.code == 2
-    assert "context must have at least 10 characters. query is missing" in told.err
-
-
 def test_api_key_is_never_in_a_case(cli, folder, site, gemini):
     story = "my landlord has left the boiler broken, a-very-secret-key"
     told = cli("golden", "new", "leak", "--context", story, "--query", QUERY)
@@ -334,13 +280,6 @@ def test_unavailable_model_records_no_case(cli, folder, site, gemini):
     gemini.script(failure(400), failure(400))
     assert cli("golden", *NEW).code == 2
     assert not folder.exists()
-
-
-def test_a_refused_dispute_can_be_recorded(cli, folder, site, gemini):
-    gemini.script(blocked())
-    cli("golden", *NEW)
-    assert read(folder / "boiler.json")["expected"]["type"] == "content-blocked"
-    assert cli("golden", "run").code == 0
 
 
 def test_an_update_shows_what_changed_and_what_only_people_can_change(cli, folder):
@@ -558,14 +497,6 @@ async def test_variants_before_ctrl_c_are_printed_and_stored(cli, folder, gemini
     assert "a poisoned page" in capsys.readouterr().out
 
 
-def test_all_cases_are_varied_with_totals(cli, folder):
-    write_case(folder, "one")
-    write_case(folder, "two")
-    told = cli("golden", "vary")
-    assert told.code == 0
-    assert "other names              2      0         0" in told.out
-
-
 def test_two_replays_are_compared_without_naming_files(cli, folder, tmp_path):
     write_case(folder)
     write_case(folder, "other", input={"context": CONTEXT, "query": QUERY, "domain": "default"},
@@ -592,13 +523,6 @@ def test_a_replay_that_got_worse_is_exit_1_in_a_comparison(cli, folder):
     told = cli("golden", "compare")
     assert told.code == 1
     assert "boiler   worse    100%     0%" in told.out
-
-
-def test_changed_outcome_alone_is_reported(cli, folder):
-    write_case(folder)
-    cli("golden", "run")
-    write_case(folder, expected={"domain": "pets"})
-    assert "0 prompts, 0 answers and 1 outcome changed" in cli("golden", "run").out
 
 
 def test_only_the_last_replays_are_kept(cli, folder, tmp_path):
@@ -676,12 +600,6 @@ def test_two_sources_files_are_compared_side_by_side(cli, folder, tmp_path):
     assert [history.count(sign) for sign in ("✓", "✗")] == [1, 2]
 
 
-def test_sweep_over_a_missing_file_names_the_option(cli, folder):
-    told = cli("golden", "run", "--sources", "nowhere.toml")
-    assert told.code == 2
-    assert "'--sources': File 'nowhere.toml' does not exist" in told.err
-
-
 RUBRIC = {"question": "Does it say who has to pay?", "times": 3, "at_least": 0.6}
 YES, NO = ({"reason": "So it is.", "answer": answer} for answer in ("yes", "no"))
 
@@ -711,11 +629,6 @@ def test_unanswered_question_leaves_the_answer_ungraded(cli, folder, gemini):
     assert "unscored: Not graded: Does it say who has to pay?" in told.out
     gemini.script(reply(), *[f"```json\n{json.dumps(YES)}\n```"] * 3)
     assert cli("golden", "run", "--live").code == 0
-
-
-def test_a_replay_is_not_graded(cli, folder):
-    write_case(folder, expected={"graded": [RUBRIC]})
-    assert cli("golden", "run").code == 0
 
 
 def test_stored_answers_are_scored_again_without_the_model(cli, folder, gemini):

@@ -171,16 +171,6 @@ def test_warm_puts_every_page_in_redis(cli, site, monkeypatch):
     assert site.url("/eviction") in again.err
 
 
-def test_warm_with_redis_down_is_exit_2_and_reads_no_page(cli, site, monkeypatch):
-    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9/0")
-    told = cli("sources", "warm")
-    assert (told.code, told.out) == (2, "")
-    assert told.err == (
-        "judge: Redis failed: ConnectionError ([Errno 111] Connect call failed ('127.0.0.1', 9)).\n"
-    )
-    assert not site.hits
-
-
 def test_a_pipe_gets_neither_colour_nor_wrapped_rows(cli):
     assert detect_terminal() == Terminal()
     table = format_table(["A"], [["word " * 100]])
@@ -199,12 +189,6 @@ def test_a_terminal_gets_colour_and_its_width(monkeypatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert detect_terminal() == Terminal(width=100, table_width=120, is_styled=True)
     assert "\x1b[1m" in format_table(["A"], [["b"]])
-
-
-def test_no_color_is_honoured_on_a_terminal(monkeypatch):
-    monkeypatch.setattr(sys, "stdout", TerminalOut())
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert not detect_terminal().is_styled
 
 
 @pytest.mark.parametrize("is_styled", [True, False])

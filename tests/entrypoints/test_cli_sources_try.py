@@ -81,13 +81,6 @@ def test_pages_are_read_and_found_by_what_they_say(cli, disputes, site):
     assert site.hits["/repairs"] == 1
 
 
-def test_failed_pages_are_reported(cli, disputes, site):
-    site.fail("/deposits", 500)
-    told = cli("sources", "try", disputes(TENANCY | {"pages": [site.url("/repairs")]}))
-    assert told.code == 0
-    assert "1 of 2 pages could not be read" in told.err
-
-
 @pytest.mark.parametrize(
     ("row", "told"),
     [

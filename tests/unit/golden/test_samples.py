@@ -16,7 +16,6 @@ from judge.golden.results import (
     Price,
     Prices,
     as_lines,
-    by_case,
     cost_of,
     read_prices,
     read_results,
@@ -141,14 +140,6 @@ def test_invalid_line_of_results_is_an_error_with_its_number(tmp_path: Path, lin
         read_results(path)
 
 
-def test_unreadable_or_unwritable_results_are_errors(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="cannot be read"):
-        read_results(tmp_path / "none.jsonl")
-    (tmp_path / "file").touch()
-    with pytest.raises(ConfigurationError, match="cannot be written"):
-        write_output(tmp_path / "file" / "a.jsonl", as_lines([sample()]))
-
-
 def test_changes_are_ordered_worst_first_and_marked_if_significant() -> None:
     def many(case: str, passed: int, of: int) -> list:
         failed = [() if n < passed else ("domain",) for n in range(of)]
@@ -167,8 +158,3 @@ def test_changes_are_ordered_worst_first_and_marked_if_significant() -> None:
     assert list(spans) == ["down", "shaky", "up", "even"]
     assert spans["down"].high < 0 < spans["up"].low
     assert spans["shaky"].low < 0 < spans["shaky"].high
-
-
-def test_samples_are_grouped_by_case_in_order() -> None:
-    scores = by_case([sample("b"), sample("a"), sample("b", number=2)])
-    assert [(score.name, len(score.results)) for score in scores] == [("b", 2), ("a", 1)]

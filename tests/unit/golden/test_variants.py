@@ -110,20 +110,6 @@ async def test_verdict_changed_by_a_variant_is_a_flip(
     assert flip == "verdict of Analyst: No became Yes"
 
 
-async def test_most_frequent_of_several_answers_counts(tmp_path: Path) -> None:
-    turn = iter(range(1000))
-
-    def sometimes(prompt: Prompt) -> dict:
-        said = faithful(prompt)
-        if next(turn) % 3 == 1:
-            said["personas"][0]["verdict"] = "Partially"
-        return said
-
-    where = run_config(model=Reader(sometimes))
-    found = await vary(write_case(tmp_path), where, repeat=3)
-    assert [one.name for one in found if one.flips] == []
-
-
 async def test_injection_of_a_poisoned_page_stays_inside_its_block(tmp_path: Path) -> None:
     model = Reader(faithful)
     await varied(tmp_path, model)
