@@ -22,6 +22,8 @@ def word_diff(before: str, after: str) -> str:
 
     Empty when the texts are equal.
     """
+    if before == after:
+        return ""
     old, new = _WORD.findall(before), _WORD.findall(after)
     parts = []
     for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT):

@@ -60,8 +60,6 @@ def failure_lines(result: Result) -> Iterator[str]:
         yield f"unscored: {result.reason}"
     for difference in result.differences:
         yield from difference_lines(difference)
-    if result.prompt_change:
-        yield f"The words of the prompt that changed: {result.prompt_change}"
     if "prompt_digest" in result.failed:
         update = f"`judge golden update {result.case}`"
         yield f"The prompt has changed. If that is intended, {update} accepts it."
@@ -223,6 +221,8 @@ def _answer_parts(result: Result) -> Iterator[str]:
     yield f"<h3>Answer {result.number}</h3>"
     if result.state != "passed":
         yield f"<pre>{escape(chr(10).join(failure_lines(result)))}</pre>"
+    if result.prompt_change:
+        yield _details("Words changed in the prompt", f"<pre>{escape(result.prompt_change)}</pre>")
     if result.grades:
         graded = [(grade.question, str(grade)) for grade in result.grades]
         yield _table(("The model was asked", "It said"), graded)

@@ -158,12 +158,15 @@ def rescored(stored: StoredCase, result: Result, *, is_exact: bool = False) -> R
         elif grade.yes < rubric.at_least * rubric.times:
             wanted = f"{rubric.question} yes: {rubric.at_least:.0%}"
             found.append(Difference(f"graded {number}", wanted, str(grade)))
+    if is_exact or result.is_live:
+        # A later prompt of a live run is about another reply than the recorded one.
+        known = stored.case.prompts if is_exact else stored.case.prompts[:1]
+        change = " … ".join(filter(None, map(word_diff, known, answer.prompts)))
+        result = replace(result, prompt_change=change)
     if ungraded and not found:
         return replace(result, reason=ungraded)
     failed = tuple(dict.fromkeys(difference.field for difference in found))
-    known = stored.case.prompts if "prompt_digest" in failed else ()
-    change = " … ".join(filter(None, map(word_diff, known, answer.prompts)))
-    return replace(result, failed=failed, differences=tuple(found), prompt_change=change)
+    return replace(result, failed=failed, differences=tuple(found))
 
 
 _INSTRUCTIONS = """\

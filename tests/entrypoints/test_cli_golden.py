@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -199,6 +200,38 @@ def test_a_live_request_becomes_a_case_that_replays_offline(cli, folder, site, g
     assert cli("golden", "run").code == 0
     assert len(gemini.seen) == asked
     assert site.hits["/repairs"] == 1
+
+
+def test_changed_words_of_the_prompt_are_shown_by_a_replay_and_a_live_run(
+    cli, folder, site, gemini, tmp_path
+):
+    cli("golden", *NEW)
+    case = read(folder / "boiler.json")
+    assert case["recorded_at"] > "2026-01-15"
+    assert PARAGRAPH in case["prompts"][0]
+    case["prompts"][0] = case["prompts"][0].replace(PARAGRAPH, PARAGRAPH.replace("must", "may"))
+    case["expected"]["prompt_digest"] = "before the edit"
+    (folder / "boiler.json").write_text(json.dumps(case))
+    for options in ((), ("--live",)):
+        told = cli("golden", "run", *options, "--report", "r.html")
+        assert told.code == (0 if options else 1)
+        assert "Words changed in the prompt of boiler:" in told.out
+        assert "[- may-]{+ must+}" in told.out
+        assert "[- may-]{+ must+}" in (tmp_path / "r.html").read_text()
+    assert cli("golden", "update", "boiler").code == 0
+    assert PARAGRAPH in read(folder / "boiler.json")["prompts"][0]
+    assert "Words changed" not in cli("golden", "run").out
+
+
+def test_a_page_that_was_dated_after_the_old_replays_can_be_recorded(cli, folder, site, gemini):
+    today = datetime.now(UTC).date().isoformat()
+    meta = f'<meta property="article:modified_time" content="{today}T00:00:00Z">'
+    page = f"<html><head>{meta}</head><body><main><h1>Repairs</h1><p>{PARAGRAPH}</p></main></body>"
+    site.page("/repairs", page)
+    assert cli("golden", *NEW).out.strip() == "tests/golden/boiler.json"
+    body = read(folder / "boiler.json")["expected"]["exact_body"]
+    assert body["references"][0]["updated"] == today
+    assert cli("golden", "run").code == 0
 
 
 def test_a_case_is_replayed_over_the_sources_it_was_recorded_with(

@@ -24,6 +24,7 @@ from judge.entrypoints.cli.output import (
     show_another,
     show_table,
 )
+from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import ConfigurationError, NotFound
 from judge.golden.case_files import StoredCase, load_cases, write_output
 from judge.golden.case_runner import RunConfig
@@ -343,6 +344,12 @@ def _show_run(judged: Run, prices: Prices | None) -> None:
         if result.state != "passed":
             click.echo(f"\n{result.case}, answer {result.number}")
             show_lines(failure_lines(result))
+    changes: dict[str, list[str]] = {}
+    for result in judged:
+        if result.prompt_change and result.number == 1:
+            changes.setdefault(result.prompt_change, []).append(result.case)
+    for change, names in changes.items():
+        click.echo(f"\nWords changed in the prompt of {', '.join(names)}:\n  {one_line(change)}")
     if prices is not None:
         asked_again, rules = broken_rules(judged)
         click.echo(f"\n{asked_again}")
