@@ -7,11 +7,11 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from judge.errors import ConfigurationError, NotFound
 from judge.golden.case_files import write_output
@@ -253,15 +253,28 @@ def _undated(run: Run) -> bytes:
 class Price(StrictModel):
     """What a million tokens of one model cost; thinking is billed as output."""
 
+    since: date | None = None
+    """The first day on which it holds; None for the price before all others."""
+
     input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, Mapping) else value
+
+
 class Prices(StrictModel):
-    """The table that users fill in: one currency, and a price for each model by name."""
+    """The table that users fill in: one currency, and by model a price, or one for each time."""
 
     currency: Annotated[str, Field(max_length=10)] = ""
-    models: Mapping[str, Price] = {}
+    models: Mapping[str, Annotated[tuple[Price, ...], BeforeValidator(_as_list)]] = {}
+
+    def of(self, result: Result) -> Price | None:
+        """The price on the day of *result*, if its model has one."""
+        day = result.at.date() if result.at else date.max
+        held = [p for p in self.models.get(result.model, ()) if not p.since or p.since <= day]
+        return max(held, key=lambda price: price.since or date.min, default=None)
 
 
 def read_prices(path: Path) -> Prices:
@@ -280,10 +293,10 @@ def cost_of(results: Iterable[Result], prices: Prices) -> float | None:
     """What *results* cost, or None if a model among them has no price."""
     total = 0.0
     for result in results:
-        price = prices.models.get(result.model)
-        if result.model and price is None:
-            return None
+        price, usage = prices.of(result), result.usage
         if price:
-            output = result.usage.output_tokens + result.usage.thinking_tokens
-            total += (result.usage.input_tokens * price.input + output * price.output) / MILLION
+            output = usage.output_tokens + usage.thinking_tokens
+            total += (usage.input_tokens * price.input + output * price.output) / MILLION
+        elif result.model:
+            return None
     return total

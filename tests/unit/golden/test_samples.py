@@ -1,6 +1,7 @@
 """Rates, intervals and states; stored results; costs; changes between two runs."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -96,7 +97,7 @@ def test_case_passes_if_its_rate_reaches_its_floor_whatever_unscored_answers_wer
 
 def test_thinking_tokens_are_priced_as_output() -> None:
     found = [sample(model="m", usage=Usage(1_000_000, 200_000, 300_000)), sample()]
-    prices = Prices(currency="GBP", models={"m": Price(input=0.5, output=4)})
+    prices = Prices(currency="GBP", models={"m": (Price(input=0.5, output=4),)})
     assert cost_of(found, prices) == 2.5
     assert cost_of(found, Prices()) is None
     assert cost_of([], Prices()) == 0.0
@@ -110,9 +111,19 @@ def test_prices_are_read_and_mistakes_are_errors(tmp_path: Path) -> None:
     path = tmp_path / "prices.toml"
     assert read_prices(path) == Prices()
     path.write_text('currency = "GBP"\n[models."m-1.5"]\ninput = 1\noutput = 2.5\n')
-    assert read_prices(path).models["m-1.5"].output == 2.5
+    assert read_prices(path).models["m-1.5"][0].output == 2.5
+    path.write_text(
+        "[[models.m]]\ninput = 1\noutput = 1\n"
+        "[[models.m]]\nsince = 2027-01-01\ninput = 2\noutput = 2\n"
+    )
+    for day, cost in (
+        (datetime(2026, 12, 31, tzinfo=UTC), 1),
+        (datetime(2027, 1, 1, tzinfo=UTC), 2),
+    ):
+        run = [sample(model="m", usage=Usage(1_000_000), at=day)]
+        assert cost_of(run, read_prices(path)) == cost
     path.write_text("[models.m]\ninput = -1\noutput = 1\n")
-    with pytest.raises(ConfigurationError, match=r"prices\.toml: models\.m\.input"):
+    with pytest.raises(ConfigurationError, match=r"prices\.toml: models\.m\.0\.input"):
         read_prices(path)
     path.write_text("[models")
     with pytest.raises(ConfigurationError, match="cannot be read"):
