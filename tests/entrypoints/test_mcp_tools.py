@@ -69,7 +69,7 @@ class WaitingModel(ScriptedModel):
 
 
 def members_of(result):
-    """The members of an error, from its second text."""
+    """The members of an error, from its second text, which is JSON."""
     return json.loads(result.content[1].text)
 
 
@@ -86,15 +86,15 @@ async def test_the_tools_are_those_of_the_contract(opened, mode):
         assert tool.input_schema["additionalProperties"] is False
         assert tool.output_schema["type"] == "object"
         assert all(field["description"] for field in tool.input_schema["properties"].values())
-
-
-async def test_search_arguments_are_those_of_the_contract(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
-        [tool] = [t for t in (await client.list_tools()).tools if t.name == "search_documents"]
-    fields = tool.input_schema["properties"]
+        plain = json.dumps(tool.input_schema)
+        assert not any(word in plain for word in ("$ref", "$defs", "anyOf", "null"))
+    search = tools[1].input_schema
+    fields = search["properties"]
     assert list(fields) == ["query", "context", "limit", "include_sources", "format"]
-    assert tool.input_schema["required"] == ["query"]
+    assert search["required"] == ["query"]
     assert (fields["limit"]["default"], fields["include_sources"]["default"]) == (10, True)
+    assert fields["context"]["type"] == "string"
+    assert tools[-1].input_schema["properties"]["sources"]["items"]["type"] == "object"
 
 
 async def test_a_dispute_is_judged(opened, mode):
@@ -194,7 +194,7 @@ async def test_uses_are_found_and_followed(opened, mode):
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "slug", "told"),
+    ("tool", "arguments", "slug", "words"),
     [
         ("judge_dispute", {**DISPUTE, "domain": "magic"}, "unknown-domain", "no domain 'magic'"),
         ("judge_dispute", {"context": "short"}, "invalid-request", "context must have at least"),
@@ -220,20 +220,50 @@ async def test_uses_are_found_and_followed(opened, mode):
         ("list_collections", {"all": True}, "invalid-request", "all is not known here"),
     ],
 )
-async def test_unanswerable_call_is_a_tool_error(opened, tool, arguments, slug, told):
+async def test_unanswerable_call_is_a_tool_error(opened, tool, arguments, slug, words):
     async with opened() as mcp_server, mcp_server.client() as client:
         result = await client.call_tool(tool, arguments)
     assert result.is_error
-    assert told in text_of(result)
+    assert words in text_of(result)
     assert result.structured_content is None  # The schema is that of answers.
+    told = members_of(result)
+    assert told["error"] == text_of(result)
+    if tool == "search_documents":
+        assert (told["query"], told["context"]) == (arguments["query"], arguments.get("context"))
     [call] = mcp_server.recorded.fields_of("mcp.call")
     assert (call["tool"], call["outcome"]) == (tool, slug)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "plain"),
+    [
+        ("search_documents", {"context": "", "limit": "1", "include_sources": None}, {"limit": 1}),
+        ("search_documents", {"limit": "", "format": ""}, {}),
+        ("where_used", {"symbol": "total", "repo": "", "text": "true"}, {"text": True}),
+        ("check_citations", {"sources": '[{"text": "It rains."}]', "marks": ""}, {}),
+        ("check_citations", {"sources": ["It rains."]}, {}),
+        ("check_citations", {"sources": "It rains."}, {}),
+        ("check_citations", {"sources": [{"text": "It rains.", "url": "", "title": None}]}, {}),
+    ],
+)
+async def test_arguments_are_taken_as_they_were_meant(opened, tool, arguments, plain):
+    needed = {
+        "search_documents": {"query": "lidar"},
+        "where_used": {"symbol": "total"},
+        "check_citations": {"answer": "It rains [1].", "sources": [{"text": "It rains."}]},
+    }[tool]
+    async with opened() as mcp_server, mcp_server.client() as client:
+        sent = await client.call_tool(tool, {**needed, **arguments})
+        meant = await client.call_tool(tool, {**needed, **plain})
+    found, wanted = sent.structured_content, meant.structured_content
+    assert not sent.is_error
+    assert {**found, "search_time": 0} == {**wanted, "search_time": 0}
 
 
 async def test_ambiguous_name_lists_its_candidates(opened):
     async with opened() as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("lineage", {"symbol": "add"})
-    assert members_of(result) == {"candidates": ["shop.Bill.add", "shop.Cart.add"]}
+    assert members_of(result)["candidates"] == ["shop.Bill.add", "shop.Cart.add"]
 
 
 async def test_blocked_dispute_has_help_lines(opened):
@@ -244,6 +274,7 @@ async def test_blocked_dispute_has_help_lines(opened):
         result = await client.call_tool("judge_dispute", DISPUTE)
     assert result.is_error
     assert members_of(result)["help"][0]["phone"] == "116 000"
+    assert DISPUTE["context"] not in result.model_dump_json()
 
 
 async def test_internal_error_shows_no_details(opened):
@@ -349,6 +380,13 @@ async def test_prompt_explains_scopes(opened, mode):
         assert scope in message.content.text
     assert "The collections are: minutes, robots." in message.content.text
     assert message.content.text.endswith(f"## The question\n{question}\n")
+
+
+async def test_the_prompt_passes_a_scope_on(opened):
+    async with opened() as mcp_server, mcp_server.client() as client:
+        prompt = await client.get_prompt("contextual_search", {"context": "@tag:final"})
+    told = prompt.messages[0].content.text
+    assert told.endswith("## The scope\nPass this on in `context`, unchanged: @tag:final\n")
 
 
 async def test_domains_and_collections_are_resources(opened, mode):
