@@ -58,6 +58,14 @@ class Edge(Struct, frozen=True, gc=False):
     is_direct: bool = False
 
 
+class Part(NamedTuple):
+    """A file's part of the graph; *aliases* has the ids of symbols by their new names in it."""
+
+    nodes: list[Node]
+    edges: list[Edge]
+    aliases: dict[str, list[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class SnippetLocation:
     """Which lines of which file a snippet shows; both ends count."""

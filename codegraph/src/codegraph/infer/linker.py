@@ -11,17 +11,16 @@ from typing import NamedTuple
 from codegraph import ir
 from codegraph.facts import MEMBERS, VariableSymbol
 from codegraph.infer import types as ty
-from codegraph.infer.name_resolver import Declaration, LoadFacts, NameResolver
+from codegraph.infer.name_resolver import MAX_BINDINGS, Declaration, LoadFacts, NameResolver
 from codegraph.infer.type_evaluator import TypeEvaluator
-from codegraph.models import Edge, Node
+from codegraph.models import Edge, Node, Part
 from codegraph.module_index import ModuleIndex
 
 
 class LinkedFile(NamedTuple):
     """A file's part of the graph, and the names that linking it looked up in each file."""
 
-    nodes: list[Node]
-    edges: list[Edge]
+    part: Part
     lookups: dict[str, set[str]]
 
 
@@ -76,7 +75,21 @@ class FileLinker:
                 if (dst, line) not in self._defined_at:
                     edges[Edge(src, dst, kind, self._path, line, confidence, is_direct)] = None
         edges.update(dict.fromkeys(self._overrides()))
-        return LinkedFile(self._nodes(), list(edges), self._resolver.lookups)
+        part = Part(self._nodes(), list(edges), self._aliases())
+        return LinkedFile(part, self._resolver.lookups)
+
+    def _aliases(self) -> dict[str, list[str]]:
+        """The symbols that the module imports or exports under another name, by that name."""
+        bindings = self._resolver.facts(self._path).bindings
+        aliases: dict[str, list[str]] = {}
+        for name, indices in self._scopes[0].names.items():
+            for value in (bindings[index] for index in indices[:MAX_BINDINGS]):
+                if isinstance(value, (ir.ImportFrom, ir.Alias)) and value.name != name:
+                    found = self._resolver.resolve(self._path, value)
+                    symbols = [symbol for d in found for symbol in self._symbols(d)]
+                    if symbols:
+                        aliases.setdefault(name, []).extend(symbols)
+        return aliases
 
     def _nodes(self) -> list[Node]:
         nodes: list[Node] = []
@@ -98,12 +111,14 @@ class FileLinker:
             nodes.append(Node(numbered(name), fqn, self._kind(index), self._path, scope.span, line))
         for name, variable in self._own_variables:
             fqn = f"{module}.{name[len(self._path) + 1 :]}"
-            kind, span = _variable_kind(variable), variable.span
+            kind, span = _variable_kind(variable.scope, variable.name), variable.span
             nodes.append(Node(numbered(name), fqn, kind, self._path, span, span[0]))
         return nodes
 
     def _kind(self, index: int) -> str:
         scope = self._scopes[index]
+        if scope.is_object:
+            return _variable_kind(scope.parent, scope.name)
         if scope.kind == "function" and self._scopes[scope.parent].kind == "class":
             return "method"
         return scope.kind
@@ -258,7 +273,7 @@ class FileLinker:
         return edges
 
 
-def _variable_kind(variable: VariableSymbol) -> str:
-    if variable.scope:
+def _variable_kind(scope: int, name: str) -> str:
+    if scope:
         return "field"
-    return "constant" if variable.name.isupper() else "variable"
+    return "constant" if name.isupper() else "variable"

@@ -8,7 +8,7 @@ unchanged files as they are.
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from operator import itemgetter
 from typing import Annotated, NamedTuple, TypeAlias, TypeVar
@@ -17,12 +17,12 @@ import msgspec
 
 from codegraph.errors import GraphMissing
 from codegraph.facts import FACTS_VERSION, FileFacts
-from codegraph.models import Edge, Node, symbol_id
+from codegraph.models import Edge, Node, Part, symbol_id
 from codegraph.store.repository import MAX_FILE_BYTES
 
 #: Raised when the same facts give another graph, and when the graph's format changes.
-LINKER_VERSION = 11
-GRAPH_VERSION = 3
+LINKER_VERSION = 12
+GRAPH_VERSION = 4
 
 #: With Python's version, since that decides which syntax can be parsed.
 BUILDER = (
@@ -66,11 +66,12 @@ class FileRecord(msgspec.Struct, frozen=True):
 
 
 class GraphPart(NamedTuple):
-    """The graph's part for one parsed file: three arrays, as JSON."""
+    """The graph's part for one parsed file, as JSON: three arrays and an object."""
 
     nodes: msgspec.Raw
     targets: msgspec.Raw
     edges: msgspec.Raw
+    aliases: msgspec.Raw
 
 
 class Artifact(msgspec.Struct):
@@ -86,14 +87,15 @@ class Artifact(msgspec.Struct):
     nodes: list[msgspec.Raw]
     targets: list[msgspec.Raw]
     edges: list[msgspec.Raw]
+    aliases: list[msgspec.Raw]
 
     def parts(self) -> dict[str, GraphPart]:
         """The parts of the parsed files, by path; raise GraphMissing when some are missing."""
         paths = [file.path for file in self.files if file.status == "parsed"]
-        if not len(paths) == len(self.nodes) == len(self.targets) == len(self.edges):
+        columns = (self.nodes, self.targets, self.edges, self.aliases)
+        if any(len(column) != len(paths) for column in columns):
             raise GraphMissing(BROKEN)
-        parts = map(GraphPart, self.nodes, self.targets, self.edges)
-        return dict(zip(paths, parts, strict=True))
+        return dict(zip(paths, map(GraphPart, *columns), strict=True))
 
 
 class NodeRow(msgspec.Struct, array_like=True, gc=False):
@@ -118,10 +120,12 @@ _artifact_decoder = msgspec.json.Decoder(Artifact)
 _NODES = msgspec.json.Decoder(list[NodeRow])
 _TARGETS = msgspec.json.Decoder(list[str])
 _EDGES = msgspec.json.Decoder(list[EdgeRow])
+_ALIASES = msgspec.json.Decoder(dict[str, list[str]])
 
 
-def encode_part(nodes: Sequence[Node], edges: Iterable[Edge]) -> GraphPart:
-    """Encode the part of a file: its *nodes*, the module first, and the *edges* from them."""
+def encode_part(part: Part) -> GraphPart:
+    """Encode the part of a file: its nodes, the module first, and the edges from them."""
+    nodes, edges, aliases = part
     module = nodes[0]
     rows = [NodeRow(module.fqn, module.kind, *module.span, module.line)]
     start = len(module.file) + 1
@@ -139,11 +143,13 @@ def encode_part(nodes: Sequence[Node], edges: Iterable[Edge]) -> GraphPart:
         kind = _KIND_INDEX[edge.kind, edge.confidence, edge.is_direct]
         encoded.append((indices[edge.src], dst, kind, edge.line))
     encoded.sort(key=itemgetter(1))
-    return GraphPart(*(msgspec.Raw(_json.encode(array)) for array in (rows, targets, encoded)))
+    return GraphPart(
+        *(msgspec.Raw(_json.encode(array)) for array in (rows, targets, encoded, aliases))
+    )
 
 
-def decode_part(path: str, part: GraphPart) -> tuple[list[Node], list[Edge]]:
-    """The nodes and edges of the file at *path*; raise GraphMissing or IndexError when damaged."""
+def decode_part(path: str, part: GraphPart) -> Part:
+    """The part of the file at *path*; raise GraphMissing or IndexError when damaged."""
     rows = decode(part.nodes, _NODES)
     module = rows[0].name if rows else ""
     nodes = [
@@ -162,7 +168,7 @@ def decode_part(path: str, part: GraphPart) -> tuple[list[Node], list[Edge]]:
     for src, dst, kind_index, line in decode(part.edges, _EDGES):
         kind, confidence, is_direct = EDGE_KINDS[kind_index]
         edges.append(Edge(symbols[src], symbols[dst], kind, path, line, confidence, is_direct))
-    return nodes, edges
+    return Part(nodes, edges, decode(part.aliases, _ALIASES))
 
 
 def encode_artifact(files: list[FileRecord], parts: Sequence[GraphPart]) -> bytes:
@@ -178,6 +184,7 @@ def encode_artifact(files: list[FileRecord], parts: Sequence[GraphPart]) -> byte
         nodes=[part.nodes for part in parts],
         targets=[part.targets for part in parts],
         edges=[part.edges for part in parts],
+        aliases=[part.aliases for part in parts],
     )
     return _json.encode(artifact)
 
