@@ -190,8 +190,8 @@ def test_half_a_letter_does_not_hide_the_id_of_a_request(world):
     assert sorted(str(reply["id"]) for reply in replies) == ["3", "4", "a", "b"]
     asked = {r["id"]: json.loads(r["result"]["content"][0]["text"])["query"] for r in replies}
     assert asked == {"a": "lidar �", "b": "lidar �", 3: r"lidar \ud83d", 4: "lidar 😀"}
-    process.stdin.close()
-    assert process.wait(60) == 0
+    out, _ = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, "")
 
 
 def test_line_that_is_no_message_does_no_harm_and_ctrl_c_ends_it_at_once(world):

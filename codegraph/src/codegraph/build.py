@@ -110,6 +110,7 @@ class _Builder:
             read=self._read,
             linked=linked,
             unparsed=tuple(r.path for r in records if r.status == "syntax-error"),
+            submodules=tuple(self._repository.submodules()),
         )
 
     def _write(self, records: list[FileRecord]) -> None:

@@ -221,7 +221,10 @@ class FileStat(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build did: the size of the graph, and how many files were read and linked again."""
+    """What a build did: the size of the graph, and how many files were read and linked again.
+
+    *submodules* are folders of other repositories, whose files are not part of the graph.
+    """
 
     files: int
     nodes: int
@@ -229,3 +232,4 @@ class BuildReport:
     read: int
     linked: int
     unparsed: tuple[str, ...]
+    submodules: tuple[str, ...] = ()

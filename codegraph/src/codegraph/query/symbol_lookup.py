@@ -111,8 +111,7 @@ def _member(symbol: str, names: list[str]) -> str:
 def _inherited(graph: Graph, name: str) -> list[str]:
     """The inherited member: `Base.method` for `Class.method`."""
     owner, _, member = name.rpartition(".")
-    classes = [symbol for symbol in _by_name(graph, owner) if graph.kind(symbol) == "class"]
-    members = (_in_a_base(graph, cls, member) for cls in classes)
+    members = (_in_a_base(graph, cls, member) for cls in _by_name(graph, owner))
     return list(dict.fromkeys(symbol for symbol in members if symbol))
 
 
