@@ -22,7 +22,6 @@ from codegraph.source_text import content_hash, decoded, is_binary
 from codegraph.store.artifact import (
     CachedFile,
     FileRecord,
-    GraphPart,
     decode_artifact,
     decode_build_cache,
     decode_facts,
@@ -58,7 +57,7 @@ class _LastBuild(NamedTuple):
     """The output of the last build: its files, their parts of the graph, and its cache."""
 
     recorded: RecordedFiles
-    parts: dict[str, GraphPart]
+    parts: dict[str, msgspec.Raw]
     cache: dict[str, CachedFile]
 
 
@@ -90,7 +89,7 @@ class _Builder:
         self._last = last
         self._old_cache = last.cache
         self._new_cache: dict[str, CachedFile] = {}
-        self._parts: dict[str, GraphPart] = {}
+        self._parts: dict[str, msgspec.Raw] = {}
         self._facts: dict[str, FileFacts] = {}
         self._read = 0
 
@@ -207,7 +206,7 @@ class _Builder:
         return {
             ("." if node.kind in VARIABLE_KINDS else "") + node.fqn.rpartition(".")[2]
             for path in paths
-            for node in decode_part(path, self._last.parts[path]).nodes
+            for node in decode_part(self._last.parts[path]).nodes
         }
 
     def _stale_paths(

@@ -7,12 +7,11 @@ from dataclasses import replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from codegraph.errors import BadDirection, BadPattern, BadRepository
 from codegraph.models import (
     CodeContextResult,
-    Confidence,
     Freshness,
     LineageItem,
     LineageResult,
@@ -173,7 +172,7 @@ def _lineage_item(graph: Graph, step: LineageStep, lines: list[str]) -> LineageI
         file=edge.file,
         line=edge.line,
         kind=edge.kind,
-        confidence=cast("Confidence", edge.confidence),
+        confidence=edge.confidence,
         snippet=snippet(edge.file, lines, edge.line),
         symbol=graph.fqn(step.symbol),
         depth=len(step.path) - 1,

@@ -32,16 +32,15 @@ class Graph:
         self._incoming: dict[str, list[Edge]] = {}
         self._outgoing: dict[str, list[Edge]] = {}
         for path, part in artifact.parts().items():
-            try:
-                nodes, edges, aliases = decode_part(path, part)
-            except IndexError:
-                raise GraphMissing(BROKEN) from None
-            self._nodes[path] = nodes
-            for node in nodes:
+            decoded = decode_part(part)
+            self._nodes[path] = decoded.nodes
+            for node in decoded.nodes:
                 self._define(node)
-            for name, symbols in aliases.items():
+            for name, symbols in decoded.aliases.items():
                 self.by_alias.setdefault(name, {})[path] = symbols
-            for edge in edges:
+            for edge in decoded.edges:
+                if edge.src not in self._definitions:
+                    raise GraphMissing(BROKEN)
                 self._incoming.setdefault(edge.dst, []).append(edge)
                 self._outgoing.setdefault(edge.src, []).append(edge)
 
