@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judge.adapters.files.document_files import LocalFiles
-from judge.adapters.files.pdf_text import pdf_text
+from judge.adapters.files.pdf_text import pdf_reader
 from judge.adapters.index.extras import open_qdrant, open_vectors
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
@@ -67,7 +67,7 @@ async def open_search(
                 store=engine.store,
                 catalogue=engine.catalogue,
                 files=LocalFiles(),
-                read_pdf=pdf_text,
+                open_pdf_reader=pdf_reader,
                 open_fetcher=partial(open_pages, settings, journal),
                 clock=clock,
                 vectors=engine.vectors,

@@ -14,7 +14,8 @@ from judge.adapters.index.qdrant.index import QdrantIndex
 from judge.adapters.index.qdrant.writer import QdrantWriter
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
-from judge.library.scopes.scopes import all_of, any_of, complement, parse_scope, scope_text
+from judge.library.scopes.grammar import parse_scope
+from judge.library.scopes.scopes import all_of, any_of, complement, scope_text
 from judge.library.search.query import parse_query
 from judge.library.search.visible_documents import VisibleDocuments
 from judge.ports import Catalogue, SearchIndex, WritableIndex

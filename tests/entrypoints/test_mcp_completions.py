@@ -7,7 +7,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
 
-from judge.library.scopes.scopes import parse_scope
+from judge.library.scopes.grammar import parse_scope
 from tests.entrypoints.mcp_bench import OpenMcpBench, open_mcp_bench
 from tests.fakes.passages import book, document
 

@@ -28,9 +28,8 @@ from judge.entrypoints.mcp.document_tools import Collections, PassageQuery, fetc
 from judge.entrypoints.mcp.results import as_json_text, capped
 from judge.entrypoints.response_models import domains
 from judge.errors import InvalidRequest, JudgeError, NotFound
-from judge.library.scopes.grammar import quoted
 from judge.library.scopes.periods import PERIOD_FORMS
-from judge.library.scopes.scopes import KINDS, nearest_name
+from judge.library.scopes.scopes import KINDS, nearest_name, quoted
 from judge.library.search.service import NOTHING_INDEXED
 from judge.types.requests import MAX_SCOPE
 from judge.types.search import ScopeKind, fold_name, id_prefix, passage_id

@@ -143,18 +143,13 @@ def documents_to_remove(
     scan: FileScan,
     urls: Sequence[str],
 ) -> tuple[str, ...]:
-    """The ids of documents to remove: with `replaces`, all whose file or page was not given.
-
-    None if a path could not be read: it may be misspelled, and its documents are still wanted.
-    """
-    if scan.problems or not (options.replaces or options.prunes):
-        return ()
-    pages = {fold_name(options.document_id or url) for url in urls if options.replaces}
+    """The ids of documents to remove: with `replaces`, all whose file or page was not given."""
+    given = plan.document_ids | {fold_name(options.document_id or url) for url in urls}
     return tuple(
         record.id
         for record in indexed
-        if fold_name(record.id) not in plan.document_ids | pages
-        and (options.replaces or scan.covers(record.path))
+        if fold_name(record.id) not in given
+        and (options.replaces or (options.prunes and scan.covers(record.path)))
     )
 
 

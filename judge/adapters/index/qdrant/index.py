@@ -8,7 +8,7 @@ lower-case payload of its own, so that the server's indexes and the client's loc
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -22,14 +22,7 @@ from qdrant_client.models import FieldCondition, Filter, MatchAny, MatchPhrase, 
 from judge.adapters.index.stored import PASSAGE, RECORD, WORDS_ONLY
 from judge.errors import EmbedderUnavailable, IndexUnavailable
 from judge.ports import Embedder, NameKind
-from judge.text.ranking import (
-    Requirement,
-    idf,
-    query_term_weight,
-    requirement,
-    term_id,
-    terms_of,
-)
+from judge.text.ranking import PROOF, idf, proof_counts, query_term_weight, term_id, terms_of
 from judge.types.search import (
     EVERYWHERE,
     AnyOf,
@@ -61,23 +54,9 @@ PAGE = 1_000
 TEXT_VECTOR = "text"
 """The BM25 weights of a passage's terms, but for their IDF, which comes with the query."""
 
-TERMS_VECTOR = "terms"
-"""1 for each term, so that the weights of a query's terms in a passage can be added up."""
-
 _NAMESPACE = UUID("9d2b1f5e-54a4-4a0e-8d0e-6b7f3a2c9e11")
 
-KEYWORDS = (
-    "id",
-    "key",
-    "collection",
-    "document",
-    "folder",
-    "folders",
-    "tag",
-    "terms",
-    "first",
-    "spelling",
-)
+KEYWORDS = tuple("key collection document folder folders tag terms first spelling".split())
 """Payload fields that are matched exactly."""
 
 Condition = models.Condition
@@ -106,8 +85,8 @@ class QdrantIndex:
             vector, warnings = await self._query_vector(query)
             scope_filter = _narrowed(
                 filter_of(scope),
-                [has_terms(terms_of(phrase)) for phrase in query.phrases],
-                [has_terms(terms_of(word)) for word in query.excluded],
+                [_has_terms(terms_of(phrase)) for phrase in query.phrases],
+                [_has_terms(terms_of(word)) for word in query.excluded],
             )
             candidates = max(limit + offset, CANDIDATES)
             prefetches, total = await self._by_words(query, scope_filter, candidates)
@@ -152,7 +131,7 @@ class QdrantIndex:
             if not await self._exists():
                 return ()
             passages = await self._facet("spelling")
-            documents = await self._facet("spelling", Filter(must=[equals("first", "1")]))
+            documents = await self._facet("spelling", Filter(must=[_equals("first", "1")]))
         stats: dict[str, CollectionStats] = {}
         for spelling in sorted(passages, reverse=True):
             before = stats.get(fold_name(spelling), CollectionStats(spelling, 0, 0))
@@ -165,7 +144,7 @@ class QdrantIndex:
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
         """See `Catalogue.documents`."""
-        firsts = Filter(must=[equals("collection", fold_name(collection)), equals("first", "1")])
+        firsts = Filter(must=[_equals("collection", fold_name(collection)), _equals("first", "1")])
         records: list[IndexedDocument] = []
         page: Any = None
         with translated_errors(self.address):
@@ -219,15 +198,15 @@ class QdrantIndex:
         idf_filter = filter_of(query.idf_scope)
         total, *found = await asyncio.gather(
             self._count(idf_filter),
-            *(self._count(_narrowed(idf_filter, [equals("terms", term)])) for term in counts),
+            *(self._count(_narrowed(idf_filter, [_equals("terms", term)])) for term in counts),
         )
         frequencies = dict(zip(counts, found, strict=True))
         relevant = scope_filter
         if not query.phrases:
-            required = requirement(frequencies, total)
-            if required is None or not await self._is_any_relevant(required, scope_filter):
+            proof = proof_counts(frequencies, total)
+            if not proof or not await self._count(_narrowed(scope_filter, [_proves(proof)])):
                 return [], 0
-            relevant = _narrowed(scope_filter, [has_any_term(required.selective)])
+            relevant = _narrowed(scope_filter, [_has_any_term(list(proof))])
         weights = {
             term_id(term): query_term_weight(count) * idf(frequencies[term], max(total, 1))
             for term, count in counts.items()
@@ -236,20 +215,6 @@ class QdrantIndex:
             query=sparse(weights), using=TEXT_VECTOR, filter=relevant, limit=candidates
         )
         return [ranking], await self._count(relevant)
-
-    async def _is_any_relevant(self, required: Requirement, scope_filter: Filter) -> bool:
-        """Whether a passage has terms that weigh enough together."""
-        weights = {term_id(term): float(weight) for weight, term in required.present if weight}
-        response = await self.client.query_points(
-            COLLECTION,
-            query=sparse(weights),
-            using=TERMS_VECTOR,
-            query_filter=scope_filter,
-            score_threshold=required.needed,
-            limit=1,
-            with_payload=False,
-        )
-        return bool(response.points)
 
     async def _fused(
         self, prefetches: list[models.Prefetch], limit: int, offset: int
@@ -312,7 +277,6 @@ def payload_of(
 ) -> dict[str, Any]:
     """The payload of *passage*; only a document's first passage gets the *record*."""
     values: dict[str, Any] = {
-        "id": fold_name(passage.id),
         "key": document_key(passage.collection, passage.document_id),
         "collection": fold_name(passage.collection),
         "spelling": passage.collection,
@@ -341,21 +305,29 @@ def to_record(values: dict[str, Any] | None) -> IndexedDocument:
     return RECORD.validate_python((values or {})["record"])
 
 
-def equals(name: str, value: str) -> FieldCondition:
+def _equals(name: str, value: str) -> FieldCondition:
     """Matches payload *name* that equals, or contains, *value*."""
     return FieldCondition(key=name, match=MatchValue(value=value))
 
 
-def has_terms(terms: Sequence[str]) -> Condition:
+def _has_terms(terms: Sequence[str]) -> Condition:
     """Matches passages with the word or the phrase of *terms*."""
     if len(terms) == 1:
-        return equals("terms", terms[0])
+        return _equals("terms", terms[0])
     return FieldCondition(key="stems", match=MatchPhrase(phrase=" ".join(terms)))
 
 
-def has_any_term(terms: Sequence[str]) -> FieldCondition:
+def _has_any_term(terms: Sequence[str]) -> FieldCondition:
     """Matches passages with at least one of *terms*."""
     return FieldCondition(key="terms", match=MatchAny(any=list(terms)))
+
+
+def _proves(proof: Mapping[str, int]) -> Filter:
+    """Matches passages with a telling term or two others of *proof*; see `proof_counts`."""
+    telling = [term for term, count in proof.items() if count == PROOF]
+    conditions: list[Condition] = [_equals("terms", term) for term in proof]
+    two = models.MinShould(conditions=conditions, min_count=PROOF)
+    return Filter(should=[_has_any_term(telling), Filter(min_should=two)])
 
 
 def filter_of(scope: Scope) -> Filter:

@@ -15,7 +15,6 @@ from qdrant_client.models import Filter, FilterSelector, MatchAny, PointStruct
 from judge.adapters.index.qdrant.index import (
     COLLECTION,
     KEYWORDS,
-    TERMS_VECTOR,
     TEXT_VECTOR,
     payload_of,
     point_id,
@@ -28,7 +27,7 @@ from judge.errors import ConfigurationError
 from judge.ports import Embedder
 from judge.text.english import strip_accents
 from judge.text.index_tokens import identifier_parts
-from judge.text.ranking import passage_vector, term_id, terms_of
+from judge.text.ranking import passage_vector, terms_of
 from judge.types.search import DocumentWithPassages, Passage, document_key, fold_name
 
 BATCH = 256
@@ -94,7 +93,7 @@ class QdrantWriter:
         """Create the collection if missing; raises ConfigurationError if its vectors differ."""
         if await self.client.collection_exists(COLLECTION):
             names = await vector_names(self.client)
-            expected = {TEXT_VECTOR, TERMS_VECTOR, *([self.embedder.name] if self.embedder else [])}
+            expected = {TEXT_VECTOR, *([self.embedder.name] if self.embedder else [])}
             if names != expected:
                 raise ConfigurationError(
                     f"The Qdrant collection {COLLECTION!r} holds the vectors "
@@ -108,10 +107,7 @@ class QdrantWriter:
             dense[self.embedder.name] = models.VectorParams(
                 size=dimensions, distance=models.Distance.COSINE
             )
-        words = {
-            TEXT_VECTOR: models.SparseVectorParams(),
-            TERMS_VECTOR: models.SparseVectorParams(),
-        }
+        words = {TEXT_VECTOR: models.SparseVectorParams()}
         await self.client.create_collection(
             COLLECTION, vectors_config=dense, sparse_vectors_config=words
         )
@@ -136,10 +132,7 @@ class QdrantWriter:
         structs: list[PointStruct] = []
         for position, (passage, record) in enumerate(pairs):
             terms = terms_of(_text(passage))
-            vector: dict[str, Any] = {
-                TEXT_VECTOR: sparse(passage_vector(terms, AVERAGE_TERMS)),
-                TERMS_VECTOR: sparse(dict.fromkeys(map(term_id, terms), 1.0)),
-            }
+            vector: dict[str, Any] = {TEXT_VECTOR: sparse(passage_vector(terms, AVERAGE_TERMS))}
             if vectors and self.embedder:
                 vector[self.embedder.name] = vectors[position]
             payload = payload_of(passage, record, terms)

@@ -226,9 +226,12 @@ def test_python_is_cut_at_definitions_with_their_decorators_and_comments():
     reading = read_code(PYTHON, "python")
     assert [(b.section, b.text.splitlines()[0]) for b in reading.blocks] == [
         (None, '"""Module."""'),
+        (None, "import os"),
+        (None, "LIMIT = 3"),
         ("f", "# About f."),
         (None, "TABLE = {}"),
         ("Small", "class Small:"),
+        ("Small.method", "    def method(self):"),
     ]
     assert reading.language == "python"
 
@@ -245,7 +248,7 @@ def test_methods_of_a_long_class_are_separate_passages():
     sections = [
         b.section for b in read_code(f"class Long:\n    y = 2\n{body}\n    z = 3", "python").blocks
     ]
-    assert sections == ["Long", "Long.m0", "Long.m1", "Long.m2", "Long.m3", "Long"]
+    assert sections == ["Long", "Long.m0", "Long.m1", "Long.m2", "Long.m3"]
 
 
 @pytest.mark.parametrize("broken", ["def f(:\n\nx = 1", "x = '\0'", "x" + " = 1" * 5])

@@ -125,7 +125,7 @@ class Bench:
             store=self.index,
             catalogue=self.index,
             files=self,
-            read_pdf=read_pdf,
+            open_pdf_reader=lambda: nullcontext(read_pdf),
             open_fetcher=lambda: nullcontext(self.fetcher),
             clock=self.clock,
         )
@@ -357,7 +357,7 @@ async def test_many_pdfs_at_once_leave_threads_for_other_work():
         may_end.wait()
         return read_pdf(content)
 
-    indexer = replace(bench.indexer, read_pdf=read_slowly)
+    indexer = replace(bench.indexer, open_pdf_reader=lambda: nullcontext(read_slowly))
     names = [f"{number}.pdf" for number in range(40)]
     adding = [asyncio.create_task(indexer.add_documents([(b"%PDF", meta(name))])) for name in names]
     await asyncio.sleep(0)

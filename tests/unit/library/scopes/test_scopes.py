@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import BadScope
-from judge.library.scopes.grammar import MAX_DEPTH
+from judge.library.scopes.grammar import MAX_DEPTH, extract_scope, parse_scope
 from judge.library.scopes.scopes import (
     KINDS,
     MAX_NAMES,
@@ -16,10 +16,8 @@ from judge.library.scopes.scopes import (
     any_of,
     check_size,
     complement,
-    extract_scope,
     format_scope,
     nearest_name,
-    parse_scope,
     scope_of,
     scope_text,
 )
