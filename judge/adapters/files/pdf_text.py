@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from typing import Any, BinaryIO
 
@@ -45,7 +45,10 @@ def pdf_reader(
 
     def read(content: bytes) -> PdfText:
         nonlocal child
-        if child is None or child.poll() is not None:
+        if child and child.poll() is not None:
+            _end(child)
+            child = None
+        if child is None:
             # Our own module; the document is its stdin.
             child = subprocess.Popen(  # noqa: S603
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -56,8 +59,13 @@ def pdf_reader(
         yield read
     finally:
         if child:
-            child.kill()
-            child.communicate()
+            _end(child)
+
+
+def _end(child: "subprocess.Popen[bytes]") -> None:
+    child.kill()
+    with suppress(OSError):  # What a dead reader did not take.
+        child.communicate()
 
 
 def _ask(child: "subprocess.Popen[bytes]", content: bytes, timeout_s: float) -> PdfText:
@@ -120,7 +128,7 @@ def _read(content: bytes, deadline: float, max_pages: int, max_text: int) -> Pdf
     damaged: list[int] = []
     for number in range(len(reader.pages)):
         try:
-            pages.append(_repaired(reader.pages[number].extract_text()))
+            pages.append(joined_words(_storable(reader.pages[number].extract_text())))
         except (PyPdfError, *_ERRORS):
             damaged.append(number + 1)
             pages.append("")
@@ -132,7 +140,7 @@ def _read(content: bytes, deadline: float, max_pages: int, max_text: int) -> Pdf
         pages.append(values)
     if not any(page.strip() for page in pages):
         raise UnreadableDocument(_no_text(damaged))
-    if _is_glyph_codes(" ".join(pages)):
+    if is_glyph_codes(" ".join(pages)):
         raise UnreadableDocument("The PDF holds codes of its own for letters. Recognise its text.")
     title: object = reader.metadata.title if reader.metadata else None
     named = _storable(title).strip() if isinstance(title, str) else ""  # Some have `null`.
@@ -161,23 +169,31 @@ def _form_values(reader: Any) -> str:
     )
 
 
-_CUT_WORD = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\n(?=[^\W\d_])")
-"""A hyphen at the end of a line, within a word."""
+_CUT_WORD = re.compile(r"([^\W\d_]+)([-\u2010\u00ad])[ \t]*\n[ \t]*([^\W\d_]+)")
+"""A word with a hyphen at the end of a line."""
 
-_GLYPH_CODE = re.compile(r"/?(?:g|gid|cid|glyph|uni|index|c|G|C)[-(:]?\d{1,5}\)?", re.IGNORECASE)
-
-
-def _repaired(text: str) -> str:
-    """*text* with the words joined that the ends of lines cut, but no names such as North-East."""
-    return _CUT_WORD.sub(
-        lambda hyphen: "-\n" if text[hyphen.end()].isupper() else "", _storable(text)
-    )
+_GLYPH_CODES = re.compile(
+    r"(?:/?\(?(?:g|gid|cid|glyph|uni|index|c)[-:]?[\dA-F]{1,6}\)?)+", re.IGNORECASE
+)
 
 
-def _is_glyph_codes(text: str) -> bool:
+def joined_words(text: str) -> str:
+    """*text* with words joined that line ends cut; well-known and North-East keep their hyphens."""
+
+    def joined(cut: re.Match[str]) -> str:
+        first, hyphen, last = cut.groups()
+        if last[0].isupper():
+            return cut[0]
+        is_compound = hyphen == "-" and f"{first}-{last}" in text
+        return f"{first}-{last}" if is_compound else first + last
+
+    return _CUT_WORD.sub(joined, text)
+
+
+def is_glyph_codes(text: str) -> bool:
     """Whether most words are names of glyphs, as where a font does not tell its letters."""
-    words = re.sub(r"(?<=\w)(?=/[gG])|(?<=\))(?=\()", " ", text).split()
-    return sum(bool(_GLYPH_CODE.fullmatch(word)) for word in words) > len(words) / 2
+    words = text.split()
+    return sum(bool(_GLYPH_CODES.fullmatch(word)) for word in words) > len(words) / 2
 
 
 def _storable(text: str) -> str:

@@ -18,7 +18,7 @@ def read_text_files(path: Path, included: Included) -> tuple[TextFile, ...]:
     """The file at *path*, then the files that its text includes, in the order of the includes."""
     files = [read_text_file(path)]
     left = MAX_BYTES
-    for other in included_paths(path, included(files[0].text)):
+    for other in _included_paths(path, included(files[0].text)):
         left -= len(files[-1].text)
         files.append(read_text_file(other, max_bytes=max(0, left)))
     return tuple(files)
@@ -29,10 +29,10 @@ def read_text_file(path: Path, *, max_bytes: int = MAX_BYTES) -> TextFile:
     try:
         content = read_whole(path, max_bytes)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise _unreadable(path, error) from error
     if len(content) > max_bytes:
         reason = f"It is over {MAX_BYTES // 1024 // 1024} MiB, with what it includes"
-        raise unreadable(path, OSError(0, reason))
+        raise _unreadable(path, OSError(0, reason))
     try:
         # Some editors put a byte order mark before UTF-8.
         return TextFile(str(path), content.decode("utf-8-sig"))
@@ -43,7 +43,7 @@ def read_text_file(path: Path, *, max_bytes: int = MAX_BYTES) -> TextFile:
         ) from error
 
 
-def included_paths(path: Path, includes: Iterable[Include]) -> tuple[Path, ...]:
+def _included_paths(path: Path, includes: Iterable[Include]) -> tuple[Path, ...]:
     """The distinct files that match *includes*, relative to *path*, without *path* itself."""
     paths: dict[Path, None] = {}
     for pattern, line in includes:
@@ -68,7 +68,7 @@ def included_paths(path: Path, includes: Iterable[Include]) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def unreadable(path: Path, error: Exception) -> ConfigurationError:
+def _unreadable(path: Path, error: Exception) -> ConfigurationError:
     """The error that says that *path* cannot be read, and why."""
     reason = getattr(error, "strerror", None) or str(error)
     return ConfigurationError(

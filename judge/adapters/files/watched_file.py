@@ -3,28 +3,18 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from judge.adapters.files.last_good import LastGood, files_digest
-from judge.adapters.files.text_files import (
-    Included,
-    included_paths,
-    read_text_file,
-    read_text_files,
-    unreadable,
-)
+from judge.adapters.files.text_files import Included, read_text_files
 from judge.errors import ConfigurationError
 from judge.ports import Clock, Journal
-
-if TYPE_CHECKING:
-    from judge.types.text_files import Include
+from judge.types.text_files import TextFile
 
 CHECK_EVERY_S = 0.5
-"""How late a change may be noticed; a check costs one `stat` a file, about 2 µs."""
+"""How late a change may be noticed; a check reads the files, which takes less than 1 ms."""
 
 Value = TypeVar("Value")
-
-_Stamp = tuple[str, int, int, int, int]
 
 
 class WatchedFile(Generic[Value]):
@@ -50,8 +40,7 @@ class WatchedFile(Generic[Value]):
         self._included = included
         self._clock = clock
         self._journal = journal
-        self._includes: tuple[Include, ...] = ()
-        self._stamps: tuple[_Stamp, ...] = ()
+        self._files: tuple[TextFile, ...] = ()
         self._last_good = last_good
         self._is_refreshing = False
         self.problem: str | None = None
@@ -75,8 +64,8 @@ class WatchedFile(Generic[Value]):
     def _first_value(self) -> Value:
         """Of the files, else of their last good version; raises ConfigurationError."""
         try:
-            self._stamps = self._read_stamps()
-            return self._read()
+            self._files = read_text_files(self._path, self._included)
+            return self._parsed(self._files)
         except ConfigurationError as error:
             files = self._last_good.read(self._path) if self._last_good else ()
             if not files:
@@ -91,13 +80,13 @@ class WatchedFile(Generic[Value]):
             return value
 
     def _refresh(self) -> None:
+        # A bad edit is reported once, but a file that could not be read is read again.
+        before, self._files = self._files, ()
         try:
-            stamps = self._read_stamps()
-            if stamps == self._stamps:
+            self._files = read_text_files(self._path, self._included)
+            if self._files == before:
                 return
-            # Set before parsing, so that a bad edit is reported once and not at every request.
-            self._stamps = stamps
-            self._value = self._read()
+            self._value = self._parsed(self._files)
         except ConfigurationError as error:
             if str(error) != self.problem:
                 self._journal.note("sources.rejected", problem=str(error))
@@ -108,21 +97,8 @@ class WatchedFile(Generic[Value]):
         finally:
             self._is_refreshing = False
 
-    def _read_stamps(self) -> tuple[_Stamp, ...]:
-        """The stamps of all files; the includes are parsed again when the main file changes."""
-        try:
-            main = _stamp(self._path)
-            if self._stamps[:1] != (main,):
-                self._includes = tuple(self._included(read_text_file(self._path).text))
-            others = included_paths(self._path, self._includes)
-            return (main, *(_stamp(path) for path in others))
-        except ConfigurationError:
-            # Once the files are back they are read again, even if unchanged.
-            self._stamps = ()
-            raise
-
-    def _read(self) -> Value:
-        files = read_text_files(self._path, self._included)
+    def _parsed(self, files: tuple[TextFile, ...]) -> Value:
+        """The value of *files*, which are kept as the last good ones."""
         try:
             value = self._parse(*files)
         except ConfigurationError:
@@ -138,13 +114,3 @@ class WatchedFile(Generic[Value]):
         except OSError as error:
             self._journal.note("sources.not_kept", reason=error.strerror or type(error).__name__)
         return value
-
-
-def _stamp(path: Path) -> _Stamp:
-    """A value that differs when the file at *path* has changed."""
-    try:
-        stat = path.stat()
-    except OSError as error:
-        raise unreadable(path, error) from error
-    # Not mtime and size alone: a file of the same length may be copied with its mtime.
-    return (str(path), stat.st_ctime_ns, stat.st_mtime_ns, stat.st_size, stat.st_ino)

@@ -1,6 +1,7 @@
 """Opens what `judge[qdrant]` and `judge[vectors]` bring; their packages may be missing."""
 
 import re
+import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -39,9 +40,12 @@ async def open_qdrant(
             "or unset QDRANT_URL to use the embedded index."
         ) from error
     try:
-        client = AsyncQdrantClient(
-            url=url, api_key=api_key, timeout=TIMEOUT_S, check_compatibility=False
-        )
+        with warnings.catch_warnings():
+            # It warns of a key sent without TLS, which is usual within a network of containers.
+            warnings.simplefilter("ignore")
+            client = AsyncQdrantClient(
+                url=url, api_key=api_key, timeout=TIMEOUT_S, check_compatibility=False
+            )
     except ValueError:
         # The client's message repeats the URL, which may hold a password.
         raise InvalidAddress(

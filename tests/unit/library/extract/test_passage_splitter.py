@@ -10,8 +10,7 @@ from judge.library.extract.document_reader import DocumentKind, decode_text, is_
 from judge.library.extract.markdown import read_html, read_markdown
 from judge.library.extract.passage_splitter import MAX_WORDS, TARGET_WORDS, size, split_passages
 from judge.library.extract.source_code import read_code
-from judge.library.extract.text_blocks import read_pages, read_text, split_lines
-from judge.types.search import PdfText
+from judge.library.extract.text_blocks import read_text, split_lines
 from tests.fakes.passages import passage
 
 LIKE = passage("", title="A title", folder="a/b", tags=("t",), chapter="C")
@@ -79,28 +78,10 @@ def test_nothing_is_lost_and_lines_are_right(text, kind):
     assert starts == sorted(starts)
 
 
-@pytest.mark.parametrize("kind", ["text", "markdown", "python", "c"])
-def test_lines_are_counted_as_grep_does_with_form_feeds_too(kind):
-    text = "# one\n\x0c\n# two\x0c three\n\x0c\nclass Four:\r\n    pass\n\x0cfive = 5\n"
-
-    read = {"text": read_text, "markdown": read_markdown}.get(kind)
-    blocks = (read(text) if read else read_code(text, kind)).blocks
-
-    lines = text.replace("\r\n", "\n").split("\n")
-    for block in blocks:
-        assert block.text == "\n".join(lines[block.start_line - 1 : block.end_line])
-    assert blocks[-1].end_line == 7
-
-
 @given(TEXTS)
 def test_no_passage_is_much_longer_than_the_target(text):
     for p in cut(read_markdown(text)):
         assert size(p.text) <= MAX_WORDS + TARGET_WORDS
-
-
-@given(TEXTS)
-def test_any_text_is_read_as_html(text):
-    assert isinstance(cut(html(text)), tuple)
 
 
 def test_shared_metadata_is_copied_to_each_passage():
@@ -188,12 +169,6 @@ def test_a_long_paragraph_over_many_lines_tells_the_lines_of_each_piece():
     assert [(p.start_line, p.end_line) for p in found] == [(1, 25), (26, 50), (51, 60)]
 
 
-def test_short_paragraphs_share_a_passage():
-    paragraph = SENTENCE * 5
-    found = cut(read_text("\n\n".join([paragraph.strip()] * 7)))
-    assert [size(p.text) for p in found] == [200, 80]
-
-
 PYTHON = '''"""Module."""
 
 import os
@@ -251,20 +226,6 @@ def test_methods_of_a_long_class_are_separate_passages():
     assert sections == ["Long", "Long.m0", "Long.m1", "Long.m2", "Long.m3"]
 
 
-@pytest.mark.parametrize("broken", ["def f(:\n\nx = 1", "x = '\0'", "x" + " = 1" * 5])
-def test_python_that_cannot_be_parsed_is_cut_by_its_blank_lines(broken):
-    assert squeezed("".join(p.text for p in cut(read_code(broken, "python")))) == squeezed(broken)
-
-
-def test_python_that_is_very_long_is_not_parsed():
-    code = "def f():\n    pass\n\n" + "x = 1\n" * 200_000
-    assert read_code(code, "python").blocks[0].section == "f"
-
-
-def test_invalid_escapes_raise_no_warning():
-    assert read_code(r"x = '\d'", "python").blocks[0].text == r"x = '\d'"
-
-
 GO = """package main
 
 import "fmt"
@@ -287,12 +248,6 @@ static int baz(int a,
 def test_other_languages_are_split_at_unindented_lines():
     sections = [(b.section, b.start_line) for b in read_code(GO, "go").blocks]
     assert sections == [(None, 1), (None, 3), ("Foo", 5), ("Bar", 12), ("baz", 15)]
-
-
-def test_a_comment_alone_defines_nothing():
-    assert read_code("a\n\n// only\n// words\n\nb", "go").blocks[1].section is None
-    assert read_code("x\n\n" + "// c\n" * 20, "go").blocks[1].section is None
-    assert read_code("x\n\n" + "y" * 400, "go").blocks[1].section is None
 
 
 def test_heading_of_white_space_is_fast():
@@ -365,15 +320,6 @@ def test_a_page_without_headings_has_the_title_of_its_head():
     assert html("<title>T</title><p>x").title == "T"
     assert html("").title is None
     assert cut(html("<title>T</title>")) == ()
-
-
-def test_pages_of_a_pdf_are_sections_and_lines_go_on():
-    found = cut(read_pages(PdfText((SENTENCE * 20, "Last\nlines."), "T")))
-    assert [(p.section, p.start_line, p.end_line) for p in found] == [
-        ("Page 1", 1, 1),
-        ("Page 2", 2, 3),
-    ]
-    assert read_pages(PdfText(("a\n\nb", "c"))).blocks[-1].section == "Page 2"
 
 
 @pytest.mark.parametrize(
