@@ -14,6 +14,7 @@ from judge.library.extract.passage_splitter import split_passages
 from judge.library.extract.source_code import read_code
 from judge.library.extract.text_blocks import DocumentText, read_pages, read_text
 from judge.ports import PdfReader
+from judge.text.decoding import decode_text, marked_encoding
 from judge.text.english import fold_space
 from judge.types.search import DocumentWithPassages, IndexedDocument, Passage
 
@@ -62,7 +63,6 @@ _LANGUAGES: Mapping[str, str] = {
 }
 _LANGUAGES_BY_NAME: Mapping[str, str] = {"dockerfile": "dockerfile", "makefile": "makefile"}
 _SNIFFED_BYTES = 8192
-_UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BLANK_BYTES = codecs.BOM_UTF8 + codecs.BOM_UTF16 + b"\0 \t\n\v\f\r"
 
 
@@ -87,23 +87,13 @@ def kind_of(name: str) -> DocumentKind:
 
 
 def is_binary(content: bytes) -> bool:
-    """Whether *content* has a NUL byte near its beginning, and no byte order mark of UTF-16."""
-    return b"\0" in content[:_SNIFFED_BYTES] and not content.startswith(_UTF16_BOMS)
+    """Whether *content* has a NUL byte near its beginning, and no byte order mark of wide letters."""
+    return b"\0" in content[:_SNIFFED_BYTES] and not marked_encoding(content)
 
 
 def is_blank(content: bytes) -> bool:
     """Whether *content* is only white space, perhaps after a byte order mark."""
     return not content.strip(_BLANK_BYTES)
-
-
-def decode_text(content: bytes) -> str:
-    """*content* as text: by its byte order mark, as UTF-8, else as windows-1252; never raises."""
-    if content.startswith(_UTF16_BOMS):
-        return content.decode("utf-16", "replace")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
 
 
 MAX_BYTES = 10 * 1024 * 1024
