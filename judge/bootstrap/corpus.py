@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judge.adapters.files.document_files import LocalFiles
+from judge.adapters.files.pandoc import pandoc_html
 from judge.adapters.files.pdf_text import pdf_reader
 from judge.adapters.index.extras import open_qdrant, open_vectors
 from judge.adapters.index.tantivy.index import TantivyIndex
@@ -68,6 +69,7 @@ async def open_search(
                 catalogue=engine.catalogue,
                 files=LocalFiles(),
                 open_pdf_reader=pdf_reader,
+                convert=pandoc_html,
                 open_fetcher=partial(open_pages, settings, journal),
                 clock=clock,
                 vectors=engine.vectors,

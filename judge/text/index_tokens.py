@@ -9,6 +9,7 @@ from itertools import pairwise
 from unicodedata import normalize
 
 from judge.text.english import strip_accents
+from judge.text.spelling import meeting_spellings
 
 UNSPACED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1780-\u17d3\u3005-\u3007\u3041-\u3096"
@@ -21,16 +22,34 @@ which has spaces but attaches endings to its words."""
 _RUN = re.compile(f"[{UNSPACED}]+")
 
 
+_JOINERS = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+"""Characters without a width: soft hyphens, joiners and marks of direction."""
+
+_PLAIN_LETTERS = str.maketrans(
+    {
+        **dict(zip("łŁøØđĐðÐħĦŧŦıŋŊ", "lLoOdDdDhHtTinN", strict=True)),
+        "ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th", "Þ": "Th",
+    }
+)
+"""Letters that do not decompose into a plain one and an accent."""
+
+
+def without_joiners(text: str) -> str:
+    """*text* without characters that no one sees, and that would split its words."""
+    return _JOINERS.sub("", text)
+
+
 def searchable(text: str) -> str:
-    """*text* as it is indexed: without accents, and with runs of those scripts as bigrams.
+    """*text* as it is indexed: plain letters, one spelling of a word, bigrams of those scripts.
 
     >>> searchable("café, USB接口坏").split()
     ['cafe,', 'USB', '接口', '口坏']
     """
     if text.isascii():
-        return text
+        return meeting_spellings(text)
     # Stripping accents decomposes Hangul and kana, so compose them again.
-    return _RUN.sub(_pairs, normalize("NFC", strip_accents(text)))
+    plain = normalize("NFC", strip_accents(without_joiners(text))).translate(_PLAIN_LETTERS)
+    return _RUN.sub(_pairs, meeting_spellings(plain))
 
 
 def _pairs(run: re.Match[str]) -> str:

@@ -32,13 +32,17 @@ _RUNS_ON = re.compile(r"[^\s.!?:;|]\n\s*[a-z(]")
 """The end of a line within a sentence."""
 
 
+_UNSEEN = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF))
+"""Characters that only say where a line may end: they would hide a word from who looks for it."""
+
+
 def split_passages(document: DocumentText, template: Passage) -> tuple[Passage, ...]:
     """The passages of *document*, in order; *template* has the fields that they share."""
     return tuple(
         replace(
             template,
             position=position,
-            text=_joined(blocks),
+            text=_joined(blocks).translate(_UNSEEN),
             chapter=_nearest(blocks, "chapter") or template.chapter,
             section=_nearest(blocks, "section"),
             language=document.language,

@@ -34,6 +34,7 @@ from judge.library.indexing.plan import (
 from judge.ports import (
     Catalogue,
     Clock,
+    DocumentConverter,
     DocumentFiles,
     IndexWriter,
     PageFetcher,
@@ -108,6 +109,7 @@ class DocumentIndexer:
     catalogue: Catalogue
     files: DocumentFiles
     open_pdf_reader: Callable[[], AbstractContextManager[PdfReader]]
+    convert: DocumentConverter
     open_fetcher: Callable[[], AbstractAsyncContextManager[PageFetcher]]
     """Opens what fetches web pages."""
     clock: Clock
@@ -165,7 +167,10 @@ class DocumentIndexer:
 
         def read_all() -> list[DocumentWithPassages]:
             with self.open_pdf_reader() as read_pdf:
-                return [read_document(content, meta, read_pdf) for content, meta in documents]
+                return [
+                    read_document(content, meta, read_pdf, self.convert)
+                    for content, meta in documents
+                ]
 
         has_pdf = any(meta.effective_kind.kind == "pdf" for _, meta in documents)
         async with self.pdf_slots if has_pdf else nullcontext():
@@ -262,7 +267,7 @@ class _IndexingRun:
     def _read(self, task: IndexingTask, read_pdf: PdfReader) -> ReadResult:
         try:
             content = self.indexer.files.read(task.file.location, max_bytes=MAX_BYTES)
-            if is_binary(content) and task.meta.effective_kind.kind != "pdf":
+            if is_binary(content) and task.meta.effective_kind.kind not in {"pdf", "foreign"}:
                 return "binary"
             if is_blank(content):
                 return "empty"
@@ -290,7 +295,7 @@ class _IndexingRun:
         """The document with this *content*, unless *record* has the same."""
         if record and not self.options.replaces and record.content_hash == hash_of(content, meta):
             return "unchanged"
-        return read_document(content, meta, read_pdf)
+        return read_document(content, meta, read_pdf, self.indexer.convert)
 
 
 def _check(options: IndexingOptions, count: int, *, has_problems: bool) -> None:

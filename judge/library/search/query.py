@@ -6,7 +6,7 @@
 import re
 
 from judge.text.english import STOP_WORDS, tokens, words
-from judge.text.index_tokens import identifier_parts
+from judge.text.index_tokens import identifier_parts, without_joiners
 from judge.types.search import SearchQuery
 
 _QUOTED = re.compile(r'(?:(?<!\S)([-+]))?(?:"([^"]*)"|“([^“”]*)”)')
@@ -29,14 +29,15 @@ def parse_query(text: str) -> SearchQuery:
     >>> parse_query('he has a "service dog"').words
     ('service', 'dog')
     """
-    phrases = [(sign, _normalized(a or b)) for sign, a, b in _QUOTED.findall(text)]
-    unquoted = _QUOTED.sub(" ", text)
+    seen = without_joiners(text)
+    phrases = [(sign, _normalized(a or b)) for sign, a, b in _QUOTED.findall(seen)]
+    unquoted = _QUOTED.sub(" ", seen)
     excluded_words = _EXCLUDED.findall(unquoted)
     unquoted = _EXCLUDED.sub(" ", unquoted)
     has_operator = bool(excluded_words) or any(sign for sign, _ in phrases)
-    is_short = len(words(text)) <= MAX_WORDS_WITH_OPERATORS
+    is_short = len(words(seen)) <= MAX_WORDS_WITH_OPERATORS
     if not ((has_operator and is_short) or not words(unquoted)):
-        return SearchQuery(text, _ranking_words(text))
+        return SearchQuery(text, _ranking_words(seen))
     quoted = dict.fromkeys(phrase for sign, phrase in phrases if phrase and sign != "-")
     excluded = [phrase for sign, phrase in phrases if phrase and sign == "-"]
     excluded += map(_normalized, excluded_words)

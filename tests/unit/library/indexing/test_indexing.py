@@ -17,6 +17,7 @@ from judge.library.extract.document_reader import (
 )
 from judge.library.indexing.indexer import BATCH_FILES, DocumentIndexer
 from judge.library.indexing.plan import IndexingOptions, fetch_page, plan_indexing
+from judge.ports import not_converted
 from judge.types.references import NotModified
 from judge.types.search import FileScan, FoundFile, PdfText
 from tests.fakes.clock import FakeClock
@@ -126,6 +127,7 @@ class Bench:
             catalogue=self.index,
             files=self,
             open_pdf_reader=lambda: nullcontext(read_pdf),
+            convert=not_converted,
             open_fetcher=lambda: nullcontext(self.fetcher),
             clock=self.clock,
         )
@@ -228,9 +230,9 @@ def test_unindexable_document_is_explained(content, name, told):
     ("content", "name", "title", "chapter"),
     [
         (b"# Top\n\nx", "a.md", "Top", "f"),
-        (b"# Top\n## Sub\nx", "a.md", "Top", "Sub"),
+        (b"# Top\n## Sub\nx", "a.md", "Top", "f"),
         (b"# Top\n## Sub\n### Deep\nx", "a.md", "Top", "Sub"),
-        (b"---\ntitle: Front\n---\n# Top\nx", "a.md", "Front", "Top"),
+        (b"---\ntitle: Front\n---\n# Top\nx", "a.md", "Front", "f"),
         (b"A plain title\n\nWords.", "a.txt", "A plain title", "f"),
         (b"A sentence.\n\nWords.", "a.txt", "a.txt", "f"),
         (b"Heat in wings .\n\n" + b"Words. " * 9, "a.txt", "Heat in wings .", "f"),
@@ -239,7 +241,7 @@ def test_unindexable_document_is_explained(content, name, told):
         (b"Two\nlines\n\nWords.", "a.txt", "a.txt", "f"),
         (b"x", "dir/notes.txt", "notes.txt", "f"),
         (b"x = 1", "a.py", "a.py", "f"),
-        (b"<h1>Top</h1><h2>Sub</h2>x", "a.html", "Top", "Sub"),
+        (b"<h1>Top</h1><h2>Sub</h2>x", "a.html", "Top", "f"),
         (b"", "a.pdf", "A PDF", "f"),
     ],
 )
