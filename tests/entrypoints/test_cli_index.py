@@ -134,13 +134,6 @@ def test_documents_are_removed_by_id(cli, docs):
     assert json.loads(removed.out) == {"removed": 1, "missing": []}
 
 
-def test_remove_without_a_target_is_refused(cli, docs):
-    assert cli("index", "remove").code == 2
-    assert cli("index", "remove", "x", "--all").code == 2
-    added(cli, "docs")
-    assert "There are: default." in cli("index", "remove", "x", "-c", "other").err
-
-
 def test_lists_and_figures_are_tables_or_json(cli, docs):
     assert "Nothing is indexed yet" in cli("index", "stats").err
     added(cli, "docs")

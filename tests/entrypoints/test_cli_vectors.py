@@ -68,15 +68,6 @@ def test_same_command_computes_only_missing_vectors(cli, server):
     assert server.texts == []
 
 
-def test_search_embeds_its_query_once_even_for_hints(cli, server):
-    cli("index", "add", "docs")
-    server.texts.clear()
-
-    told = cli("search", "boat @folder:elsewhere @tag:none")
-    assert "Results: 0" in told.out
-    assert server.texts == ["boat"]
-
-
 def test_doctor_reports_missing_vectors(cli, monkeypatch, server):
     server.is_down = True
     cli("index", "add", "docs")

@@ -42,15 +42,6 @@ def test_a_folder_gives_all_its_files_by_name_but_hidden_ones(root):
     assert found(root) == ["a.txt", "b.md", "2024/data.csv", "2024/q1/report.md"]
 
 
-def test_a_file_knows_its_places_size_and_time(root, monkeypatch):
-    monkeypatch.chdir(root.parent)
-    (file,) = FILES.scan(["docs/2024/q1"]).files
-    assert (file.relative, file.shown) == ("report.md", "docs/2024/q1/report.md")
-    assert file.path == file.location == str(root.resolve() / "2024/q1/report.md")
-    assert file.size_bytes == 1
-    assert file.mtime_ns == (root / "2024/q1/report.md").stat().st_mtime_ns
-
-
 def test_a_file_may_be_named_itself_hidden_or_not(root):
     assert found(root / "b.md", root / ".env") == ["b.md", ".env"]
 
@@ -102,11 +93,6 @@ def test_invalid_line_of_gitignore_matches_nothing(root):
 def test_invalid_glob_is_refused(root, glob):
     with pytest.raises(InvalidRequest, match="is no pattern of file names"):
         found(root, globs=("*.md", glob))
-
-
-def test_ignored_folder_named_explicitly_is_read(root):
-    make(root, {".git/HEAD": "x", ".gitignore": "2024/\n"})
-    assert found(root / "2024") == ["data.csv", "q1/report.md"]
 
 
 def test_symbolic_links_are_counted_and_not_followed(root, tmp_path):

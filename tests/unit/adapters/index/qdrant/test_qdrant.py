@@ -10,7 +10,7 @@ from qdrant_client import AsyncQdrantClient, models
 from judge.adapters.index.extras import open_qdrant
 from judge.adapters.index.qdrant.index import COLLECTION, QdrantIndex
 from judge.adapters.index.qdrant.writer import QdrantWriter
-from judge.errors import ConfigurationError, EmbedderUnavailable, IndexUnavailable
+from judge.errors import ConfigurationError, IndexUnavailable
 from judge.library.search.query import parse_query
 from judge.types.search import EVERYWHERE, Clause, Scope
 from tests.fakes.embedder import FakeEmbedder
@@ -55,17 +55,6 @@ async def test_writing_with_another_embedder_says_what_to_do(client):
 
     with pytest.raises(ConfigurationError, match="JUDGE_EMBEDDER asks for other-4, text"):
         await add(client, FakeEmbedder("other-4"), *HARBOUR)
-
-
-async def test_failing_embedder_stops_writing_before_anything_is_changed(client):
-    embedder = FakeEmbedder()
-    await add(client, embedder, document("old", id="d"))
-    embedder.is_down = True
-
-    with pytest.raises(EmbedderUnavailable):
-        await add(client, embedder, document("new", id="d"))
-
-    assert (await index_of(client, None).around("default/d:0"))[0].text == "old"
 
 
 async def test_partly_written_document_is_not_listed(client, monkeypatch):
