@@ -1,6 +1,6 @@
 """Data types of search: queries, scopes, passages, documents and hits, for every engine alike."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -218,8 +218,8 @@ class FileScan:
     files: tuple[FoundFile, ...]
     problems: tuple[tuple[str, str], ...]
     links: int
-    covers: Callable[[str], bool]
-    """Whether the scan would have found a file at this absolute path if there was one."""
+    roots: tuple[str, ...] = ()
+    """The absolute paths of the files and folders that were scanned."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from judge.adapters.index.tantivy.index import TantivyIndex
+from judge.adapters.index.tantivy.index import VECTORS, TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.errors import ConfigurationError, InvalidAddress
 from judge.ports import Embedder, Journal, SearchEngine
@@ -78,6 +78,6 @@ def open_vectors(
             "JUDGE_EMBEDDER is set, but the extra `judge[vectors]` is missing: `pip install numpy` "
             "brings it. Or set JUDGE_EMBEDDER=none to search the text alone."
         ) from error
-    file = VectorFile(data_dir / "vectors" / f"{_UNSAFE.sub('_', embedder.name)}.v2")
+    file = VectorFile(data_dir / VECTORS / f"{_UNSAFE.sub('_', embedder.name)}.v2")
     vectors = VectorIndex(index, file, embedder, journal)
     return SearchEngine(vectors, index, store, vectors)

@@ -134,7 +134,7 @@ class DocumentIndexer:
         indexed = await self.catalogue.documents(options.collection)
         plan = plan_indexing(scan.files, indexed, options, exists=self.files.exists)
         problems = [IndexingProblem(path, reason) for path, reason in scan.problems]
-        gone = documents_to_remove(indexed, options, plan, scan, urls)
+        gone = documents_to_remove(indexed, options, plan, scan, urls, exists=self.files.exists)
         if problems and (options.replaces or options.prunes):
             gone = ()  # A path may be misspelled, and its documents still be wanted.
             reason = "Nothing was removed, since not all paths could be read. Correct them."

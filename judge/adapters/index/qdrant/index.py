@@ -19,7 +19,7 @@ from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 from qdrant_client.models import FieldCondition, Filter, MatchAny, MatchPhrase, MatchValue
 
-from judge.adapters.index.stored import PASSAGE, RECORD, WORDS_ONLY
+from judge.adapters.index.stored import PASSAGE, RECORD, UNUSED_VECTORS, WORDS_ONLY
 from judge.errors import EmbedderUnavailable, IndexUnavailable
 from judge.ports import Embedder, NameKind
 from judge.text.ranking import PROOF, idf, proof_counts, query_term_weight, term_id, terms_of
@@ -181,7 +181,9 @@ class QdrantIndex:
     async def _query_vector(self, query: SearchQuery) -> tuple[list[float] | None, tuple[str, ...]]:
         """The query's vector, or None and the warning that only the words are searched."""
         if self.embedder is None:
-            return None, ()
+            others = sorted(self._vectors - {TEXT_VECTOR})
+            reasons = [UNUSED_VECTORS.format(name=name) for name in others]
+            return None, tuple(WORDS_ONLY.format(reason=reason) for reason in reasons)
         if self.embedder.name not in self._vectors:
             reason = f"the documents were indexed without vectors of {self.embedder.name}."
             return None, (WORDS_ONLY.format(reason=reason),)

@@ -128,16 +128,6 @@ def test_file_name_of_invalid_utf8_can_be_opened_and_printed(root):
     assert FILES.read(file.location, max_bytes=10) == b"x"
 
 
-def test_only_what_would_have_been_found_is_covered(root):
-    result = FILES.scan([str(root)], ["*.md"])
-    place = str(root.resolve())
-    assert result.covers(f"{place}/gone.md")
-    assert not result.covers(f"{place}/gone.txt")
-    assert not result.covers(f"{place}-other/gone.md")
-    assert FILES.scan([str(root / "b.md")]).covers(f"{place}/b.md")
-    assert not FILES.scan([str(root / "nope")]).covers(f"{place}/nope")
-
-
 def test_unreadable_folder_is_a_problem(root, monkeypatch):
     scandir = os.scandir
 
