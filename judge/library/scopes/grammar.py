@@ -130,7 +130,7 @@ def read_context(text: str, now: datetime) -> ParsedScope:
 
 def extract_scope(text: str, now: datetime) -> ParsedScope:
     """*text* without its mentions, and the scope of these; raises BadScope with the position."""
-    items = _read_items(text, now)
+    items = parse_mentions(text, now)
     if not any(item.scope for item in items):
         return ParsedScope(text, EVERYWHERE)
     operators = _operators(items, in_bracket=False)
@@ -145,8 +145,8 @@ def extract_scope(text: str, now: datetime) -> ParsedScope:
     return ParsedScope(" ".join((rest + text[at:]).split()), scope, has_mentions=True)
 
 
-def _read_items(text: str, now: datetime) -> list[_Item]:
-    """The items of *text* in order; a bracket that belongs to the scope is one."""
+def parse_mentions(text: str, now: datetime) -> list[_Item]:
+    """The items of *text* in order; a bracket that belongs to the scope is one; raises BadScope."""
     items: list[_Item] = []
     opened: list[int] = []
     at = 0

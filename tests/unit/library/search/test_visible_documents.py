@@ -57,6 +57,15 @@ async def test_an_id_that_two_documents_share_gives_the_visible_one():
     assert [p.text for p in await view(ALICE, *twins).around("a/b:c/d:0")] == ["mine"]
 
 
+async def test_new_collection_is_seen_at_once_by_those_who_may():
+    index = FakeIndex(*SHELF)
+    search = DocumentSearch(index, index, FakeClock()).seen_by(NOBODY)
+    assert (await search.search(SearchParameters("boiler"))).results.total == 2
+    for name in ("carol:notes", "new"):
+        index.documents_by_key[name, "x"] = document("a boiler", id="x", collection=name)
+    assert (await search.search(SearchParameters("boiler"))).results.total == 3
+
+
 COLLECTIONS = ["manuals", "Leases", "alice:notes", "Alice:more", "bob:notes", "bob:more", ":none"]
 WORDS = ["boiler", "lease", "rent", "zebra"]
 TAGS = ["red", "blue", "old", "hers"]
