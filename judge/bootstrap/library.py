@@ -4,8 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from judge.adapters.files.last_good import LastGood
-from judge.adapters.files.watched_file import WatchedFile
+from judge.adapters.files.watched_file import LastGood, WatchedFile
 from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.adapters.redis.cache import SharedRedis, open_redis
 from judge.adapters.redis.failover import CacheAndLock, Failover, Outage

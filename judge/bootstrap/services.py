@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any
 
 from judge.adapters.admission import MAX_WAIT_SHARE, Admission
-from judge.adapters.files.last_good import LastGood
-from judge.adapters.files.watched_file import WatchedFile
+from judge.adapters.files.watched_file import LastGood, WatchedFile
 from judge.adapters.memory.rate_limit import MemoryRateLimiter
 from judge.adapters.memory.token_counter import MemoryTokenCounter
 from judge.adapters.models.budget import BudgetedModel, DailyBudget

@@ -10,8 +10,7 @@ from unicodedata import normalize
 import pytest
 from qdrant_client import AsyncQdrantClient
 
-from judge.adapters.index.qdrant.index import QdrantIndex
-from judge.adapters.index.qdrant.writer import QdrantWriter
+from judge.adapters.index.qdrant import QdrantIndex, QdrantWriter
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.library.scopes.grammar import parse_scope

@@ -23,7 +23,7 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
-from judge.adapters.files.last_good import LastGood
+from judge.adapters.files.watched_file import LastGood
 from judge.adapters.journal import LogJournal
 from judge.bootstrap.services import open_services
 from judge.entrypoints.api.app import OpenMcp, create_app

@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.adapters.files.last_good import LastGood
-from judge.adapters.files.text_files import MAX_BYTES
-from judge.adapters.files.watched_file import CHECK_EVERY_S, WatchedFile
+from judge.adapters.files.watched_file import CHECK_EVERY_S, MAX_BYTES, LastGood, WatchedFile
 from judge.errors import ConfigurationError
 from judge.types.text_files import Include, TextFile
 from tests.fakes.clock import FakeClock

@@ -7,9 +7,8 @@ import pytest
 from aiohttp import web
 from qdrant_client import AsyncQdrantClient, models
 
-from judge.adapters.index.extras import open_qdrant
-from judge.adapters.index.qdrant.index import COLLECTION, QdrantIndex
-from judge.adapters.index.qdrant.writer import QdrantWriter
+from judge.adapters.index.qdrant import COLLECTION, QdrantIndex, QdrantWriter
+from judge.bootstrap.corpus import open_qdrant
 from judge.errors import ConfigurationError, IndexUnavailable
 from judge.library.search.query import parse_query
 from judge.types.search import EVERYWHERE, Clause, Scope
@@ -59,7 +58,7 @@ async def test_writing_with_another_embedder_says_what_to_do(client):
 
 async def test_partly_written_document_is_not_listed(client, monkeypatch):
     """The last upsert of passages is interrupted, as by a kill."""
-    monkeypatch.setattr("judge.adapters.index.qdrant.writer.BATCH", 1)
+    monkeypatch.setattr("judge.adapters.index.qdrant.BATCH", 1)
     broken = _BrokenUpserts(client, whole=1)
 
     with pytest.raises(ConnectionError):
@@ -136,7 +135,7 @@ async def test_unreachable_server_is_named(ask, unused_tcp_port):
 
 
 async def test_missing_package_is_a_configuration_error(monkeypatch):
-    monkeypatch.delitem(sys.modules, "judge.adapters.index.qdrant.index", raising=False)
+    monkeypatch.delitem(sys.modules, "judge.adapters.index.qdrant", raising=False)
     monkeypatch.setitem(sys.modules, "qdrant_client", None)
 
     with pytest.raises(ConfigurationError, match=r"install `judge\[qdrant\]`"):
