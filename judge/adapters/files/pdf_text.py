@@ -38,13 +38,19 @@ BROKEN = "The PDF is broken"
 def pdf_reader(
     *, timeout_s: float = TIMEOUT_S, python: str = sys.executable
 ) -> Iterator[PdfReader]:
-    """A function that reads PDFs, one at a time, in one process, which starts with the first."""
+    """A function that reads PDFs, one at a time, in one process, which starts with the first.
+
+    Leaving the block, from any thread, ends a reading at once, and any further one.
+    """
     reading_s = max(1.0, timeout_s - RESERVE_S)
     command = [python, "-m", "judge.adapters.files.pdf_text", str(reading_s)]
     child: subprocess.Popen[bytes] | None = None
+    is_open = True
 
     def read(content: bytes) -> PdfText:
         nonlocal child
+        if not is_open:
+            raise UnreadableDocument("Reading was stopped.")
         if child and child.poll() is not None:
             _end(child)
             child = None
@@ -58,14 +64,17 @@ def pdf_reader(
     try:
         yield read
     finally:
+        is_open = False
         if child:
             _end(child)
 
 
 def _end(child: "subprocess.Popen[bytes]") -> None:
     child.kill()
-    with suppress(OSError):  # What a dead reader did not take.
-        child.communicate()
+    child.wait()
+    for stream in filter(None, (child.stdin, child.stdout)):
+        with suppress(OSError):  # What a dead reader did not take.
+            stream.close()
 
 
 def _ask(child: "subprocess.Popen[bytes]", content: bytes, timeout_s: float) -> PdfText:

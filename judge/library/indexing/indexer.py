@@ -231,7 +231,10 @@ class _IndexingRun:
         """Read, write and commit the files, a batch at a time."""
         for start in range(0, len(tasks), BATCH_FILES):
             batch = tasks[start : start + BATCH_FILES]
-            results = await asyncio.to_thread(self._read_all, batch)
+            with self.indexer.open_pdf_reader() as read_pdf:  # Stopping ends it at once.
+                results = await asyncio.to_thread(
+                    lambda tasks, read: [self._read(task, read) for task in tasks], batch, read_pdf
+                )
             documents = [item for item in results if isinstance(item, DocumentWithPassages)]
             await self.writer.replace(documents)
             for task, result in zip(batch, results, strict=True):
@@ -259,10 +262,6 @@ class _IndexingRun:
                     await self.writer.replace([result])
                 self.report.note(url, result, is_new=record is None)
                 advance(1)
-
-    def _read_all(self, tasks: Sequence[IndexingTask]) -> list[ReadResult]:
-        with self.indexer.open_pdf_reader() as read_pdf:
-            return [self._read(task, read_pdf) for task in tasks]
 
     def _read(self, task: IndexingTask, read_pdf: PdfReader) -> ReadResult:
         try:

@@ -1,6 +1,8 @@
 """The text of PDFs, valid and invalid, read in another process."""
 
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 
 import pytest
@@ -100,6 +102,26 @@ def test_one_process_reads_all_and_another_takes_over_after_a_bad_one(monkeypatc
         started[0].wait()
         assert read(pdf("d")).pages == ("d",)
     assert [process.poll() is None for process in started] == [False, False]
+
+
+def test_leaving_the_block_ends_a_reading_in_another_thread(tmp_path, monkeypatch):
+    endless, started, popen = tmp_path / "endless", threading.Event(), subprocess.Popen
+    endless.write_text("#!/bin/sh\nexec sleep 600\n")
+    endless.chmod(0o755)
+
+    def noted(*args, **options):
+        process = popen(*args, **options)
+        started.set()
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    with ThreadPoolExecutor() as threads:
+        with pdf_reader(python=str(endless)) as read:
+            reading = threads.submit(read, pdf("a"))
+            assert started.wait(20)
+        assert isinstance(reading.exception(20), UnreadableDocument)
+    with pytest.raises(UnreadableDocument, match="stopped"):
+        read(pdf("a"))
 
 
 @pytest.mark.parametrize(
