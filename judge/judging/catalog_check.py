@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-from judge.library.sources.catalog import DomainSpec, SourceCatalog
+from judge.library.sources.catalog import SOURCES_FILE, DomainSpec, SourceCatalog
 from judge.library.sources.toml_lines import KeyPath, Places, key_name
 
-FindingKind = Literal["duplicate-page", "plain-http", "no-words"]
+FindingKind = Literal["duplicate-page", "plain-http", "no-words", "no-help", "foreign-help"]
 Finding = tuple[FindingKind, KeyPath, str]
-"""A kind of mistake, the path of keys below its domain, and what to do."""
+"""A kind of mistake, the path of keys (below its domain, if it has one), and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class CatalogFinding:
 def check_catalog(
     catalog: SourceCatalog, places: Places, trusted_hosts: Collection[str] = ()
 ) -> tuple[CatalogFinding, ...]:
-    """The findings in *catalog*, in the order of its domains.
+    """The findings in *catalog*, in the order of its domains; those about help lines come last.
 
     Pages of *trusted_hosts* need no encryption.
     """
@@ -42,7 +42,40 @@ def check_catalog(
             line = places.of(domain.file, *path).line
             name = key_name(path)
             findings.append(CatalogFinding(kind, domain.name, domain.file, line, name, message))
+    for owner, file, (kind, path, message) in _help_findings(catalog):
+        line = places.of(file, *path).line
+        findings.append(CatalogFinding(kind, owner, file, line, key_name(path), message))
     return tuple(findings)
+
+
+def _help_findings(catalog: SourceCatalog) -> Iterator[tuple[str, str, Finding]]:
+    """Care without a help line of the country, and lines of another; each with domain and file.
+
+    A file without `[country]` may leave lines out: it has the emergency lines of the package.
+    """
+    where, has_country = catalog.country.name, "country" in catalog.files
+    for rule in catalog.safety:
+        if has_country and not rule.help:
+            message = f"no help line of {where} is shown for it; give it help with one"
+            yield "", rule.files[0], ("no-help", ("safety", rule.name), message)
+    country_file = catalog.files.get("country", SOURCES_FILE)
+    if not catalog.country.emergency:
+        message = f"has no lines, for where nobody can tell what help fits; add those of {where}"
+        yield "", country_file, ("no-help", ("country", "emergency"), message)
+    shown = [
+        *(("", rule.files[0], ("safety", rule.name), rule.help) for rule in catalog.safety),
+        *(
+            (domain.name, domain.file, ("domains", domain.name), domain.help)
+            for domain in catalog.domains
+        ),
+        ("", catalog.files.get("blocked", SOURCES_FILE), ("blocked",), catalog.blocked_help),
+        ("", country_file, ("country", "emergency"), catalog.country.emergency),
+    ]
+    for owner, file, path, lines in shown:
+        for line in lines:
+            if not catalog.foreign_help.isdisjoint({line.url, line.phone}):
+                message = f"{line.title} is a line of another country than {where}; remove it"
+                yield owner, file, ("foreign-help", path, message)
 
 
 def is_plain_http(url: str, trusted_hosts: Collection[str]) -> bool:

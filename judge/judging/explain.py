@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from judge.judging.care import SafetyReason, find_safety, merged_help
+from judge.judging.care import SafetyReason, care_lines, find_safety, merged_help
 from judge.judging.domains import DomainMatch, ScoreThreshold, weigh_evidence
 from judge.judging.knowledge import Knowledge
+from judge.library.country import find_regions
 from judge.library.dispute import Dispute
-from judge.library.nations import find_nations
 from judge.library.pages.approved_pages import IndexedPages
 from judge.library.rank.choose import ChosenPage, choose_pages
 from judge.types.requests import DEFAULT_DOMAIN, Detection
@@ -25,8 +25,8 @@ TermKind = Literal["term", "pattern"]
 class ExplainedTerm:
     """A term or pattern found in the text, and what it added to the score of one domain.
 
-    `score` is `weight` times `factor`, which is higher in the question and for repetitions, lower
-    for hints in a long story.
+    `score` is `weight` times `factor`, which is higher in the question. A term that `lost_to` a
+    longer one does not count: its score is 0.
     """
 
     domain: str
@@ -86,7 +86,8 @@ def explain_dispute(
     ranking = sorted(sums, key=lambda domain: -sums[domain])
     safety = find_safety(knowledge.safety, dispute)
     domain_help = knowledge.catalog.domain_help(detection.domain)
-    nations = find_nations(dispute)
+    country = knowledge.catalog.country
+    nations = find_regions(country, dispute)
     missed = evidence.threshold.needed - evidence.scores[0].score if evidence.scores else 0.0
     return DisputeExplanation(
         detection=detection,
@@ -96,9 +97,9 @@ def explain_dispute(
         terms=tuple(sorted(terms, key=lambda t: (ranking.index(t.domain), -t.score))),
         safety=safety.reasons,
         harmless=safety.harmless,
-        help=merged_help((*safety.help, *domain_help)),
+        help=merged_help((*care_lines(knowledge.safety, safety), *domain_help)),
         nations=tuple(sorted(nations)),
-        pages=choose_pages(indexed, dispute, detection.domain, nations),
+        pages=choose_pages(indexed, dispute, detection.domain, country.regions_of_law(nations)),
     )
 
 

@@ -140,7 +140,13 @@ async def _verdicts(prepared: PreparedRequest, model: MeteredModel) -> tuple[Oth
     doubles_limit = False
     for _ in range(2):
         prompt = render_prompt(
-            prepared.request, references, personas, is_brief=True, defects=defects
+            prepared.request,
+            references,
+            personas,
+            country=prepared.knowledge.catalog.country,
+            set_in=prepared.collected.set_in,
+            is_brief=True,
+            defects=defects,
         )
         reply = await model.ask(prompt, doubles_limit=doubles_limit)
         checked = check_reply(reply, prompt)

@@ -10,8 +10,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 
-from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
-from judge.judging.care import find_safety, merged_help
+from judge.errors import (
+    ContentBlocked,
+    DeadlineExceeded,
+    InvalidRequest,
+    JudgeError,
+    ModelUnavailable,
+)
+from judge.judging.care import care_lines, find_safety, merged_help
 from judge.judging.domains import choose_domain
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline, ModelCaller, costs_of
@@ -24,6 +30,7 @@ from judge.judging.results import (
     best_attempt,
     build_result,
     help_lines,
+    is_foreign,
     timings_of,
 )
 from judge.judging.streamed_fields import StreamedFields
@@ -32,12 +39,13 @@ from judge.judging.verdicts.check import ReplyCheck, check_reply
 from judge.library.dispute import read_dispute
 from judge.ports import Clock, Journal
 from judge.types.replies import ModelReply
-from judge.types.requests import JudgeRequest
+from judge.types.requests import DEFAULT_DOMAIN, JudgeRequest
 from judge.types.results import (
     AttemptStarted,
     DomainDetected,
     Emit,
     HelpFound,
+    HelpLine,
     JudgeResult,
     ReferencesReady,
     Step,
@@ -95,7 +103,20 @@ class Pipeline:
                     request, request_id, emit, deadline, stream_fields=stream_fields
                 )
         except TimeoutError:
-            raise DeadlineExceeded(self.deadline_s) from None
+            late = DeadlineExceeded(self.deadline_s)
+            late.help_lines = self._help_without_judgement(request)
+            raise late from None
+        except InvalidRequest:
+            raise
+        except JudgeError as error:
+            error.help_lines = error.help_lines or self._help_without_judgement(request)
+            raise
+
+    def _help_without_judgement(self, request: JudgeRequest) -> tuple[HelpLine, ...]:
+        """The help lines for a dispute that no model has read."""
+        rules = self.knowledge().safety
+        found = find_safety(rules, read_dispute(request.context, request.query))
+        return care_lines(rules, found, is_unsure=True)
 
     async def _judge(
         self,
@@ -129,12 +150,21 @@ class Pipeline:
         await self.check_budget()
         emit(DomainDetected(detection.domain, detection.scores))
         safety = find_safety(knowledge.safety, dispute)
-        if lines := help_lines(knowledge, detection.domain, safety):
+        foreign = is_foreign(knowledge, request)
+        if lines := help_lines(knowledge, detection.domain, safety, is_unsure=foreign):
             emit(HelpFound(lines))
-        collected = await self.references.collect(dispute, detection.domain, passages, catalog)
+        collected = await self.references.collect(
+            dispute,
+            detection.domain,
+            passages,
+            catalog,
+            cites_pages=request.domain != DEFAULT_DOMAIN,
+        )
         emit(ReferencesReady(collected.references))
         now = self.clock.monotonic()
-        return PreparedRequest(request, knowledge, detection, collected, safety, deadline, now)
+        return PreparedRequest(
+            request, knowledge, detection, collected, safety, deadline, now, foreign
+        )
 
     async def _ask(
         self, prepared: PreparedRequest, emit: Emit, *, stream_fields: bool
@@ -208,8 +238,11 @@ class Pipeline:
             prepared.request,
             prepared.collected.references,
             prepared.knowledge.personas,
+            country=prepared.knowledge.catalog.country,
+            set_in=prepared.collected.set_in,
             care=prepared.knowledge.safety.names,
             needs_care=prepared.needs_care,
+            doubtful=prepared.collected.doubtful,
             defects=previous.checked.asked_again if previous else (),
         )
         prompt = replace(prompt, addresses=tuple(f"{h.url} {h.phone}" for h in prepared.help))
@@ -220,7 +253,10 @@ class Pipeline:
             )
         except ContentBlocked as blocked:
             lines = prepared.knowledge.catalog.blocked_help
-            help_lines = merged_help((*prepared.safety.help, *lines)) if lines else prepared.help
+            shown = care_lines(prepared.knowledge.safety, prepared.safety)
+            help_lines = (
+                merged_help((*shown, *lines)) if lines else prepared.help_when(is_judged=False)
+            )
             raise ContentBlocked(blocked.reason, help_lines) from blocked
         checked = check_reply(reply, prompt, needs_verdicts=model.gives_verdicts)
         self._log_attempt(reply, checked, number=2 if previous else 1)

@@ -7,6 +7,7 @@ import functools
 import hashlib
 from collections.abc import Sequence
 
+from judge.library.country import ANYWHERE, Country
 from judge.text.english import sentence_spans
 from judge.text.untrusted import quoted_text, quoted_value
 from judge.types.references import Reference
@@ -14,10 +15,11 @@ from judge.types.replies import Defect, Persona, Prompt
 from judge.types.requests import JudgeRequest
 
 _TASK = """\
-You help people in the United Kingdom to see whether they are being unreasonable in an everyday \
-dispute. You are given a dispute and a question in the words of one side. Answer in British \
-English, speak to that person as "you", and be kind, plain and honest. You have heard only one \
-side: say so where it matters. You do not give legal advice.
+You help people in {country} to see whether they are being unreasonable in an everyday \
+dispute. You are given a dispute and a question in the words of one side. Answer in the language \
+in which that person wrote, spelt as in {language} if it is that one, whatever language the \
+references are in; speak to that person as "you", and be kind, plain and honest. You have heard \
+only one side: say so where it matters. You do not give legal advice.
 
 Answer with one JSON object:
 - "paraphrase": the dispute in your own words, about 30 words and at most 240 characters.
@@ -46,6 +48,10 @@ _CARE = """\
 Something in this dispute suggests that the person may be in danger, afraid or at the end of \
 their strength. Take care: put safety first, never call fear or self-protection unreasonable, \
 do not advise confronting anyone, and point gently to people who can help."""
+
+_ELSEWHERE = """\
+The dispute seems to be set in {set_in}, while all guidance here is for {country}. Say so plainly: \
+the law and the services there may differ. Claim nothing about the law of {set_in}."""
 
 _WITH_REFERENCES = """\
 The message begins with numbered references from public guidance and the person's own documents. \
@@ -99,18 +105,24 @@ def render_prompt(
     references: Sequence[Reference],
     personas: Sequence[Persona],
     *,
+    country: Country = ANYWHERE,
+    set_in: str = "",
     care: Sequence[str] = (),
     needs_care: bool = False,
     is_brief: bool = False,
     defects: Sequence[Defect] = (),
+    doubtful: frozenset[int] = frozenset(),
 ) -> Prompt:
     """The prompt for *request*; *is_brief* asks each persona for a rationale of one sentence.
 
+    *set_in* names the country where the dispute is set, if it is another one than *country*.
     *care* are the names of the safety rules that the reply may name; *needs_care* is for a dispute
-    that one of them fits. For a retry *defects* are those of the first reply.
+    that one of them fits; *doubtful* is that of `Prompt`. For a retry *defects* are those of the
+    first reply.
     """
-    names = _CARE_NAMES.format(names=", ".join(care)) if care else ""
-    parts = [_TASK.format(personas=_voices(personas), care=names)]
+    parts = [_task(personas, country, care)]
+    if set_in:
+        parts.append(_ELSEWHERE.format(set_in=set_in, country=country.name))
     if needs_care:
         parts.append(_CARE)
     if references:
@@ -129,13 +141,24 @@ def render_prompt(
         tuple(personas),
         care=tuple(care),
         rules="\n\n".join(parts),
+        doubtful=doubtful,
     )
 
 
-def prompt_digest(personas: Sequence[Persona]) -> str:
-    """A digest of the prompt's own texts; changes when one of them or a persona does."""
-    ours = (_TASK, _CARE_NAMES, _CARE, _WITH_REFERENCES, _WITHOUT_REFERENCES, _BRIEF, _RETRY)
-    return hashlib.sha256("\0".join([*ours, _voices(personas)]).encode()).hexdigest()[:12]
+def prompt_digest(personas: Sequence[Persona], country: Country) -> str:
+    """A digest of the prompt's own texts; changes when one of them, a persona or *country* does."""
+    ours = (_task(personas, country, ()), _CARE_NAMES, _ELSEWHERE, _CARE, _WITH_REFERENCES)
+    others = (_WITHOUT_REFERENCES, _BRIEF, _RETRY)
+    return hashlib.sha256("\0".join([*ours, *others]).encode()).hexdigest()[:12]
+
+
+def _task(personas: Sequence[Persona], country: Country, care: Sequence[str]) -> str:
+    return _TASK.format(
+        country=country.name,
+        language=country.language,
+        personas=_voices(personas),
+        care=_CARE_NAMES.format(names=", ".join(care)) if care else "",
+    )
 
 
 def _voices(personas: Sequence[Persona]) -> str:

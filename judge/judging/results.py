@@ -1,16 +1,16 @@
 """What one run of the pipeline gathers, and how its attempts become the result that is shown."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Final
 
 from judge.errors import InvalidReply
-from judge.judging.care import SafetyFindings, merged_help
+from judge.judging.care import SafetyFindings, care_lines, merged_help
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline
 from judge.judging.references import CollectedReferences
 from judge.judging.verdicts.check import ReplyCheck
+from judge.text.english import is_english
 from judge.types.references import Excerpt, Reference
 from judge.types.replies import CheckedReply, Citation, ModelReply, Usage
 from judge.types.requests import Detection, JudgeRequest
@@ -35,6 +35,8 @@ class PreparedRequest:
     """What the words of the dispute suggest."""
     deadline: Deadline
     prepared_at: float
+    is_foreign: bool = False
+    """Whether the dispute is not in the language whose words are known here."""
     care: frozenset[str] = frozenset()
     """The names of the safety rules that the model named so far."""
 
@@ -46,16 +48,35 @@ class PreparedRequest:
     @property
     def help(self) -> tuple[HelpLine, ...]:
         """See `help_lines`."""
-        return help_lines(self.knowledge, self.detection.domain, self.safety, self.care)
+        return self.help_when(is_judged=True)
+
+    def help_when(self, *, is_judged: bool) -> tuple[HelpLine, ...]:
+        """The help lines, with the emergency lines where no model has judged."""
+        is_unsure = self.is_foreign or not is_judged
+        domain = self.detection.domain
+        return help_lines(self.knowledge, domain, self.safety, self.care, is_unsure=is_unsure)
 
 
 def help_lines(
-    knowledge: Knowledge, domain: str, safety: SafetyFindings, care: Container[str] = ()
+    knowledge: Knowledge,
+    domain: str,
+    safety: SafetyFindings,
+    care: Iterable[str] = (),
+    *,
+    is_unsure: bool = False,
 ) -> tuple[HelpLine, ...]:
-    """The help lines of the safety rules that match, of those named in *care*, and of *domain*."""
-    named = (rule.help for rule in knowledge.safety.rules if rule.name and rule.name in care)
-    domain_help = knowledge.catalog.domain_help(domain)
-    return merged_help((*safety.help, *chain.from_iterable(named), *domain_help))
+    """The help lines of the safety rules that match or are named in *care*, then of *domain*.
+
+    With the emergency lines where it *is_unsure* whether the words of a dispute tell of danger.
+    """
+    lines = care_lines(knowledge.safety, safety, care, is_unsure=is_unsure)
+    return merged_help((*lines, *knowledge.catalog.domain_help(domain)))
+
+
+def is_foreign(knowledge: Knowledge, request: JudgeRequest) -> bool:
+    """Whether *request* is not in the language whose words are known here."""
+    language = knowledge.catalog.country.language
+    return language.startswith("en") and not is_english(f"{request.context} {request.query}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +128,8 @@ def build_result(
         snippets=tuple([Excerpt(r.url, r.text) for r in references]),
         citations=citations,
         evidence=reply.evidence,
-        help=prepared.help,
-        warnings=tuple(_warnings(best, reply, prepared.collected)),
+        help=prepared.help_when(is_judged=reply.personas[0].verdict is not None),
+        warnings=tuple(_warnings(best, reply, prepared)),
         other_side=None,
         model=best.reply.model,
         degraded=best.is_degraded or best.is_unmended,
@@ -133,25 +154,36 @@ def next_steps(
     return tuple(dict.fromkeys(NextStep(page.title, page.url) for page in cited))[:MAX_STEPS]
 
 
-def _warnings(best: Attempt, reply: CheckedReply, collected: CollectedReferences) -> Iterator[str]:
+def _warnings(best: Attempt, reply: CheckedReply, prepared: PreparedRequest) -> Iterator[str]:
     """What the reader should know before trusting the verdict, one sentence each."""
+    collected, country = prepared.collected, prepared.knowledge.catalog.country
     yield from (str(defect) for defect in reply.defects)
     if collected.left_out:
         pages = collected.left_out + sum(r.kind == "page" for r in collected.references)
         noun, verb = "page" if pages == 1 else "pages", "is" if collected.left_out == 1 else "are"
         yield f"{collected.left_out} of {pages} {noun} could not be read and {verb} left out."
     yield from collected.passage_warnings
-    if collected.assumed_nation:
-        nation = collected.assumed_nation.title()
-        yield f"No nation of the United Kingdom is named: the law of {nation} was assumed."
+    if collected.set_in:
+        yield (
+            f"This seems to be about {collected.set_in}: the guidance here is for {country.name}, "
+            "and the law and the help lines elsewhere may differ."
+        )
+    elif collected.assumed_region:
+        region = collected.assumed_region.replace("-", " ").title()
+        yield f"No part of {country.name} is named: the law of {region} was assumed."
     for reference in collected.references:
         if reference.stale:
             yield (
                 f"Reference {reference.number} could not be fetched anew; "
-                f"its text is from {reference.fetched_at:%d %B %Y}."
+                f"its text is from {reference.fetched_at.strftime(country.date_format)}."
             )
     if best.is_unmended:
         yield "A second reply, which was to mend the first, was lost or broke the rules."
+    if prepared.is_foreign:
+        yield (
+            "The sources are in English. The subject of a dispute in another language is not "
+            "recognised, so that few of them or none are offered."
+        )
     if reply.personas[0].verdict is None:
         yield "No language model has judged this: the references are only quoted."
     elif best.is_degraded:

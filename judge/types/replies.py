@@ -50,6 +50,8 @@ class Prompt:
     """The JSON schema of the reply; None for that of a verdict."""
     addresses: tuple[str, ...] = ()
     """Of the help lines: what a reply may name besides what stands in references and dispute."""
+    doubtful: frozenset[int] = frozenset()
+    """The numbers of pages that fit, but not clearly; only a model that judges may use them."""
 
 
 MAX_REPORTED = 10**9

@@ -99,17 +99,20 @@ export function warningInWords(warning, personas) {
 /** @type {[number, Intl.RelativeTimeFormatUnit][]} */
 const AGES = [[60, "minute"], [3600, "hour"], [86400, "day"]];
 
+/** How dates are written: as the country of the sources file does. */
+const LANGUAGE = globalThis.document?.documentElement.lang || undefined;
+
 /** How long ago *iso* was. */
 export function ago(iso, now = Date.now()) {
   const seconds = Math.max(0, (now - Date.parse(iso)) / 1000);
   if (seconds < 60) return "just now";
   const [size, unit] = AGES.findLast(([least]) => seconds >= least) ?? AGES[0];
-  return new Intl.RelativeTimeFormat("en-GB").format(-Math.floor(seconds / size), unit);
+  return new Intl.RelativeTimeFormat(LANGUAGE).format(-Math.floor(seconds / size), unit);
 }
 
 /** The day of *iso*: local for a moment, unchanged for a date. */
 export const day = (iso) =>
-  new Date(iso).toLocaleDateString("en-GB", {
+  new Date(iso).toLocaleDateString(LANGUAGE, {
     day: "numeric", month: "long", year: "numeric", timeZone: iso.includes("T") ? undefined : "UTC",
   });
 

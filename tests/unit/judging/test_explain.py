@@ -73,13 +73,6 @@ def test_pattern_with_a_curly_apostrophe_is_explained_as_written():
     assert (found.configured, found.file) == ("won’t mend", "sources.toml")
 
 
-def test_totals_are_rounded_to_two_decimals_but_terms_are_not():
-    found = explained("A dog. " + "word " * 140)
-    assert [one.score for one in found.totals] == [0.84]
-    assert term(found, "pets", "dog").factor == 0.839
-    assert term(found, "pets", "dog").score == (100 / 142) ** 0.5
-
-
 def explained(context, query=""):
     indexed = IndexedPages(RENTING.catalog, (), {}, NO_PAGES)
     return explain_dispute(RENTING, indexed, read_dispute(context, query))

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from judge.citations.marks import find_marks
 from judge.judging.prompts import DEFAULT_PERSONAS, prompt_digest, render_prompt
 from judge.judging.references import number_references
+from judge.library.country import ANYWHERE
 from judge.text.english import source_sentences
 from judge.types.references import Snippet
 from judge.types.replies import Defect, Persona
 from judge.types.requests import JudgeRequest
+from tests.fakes.country import UK
 
 WHEN = datetime(2026, 1, 15, tzinfo=UTC)
 REQUEST = JudgeRequest(context="My landlord will not mend the boiler.", query="Am I wrong?")
@@ -176,7 +178,8 @@ def test_safety_instructions_are_added_only_if_needed() -> None:
     assert "never call fear" in careful.instructions
 
 
-def test_prompt_digest_changes_with_a_persona() -> None:
+def test_prompt_digest_changes_with_a_persona_and_the_country() -> None:
     other = (Persona("Therapist", "Listen."), *DEFAULT_PERSONAS[1:])
-    assert prompt_digest(DEFAULT_PERSONAS) == prompt_digest(DEFAULT_PERSONAS)
-    assert prompt_digest(DEFAULT_PERSONAS) != prompt_digest(other)
+    assert prompt_digest(DEFAULT_PERSONAS, UK) == prompt_digest(DEFAULT_PERSONAS, UK)
+    assert prompt_digest(DEFAULT_PERSONAS, UK) != prompt_digest(other, UK)
+    assert prompt_digest(DEFAULT_PERSONAS, UK) != prompt_digest(DEFAULT_PERSONAS, ANYWHERE)

@@ -98,4 +98,4 @@ async def test_withdrawn_page_is_neither_offered_nor_counted_as_unreadable(world
 
 
 async def test_no_nation_is_assumed_if_all_pages_apply_everywhere(world):
-    assert (await world.collect()).assumed_nation is None
+    assert (await world.collect()).assumed_region == ""

@@ -9,6 +9,7 @@ from judge.judging.verdicts.check import ReplyCheck, check_reply
 from judge.types.references import Reference
 from judge.types.replies import ModelReply
 from judge.types.requests import JudgeRequest
+from tests.fakes.country import UK
 
 TEXTS = (
     (
@@ -68,7 +69,7 @@ def check(
         reply = json.dumps(reply)
     if isinstance(reply, str):
         reply = ModelReply(reply, "model")
-    prompt = render_prompt(REQUEST, references, DEFAULT_PERSONAS)
+    prompt = render_prompt(REQUEST, references, DEFAULT_PERSONAS, country=UK)
     return check_reply(reply, prompt, **options)
 
 
