@@ -41,7 +41,7 @@ class GivenReferences:
     async def find_passages(self, *_: Any) -> CitablePassages:
         return CitablePassages()
 
-    async def collect(self, *_: Any) -> CollectedReferences:
+    async def collect(self, *_: Any, **__: Any) -> CollectedReferences:
         return CollectedReferences(self.references, 0, (), None)
 
 
