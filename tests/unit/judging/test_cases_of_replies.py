@@ -42,7 +42,7 @@ class GivenReferences:
         return CitablePassages()
 
     async def collect(self, *_: Any, **__: Any) -> CollectedReferences:
-        return CollectedReferences(self.references, 0, (), None)
+        return CollectedReferences(self.references, 0, (), "", "", frozenset())
 
 
 def read_cases() -> tuple[dict[str, Any], list[dict[str, Any]]]:
