@@ -60,7 +60,9 @@ RUN_WORDS = 12
 MIN_FUNCTION_WORDS = 0.1
 """Share of function words from which a text is taken for English; most of it has 0.4."""
 
-_OUR_NAMES = re.compile(r"\b(?:references_help|key_points|broke rules)\b", re.IGNORECASE)
+_OUR_NAMES = re.compile(
+    r"\b(?:references_help|key_points|last answer broke rules)\b", re.IGNORECASE
+)
 """Field names of the reply, and words of the request to mend it, that no person uses."""
 
 
