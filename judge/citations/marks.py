@@ -67,7 +67,7 @@ _UNCLEAR: Final = re.compile(
 _YEAR: Final = re.compile(r"\[(?:1[2-9]|20)\d\d(?:[-–/]\d\d(?:\d\d)?)?\]")
 _REPORT: Final = re.compile(
     r"\s(?:\d{1,2}\s)?(?:[A-Z]{1,8}|[A-Z](?:\.\s?[A-Z])+\.?|Ch|Fam|All|Cr|Bus|Env|Imm|Lloyd['’]s|Lloyds)"
-    r"\b\.?(?:\s\(?[A-Z][A-Za-z]{0,6}\)?\.?){0,4}\s\d"
+    r"\b\.?(?:\s\(?[A-Z][A-Za-z]{0,6}\)?\.?){0,4}\s(?:[IVX]{1,3}-)?\d"
 )
 """What follows the year of a law report: ` UKSC 28`, ` 1 WLR 896`, ` EWCA Civ 12`."""
 

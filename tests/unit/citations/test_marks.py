@@ -33,7 +33,7 @@ TEXT = (
     "[p. 4]", "[see page 4]", "[3 of 9]", "[IX]", "[no one]", "[the first]", "[9m]", "[9: gov.uk]",
     "Samuels v Birmingham [2019] UKSC 28", "[1998] 1 WLR 896", "[2003] EWCA Civ 1234",
     "[1932] A.C. 562", "[2005] 2 All ER 345", "[1990] Ch. 1", "[1964] 2 Lloyd's Rep 1",
-    "OJ [2004] L 158", "`a[0]`", "```python\na[0] = b[9]\n```", "https://a.example/?a[0]=1&b[9]=2",
+    "OJ [2004] L 158", "[2005] ECR I-123", "`a[0]`", "```python\na[0] = b[9]\n```", "https://a.example/?a[0]=1&b[9]=2",
     "[" + "a" * 300 + "1]", "9]", "]9[",
 )  # fmt: skip
 UNCLEAR = ("[9a]", "[9?]", "[9-ish]", "[ref 9b]", "[+9]", "[? 9]", "[9 or so]")
