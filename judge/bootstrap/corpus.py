@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from judge.adapters.files.document_files import LocalFiles
 from judge.adapters.files.pandoc import pandoc_html
 from judge.adapters.files.pdf_text import pdf_reader
-from judge.adapters.index.extras import open_qdrant, open_vectors
+from judge.adapters.index.extras import open_postgres, open_qdrant, open_vectors
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.system_clock import SystemClock
@@ -57,7 +57,7 @@ async def open_search(
     clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         embedder = None
-        if settings.embedder or settings.qdrant_url:
+        if settings.embedder or settings.qdrant_url or settings.database_url:
             from judge.bootstrap.embedders import open_embedder  # noqa: PLC0415 - most need none
 
             embedder = open_embedder(settings, clock, gemini, stack)
@@ -86,12 +86,15 @@ async def _open_engine(
     embedder: Embedder | None,
     stack: AsyncExitStack,
 ) -> SearchEngine:
-    """The embedded engine, or Qdrant when QDRANT_URL is set."""
+    """The embedded engine, or the one whose address is set: Qdrant or PostgreSQL."""
     if settings.qdrant_url is not None:
         key = settings.qdrant_api_key
         return await stack.enter_async_context(
             open_qdrant(settings.qdrant_url, key.get_secret_value() if key else None, embedder)
         )
+    if settings.database_url is not None:
+        url = settings.database_url.get_secret_value()
+        return await stack.enter_async_context(open_postgres(url, embedder))
     data_dir = Path(settings.data_dir)
     index, store = TantivyIndex(data_dir), TantivyStore(data_dir, clock)
     if embedder is None:

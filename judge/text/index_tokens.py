@@ -28,7 +28,14 @@ _JOINERS = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060
 _PLAIN_LETTERS = str.maketrans(
     {
         **dict(zip("łŁøØđĐðÐħĦŧŦıŋŊ", "lLoOdDdDhHtTinN", strict=True)),
-        "ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th", "Þ": "Th",
+        "ß": "ss",
+        "ẞ": "SS",
+        "æ": "ae",
+        "Æ": "AE",
+        "œ": "oe",
+        "Œ": "OE",
+        "þ": "th",
+        "Þ": "Th",
     }
 )
 """Letters that do not decompose into a plain one and an accent."""

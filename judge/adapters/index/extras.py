@@ -64,6 +64,29 @@ async def open_qdrant(
         await client.close()
 
 
+@asynccontextmanager
+async def open_postgres(url: str, embedder: Embedder | None) -> AsyncIterator[SearchEngine]:
+    """A SearchEngine in the database at *url*; it connects at first use.
+
+    Raises ConfigurationError when the package is missing, and InvalidAddress.
+    """
+    try:
+        from judge.adapters.index.postgres.database import open_database  # noqa: PLC0415 - an extra
+        from judge.adapters.index.postgres.index import PostgresIndex  # noqa: PLC0415 - an extra
+        from judge.adapters.index.postgres.writer import PostgresStore  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise ConfigurationError(
+            "JUDGE_DATABASE_URL is set, but the package psycopg is missing: install "
+            "`judge[postgres]`, or unset JUDGE_DATABASE_URL to use the embedded index."
+        ) from error
+    database = open_database(url)
+    try:
+        index = PostgresIndex(database, embedder)
+        yield SearchEngine(index, index, PostgresStore(database, embedder))
+    finally:
+        await database.aclose()
+
+
 def open_vectors(
     data_dir: Path, index: TantivyIndex, store: TantivyStore, embedder: Embedder, journal: Journal
 ) -> SearchEngine:

@@ -22,13 +22,11 @@ from judge.adapters.index.qdrant.index import (
     translated_errors,
     vector_names,
 )
-from judge.adapters.index.stored import embedded_text
+from judge.adapters.index.stored import embedded_text, searched_text
 from judge.errors import ConfigurationError
 from judge.ports import Embedder
-from judge.text.english import strip_accents
-from judge.text.index_tokens import identifier_parts
 from judge.text.ranking import passage_vector, terms_of
-from judge.types.search import DocumentWithPassages, Passage, document_key, fold_name
+from judge.types.search import DocumentWithPassages, document_key, fold_name
 
 BATCH = 256
 """Points sent at a time: about half a megabyte, two megabytes with vectors."""
@@ -131,17 +129,10 @@ class QdrantWriter:
         ]
         structs: list[PointStruct] = []
         for position, (passage, record) in enumerate(pairs):
-            terms = terms_of(_text(passage))
+            terms = terms_of(searched_text(passage))
             vector: dict[str, Any] = {TEXT_VECTOR: sparse(passage_vector(terms, AVERAGE_TERMS))}
             if vectors and self.embedder:
                 vector[self.embedder.name] = vectors[position]
             payload = payload_of(passage, record, terms)
             structs.append(PointStruct(id=point_id(passage.id), vector=vector, payload=payload))
         return structs
-
-
-def _text(passage: Passage) -> str:
-    """The text by which a passage is found."""
-    heads = dict.fromkeys((passage.title, passage.chapter or "", passage.section or ""))
-    text = strip_accents(passage.text)
-    return "\n".join((text, *heads, identifier_parts(text)))
