@@ -1,8 +1,8 @@
 """Data types of search: queries, scopes, passages, documents and hits, for every engine alike."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 from unicodedata import normalize
 
@@ -218,13 +218,13 @@ class FileScan:
     files: tuple[FoundFile, ...]
     problems: tuple[tuple[str, str], ...]
     links: int
-    covers: Callable[[str], bool]
-    """Whether the scan would have found a file at this absolute path if there was one."""
+    roots: tuple[str, ...] = ()
+    """The absolute paths of the files and folders that were scanned."""
 
 
 @dataclass(frozen=True, slots=True)
 class PdfText:
-    """The pages of a PDF as text, in order, and the title in its metadata.
+    """The pages of a PDF as text, in order, and the title and date in its metadata.
 
     `damaged` are the numbers of pages, from 1, that could not be read.
     """
@@ -232,6 +232,7 @@ class PdfText:
     pages: tuple[str, ...]
     title: str | None = None
     damaged: tuple[int, ...] = ()
+    updated: date | None = None
 
 
 @dataclass(frozen=True, slots=True)

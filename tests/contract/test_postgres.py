@@ -13,10 +13,10 @@ from tempfile import mkdtemp
 import psycopg
 import pytest
 
-from judge.adapters.index.extras import open_postgres
 from judge.adapters.index.postgres.database import open_database
 from judge.adapters.index.postgres.index import PostgresIndex
 from judge.adapters.index.postgres.writer import PostgresStore
+from judge.bootstrap.corpus import open_postgres
 from judge.errors import IndexUnavailable, InvalidAddress
 from judge.library.search.query import parse_query
 from judge.ports import SearchEngine
@@ -160,7 +160,10 @@ async def test_meaning_is_searched_beside_the_words(address):
         await add(engine, DOGS, CATS)
         assert (await found(engine.index, "dogs"))[0] == "dogs"
         results = await engine.index.search(parse_query("purr"), EVERYWHERE, limit=10)
-    assert results.warnings == ()
+        assert results.warnings == ()
+    async with open_postgres(address, None) as engine:
+        of_words = await engine.index.search(parse_query("purr"), EVERYWHERE, limit=10)
+    assert "the index has vectors of fake-4" in of_words.warnings[0]
     assert results.hits[0].passage.document_id == "cats"
 
 

@@ -176,6 +176,15 @@ def test_query_may_be_given_only_once(cli):
     assert (told.code, "Give the query once" in told.err) == (2, True)
 
 
+def test_options_given_twice_all_count_or_are_refused(cli):
+    assert (
+        "Collection: code, default\n" in cli("search", "wheel", "-c", "code", "-c", "default").out
+    )
+    scoped = cli("search", "wheel", "--context", "@*", "--context", "@collection:code")
+    assert "Collection: code\n" in scoped.out
+    assert cli("search", "--query", "wheel", "--query", "sensor").code == 2
+
+
 @pytest.mark.parametrize("option", ["--collection", "-c", "--store", "-s"])
 def test_a_collection_is_chosen(cli, option):
     told = cli("search", "wheel", option, "code")

@@ -28,20 +28,6 @@ _Rules = tuple[tuple[Path, GitIgnoreSpec], ...]
 """The .gitignore files that apply in a folder, each with its own folder, the outermost first."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Area:
-    """A scanned part of the disk: *root* and all below it, or the files that *globs* match."""
-
-    root: str
-    globs: GitIgnoreSpec | None
-
-    def covers(self, path: str) -> bool:
-        prefix = f"{self.root.rstrip('/')}/"
-        if not path.startswith(prefix):
-            return path == self.root
-        return self.globs is None or self.globs.match_file(path.removeprefix(prefix))
-
-
 @dataclass(slots=True)
 class _FolderScan:
     """A FileScan under construction."""
@@ -49,7 +35,7 @@ class _FolderScan:
     files: list[FoundFile] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
     links: int = 0
-    areas: list[_Area] = field(default_factory=list)
+    roots: list[str] = field(default_factory=list)
 
     def note_problem(self, path: Path | str, error: Exception) -> None:
         self.problems.append((_printable(path), _reason(error)))
@@ -70,11 +56,8 @@ class LocalFiles:
                 continue
             root, wildcards = _split(path)
             _scan_root(root, [*globs, *wildcards], scan)
-
-        def covers(path: str) -> bool:
-            return any(area.covers(path) for area in scan.areas)
-
-        return FileScan(tuple(scan.files), tuple(scan.problems), scan.links, covers)
+        files, problems = tuple(scan.files), tuple(scan.problems)
+        return FileScan(files, problems, scan.links, tuple(scan.roots))
 
     def read(self, location: str, *, max_bytes: int) -> bytes:
         """See `DocumentFiles.read`."""
@@ -111,7 +94,7 @@ def _scan_root(root: Path, globs: Sequence[str], scan: _FolderScan) -> None:
         scan.note_problem(root, error)
         return
     spec = GitIgnoreSpec.from_lines(globs, _glob) if globs else None
-    scan.areas.append(_Area(_printable(absolute), spec))
+    scan.roots.append(_printable(absolute))
     if stat.S_ISREG(mode):
         if spec is None or spec.match_file(root.name):
             scan.files.append(_file(absolute, root, absolute.name))

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import date
 from io import BytesIO
 from typing import Any, BinaryIO
 
@@ -38,13 +39,19 @@ BROKEN = "The PDF is broken"
 def pdf_reader(
     *, timeout_s: float = TIMEOUT_S, python: str = sys.executable
 ) -> Iterator[PdfReader]:
-    """A function that reads PDFs, one at a time, in one process, which starts with the first."""
+    """A function that reads PDFs, one at a time, in one process, which starts with the first.
+
+    Leaving the block, from any thread, ends a reading at once, and any further one.
+    """
     reading_s = max(1.0, timeout_s - RESERVE_S)
     command = [python, "-m", "judge.adapters.files.pdf_text", str(reading_s)]
     child: subprocess.Popen[bytes] | None = None
+    is_open = True
 
     def read(content: bytes) -> PdfText:
         nonlocal child
+        if not is_open:
+            raise UnreadableDocument("Reading was stopped.")
         if child and child.poll() is not None:
             _end(child)
             child = None
@@ -58,14 +65,23 @@ def pdf_reader(
     try:
         yield read
     finally:
+        is_open = False
         if child:
             _end(child)
 
 
+def pdf_text(content: bytes, *, timeout_s: float = TIMEOUT_S) -> PdfText:
+    """The text of one PDF, read in a process of its own; raises UnreadableDocument."""
+    with pdf_reader(timeout_s=timeout_s) as read:
+        return read(content)
+
+
 def _end(child: "subprocess.Popen[bytes]") -> None:
     child.kill()
-    with suppress(OSError):  # What a dead reader did not take.
-        child.communicate()
+    child.wait()
+    for stream in filter(None, (child.stdin, child.stdout)):
+        with suppress(OSError):  # What a dead reader did not take.
+            stream.close()
 
 
 def _ask(child: "subprocess.Popen[bytes]", content: bytes, timeout_s: float) -> PdfText:
@@ -88,13 +104,19 @@ def _ask(child: "subprocess.Popen[bytes]", content: bytes, timeout_s: float) -> 
         timer.cancel()
     if reason := reply.get("problem"):
         raise UnreadableDocument(reason)
-    return PdfText(tuple(reply["pages"]), reply["title"], tuple(reply["damaged"]))
+    updated = reply["updated"]
+    return PdfText(
+        tuple(reply["pages"]),
+        reply["title"],
+        tuple(reply["damaged"]),
+        date.fromisoformat(updated) if updated else None,
+    )
 
 
 def read_pdf(
     content: bytes, *, timeout_s: float, max_pages: int = MAX_PAGES, max_text: int = MAX_TEXT
 ) -> dict[str, Any]:
-    """The JSON that the process writes: `pages`, `title`, `damaged`, or the `problem`."""
+    """The JSON that the process writes: `pages`, `title`, `damaged`, `updated`; or `problem`."""
     # Importing pypdf takes as long as reading a short file.
     from pypdf.errors import PyPdfError  # noqa: PLC0415
 
@@ -105,7 +127,12 @@ def read_pdf(
         return {"problem": str(error)}
     except (PyPdfError, *_ERRORS) as error:
         return {"problem": f"{BROKEN} ({type(error).__name__})."}
-    return {"pages": text.pages, "title": text.title, "damaged": text.damaged}
+    return {
+        "pages": text.pages,
+        "title": text.title,
+        "damaged": text.damaged,
+        "updated": str(text.updated or ""),
+    }
 
 
 _ERRORS = (
@@ -144,7 +171,15 @@ def _read(content: bytes, deadline: float, max_pages: int, max_text: int) -> Pdf
         raise UnreadableDocument("The PDF holds codes of its own for letters. Recognise its text.")
     title: object = reader.metadata.title if reader.metadata else None
     named = _storable(title).strip() if isinstance(title, str) else ""  # Some have `null`.
-    return PdfText(tuple(pages), named or None, tuple(damaged))
+    return PdfText(tuple(pages), named or None, tuple(damaged), _updated(reader.metadata))
+
+
+def _updated(metadata: Any) -> date | None:
+    """When the document was last changed, else made; None where neither is said rightly."""
+    for name in ("modification_date", "creation_date"):
+        with suppress(ValueError, AttributeError, TypeError):
+            return getattr(metadata, name).date()  # type: ignore[no-any-return]
+    return None
 
 
 def _no_text(damaged: list[int]) -> str:

@@ -12,8 +12,8 @@ judge index add docs
 judge index add handbook.pdf https://example.org/terms --collection leases --tag 2025
 judge index add src --glob '*.py' --prune
 
-Files are Markdown, text, HTML, PDF and source code, 10 MiB at most. Exit code 1 means that
-something was skipped; stderr says what."""
+Files are Markdown, text, HTML, PDF, CSV, JSON, notebooks, mail and source code, 10 MiB at most;
+others need pandoc. Exit code 1 means that something was skipped; stderr says what."""
 
 
 def _one(_context: click.Context, _option: click.Parameter, given: Sequence[str]) -> str | None:

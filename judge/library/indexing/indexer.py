@@ -134,7 +134,7 @@ class DocumentIndexer:
         indexed = await self.catalogue.documents(options.collection)
         plan = plan_indexing(scan.files, indexed, options, exists=self.files.exists)
         problems = [IndexingProblem(path, reason) for path, reason in scan.problems]
-        gone = documents_to_remove(indexed, options, plan, scan, urls)
+        gone = documents_to_remove(indexed, options, plan, scan, urls, exists=self.files.exists)
         if problems and (options.replaces or options.prunes):
             gone = ()  # A path may be misspelled, and its documents still be wanted.
             reason = "Nothing was removed, since not all paths could be read. Correct them."
@@ -231,7 +231,10 @@ class _IndexingRun:
         """Read, write and commit the files, a batch at a time."""
         for start in range(0, len(tasks), BATCH_FILES):
             batch = tasks[start : start + BATCH_FILES]
-            results = await asyncio.to_thread(self._read_all, batch)
+            with self.indexer.open_pdf_reader() as read_pdf:  # Stopping ends it at once.
+                results = await asyncio.to_thread(
+                    lambda tasks, read: [self._read(task, read) for task in tasks], batch, read_pdf
+                )
             documents = [item for item in results if isinstance(item, DocumentWithPassages)]
             await self.writer.replace(documents)
             for task, result in zip(batch, results, strict=True):
@@ -259,10 +262,6 @@ class _IndexingRun:
                     await self.writer.replace([result])
                 self.report.note(url, result, is_new=record is None)
                 advance(1)
-
-    def _read_all(self, tasks: Sequence[IndexingTask]) -> list[ReadResult]:
-        with self.indexer.open_pdf_reader() as read_pdf:
-            return [self._read(task, read_pdf) for task in tasks]
 
     def _read(self, task: IndexingTask, read_pdf: PdfReader) -> ReadResult:
         try:

@@ -142,6 +142,8 @@ def documents_to_remove(
     plan: IndexingPlan,
     scan: FileScan,
     urls: Sequence[str],
+    *,
+    exists: Callable[[str], bool],
 ) -> tuple[str, ...]:
     """The ids of documents to remove: with `replaces`, all whose file or page was not given."""
     given = plan.document_ids | {fold_name(options.document_id or url) for url in urls}
@@ -149,8 +151,15 @@ def documents_to_remove(
         record.id
         for record in indexed
         if fold_name(record.id) not in given
-        and (options.replaces or (options.prunes and scan.covers(record.path)))
+        and (options.replaces or (options.prunes and _is_gone(record.path, scan, exists)))
     )
+
+
+def _is_gone(path: str, scan: FileScan, exists: Callable[[str], bool]) -> bool:
+    """Whether no file is at *path* any more, which is in what was scanned."""
+    return f"{path}/".startswith(
+        tuple(f"{root.rstrip('/')}/" for root in scan.roots)
+    ) and not exists(path)
 
 
 def is_url(text: str) -> bool:

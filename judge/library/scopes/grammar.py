@@ -35,8 +35,8 @@ that walk a scope recurse."""
 
 SYNTAX = "Write it as in (@collection:a OR @tag:b) -@folder:old"
 
-_SIGN = r"[-!\u00ac\u2010-\u2015\u2043\u207b\u2212\ufe58\ufe63\uff01\uff0d]"
-_NOT = rf"(?P<not>{_SIGN}++\s*+|(?i:not)\s+{_SIGN}?)?"
+_SIGN = r"[-!~\u00ac\u00ad\u2010-\u2015\u2043\u207b\u2212\ufe58\ufe63\uff01\uff0d]"
+_NOT = rf"(?P<not>{_SIGN}++[\s\u200b\u2060\ufeff]*+|(?i:not):?\s+{_SIGN}?)?"
 _TOKEN = re.compile(
     rf"(?<![^\s(]){_NOT}"
     r"(?:[@＠](?:(?P<kind>[^\W\d_][\w-]*)[:：]|(?P<star>\*)(?=[\s).,;!?]|\Z))|(?P<bracket>\())"
@@ -44,8 +44,8 @@ _TOKEN = re.compile(
 )
 """A `bracket` may belong to the scope; that of `f(x)` only opens."""
 
-_GLUED = re.compile(rf"{_SIGN}[@＠](?:{'|'.join(KINDS)})[:：]", re.IGNORECASE)
-"""A sign that excludes, with a word before it that it cannot belong to."""
+_GLUED = re.compile(rf"(?:^not|[^\w\s\"'“”‘’`])[@＠](?:{'|'.join(KINDS)})[:：]", re.IGNORECASE)
+"""A mention with a sign before it that belongs to another word: it may be meant to exclude."""
 
 _VALUE = re.compile(
     r'"(?P<quoted>(?:[^"\\]|\\.)*)"|“(?P<curly>[^“”]*)”|(?P<plain>(?:[^\s,()]|\([^\s,()]*\)?)*)',
@@ -130,7 +130,7 @@ def read_context(text: str, now: datetime) -> ParsedScope:
 
 def extract_scope(text: str, now: datetime) -> ParsedScope:
     """*text* without its mentions, and the scope of these; raises BadScope with the position."""
-    items = _read_items(text, now)
+    items = parse_mentions(text, now)
     if not any(item.scope for item in items):
         return ParsedScope(text, EVERYWHERE)
     operators = _operators(items, in_bracket=False)
@@ -145,8 +145,8 @@ def extract_scope(text: str, now: datetime) -> ParsedScope:
     return ParsedScope(" ".join((rest + text[at:]).split()), scope, has_mentions=True)
 
 
-def _read_items(text: str, now: datetime) -> list[_Item]:
-    """The items of *text* in order; a bracket that belongs to the scope is one."""
+def parse_mentions(text: str, now: datetime) -> list[_Item]:
+    """The items of *text* in order; a bracket that belongs to the scope is one; raises BadScope."""
     items: list[_Item] = []
     opened: list[int] = []
     at = 0

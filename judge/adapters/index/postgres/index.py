@@ -12,7 +12,7 @@ from typing import Any
 from psycopg import sql
 
 from judge.adapters.index.postgres.database import Connection, Database, one
-from judge.adapters.index.stored import PASSAGE, RECORD, WORDS_ONLY, fused
+from judge.adapters.index.stored import PASSAGE, RECORD, UNUSED_VECTORS, WORDS_ONLY, fused
 from judge.errors import EmbedderUnavailable
 from judge.ports import Embedder, NameKind
 from judge.text.ranking import PROOF, idf, proof_counts, query_term_weight, term_id, terms_of
@@ -83,6 +83,8 @@ class PostgresIndex:
                 return SearchResults()
             if vector is None:
                 hits, total = await _by_words(connection, query, condition, limit, offset)
+                if self.embedder is None and (name := await _embedder_of(connection)):
+                    warnings = (WORDS_ONLY.format(reason=UNUSED_VECTORS.format(name=name)),)
                 return SearchResults(hits, total, warnings)
             wanted = max(limit + offset, CANDIDATES)
             hits, total = await _by_words(connection, query, condition, wanted, 0)
@@ -160,9 +162,9 @@ class PostgresIndex:
     ) -> tuple[list[Passage], str]:
         """The passages whose vectors are nearest, or why there are none."""
         name = self.embedder.name if self.embedder else ""
-        (has_table,) = await one(connection, "SELECT to_regclass('judge.vectors') IS NOT NULL")
-        if not has_table:
-            return [], f"the documents were indexed without vectors of {name}."
+        lacking = f"the documents were indexed without vectors of {name}."
+        if not await _embedder_of(connection):
+            return [], lacking
         statement = sql.SQL("""
             SELECT p.passage FROM judge.vectors v JOIN judge.passages p ON p.id = v.passage
             WHERE v.embedder = %s AND {} ORDER BY v.vector <=> %s::vector, p.id LIMIT %s
@@ -170,8 +172,17 @@ class PostgresIndex:
         values = (name, *condition.values, str(list(vector)), CANDIDATES)
         rows = await (await connection.execute(statement, values)).fetchall()
         if not rows:
-            return [], f"the documents were indexed without vectors of {name}."
+            return [], lacking
         return [PASSAGE.validate_python(passage) for (passage,) in rows], ""
+
+
+async def _embedder_of(connection: Connection) -> str:
+    """The name of an embedder that has vectors in the index; empty without any."""
+    (has_table,) = await one(connection, "SELECT to_regclass('judge.vectors') IS NOT NULL")
+    if not has_table:
+        return ""
+    (name,) = await one(connection, "SELECT coalesce(max(embedder), '') FROM judge.vectors")
+    return str(name)
 
 
 async def _by_words(

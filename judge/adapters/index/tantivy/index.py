@@ -7,13 +7,14 @@ at once and without a restart. `writer.py` changes the index.
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
 import tantivy
 from tantivy import Query
 
+from judge.adapters.index.stored import UNUSED_VECTORS, WORDS_ONLY
 from judge.adapters.index.tantivy.queries import (
     QueryBuilder,
     QueryPlan,
@@ -56,6 +57,10 @@ _Item = TypeVar("_Item")
 _Ranking = list[tuple[float, tantivy.DocAddress]]
 
 
+VECTORS = "vectors"
+"""The folder of the vectors beside the index, if there are any."""
+
+
 def index_folder(data_dir: Path) -> Path:
     """The folder of the index of this VERSION."""
     return data_dir / f"index-v{VERSION}"
@@ -90,15 +95,19 @@ class TantivyIndex:
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
-        """See `SearchIndex.search`."""
+        """See `SearchIndex.search`; vectors that were made and are not used are a warning."""
         if query.is_empty:
             return SearchResults()
+        vectors = next((self._data_dir / VECTORS).glob("*.v*"), None)
+        reason = UNUSED_VECTORS.format(name=vectors.stem) if vectors else ""
+        warnings = (WORDS_ONLY.format(reason=reason),) if reason else ()
 
         def run(snapshot: Snapshot) -> list[SearchResults]:
             plan = snapshot.builder(query).build(query, scope)
             return [run_plan(snapshot, plan, limit, offset)]
 
-        return next(iter(await self._read(run)), SearchResults())
+        results = next(iter(await self._read(run)), SearchResults())
+        return replace(results, warnings=warnings)
 
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0

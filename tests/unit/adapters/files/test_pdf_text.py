@@ -1,14 +1,15 @@
 """The text of PDFs, valid and invalid, read in another process."""
 
-import json
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 
 import pytest
-from pypdf import PdfReader, PdfWriter
+from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
-from judge.adapters.files.pdf_text import is_glyph_codes, joined_words, main, pdf_reader, read_pdf
+from judge.adapters.files.pdf_text import is_glyph_codes, joined_words, pdf_reader, read_pdf
 from judge.errors import UnreadableDocument
 from judge.types.search import PdfText
 
@@ -68,11 +69,6 @@ def test_unreadable_pdf_is_explained(content, told):
     assert told in read_pdf(content, timeout_s=10)["problem"]
 
 
-def test_the_reason_comes_back_from_the_other_process():
-    with pytest.raises(UnreadableDocument, match="broken"):
-        pdf_text(b"nonsense")
-
-
 def test_too_much_text_is_refused():
     assert "over 1 pages" in read_pdf(pdf("a", "b"), timeout_s=10, max_pages=1)["problem"]
     assert "over 3 characters" in read_pdf(pdf("abcdef"), timeout_s=10, max_text=3)["problem"]
@@ -92,12 +88,6 @@ def test_crashed_reader_is_reported():
         pdf_text(pdf("a"), python="/bin/true")
 
 
-def test_other_process_prints_json():
-    content, out = pdf("Hello"), BytesIO()
-    main(BytesIO(b"%d\n%b" % (len(content), content)), out, 10)
-    assert json.loads(out.getvalue()) == {"pages": ["Hello"], "title": None, "damaged": []}
-
-
 def test_one_process_reads_all_and_another_takes_over_after_a_bad_one(monkeypatch):
     started, popen = [], subprocess.Popen
 
@@ -112,6 +102,26 @@ def test_one_process_reads_all_and_another_takes_over_after_a_bad_one(monkeypatc
         started[0].wait()
         assert read(pdf("d")).pages == ("d",)
     assert [process.poll() is None for process in started] == [False, False]
+
+
+def test_leaving_the_block_ends_a_reading_in_another_thread(tmp_path, monkeypatch):
+    endless, started, popen = tmp_path / "endless", threading.Event(), subprocess.Popen
+    endless.write_text("#!/bin/sh\nexec sleep 600\n")
+    endless.chmod(0o755)
+
+    def noted(*args, **options):
+        process = popen(*args, **options)
+        started.set()
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    with ThreadPoolExecutor() as threads:
+        with pdf_reader(python=str(endless)) as read:
+            reading = threads.submit(read, pdf("a"))
+            assert started.wait(20)
+        assert isinstance(reading.exception(20), UnreadableDocument)
+    with pytest.raises(UnreadableDocument, match="stopped"):
+        read(pdf("a"))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +149,3 @@ def test_words_cut_at_line_ends_are_joined(extracted, text):
 )
 def test_names_of_glyphs_are_no_text(text, is_codes):
     assert is_glyph_codes(text) is is_codes
-
-
-def test_pdfs_of_these_tests_are_valid():
-    assert len(PdfReader(BytesIO(pdf("a", "b"))).pages) == 2

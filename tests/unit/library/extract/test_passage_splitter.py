@@ -85,12 +85,6 @@ def test_no_passage_is_much_longer_than_the_target(text):
         assert size(p.text) <= MAX_WORDS + TARGET_WORDS
 
 
-def test_shared_metadata_is_copied_to_each_passage():
-    (one,) = cut(read_text("Words."))
-    assert (one.title, one.folder, one.tags, one.chapter) == ("A title", "a/b", ("t",), "C")
-    assert (one.text, one.start_line, one.end_line) == ("Words.", 1, 1)
-
-
 def test_a_heading_begins_a_passage_and_names_its_section():
     found = cut(read_markdown("# Top\n\nOne.\n\n## Sub *it*\n\nTwo.\n\nThree."))
     assert [(p.section, p.start_line, p.end_line) for p in found] == [
@@ -152,12 +146,6 @@ def test_heading_in_a_code_fence_is_not_a_heading():
     assert [block.is_code for block in longer.blocks] == [True]
 
 
-def test_a_fence_is_kept_whole_when_it_fits():
-    fence = "```\n" + "a line of code\n" * 60 + "```"
-    found = cut(read_markdown(f"{SENTENCE * 20}\n\n{fence}\n\n{SENTENCE * 20}"))
-    assert any(p.text == fence for p in found)
-
-
 def test_a_long_paragraph_is_cut_between_sentences():
     found = cut(read_text(SENTENCE * 100))
     assert len(found) == 4
@@ -212,13 +200,6 @@ def test_python_is_cut_at_definitions_with_their_decorators_and_comments():
     assert reading.language == "python"
 
 
-def test_small_definitions_share_a_passage():
-    code = "\n\n".join(f"def f{n}():\n    return {n}" for n in range(20))
-    found = cut(read_code(code, "python"))
-    assert len(found) == 3
-    assert found[0].section == "f0"
-
-
 def test_methods_of_a_long_class_are_separate_passages():
     body = "\n".join(f"    def m{n}(self):\n" + "        x = 1\n" * 12 for n in range(4))
     sections = [
@@ -262,12 +243,6 @@ def test_a_line_of_white_space_in_code_is_fast_and_counts_as_a_line(length):
     passages = cut(read_code(f"def f():\n{' ' * length}\n{calls}    last()", "python"))
     assert (passages[0].start_line, passages[-1].end_line) == (1, 403)
     assert max(size(p.text) for p in passages) <= MAX_WORDS + TARGET_WORDS
-
-
-def test_heading_of_underscores_is_fast():
-    name = f"a{'_' * 200_000}b"
-    (heading,) = read_markdown(f"# {name} _c_ d__ __").blocks
-    assert heading.section == f"{name} c d"
 
 
 def test_preformatted_text_of_many_backticks_is_fast():
@@ -315,12 +290,6 @@ def test_html_page_becomes_text_under_headings():
         ("Sub", "## Sub\n\ntail\n\n1"),
     ]
     assert (reading.title, reading.language) == ("Top it", "")
-
-
-def test_a_page_without_headings_has_the_title_of_its_head():
-    assert html("<title>T</title><p>x").title == "T"
-    assert html("").title is None
-    assert cut(html("<title>T</title>")) == ()
 
 
 @pytest.mark.parametrize(

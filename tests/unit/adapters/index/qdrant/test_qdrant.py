@@ -7,10 +7,9 @@ import pytest
 from aiohttp import web
 from qdrant_client import AsyncQdrantClient, models
 
-from judge.adapters.index.extras import open_qdrant
-from judge.adapters.index.qdrant.index import COLLECTION, QdrantIndex
-from judge.adapters.index.qdrant.writer import QdrantWriter
-from judge.errors import ConfigurationError, EmbedderUnavailable, IndexUnavailable
+from judge.adapters.index.qdrant import COLLECTION, QdrantIndex, QdrantWriter
+from judge.bootstrap.corpus import open_qdrant
+from judge.errors import ConfigurationError, IndexUnavailable
 from judge.library.search.query import parse_query
 from judge.types.search import EVERYWHERE, Clause, Scope
 from tests.fakes.embedder import FakeEmbedder
@@ -57,20 +56,9 @@ async def test_writing_with_another_embedder_says_what_to_do(client):
         await add(client, FakeEmbedder("other-4"), *HARBOUR)
 
 
-async def test_failing_embedder_stops_writing_before_anything_is_changed(client):
-    embedder = FakeEmbedder()
-    await add(client, embedder, document("old", id="d"))
-    embedder.is_down = True
-
-    with pytest.raises(EmbedderUnavailable):
-        await add(client, embedder, document("new", id="d"))
-
-    assert (await index_of(client, None).around("default/d:0"))[0].text == "old"
-
-
 async def test_partly_written_document_is_not_listed(client, monkeypatch):
     """The last upsert of passages is interrupted, as by a kill."""
-    monkeypatch.setattr("judge.adapters.index.qdrant.writer.BATCH", 1)
+    monkeypatch.setattr("judge.adapters.index.qdrant.BATCH", 1)
     broken = _BrokenUpserts(client, whole=1)
 
     with pytest.raises(ConnectionError):
@@ -147,7 +135,7 @@ async def test_unreachable_server_is_named(ask, unused_tcp_port):
 
 
 async def test_missing_package_is_a_configuration_error(monkeypatch):
-    monkeypatch.delitem(sys.modules, "judge.adapters.index.qdrant.index", raising=False)
+    monkeypatch.delitem(sys.modules, "judge.adapters.index.qdrant", raising=False)
     monkeypatch.setitem(sys.modules, "qdrant_client", None)
 
     with pytest.raises(ConfigurationError, match=r"install `judge\[qdrant\]`"):

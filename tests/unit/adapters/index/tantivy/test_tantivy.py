@@ -73,20 +73,6 @@ async def test_cancelled_commit_raises_cancelled_error_and_is_atomic(
     assert len(await ids(TantivyIndex(tmp_path))) in {0, 40}
 
 
-async def test_uncommitted_changes_are_neither_visible_nor_stored(tmp_path):
-    await add(tmp_path, document("robot", id="kept"))
-    index = TantivyIndex(tmp_path)
-
-    async with store_of(tmp_path).writing() as writer:
-        await writer.replace([document("robot", id="lost")])
-        await writer.remove("default", ["kept"])
-        assert await ids(index) == ["kept"]
-
-    assert await ids(index) == ["kept"]
-    await add(tmp_path)
-    assert await ids(index) == ["kept"]
-
-
 @pytest.mark.parametrize("round_", range(2))
 async def test_killed_writer_loses_nothing_that_was_committed(tmp_path, round_):
     with other_process("write", tmp_path) as process:
@@ -183,17 +169,6 @@ async def test_files_left_by_a_full_disk_are_removed_before_writing(tmp_path):
 
     assert len(left) > len(set(index_folder(tmp_path).iterdir()))
     assert await ids(TantivyIndex(tmp_path)) == ["kept"]
-
-
-async def test_replacing_in_one_commit_counts_each_document_once(tmp_path):
-    item = document("robot", id="one")
-
-    async with store_of(tmp_path).writing() as writer:
-        await writer.replace([item])
-        await writer.replace([item, document("robot", id="two")])
-        await writer.commit()
-
-    assert await ids(TantivyIndex(tmp_path)) == ["one", "two"]
 
 
 async def test_word_in_a_heading_counts_more_than_in_the_text(tmp_path):

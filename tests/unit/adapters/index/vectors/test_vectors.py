@@ -2,20 +2,17 @@
 
 import asyncio
 import signal
-import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from judge.adapters.index.extras import open_vectors
-from judge.adapters.index.stored import embedded_text, text_key
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.index.vectors import BATCH_TEXTS, TOP_HITS, VectorFile
 from judge.adapters.system_clock import SystemClock
+from judge.bootstrap.corpus import open_vectors
 from judge.errors import ConfigurationError, EmbedderUnavailable, IndexUnavailable
 from judge.library.search.query import parse_query
 from judge.types.search import Clause, Scope
@@ -91,15 +88,6 @@ async def test_text_that_has_a_vector_is_not_embedded_again(shelf):
     assert (shelf.embedded(), shelf.kept) == (2, 2)
     assert await shelf.ids("vessel", Clause("tag", ("new",))) == ["a", "a"]
     assert await shelf.ids("vessel") == ["a", "a", "moved", "moved"]
-
-
-async def test_headings_are_embedded_with_the_text(shelf):
-    await shelf.add(document("It leaves at noon.", id="a", title="The ferry"))
-
-    assert await shelf.ids("boat") == ["a"]
-    plain, titled = document("boat").passages[0], document("boat", title="T").passages[0]
-    assert text_key(embedded_text(plain)) != text_key(embedded_text(titled))
-    assert -(1 << 63) <= text_key("boat \ud800") < 1 << 63
 
 
 async def test_text_is_found_while_the_embedder_fails_and_by_meaning_later(shelf):
@@ -206,26 +194,6 @@ async def test_damaged_file_is_ignored_in_search_and_reported_when_writing(shelf
     assert "the vectors cannot be read (fake-4.v2: file is not a database)" in results.warnings[0]
     with pytest.raises(IndexUnavailable, match="delete it: `judge index add` makes it again"):
         await again.complete()
-
-
-def test_without_an_embedder_numpy_is_not_imported(tmp_path):
-    asks = """
-import asyncio, sys
-from judge.bootstrap.corpus import open_search
-from judge.library.search.service import SearchParameters
-from judge.settings import Settings
-from tests.fakes.journal import RecordingJournal
-async def ask():
-    settings = Settings(_env_file=None, gemini_api_key="key")
-    async with open_search(settings, RecordingJournal()) as corpus:
-        await corpus.search.search(SearchParameters("boat"))
-asyncio.run(ask())
-sys.exit("numpy" in sys.modules)
-"""
-    environment = {"JUDGE_DATA_DIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[5])}
-    done = subprocess.run([sys.executable, "-c", asks], env=environment, timeout=60, check=False)
-
-    assert done.returncode == 0
 
 
 def test_missing_package_is_a_configuration_error(monkeypatch, tmp_path):
