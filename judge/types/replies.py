@@ -39,7 +39,7 @@ class Prompt:
     schema: Mapping[str, object] | None = None
     """The JSON schema of the reply; None for that of a verdict."""
     doubtful: frozenset[int] = frozenset()
-    """The numbers of pages that fit, but not clearly: only a model that can reject them may use them."""
+    """The numbers of pages that do not fit clearly: for no one to quote who cannot reject them."""
 
 
 MAX_REPORTED = 10**9
