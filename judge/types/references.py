@@ -31,8 +31,8 @@ class RetrievalSettings:
     contact: str = ""
 
 
-Media = Literal["html", "json"]
-"""What is fetched: a page, or the reply of a publisher's API."""
+Media = Literal["html", "page", "json"]
+"""What is fetched: HTML, a page that may be a PDF too, or the reply of a publisher's API."""
 
 
 @dataclass(frozen=True, slots=True)

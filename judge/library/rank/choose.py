@@ -15,9 +15,6 @@ from judge.library.rank.candidates import NO_SIMILARITIES, Candidate, rank_candi
 from judge.library.rank.reference_text import reference_text
 from judge.types.references import Snippet
 
-ASSUMED_NATION = "england"
-"""The nation of a dispute that names none: most of our users live there."""
-
 
 class ChosenPage(NamedTuple):
     """A page to retrieve and its ranking, which is by title and topics while its text is unknown.
@@ -36,7 +33,7 @@ class ChosenPage(NamedTuple):
 
 
 class OfferedPage(NamedTuple):
-    """A page to cite, and the nations where it applies; empty means all."""
+    """A page to cite, and the regions where it applies; empty means all."""
 
     snippet: Snippet
     nations: frozenset[str]
@@ -53,8 +50,8 @@ def choose_pages(
     """The pages to retrieve, best first: relevant ones, then those whose text is unknown.
 
     Of the latter, pages whose title or topics match the dispute come first, then those of its
-    domain. The choice never depends on which snippets are cached. *similarities* is explained at
-    `rank_candidates`.
+    domain. The choice never depends on which snippets are cached. Only pages that apply in one of
+    *nations* count, without any all of them. *similarities* is explained at `rank_candidates`.
     """
     limit = indexed.catalog.retrieval.references
     read, unread = _usable_pages(indexed, domain, nations)
@@ -135,9 +132,9 @@ def _usable_pages(
 
 
 def _is_usable(request: SnippetRequest, page: LibraryPage, nations: frozenset[str]) -> bool:
-    """Whether the page is not withdrawn and applies in a named nation, or in the assumed one."""
+    """Whether the page is not withdrawn and applies in one of *nations*; none means anywhere."""
     applies_in = _nations(request, page)
-    is_near = not applies_in or bool(applies_in & (nations or {ASSUMED_NATION}))
+    is_near = not applies_in or not nations or bool(applies_in & nations)
     return is_near and not page.is_withdrawn
 
 

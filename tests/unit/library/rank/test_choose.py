@@ -32,6 +32,9 @@ BOILER = "My landlord will not repair the boiler and the radiators are cold."
 SACKED = "My boss gave me no reason for the dismissal, and no procedure was fair."
 
 
+HERE = ("england",)
+
+
 def source(name: str, title: str, *, topics: tuple[str, ...] = (), nations=()) -> str:
     return (
         f'url = "https://example.org/{name}"\ntitle = "{title}"\n'
@@ -90,16 +93,20 @@ class World:
         return self
 
     async def choose(
-        self, dispute: str, domain: str = "tenancy", nations=()
+        self, dispute: str, domain: str = "tenancy", nations=HERE
     ) -> tuple[ChosenPage, ...]:
         indexed = await self.library.indexed(self.catalog)
         return choose_pages(indexed, read_dispute(dispute, ""), domain, frozenset(nations))
 
-    async def chosen(self, dispute: str, domain: str = "tenancy", nations=()) -> list[str]:
+    async def chosen(self, dispute: str, domain: str = "tenancy", nations=HERE) -> list[str]:
         return [name_of(one.request) for one in await self.choose(dispute, domain, nations)]
 
     def offer(
-        self, chosen: tuple[ChosenPage, ...], dispute: str, domain: str = "tenancy", nations=()
+        self,
+        chosen: tuple[ChosenPage, ...],
+        dispute: str,
+        domain: str = "tenancy",
+        nations=HERE,
     ) -> tuple[OfferedPage, ...]:
         retrieved = [
             (
@@ -111,7 +118,9 @@ class World:
         asked = read_dispute(dispute, "")
         return offer_pages(self.library, asked, domain, retrieved, frozenset(nations))
 
-    async def offered(self, dispute: str, domain: str = "tenancy", nations=()) -> list[str]:
+    async def offered(
+        self, dispute: str, domain: str = "tenancy", nations=("england",)
+    ) -> list[str]:
         chosen = await self.choose(dispute, domain, nations)
         pages = self.offer(chosen, dispute, domain, nations)
         return [page.snippet.url.removeprefix("https://example.org/") for page in pages]

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.bootstrap.services import open_services
-from judge.judging.model_caller import Deadline
 from judge.judging.references import ReferenceCollector
 from judge.library.dispute import read_dispute
 from judge.library.pages.read_ahead import ReadAhead
@@ -60,7 +59,6 @@ class World:
             "tenancy",
             CitablePassages(),
             CATALOG,
-            Deadline.after(30, self.clock),
         )
         return [one.url for one in collected.references]
 
@@ -148,7 +146,7 @@ async def test_vector_is_of_the_title_and_the_first_words_of_the_page():
 
     world = World()
     world.embeddings.embedder = Recording()
-    world.fetcher.page(BERTH, "A vessel " + "at its mooring is kept there " * 60)
+    world.fetcher.page(BERTH, "Paying for a vessel " + "at its mooring is kept there " * 60)
     await world.ahead.run_once()
     loaf, berth = sorted(world.embeddings.embedder.texts, key=len)
     assert loaf == f"Keeping and paying {TEXTS[LOAF]}"
