@@ -115,11 +115,15 @@ class UnknownRepository(NotFound):
 
 
 class FetchError(JudgeError):
-    """A page could not be fetched; *reason* is a stable word for logs and metrics."""
+    """A page could not be fetched; *reason* is a stable word for logs and metrics.
 
-    def __init__(self, reason: str, message: str) -> None:
+    *status* is the HTTP status of the reply, 0 without one.
+    """
+
+    def __init__(self, reason: str, message: str, status: int = 0) -> None:
         super().__init__(message)
         self.reason = reason
+        self.status = status
 
 
 class CacheUnavailable(JudgeError):

@@ -178,19 +178,18 @@ def _members(error: JudgeError) -> dict[str, Any]:  # noqa: PLR0911 - a table
     match error:
         case BadFields():
             return {"errors": error.errors}
+        case InvalidReply():
+            defects = [defect_details(defect) for defect in error.defects]
+            return {"defects": defects, "attempts": error.attempts}
+        case ContentBlocked():
+            return {"help": error.help_lines}
         case AmbiguousSymbol():
             return {"candidates": error.candidates}
         case UnknownDomain() | BadScope() | UnknownRepository():
             return {"valid": error.valid}
-        case InvalidRequest() if not isinstance(error, NotFound):
-            return {"errors": [FieldError(error.field, str(error))]}
-        case ContentBlocked():
-            return {"help": error.help_lines}
-        case InvalidReply():
-            defects = [defect_details(defect) for defect in error.defects]
-            return {"defects": defects, "attempts": error.attempts}
-        case _:
-            return {}
+    if isinstance(error, InvalidRequest) and not isinstance(error, NotFound):
+        return {"errors": [FieldError(error.field, str(error))]}
+    return {}
 
 
 def defect_details(defect: Defect) -> DefectDetails:

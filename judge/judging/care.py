@@ -60,6 +60,11 @@ class SafetyRules:
     harmless: PatternSet
     emergency: tuple[HelpLine, ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the rules that have one, which a model may name."""
+        return tuple(rule.name for rule in self.rules if rule.name)
+
 
 def compile_safety(
     rules: Sequence[SafetyRule], emergency: tuple[HelpLine, ...] = ()

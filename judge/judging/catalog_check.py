@@ -5,16 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-from judge.judging.domains import Words, term_words
 from judge.library.sources.catalog import SOURCES_FILE, DomainSpec, SourceCatalog
 from judge.library.sources.toml_lines import KeyPath, Places, key_name
 
-MIN_WEIGHT = 1.0
-"""A hidden term is reported from this weight on; a lower one is a hint among many."""
-
-FindingKind = Literal[
-    "hidden-term", "duplicate-page", "plain-http", "no-words", "no-help", "foreign-help"
-]
+FindingKind = Literal["duplicate-page", "plain-http", "no-words", "no-help", "foreign-help"]
 Finding = tuple[FindingKind, KeyPath, str]
 """A kind of mistake, the path of keys (below its domain, if it has one), and what to do."""
 
@@ -41,7 +35,6 @@ def check_catalog(
     findings = []
     for domain in catalog.domains:
         for kind, keys, message in (
-            *_hidden_terms(domain, catalog),
             *_pages(domain, catalog, trusted_hosts),
             *_no_words(domain),
         ):
@@ -90,35 +83,6 @@ def is_plain_http(url: str, trusted_hosts: Collection[str]) -> bool:
     parts = urlsplit(url)
     host = parts.netloc.lower() if parts.port else f"{parts.netloc.lower()}:80"
     return parts.scheme == "http" and host not in trusted_hosts
-
-
-def _hidden_terms(domain: DomainSpec, catalog: SourceCatalog) -> Iterator[Finding]:
-    """Terms of this domain's file that hide a shorter term of another domain."""
-    others = [
-        (other, words, text, weight)
-        for other in catalog.domains
-        if other.name != domain.name
-        for text, weight in dict((*other.vocabulary.terms, *other.terms)).items()
-        if weight >= MIN_WEIGHT
-        for words in [term_words(text)]
-    ]
-    both = {(other.name, words) for other, words, _, _ in others}
-    for text, _weight in domain.terms:
-        long = term_words(text)
-        for other, words, short, weight in others:
-            if _is_inside(words, long) and (other.name, long) not in both:
-                message = (
-                    f"hides {short!r} ({weight:g}) of {other.name}, since the longest term wins; "
-                    f"weigh {text!r} in domains.{other.name}.terms too if both are meant"
-                )
-                yield "hidden-term", ("terms", text), message
-
-
-def _is_inside(short: Words, long: Words) -> bool:
-    size = len(short)
-    return size < len(long) and any(
-        long[at : at + size] == short for at in range(len(long) - size + 1)
-    )
 
 
 def _pages(

@@ -32,27 +32,51 @@ class PreparedRequest:
     detection: Detection
     collected: CollectedReferences
     safety: SafetyFindings
+    """What the words of the dispute suggest."""
     deadline: Deadline
     prepared_at: float
+    is_foreign: bool = False
+    """Whether the dispute is not in the language whose words are known here."""
+    care: frozenset[str] = frozenset()
+    """The names of the safety rules that the model named so far."""
 
     @property
-    def is_foreign(self) -> bool:
-        """Whether the dispute is not in the language whose words are known here."""
-        language = self.knowledge.catalog.country.language
-        return language.startswith("en") and not is_english(
-            f"{self.request.context} {self.request.query}"
-        )
+    def needs_care(self) -> bool:
+        """Whether the words of the dispute or the model suggest danger."""
+        return self.safety.needs_care or bool(self.care)
 
-    def help_lines(
-        self, named: Iterable[str] = (), *, is_judged: bool = True
-    ) -> tuple[HelpLine, ...]:
-        """The help lines of the safety rules found and *named*, then those of the domain.
+    @property
+    def help(self) -> tuple[HelpLine, ...]:
+        """See `help_lines`."""
+        return self.help_when(is_judged=True)
 
-        With the emergency lines where words cannot tell and no model has judged.
-        """
+    def help_when(self, *, is_judged: bool) -> tuple[HelpLine, ...]:
+        """The help lines, with the emergency lines where no model has judged."""
         is_unsure = self.is_foreign or not is_judged
-        lines = care_lines(self.knowledge.safety, self.safety, named, is_unsure=is_unsure)
-        return merged_help((*lines, *self.knowledge.catalog.domain_help(self.detection.domain)))
+        domain = self.detection.domain
+        return help_lines(self.knowledge, domain, self.safety, self.care, is_unsure=is_unsure)
+
+
+def help_lines(
+    knowledge: Knowledge,
+    domain: str,
+    safety: SafetyFindings,
+    care: Iterable[str] = (),
+    *,
+    is_unsure: bool = False,
+) -> tuple[HelpLine, ...]:
+    """The help lines of the safety rules that match or are named in *care*, then of *domain*.
+
+    With the emergency lines where it *is_unsure* whether the words of a dispute tell of danger.
+    """
+    lines = care_lines(knowledge.safety, safety, care, is_unsure=is_unsure)
+    return merged_help((*lines, *knowledge.catalog.domain_help(domain)))
+
+
+def is_foreign(knowledge: Knowledge, request: JudgeRequest) -> bool:
+    """Whether *request* is not in the language whose words are known here."""
+    language = knowledge.catalog.country.language
+    return language.startswith("en") and not is_english(f"{request.context} {request.query}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +86,13 @@ class Attempt:
     reply: ModelReply
     checked: ReplyCheck
     is_degraded: bool
+    is_unmended: bool = False
+    """Whether a second reply, asked for because of its defects, was lost or broke a hard rule."""
+
+    @property
+    def is_showable(self) -> bool:
+        """Whether its reply breaks no hard rule."""
+        return self.checked.reply is not None
 
 
 def best_attempt(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
@@ -97,12 +128,12 @@ def build_result(
         snippets=tuple([Excerpt(r.url, r.text) for r in references]),
         citations=citations,
         evidence=reply.evidence,
-        help=prepared.help_lines(is_judged=reply.personas[0].verdict is not None),
+        help=prepared.help_when(is_judged=reply.personas[0].verdict is not None),
         warnings=tuple(_warnings(best, reply, prepared)),
         other_side=None,
         model=best.reply.model,
-        degraded=best.is_degraded,
-        attempts=len(attempts),
+        degraded=best.is_degraded or best.is_unmended,
+        attempts=min(len(attempts), 2),  # a stand-in is no attempt of the model
         versions=replace(prepared.knowledge.versions, model=best.reply.version),
         usage=sum((attempt.reply.usage for attempt in attempts), Usage()),
         timings_ms=Timings(0, 0, 0),
@@ -146,6 +177,8 @@ def _warnings(best: Attempt, reply: CheckedReply, prepared: PreparedRequest) -> 
                 f"Reference {reference.number} could not be fetched anew; "
                 f"its text is from {reference.fetched_at.strftime(country.date_format)}."
             )
+    if best.is_unmended:
+        yield "A second reply, which was to mend the first, was lost or broke the rules."
     if prepared.is_foreign:
         yield (
             "The sources are in English. The subject of a dispute in another language is not "

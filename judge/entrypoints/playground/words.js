@@ -64,9 +64,11 @@ const DEFECTS = {
     expected.startsWith("no number")
       ? `${where} cites something, although there is nothing to cite.`
       : `${where} cites something that is not there; it may only cite ${expected}.`,
-  length: (where, expected) => `${where} is too long; ${expected} are wanted.`,
+  length: (where, expected) => `${where} was too long and is cut; ${expected} are wanted.`,
   uncited: (where) => `${where} rests on none of the references.`,
-  unhelpful: () => "The answer cites references that it says are of no help.",
+  misquoted: (where) => `${where} quotes words that stand in no reference and not in your story.`,
+  address: (where) => `${where} names an address or number that stands in no reference of ours.`,
+  unclear: (where) => `${where} has a bracket that may or may not cite something.`,
   bare: (where) => `${where} seems to cite something that is no reference of ours.`,
   misplaced: (where) => `${where} cites something, where nothing should be cited.`,
   repetition: (where) => `${where} repeats itself, or what the model was told.`,

@@ -92,22 +92,6 @@ _WITHDRAWN_TAG = re.compile(
     rf"\W*(?:status: )?(?:withdrawn|archived|superseded)(?: {_PAGE})?(?:\W*$|:| by\b| (?:on )?\d)"
 )
 
-_CANNOT = r"(?:(?:can(?:no|')t|could(?: not|n't)) be found|(?:was|is) not found|not found)"
-_ERROR_TITLE = re.compile(
-    r"(?!\W*(?:\s[|\u2013\u2014\u00b7\u00bb-]\s|$))\W*"
-    r"(?:(?:sorry|oops)\W+)?(?:(?:http|error|status|40\d|410|5\d\d)\b\W*)*"
-    rf"(?:(?:(?:the |this |that )?page )?(?:you (?:requested|are looking for) )?{_CANNOT}"
-    r"|we (?:can(?:no|')t|could(?: not|n't)) find (?:the|this|that|your) page[\w ]{0,30}"
-    r"|(?:page|service) (?:temporarily )?unavailable|access denied|forbidden|bad gateway"
-    r"|(?:internal )?server error|there is a problem with (?:the|this) service"
-    r"|something went wrong|just a moment|attention required!)?"
-    r"\W*(?:\s[|\u2013\u2014\u00b7\u00bb-]\s.*)?"
-)
-"""The title of an error page, with or without the name of its site."""
-
-_MAX_ERROR_TITLE = 120
-"""Characters of such a title; matching takes quadratic time."""
-
 _TAG_REACH = 3
 """Blocks between the title and a tag such as "Withdrawn"."""
 
@@ -151,13 +135,6 @@ def nations_of(line: str, names: RegionNames) -> tuple[str, ...]:
     places = match["places"] or match["alone"]
     named = {region for name in notes.place_name.findall(places) for region in means[name]}
     return tuple(region for region in regions_in(names) if (region in named) == bool(applies))
-
-
-def is_error_page(content: Content, head_title: str) -> bool:
-    """Whether *content* is an error page that was sent with status 200."""
-    titles = [head_title, *([content.heading.text] if content.heading else [])]
-    short = (title for title in titles if len(title) <= _MAX_ERROR_TITLE)
-    return any(_ERROR_TITLE.fullmatch(_folded(title)) for title in short)
 
 
 def is_withdrawn(content: Content, head_title: str) -> bool:

@@ -159,6 +159,7 @@ class RetrievalTable(_Table):
 
     ttl_hours: float = Field(RetrievalSettings().ttl_hours, gt=0, le=24 * 30)
     references: int = Field(RetrievalSettings().references, ge=1, le=20)
+    passages: int = Field(RetrievalSettings().passages, ge=1, le=10)
     passages_per_scope: int = Field(RetrievalSettings().passages_per_scope, ge=1, le=10)
     max_words: int = Field(RetrievalSettings().max_words, ge=10, le=1000)
     fetch_timeout_s: float = Field(RetrievalSettings().fetch_timeout_s, gt=0, le=60)

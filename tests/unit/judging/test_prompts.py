@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge.citations.marks import find_marks
 from judge.judging.prompts import DEFAULT_PERSONAS, prompt_digest, render_prompt
 from judge.judging.references import number_references
 from judge.library.country import ANYWHERE
-from judge.text.brackets import numbered_brackets
 from judge.text.english import source_sentences
 from judge.types.references import Snippet
 from judge.types.replies import Defect, Persona
@@ -144,7 +144,7 @@ def test_untrusted_text_has_no_sentence_or_reference_number(pages: list[str], sa
     dispute = JudgeRequest.model_construct(context=said, query=said)
     references = number_references([snippet(page) for page in pages])
     prompt = render_prompt(dispute, references, DEFAULT_PERSONAS)
-    assert all(numbered_brackets(reference.text) == [] for reference in references)
+    assert all(not find_marks(reference.text) for reference in references)
     told = prompt.text[prompt.text.index("<DISPUTE>") :]
     assert not SENTENCE_MARK.search(told)
     assert not re.search(r"[\[{]\s*\d+\s*[\]}]", told)

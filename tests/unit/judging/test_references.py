@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from judge.judging.model_caller import Deadline
 from judge.judging.references import CollectedReferences, ReferenceCollector
 from judge.library.dispute import read_dispute
 from judge.library.extract.html_page import ReadPage
@@ -58,7 +57,6 @@ class World:
             "tenancy",
             passages or CitablePassages(),
             CATALOG,
-            Deadline.after(30, self.clock),
         )
 
 

@@ -25,12 +25,10 @@ TYPES: Final = {
 }
 """By file extension; Litestar adds the charset of texts."""
 
-POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 HEADERS: Final = {
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
     # After an update the files must fit one another.
     "Cache-Control": "no-cache",
 }
@@ -43,15 +41,12 @@ WIDGET_HEADERS: Final = {
     "Cache-Control": "public, max-age=3600, stale-while-revalidate=86400",
 }
 
-WIDGET: Final = "widget.js"
-PLAYGROUND: Final = "playground"
-SCHEMA: Final = "api/schema_page"
 PAGES: Final = {
-    "/": (PLAYGROUND, "index.html"),
-    "/widget.js": (PLAYGROUND, WIDGET),
-    "/schema": (SCHEMA, "schema.html"),
-    "/schema/schema.js": (SCHEMA, "schema.js"),
-    "/schema/schema.css": (SCHEMA, "schema.css"),
+    "/": ("playground", "index.html"),
+    "/widget.js": ("playground", "widget.js"),
+    "/schema": ("api/schema_page", "schema.html"),
+    "/schema/schema.js": ("api/schema_page", "schema.js"),
+    "/schema/schema.css": ("api/schema_page", "schema.css"),
 }
 """Path -> a folder of the entrypoints, and the file in it."""
 
@@ -69,7 +64,7 @@ def static_file(
 ) -> Response[bytes]:
     """A page for people, or one of the files that it is made of."""
     path = request.scope["path_template"]
-    folder, name = PAGES.get(path, (PLAYGROUND, name))
+    folder, name = PAGES.get(path, ("playground", name))
     body = files_in(folder).get(name)
     if body is None:
         raise NotFoundException
@@ -84,7 +79,7 @@ def static_file(
 
 
 @get("/schema/openapi.json", access=Access.OPEN, include_in_schema=False, sync_to_thread=False)
-def schema_document(state: State) -> Response[bytes]:
+def schema_document(state: State) -> Response[dict[str, Any]]:
     """The OpenAPI 3.1 document. Litestar cannot derive it on several threads at once."""
     return Response(state.document(), media_type="application/vnd.oai.openapi+json")
 

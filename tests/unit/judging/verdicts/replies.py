@@ -55,7 +55,7 @@ def persona(name: str, **changes: Any) -> dict[str, Any]:
     return {
         "name": name,
         "verdict": "No",
-        "rationale": "You asked politely, and more than once.",
+        "rationale": f"You asked the {name} politely, and more than once.",
         "key_points": ["Write today", "Keep copies", "Name a date"],
     } | changes
 
