@@ -84,8 +84,7 @@ class Metrics:
             case "judgement.finished":
                 self._count("judge_judgements", **fields)
             case "reply.defect":
-                severity = "hard" if fields["is_hard"] else "soft"
-                self._count("judge_reply_defects", severity=severity, **fields)
+                self._count("judge_reply_defects", **fields)
             case "model.replied" | "other_side.replied" | "support.replied":
                 self._count("judge_model_replies", **fields)
                 for kind in ("input", "output", "thinking"):

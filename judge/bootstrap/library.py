@@ -3,14 +3,16 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
-from judge.adapters.files.last_good import LastGood
-from judge.adapters.files.watched_file import WatchedFile
+from judge.adapters.files.pdf_text import pdf_text
+from judge.adapters.files.watched_file import LastGood, WatchedFile
 from judge.adapters.system_clock import SystemClock
 from judge.adapters.web.fetcher import open_fetcher
 from judge.bootstrap.sources import open_sources
 from judge.bootstrap.stores import Stores, open_stores
 from judge.judging.knowledge import Knowledge
+from judge.library.pages.page_records import PDF_TIMEOUT_S
 from judge.library.pages.retriever import SnippetRetriever
 from judge.ports import Clock, Journal
 from judge.settings import Settings
@@ -43,7 +45,10 @@ async def open_library(
             trusted_hosts=frozenset(settings.trusted_hosts),
         )
         stack.push_async_callback(fetcher.aclose)
-        retriever = SnippetRetriever(fetcher, stores.cache, stores.lock, clock, journal)
+        read_pdf = partial(pdf_text, timeout_s=PDF_TIMEOUT_S)
+        retriever = SnippetRetriever(
+            fetcher, stores.cache, stores.lock, clock, journal, read_pdf=read_pdf
+        )
         stack.push_async_callback(retriever.aclose)
         yield Library(
             sources=sources,

@@ -10,7 +10,7 @@ from judge.errors import ConfigurationError
 FIELDS = {
     "http.request": {"method": "GET", "route": "/x", "status": 200, "ms": 12.5},
     "judgement.finished": {"domain": "tenancy", "evidence": "none", "degraded": True},
-    "reply.defect": {"rule": "citation", "attempt": 1, "is_hard": False},
+    "reply.defect": {"rule": "citation", "attempt": 1, "severity": "soft"},
     "model.replied": {
         "model": "m",
         "finish": "stop",

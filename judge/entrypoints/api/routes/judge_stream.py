@@ -34,6 +34,7 @@ from judge.types.results import (
     AttemptStarted,
     DomainDetected,
     FieldChecked,
+    HelpFound,
     JudgeResult,
     ReferencesReady,
     Restarted,
@@ -57,6 +58,7 @@ on, is the status for the log and the metrics."""
 
 NAMES: Final[Mapping[type[Step], str]] = {
     DomainDetected: "domain",
+    HelpFound: "help",
     ReferencesReady: "references",
     AttemptStarted: "attempt",
     FieldChecked: "field",
@@ -87,6 +89,7 @@ class StreamEvents(TypedDict, total=False):
     """What `/api/judge/stream` sends: the data of each event, by its name."""
 
     domain: DomainDetected
+    help: HelpFound
     references: ReferencesReady
     attempt: AttemptStarted
     field: FieldChecked
@@ -120,7 +123,8 @@ async def judge_stream(
     """Judge one dispute and send each step.
 
     As `POST /api/judge`, in server-sent events. Each has a name and, in one line of JSON, the
-    member of `StreamEvents` with that name: `domain`; `references`, as soon as they are read;
+    member of `StreamEvents` with that name: `domain`; `help`, as soon as there are help lines, and
+    again when the model names more (none is withdrawn); `references`, as soon as they are read;
     `attempt`, each time that the model is asked; `field`, for each part of its reply that is
     complete and breaks no rule, as it will stand in the verdict; `restart`, when a reply is asked
     again or begins anew, with its defects: the fields told so far are withdrawn; `support`, when

@@ -10,9 +10,11 @@ from typing import Any, Final
 
 from litestar import Request, Response, get
 from litestar.datastructures import State
+from litestar.di import NamedDependency
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 
+from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access
 
 TYPES: Final = {
@@ -55,13 +57,20 @@ PAGES: Final = {
     include_in_schema=False,
     sync_to_thread=False,
 )
-def static_file(request: Request[Any, Any, Any], name: FromPath[str] = "") -> Response[bytes]:
+def static_file(
+    request: Request[Any, Any, Any],
+    services: NamedDependency[Services],
+    name: FromPath[str] = "",
+) -> Response[bytes]:
     """A page for people, or one of the files that it is made of."""
     path = request.scope["path_template"]
     folder, name = PAGES.get(path, ("playground", name))
     body = files_in(folder).get(name)
     if body is None:
         raise NotFoundException
+    language = services.sources.current().catalog.country.language
+    if path == "/" and language.startswith("en-"):  # the page itself is in English
+        body = body.replace(b'<html lang="en">', f'<html lang="{language}">'.encode())
     return Response(
         body,
         media_type=TYPES[name.rpartition(".")[2]],

@@ -128,7 +128,7 @@ def explain_problem(
     if kind is None:
         raise NotFoundException
     page = (
-        '<!doctype html><html lang="en-GB"><meta charset="utf-8">'
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(kind.title)}</title><h1>{escape(kind.title)}</h1>"
         f"<p>HTTP status {kind.status}, <code>{slug}</code>.</p><p>{escape(kind.advice)}</p></html>"
