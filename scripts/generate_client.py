@@ -1,7 +1,7 @@
 """Generate the types of the TypeScript client, and the scripts that browsers run.
 
-`client/src/api.ts` comes from the OpenAPI document; `client.js`, `wording.js` and `widget.js` of the
-playground are the client's sources without their types.
+`client/src/api.ts` comes from the OpenAPI document; `client.js`, `wording.js` and `widget.js` of
+the playground are the client's sources without their types.
 """
 
 import json

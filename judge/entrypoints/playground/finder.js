@@ -57,8 +57,9 @@ async function find(keyChanged) {
     if (problem.slug === "unauthorized") {
       place.replaceChildren();
       askForKey(byId("door"), () => keyChanged(again));
-    };
-    else showProblem(problem, place, again);
+    } else {
+      showProblem(problem, place, again);
+    }
   }
 }
 
