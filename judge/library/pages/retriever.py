@@ -21,6 +21,7 @@ from judge.library.pages.page_records import (
     SnippetRequest,
     SnippetStore,
 )
+from judge.library.pages.walls import visit_signs
 from judge.library.sources.catalog import SourceCatalog
 from judge.ports import Cache, Clock, Journal, Lock, PageFetcher, PdfReader
 from judge.single_flight import SingleFlight
@@ -202,11 +203,12 @@ class SnippetRetriever:
         page = self.library.page(request)
         last = page.terms.page if page.is_read and not page.is_withdrawn else None
         record, content = await self.reader.read_page(request, known, last)
-        if twin := self.library.twin_of(request, record):
+        twin = self.library.twin_of(request, record)
+        if twin and visit_signs([record.text]):
             raise FetchError(
                 "wall",
-                f"The page says the same as {twin}, so one of them is missing or needless. Open "
-                "both in a browser, then correct or remove the source.",
+                f"The page says the same as {twin}, as of an address that is not there. Open both "
+                "in a browser, then correct or remove the source.",
                 200,
             )
         if content is None:

@@ -105,12 +105,12 @@ def wall_reason(source: SourceSpec, page: ReadPage, last: CandidatePage | None) 
     body, headings = _stems(texts), _stems([*titles, *(p.heading for p in page.passages)])
     subject = _stems([source.title, *source.topics])
     shared = len(subject & body)
-    length, signs = _length(texts), set(_SIGNS.findall(" ".join([*titles, *texts]).casefold()))
+    length, signs = _length(texts), visit_signs([*titles, *texts])
     is_unlike = subject and not shared and subject.isdisjoint(headings)
     if is_unlike and (len(signs) > 1 or length >= ENOUGH_WORDS):
         return "shares no word with the title and topics of the source"
     is_off_subject = shared < ON_SUBJECT * len(subject)
-    length, signs = _length(texts), set(_SIGNS.findall(" ".join([*titles, *texts]).casefold()))
+    length, signs = _length(texts), visit_signs([*titles, *texts])
     if (
         is_off_subject
         and length < SHORT_WORDS
@@ -118,6 +118,11 @@ def wall_reason(source: SourceSpec, page: ReadPage, last: CandidatePage | None) 
     ):
         return "speaks of the visit and hardly of its subject"
     return _reason_beside(last, body, length, is_off_subject=is_off_subject) if last else ""
+
+
+def visit_signs(texts: Iterable[str]) -> set[str]:
+    """The phrases in *texts* by which walls speak of the visit, the visitor and the site."""
+    return set(_SIGNS.findall(" ".join(texts).casefold()))
 
 
 def _reason_beside(

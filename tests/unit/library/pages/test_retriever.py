@@ -529,7 +529,7 @@ class TestRefresh:
         assert (failure["reason"], failure["status"]) == ("wall", 200)
 
     async def test_text_of_another_address_of_the_host_is_a_wall(self, world, retriever):
-        both = "Repairs and deposits are subjects of ours."
+        both = "Repairs and deposits are sorry to be gone."
         for source in (REPAIRS, DEPOSITS):
             world.fetcher.page(source.url, both)
         found = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
