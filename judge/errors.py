@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 class JudgeError(Exception):
     """The base class of our errors; its text may be shown to the caller."""
 
+    help_lines: "tuple[HelpLine, ...]" = ()
+    """Whom to turn to; set where a dispute was read and not judged."""
+
 
 class ConfigurationError(JudgeError):
     """A setting is missing or wrong; the text names the key and the fix."""

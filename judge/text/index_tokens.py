@@ -41,16 +41,13 @@ def _pairs(run: re.Match[str]) -> str:
 _LETTERS = "0-9A-Za-zÀ-ÖØ-öø-ÿ"
 """Letters outside Latin-1 end a word: no identifier has a border beside one."""
 
-_BORDER = re.compile(r"[A-Z0-9](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z]{2})(?=[a-z])|(?<=[A-Za-z]{2}[0-9]))")
+_COMPOSED = re.compile(
+    rf"(?<![{_LETTERS}])[{_LETTERS}]*?(?:[a-z0-9][A-Z]|[A-Z]{{2}}[a-z]|[A-Za-z]{{2}}[0-9])"
+    rf"[{_LETTERS}]*"
+)
+_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z]{2})(?=[0-9])")
 """Where a part begins: a capital after a small letter or digit, the last of several capitals before
-a small letter, or a digit after two letters. The character class comes first, since only then does
-`re` skip ahead to its members."""
-
-_END = re.compile(rf"[^{_LETTERS}]")
-_IN_WORD = frozenset(chr(code) for code in range(256) if not _END.match(chr(code)))
-
-_MAX_LENGTH = 40
-"""Characters before a border; longer words are encoded data."""
+a small letter, or a digit after two letters."""
 
 
 def identifier_parts(text: str) -> str:
@@ -59,23 +56,5 @@ def identifier_parts(text: str) -> str:
     >>> identifier_parts("call getUserId of HTTPServer2")
     'get User Id HTTP Server 2'
     """
-    parts: list[str] = []
-    first = end = 0
-    for border in _BORDER.finditer(text):
-        at = border.start()
-        if at >= end:  # in the next word
-            parts.append(text[first:end])
-            stop = _END.search(text, at)
-            first, end = _start(text, at), stop.start() if stop else len(text)
-        parts.append(text[first:at])
-        first = at
-    parts.append(text[first:end])
-    return " ".join(filter(None, dict.fromkeys(parts)))
-
-
-def _start(text: str, border: int) -> int:
-    """The start of the word around *border*, at most _MAX_LENGTH before it."""
-    start = border - 1
-    while start and border - start < _MAX_LENGTH and text[start - 1] in _IN_WORD:
-        start -= 1
-    return start
+    parts = [part for word in _COMPOSED.findall(text) for part in _BORDER.split(word)]
+    return " ".join(dict.fromkeys(parts))

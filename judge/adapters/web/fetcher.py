@@ -122,7 +122,7 @@ class HttpxFetcher:
             "User-Agent": f"{product} (+{contact})" if contact else product,
             "Accept": _ACCEPT["html"],
             "Accept-Encoding": "gzip",
-            "Accept-Language": "en-GB, en;q=0.8",
+            "Accept-Language": "en",
         }
 
     async def _check_robots(self, url: httpx.URL) -> None:

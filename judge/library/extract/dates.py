@@ -38,7 +38,7 @@ _DATES = (
     re.compile(rf"{_MONTH}\s{{1,3}}{_NTH},?\s{{1,3}}{_YEAR}", re.IGNORECASE),
     re.compile(rf"{_DAY}(?P<gap>[-/.])(?P<month>\d{{1,2}})(?P=gap){_YEAR}"),
 )
-"""ISO dates, dates as the British and Americans write them, and day/month/year in figures."""
+"""ISO dates, dates with the day or the month first, and day/month/year in figures."""
 
 _FIRST_YEAR, _LAST_YEAR = 1990, 2100
 """Years outside this range are not dates of web pages."""
@@ -65,7 +65,7 @@ _MAX_LABELS = 30
 
 
 def parse_date(text: str) -> date | None:
-    """The first date in *text*, in ISO or a British or American form, or None.
+    """The first date in *text*, in ISO form or with the name of its month, or None.
 
     >>> parse_date("3rd May 2024"), parse_date("2024-05-03T01:02:03Z"), parse_date("2024-13-01")
     (datetime.date(2024, 5, 3), datetime.date(2024, 5, 3), None)

@@ -24,7 +24,7 @@ from judge.library.extract.page_passages import (
     cut_text,
     read_passages,
 )
-from judge.library.extract.page_status import is_withdrawn, read_nations
+from judge.library.extract.page_status import RegionNames, is_withdrawn, read_nations
 from judge.text.decoding import html_as_utf8
 
 MAX_TITLE_WORDS = 40
@@ -69,12 +69,14 @@ def read_html(
     selector: str = "",
     max_words: int = MAX_WORDS,
     has_description: bool = False,
+    regions: RegionNames = (),
 ) -> ReadPage:
     """The page parsed from the HTML in *body*; never raises.
 
     *charset* is that of the HTTP header. The first text that *selector* (CSS) matches is the lead;
     an invalid selector or one without a match is ignored. If the site *has_description*, its
     paragraph of class "lead" only describes the page, and the paragraph after it is used.
+    *regions* are those that the page may say it applies to.
     """
     markup = html_as_utf8(body, charset)
     try:
@@ -88,7 +90,7 @@ def read_html(
     facts = ReadPage(
         title=_title(content, metas, head_title),
         updated=find_updated(metas, markup, limited),
-        nations=read_nations(content),
+        nations=read_nations(content, regions),
         withdrawn="govuk:withdrawn" in metas or is_withdrawn(content, head_title),
         head_title=cut_text(head_title, MAX_TITLE_WORDS),
         has_moved=_has_moved(tree),

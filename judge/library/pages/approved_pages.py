@@ -115,7 +115,7 @@ class PageLibrary:
 def requests_of(catalog: SourceCatalog) -> list[SnippetRequest]:
     """A request for every page of *catalog*, in the order of the sources file."""
     return [
-        SnippetRequest(domain.name, source, catalog.retrieval)
+        SnippetRequest(domain.name, source, catalog.retrieval, catalog.country.region_names)
         for domain in catalog.domains
         for source in domain.sources
     ]

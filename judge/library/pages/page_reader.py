@@ -17,6 +17,7 @@ from judge.errors import FetchError, UnreadableDocument
 from judge.library.extract.govuk import content_api_urls, parse_content_item
 from judge.library.extract.html_page import ReadPage, read_html
 from judge.library.extract.page_passages import MAX_WORDS
+from judge.library.extract.page_status import RegionNames
 from judge.library.pages.page_records import (
     PARSE_TIMEOUT_S,
     PDF_TIMEOUT_S,
@@ -121,6 +122,7 @@ class PageReader:
             charset="" if is_pdf else page.charset,
             selector=request.source.selector,
             max_words=request.settings.max_words,
+            regions=request.region_names,
         )
         if read and read.lead and (reason := wall_reason(request.source, read, last)):
             raise FetchError(
@@ -184,6 +186,7 @@ def read_body(
     charset: str = "",
     selector: str = "",
     max_words: int = MAX_WORDS,
+    regions: RegionNames = (),
 ) -> ReadPage | None:
     """The page at *url* parsed from *body*, or None if *body* is about another page.
 
@@ -193,14 +196,21 @@ def read_body(
     is_govuk = bool(content_api_urls(url))
     kind = content_type.partition(";")[0].strip().lower()
     if kind.endswith("json"):
-        return parse_content_item(body, url, max_words=max_words) if is_govuk else None
+        if not is_govuk:
+            return None
+        return parse_content_item(body, url, max_words=max_words, regions=regions)
     if not is_markup(body, charset):
         return ReadPage()
     if kind == "application/xhtml+xml":
         body = xhtml_as_html(body)
     # GOV.UK puts a description above the text of its pages.
     return read_html(
-        body, charset=charset, selector=selector, max_words=max_words, has_description=is_govuk
+        body,
+        charset=charset,
+        selector=selector,
+        max_words=max_words,
+        has_description=is_govuk,
+        regions=regions,
     )
 
 

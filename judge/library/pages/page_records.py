@@ -11,7 +11,9 @@ from typing import TypeVar
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
 from judge.library.extract.page_passages import PagePassage
+from judge.library.extract.page_status import RegionNames
 from judge.ports import Cache, Clock
+from judge.text.english import strip_invisible
 from judge.types.references import RetrievalSettings, Snippet, SourceSpec, Validators
 
 HOUR_S = 3600
@@ -80,6 +82,8 @@ class SnippetRequest:
     domain: str
     source: SourceSpec
     settings: RetrievalSettings
+    region_names: RegionNames = ()
+    """The regions that the page may say it applies to."""
 
     @functools.cached_property
     def key(self) -> PageKey:
@@ -232,6 +236,8 @@ class SnippetStore:
         *,
         has_just_failed: bool,
     ) -> CachedPage:
+        if text and not strip_invisible(text).strip():
+            text = None  # nothing that could be quoted
         record = _decode(_RECORDS, stored)
         if record is None:
             is_foreign = text and maker is None

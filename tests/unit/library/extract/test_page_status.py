@@ -4,6 +4,7 @@ import pytest
 
 from judge.library.extract.html_page import read_html
 from judge.library.extract.page_status import nations_of
+from tests.fakes.country import UK
 
 TEXT = "Your landlord has to repair the boiler within a reasonable time of being told about it."
 MORE = f"<p>{TEXT}</p>" * 5
@@ -11,7 +12,7 @@ MORE = f"<p>{TEXT}</p>" * 5
 
 def read(before="", title="Repairs", head=""):
     html = f"<head>{head}</head><body>{before}<main><h1>{title}</h1>{{}}{MORE}</main></body>"
-    return lambda after="": read_html(html.format(after).encode())
+    return lambda after="": read_html(html.format(after).encode(), regions=UK.region_names)
 
 
 GOVUK = "<section class=gem-c-notice><h2>This guidance was withdrawn on <time>3 May</time></h2>{}"
@@ -140,7 +141,7 @@ def test_withdrawal_tag_counts_within_three_blocks_of_the_title(tag):
     ],
 )
 def test_nations_are_read_from_a_line(line, nations):
-    assert nations_of(line) == nations
+    assert nations_of(line, UK.region_names) == nations
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from judge.types.references import (
 )
 from judge.types.search import PdfText
 from tests.fakes.clock import FakeClock
+from tests.fakes.country import UK
 
 PAGE = "https://www.gov.uk/tenant-repairs"
 API = "https://www.gov.uk/api/content/tenant-repairs"
@@ -83,7 +84,8 @@ async def read(
 ) -> tuple[PageRecord, Site]:
     clock = FakeClock()
     site = Site(clock, pages)
-    request = SnippetRequest("tenancy", SourceSpec(url, "Repairs"), RetrievalSettings(**settings))
+    source, retrieval = SourceSpec(url, "Repairs"), RetrievalSettings(**settings)
+    request = SnippetRequest("tenancy", source, retrieval, UK.region_names)
     record, _ = await PageReader(site, clock, read_body).read_page(request, known)
     return record, site
 

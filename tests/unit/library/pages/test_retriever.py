@@ -32,7 +32,14 @@ DAY_S = 86_400
 
 
 def first_words(
-    _url: str, body: bytes, _type: str, *, charset: str, selector: str = "", max_words: int = 80
+    _url: str,
+    body: bytes,
+    _type: str,
+    *,
+    charset: str,
+    selector: str = "",
+    max_words: int = 80,
+    regions: object = (),
 ) -> ReadPage:
     """A reader whose pages are plain words; a page that begins with `WITHDRAWN` is withdrawn."""
     text = body.decode(charset)
@@ -185,6 +192,14 @@ class TestWarm:
         await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("Corrected by ops.", 600)})
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert found.text == "Corrected by ops."
+
+    @pytest.mark.parametrize("blank", [" ", "\n\t", "\u200b", "\ufeff \u2060"])
+    async def test_blank_text_under_the_snippet_key_is_no_text(self, world, retriever, blank: str):
+        for other in (retriever, world.retriever()):
+            await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": (blank, 600)})
+            [found] = await snippets(other, "tenancy", [REPAIRS], SETTINGS)
+            assert found.text.strip(blank)
+        await other.aclose()
 
     async def test_expired_snippet_is_fetched_again(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
