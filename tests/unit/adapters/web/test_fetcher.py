@@ -139,14 +139,6 @@ async def test_validators_that_cannot_be_a_header_are_neither_kept_nor_sent(fetc
     assert not {"if-none-match", "if-modified-since"} & set(sent)
 
 
-async def test_disallowed_path_is_not_requested(fetcher, web):
-    robots(web, b"User-agent: *\nDisallow: /private/")
-    private = page(web, f"{SITE}/private/page")
-    assert await refusal_reason(fetcher, private) == "robots"
-    assert isinstance(await fetcher.fetch(page(web, f"{SITE}/open"), timeout_s=5), Page)
-    assert requests_for(web, private) == []
-
-
 async def test_robots_txt_of_a_redirect_target_applies(fetcher, web):
     target = page(web, "https://elsewhere.example/target")
     page(web, "https://elsewhere.example/robots.txt", b"User-agent: judge\nDisallow: /", ())
@@ -158,11 +150,6 @@ async def test_redirected_robots_txt_is_followed(fetcher, web):
     redirect(web, ROBOTS, "/moved.txt", status=301)
     page(web, f"{SITE}/moved.txt", b"User-agent: *\nDisallow: /private", ())
     assert await refusal_reason(fetcher, page(web, f"{SITE}/private")) == "robots"
-
-
-async def test_a_missing_robots_txt_with_a_long_page_about_it_allows_everything(fetcher, web):
-    robots(web, b"<p>Not here</p>" * 20_000, 404)
-    assert isinstance(await fetcher.fetch(page(web, f"{SITE}/"), timeout_s=5), Page)
 
 
 async def test_a_huge_robots_txt_is_read_up_to_its_last_whole_line(fetcher, web):

@@ -198,13 +198,6 @@ async def test_gone_or_withdrawn_page_has_no_text(changes: dict[str, Any]):
     assert site.calls == [(API, "json")]
 
 
-async def test_nations_of_the_item_are_recorded():
-    nations = {"england": {"applicable": True}, "wales": {"applicable": False}}
-    details = {"body": f"<p>{BODY}</p>", "national_applicability": nations}
-    record, _ = await read({API: item(details=details)})
-    assert record.nations == ("england",)
-
-
 async def test_part_of_a_guide_is_read_from_the_item_of_the_guide():
     parts = [
         {"slug": "overview", "title": "Overview", "body": "<p>Another part of the same guide.</p>"},
@@ -221,26 +214,6 @@ async def test_all_fetches_share_the_timeout_of_one():
     assert record.text == IN_HTML
     assert site.timeouts == [2, 2, 2]
     assert site.clock.monotonic() - FakeClock().monotonic() == 4
-
-
-async def test_timeout_after_an_overrun_is_zero():
-    class Late(Site):
-        async def fetch(self, url: str, **settings: Any) -> Page | NotModified:
-            try:
-                return await super().fetch(url, **settings)
-            finally:
-                self.clock.advance(60)
-
-    clock = FakeClock()
-    site = Late(clock, {API: "status"})
-    request = SnippetRequest("tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings())
-    await PageReader(site, clock, read_body).read_page(request, None)
-    assert site.timeouts[1:] == [0.0]
-
-
-async def test_fast_api_error_leaves_the_whole_timeout_for_the_html():
-    _, site = await read({API: "status"}, fetch_timeout_s=6)
-    assert site.timeouts == [3, 6]
 
 
 async def test_validators_are_sent_to_the_url_that_was_read():
@@ -325,10 +298,3 @@ async def test_broken_pdf_is_an_error_that_says_so() -> None:
 async def test_requested_front_page_is_read(url: str, final: str) -> None:
     record, _ = await read({url: Page(final, HTML.encode(), "utf-8")}, url)
     assert record.text == IN_HTML
-
-
-async def test_digest_changes_with_what_is_read():
-    first, _ = await read({API: item()})
-    again, _ = await read({API: item()})
-    other, _ = await read({API: item(public_updated_at="2025-03-01T09:30:00Z")})
-    assert first.digest == again.digest != other.digest

@@ -165,18 +165,6 @@ async def test_request_and_read_ahead_of_two_processes_read_a_page_once(world):
     assert world.fetcher.hits[URLS[0]] == 1
 
 
-async def test_request_after_a_round_compiles_no_index(world, monkeypatch):
-    process = world.process()
-    await process.run_once()
-
-    def fail(*_: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr("asyncio.to_thread", fail)
-    indexed = await process.retriever.indexed(CATALOG)
-    assert [page.is_read for _, page in indexed.pages] == [True] * len(URLS)
-
-
 async def test_rounds_repeat_until_cancelled_and_locks_are_released(world):
     process = world.process()
     running = asyncio.create_task(process.run())
