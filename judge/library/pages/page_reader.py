@@ -224,20 +224,25 @@ def path_of(request: SnippetRequest) -> str:
     return urlsplit(request.source.url).path or "/"
 
 
-_NOWHERE = re.compile(
+_FRONT = re.compile(
     r"(?:/(?:home(?:page)?|index|default|start|main|welcome|hafan|[a-z]{2}(?:[-_][a-z]{2})?))*"
-    r"(?:\.(?:html?|aspx?|php|jsp))?/?"
-    r"|.*/(?:40[34]|410|500|(?:page-?)?not-?found|error(?:s|-?page|404)?|sorry|unavailable|gone"
+    r"(?:\.(?:html?|aspx?|php|jsp))?/?",
+    re.IGNORECASE,
+)
+_NOT_THERE = re.compile(
+    r".*/(?:40[34]|410|500|(?:page-?)?not-?found|error(?:s|-?page|404)?|sorry|unavailable|gone"
     r"|maintenance|log-?in|sign-?in|sso|captcha|blocked|denied|consent)(?:\.[a-z]{3,5})?/?",
     re.IGNORECASE,
 )
-"""Paths of front pages, perhaps in a language, and of pages about errors and signing in."""
 
 
 def leads_nowhere(url: str) -> bool:
-    """Whether *url* is a front page, or one about errors or signing in, by its path."""
+    """Whether *url* is by its path a front page, or one about errors or signing in."""
     parts = urlsplit(url)
-    return bool(parts.netloc and not parts.query and _NOWHERE.fullmatch(parts.path))
+    if not parts.netloc:
+        return False
+    is_front = not parts.query and _FRONT.fullmatch(parts.path) is not None
+    return is_front or _NOT_THERE.fullmatch(parts.path) is not None
 
 
 _MARKUP = re.compile(rb"<[a-zA-Z!/?]")

@@ -45,7 +45,7 @@ _WALL_TITLE = re.compile(
     r"|something went wrong|(?:just )?(?:a|one) moment(?: please)?|please wait|attention required!?"
     r"|(?:are you|verify (?:that )?you are) (?:a )?(?:human|robot)\??|security check|pardon our .*"
     r"|(?:log|sign)(?:ed)? ?(?:in|out)|(?:log|sign) in to .*|session (?:has )?(?:expired|timed out)"
-    r"|(?:site |under |scheduled )?maintenance|error establishing a database connection"
+    r"|(?:site |under |scheduled )maintenance|error establishing a database connection"
     r"|welcome to (?:nginx|apache|iis|centos|plesk|caddy)!?|(?:apache2 .*|iis windows.*)"
     r"|account suspended|this domain is for sale|before you continue|moved permanently"
     r"|object moved|redirecting\W*|tudalen heb ei chanfod|heb ganfod y dudalen)?"
@@ -99,7 +99,7 @@ def wall_reason(source: SourceSpec, page: ReadPage, last: CandidatePage | None) 
     *last* is its last good text, if there is one.
     """
     titles = [title.casefold().replace("\u2019", "'") for title in (page.title, page.head_title)]
-    if any(len(title) <= _MAX_TITLE and _WALL_TITLE.fullmatch(title) for title in titles if title):
+    if any(_is_wall_title(title, source) for title in titles):
         return "is titled as an error or a check of its visitors"
     texts = [passage.text for passage in page.passages] or [page.lead or ""]
     body, headings = _stems(texts), _stems([*titles, *(p.heading for p in page.passages)])
@@ -118,6 +118,14 @@ def wall_reason(source: SourceSpec, page: ReadPage, last: CandidatePage | None) 
     ):
         return "speaks of the visit and hardly of its subject"
     return _reason_beside(last, body, length, is_off_subject=is_off_subject) if last else ""
+
+
+def _is_wall_title(title: str, source: SourceSpec) -> bool:
+    """Whether a page so titled is a wall, unless *source* is titled so itself."""
+    if not title or len(title) > _MAX_TITLE or not _WALL_TITLE.fullmatch(title):
+        return False
+    own = _stems([source.title])
+    return not (own and own <= _stems([title]))
 
 
 def visit_signs(texts: Iterable[str]) -> set[str]:

@@ -246,7 +246,14 @@ async def test_update_after_tomorrow_is_ignored(days: int, is_known: bool) -> No
     "final",
     [
         *("/", "/home", "/en/", "/en-gb/index.html", "/index.php", "/Default.aspx", "/404.html"),
-        *("/error.aspx", "/a/page-not-found", "/errors/404", "/account/login", "/hafan", ""),
+        *(
+            "/error.aspx",
+            "/a/page-not-found",
+            "/errors/404",
+            "/account/login?to=/repairs",
+            "/hafan",
+            "",
+        ),
     ],
 )
 async def test_redirect_to_a_front_or_error_page_is_refused(final: str) -> None:
