@@ -85,13 +85,6 @@ async def test_redirected_page_has_its_final_url(fetcher, site):
     assert (page.url, page.body) == (target, b"<p>Hello</p>")
 
 
-async def test_status_203_is_a_page(fetcher, site):
-    site.script("/", Reply(b"<p>Hello</p>", 203))
-    page = await fetcher.fetch(site.url("/"), timeout_s=5)
-    assert isinstance(page, Page)
-    assert page.body == b"<p>Hello</p>"
-
-
 @pytest.mark.parametrize("status", [204, 206, 400, 403, 404, 410, 429, 500, 503])
 async def test_other_status_is_an_error_with_the_status(fetcher, site, status):
     site.script("/", Reply(b"" if status == 204 else b"<p>Sorry</p>", status))

@@ -102,11 +102,6 @@ def test_update_of_the_page_itself_is_its_date(subject):
     assert updated(f"<p>{subject} updated on 3 May 2024.</p>") == DAY
 
 
-def test_planned_update_is_not_the_date_of_the_page():
-    assert updated("<p>To be reviewed 1 May 2027. Last reviewed 3 May 2024.</p>") == DAY
-    assert updated("<p>This page is due to be updated on 1 May 2027.</p>") is None
-
-
 @pytest.mark.parametrize("word", ["Edited", "Reviewed", "Posted"])
 def test_longer_word_that_contains_a_label_is_not_a_label(word):
     assert updated(f"<p>{word}: 3 May 2024</p>") == DAY

@@ -91,10 +91,6 @@ def test_url_of_a_part_gives_that_part():
     assert len(parse(url=f"{URL}/print", details=guide("a", "b")).passages) == 2
 
 
-def test_item_without_the_requested_part_is_refused():
-    assert parse(url=f"{URL}/pay", details=guide("overview")) is None
-
-
 @pytest.mark.parametrize("tag", ["p", "div"])
 def test_lead_is_the_first_paragraph_and_not_a_list_before_it(tag):
     body = f"<ul><li>Damp in the walls.</li></ul><{tag}>{TEXT}</{tag}><p>{TEXT} B.</p>"
@@ -123,21 +119,6 @@ def test_html_version_of_a_body_is_read():
         {"content_type": "text/html", "content": f"<p>{TEXT}</p>"},
     ]
     assert [one.text for one in parse(details={"body": versions}).passages] == [TEXT]
-
-
-@pytest.mark.parametrize(("depth", "is_read"), [(4, True), (5, False)])
-def test_depth_of_a_body_is_bounded(depth, is_read):
-    body = f"<p>{TEXT}</p>"
-    for _ in range(depth):
-        body = {"content_type": "text/html", "content": body}
-    assert (parse(details={"body": body}).lead == TEXT) == is_read
-
-
-def test_description_is_the_lead_only_without_text():
-    line = "What this is about, in one line of a few words."
-    short = "Ask your local council."
-    assert parse(description=line, details={"body": f"<p>{short}</p>"}).lead == short
-    assert parse(description=line, details={}).lead == line
 
 
 def test_reader_is_chosen_by_host_and_content_type():

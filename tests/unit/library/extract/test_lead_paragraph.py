@@ -282,28 +282,10 @@ def test_footnotes_and_deleted_words_are_left_out():
     )
 
 
-def test_long_paragraph_about_cookies_is_the_lead():
-    text = "Under the law a site that uses cookies has to say so. " * 8
-    assert snippet(page(wanted=f"<p>{text}</p>"), max_words=5) == "Under the law a site..."
-
-
 def test_cookie_banner_is_not_read_even_if_little_else_is_left():
     more = MORE * 3
     html = f"<body><div class=cookies><p>{JUNK}</p></div><div class=menu>{more}</div></body>"
     assert snippet(html).startswith("The next paragraph")
-
-
-def test_page_with_only_cookie_banners_has_no_lead():
-    menu = "".join(f"<div class=menu{n}><p>{WANTED}</p></div>" for n in range(3))
-    banner = f"<div class=cookies><p>{JUNK}</p></div>"
-    scattered = "".join(f"<div class=cookie-{n}><p>{JUNK}</p></div>" for n in range(5))
-    assert snippet(f"<body>{banner}{menu}</body>") == WANTED
-    assert snippet(f"<body>{scattered}</body>") == ""
-
-
-def test_image_does_not_end_a_paragraph_but_a_rule_does():
-    smile = WANTED.replace("repair the", "repair<img>the")
-    assert snippet(page(wanted=f"<div>{smile}<hr>{JUNK}</div>")) == WANTED
 
 
 def test_text_between_line_breaks_counts_for_its_element():
@@ -332,11 +314,6 @@ def test_panels_of_an_accordion_are_read():
 def test_first_paragraph_of_the_selected_elements_is_the_lead():
     html = page(after=f"<div class=x>Short words.</div><div class=x><p>{JUNK}</p></div>")
     assert snippet(html, selector=".x") == JUNK
-
-
-def test_selector_without_a_paragraph_gives_its_first_text():
-    html = page(after="<div class=x> </div><div class=x>Call us:<br>0800 1111</div>")
-    assert snippet(html, selector=".x") == "Call us: 0800 1111"
 
 
 @pytest.mark.parametrize("selector", ["", " ", ".nowhere", "p[", ":nope", ",", "p\ud800", "\0"])

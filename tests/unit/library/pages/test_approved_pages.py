@@ -1,7 +1,6 @@
 """The library: pages that were read are ranked by their text, with one index for all requests."""
 
 import asyncio
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -102,16 +101,6 @@ async def test_new_title_counts_at_once_and_the_text_is_kept(library, repairs):
     assert page.is_read
     assert "mould" in page.terms.stems
     assert "boiler" in page.terms.stems
-
-
-async def test_new_topics_count_at_once(library, repairs):
-    await library.update([(repairs, record(), content())])
-    told = catalog().domains[0]
-    sources = (replace(told.sources[0], topics=("mould",)), *told.sources[1:])
-    changed = replace(catalog(), digest="2", domains=(replace(told, sources=sources),))
-    [(_, page), _] = (await library.indexed(changed)).pages
-    assert page.is_read
-    assert page.terms.page.topics == ("mould",)
 
 
 async def test_event_loop_is_not_blocked_by_updating_and_indexing(library):

@@ -252,19 +252,6 @@ class TestChangedSettings:
         source = replace(REPAIRS, selector="main p")
         assert await snippets(retriever, "tenancy", [source], SETTINGS) == ()
 
-    async def test_failure_with_another_selector_does_not_count(self, world, retriever):
-        world.fetcher.page(REPAIRS.url, " ")
-        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
-        source = replace(REPAIRS, selector="repairs p")
-        [found] = await snippets(retriever, "tenancy", [source], SETTINGS)
-        assert found.text == "repairs p"
-
-    async def test_new_title_applies_at_once(self, world, retriever):
-        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        [found] = await snippets(retriever, "tenancy", [replace(REPAIRS, title="New")], SETTINGS)
-        assert found.title == "New"
-        assert world.fetcher.hits[REPAIRS.url] == 1
-
 
 class TestRevalidation:
     async def test_not_modified_renews_the_cached_text(self, world, retriever):
@@ -549,18 +536,6 @@ class TestContent:
         await second.read_ahead(request)
         assert world.fetcher.calls == [(REPAIRS.url, Validators())] * 2
         assert second.library.page(request).is_read
-
-    async def test_not_modified_renews_the_content_with_the_record(self, world, retriever):
-        world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
-        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        world.clock.advance(DAY_S)
-        world.fetcher.pages[REPAIRS.url] = NotModified(Validators(etag='"1"'))
-        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        key = SnippetRequest("tenancy", REPAIRS, SETTINGS).content_key
-        assert await world.cache.seconds_left(key) == 30 * DAY_S
-        request = SnippetRequest("tenancy", REPAIRS, SETTINGS)
-        [content] = await retriever.store.contents([request])
-        assert content.passages == (PagePassage("Heading", "Repairs are due."),)
 
     async def test_stored_pages_of_a_catalogue_are_looked_up_once(self, world):
         await snippets(world.retriever(), "tenancy", ALL, SETTINGS)
