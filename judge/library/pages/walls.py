@@ -34,6 +34,9 @@ MIN_SIGNS = 3
 """Different phrases of the list below that make a short page, off its subject, a wall. One
 less is enough where only its headings share a word with title and topics."""
 
+_PUBLISHER = re.compile(r" \([^()]+\)$")
+"""Ends the titles of sources, and is on every page of a site."""
+
 _SITE = r"\s[|\u2013\u2014\u00b7\u00bb:-]\s"
 _CANNOT = r"(?:(?:can(?:no|')t|could(?: not|n't)) be found|(?:was|is) not found|not found)"
 _WALL_TITLE = re.compile(
@@ -103,7 +106,7 @@ def wall_reason(source: SourceSpec, page: ReadPage, last: CandidatePage | None) 
         return "is titled as an error or a check of its visitors"
     texts = [passage.text for passage in page.passages] or [page.lead or ""]
     body, headings = _stems(texts), _stems([*titles, *(p.heading for p in page.passages)])
-    subject = _stems([source.title, *source.topics])
+    subject = _stems([_PUBLISHER.sub("", source.title), *source.topics])
     shared = len(subject & body)
     length, signs = _length(texts), visit_signs([*titles, *texts])
     is_unlike = subject and not shared and subject.isdisjoint(headings)

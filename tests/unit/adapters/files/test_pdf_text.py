@@ -1,6 +1,7 @@
 """The text of PDFs, valid and invalid, read in another process."""
 
 import json
+from datetime import date
 from io import BytesIO
 
 import pytest
@@ -11,7 +12,7 @@ from judge.adapters.files.pdf_text import main, pdf_text, read_pdf
 from judge.errors import UnreadableDocument
 
 
-def pdf(*pages: str, title: str = "", password: str = "") -> bytes:
+def pdf(*pages: str, title: str = "", password: str = "", changed: str = "") -> bytes:
     """A PDF with these texts, one on each page."""
     writer = PdfWriter()
     font = DictionaryObject(
@@ -31,6 +32,8 @@ def pdf(*pages: str, title: str = "", password: str = "") -> bytes:
         )
     if title:
         writer.add_metadata({"/Title": title})
+    if changed:
+        writer.add_metadata({"/CreationDate": "D:20200101", "/ModDate": changed})
     if password:
         writer.encrypt(password, algorithm="RC4-128")
     out = BytesIO()
@@ -43,9 +46,25 @@ def test_another_process_gives_pages_and_title():
     assert (found.pages, found.title) == (("Hello robot", "Second page"), "A book")
 
 
+@pytest.mark.parametrize(
+    ("changed", "day"),
+    [
+        ("D:20260312101500+01'00'", date(2026, 3, 12)),
+        ("last spring", date(2020, 1, 1)),
+        ("D:20261399", date(2020, 1, 1)),
+    ],
+)
+def test_the_date_is_that_of_the_last_change_or_else_of_the_making(changed, day):
+    assert pdf_text(pdf("Hello robot", changed=changed)).updated == day
+
+
 def test_a_title_that_is_no_text_is_none():
     content = pdf("Hello robot", title="A book").replace(b"(A book)", b"null    ")
-    assert read_pdf(content, timeout_s=10) == {"pages": ("Hello robot",), "title": None}
+    assert read_pdf(content, timeout_s=10) == {
+        "pages": ("Hello robot",),
+        "title": None,
+        "updated": "",
+    }
 
 
 @pytest.mark.parametrize(
@@ -88,7 +107,7 @@ def test_crashed_reader_is_reported():
 def test_other_process_prints_json():
     out = BytesIO()
     main(BytesIO(pdf("Hello")), out, 10)
-    assert json.loads(out.getvalue()) == {"pages": ["Hello"], "title": None}
+    assert json.loads(out.getvalue()) == {"pages": ["Hello"], "title": None, "updated": ""}
 
 
 def test_pdfs_of_these_tests_are_valid():
