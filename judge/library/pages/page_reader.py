@@ -230,8 +230,10 @@ _FRONT = re.compile(
     re.IGNORECASE,
 )
 _NOT_THERE = re.compile(
-    r".*/(?:40[34]|410|500|(?:page-?)?not-?found|error(?:s|-?page|404)?|sorry|unavailable|gone"
-    r"|maintenance|log-?in|sign-?in|sso|captcha|blocked|denied|consent)(?:\.[a-z]{3,5})?/?",
+    r".*/(?:40[34][\w-]*|410|500|(?:page[-_]?)?not[-_]?found|error(?:s|[-_]?page|404)?|sorry|oops"
+    r"|unavailable|gone|maintenance|offline|log[-_]?in|sign[-_]?in|sso|subscribe|captcha|challenge"
+    r"|verify|blocked|denied|consent|cookies?[-_](?:wall|consent)|age[-_]?(?:gate|check)|queue"
+    r"|session[-_]?(?:expired|timeout)|search|sitemap)(?:\.[a-z]{3,5})?/?",
     re.IGNORECASE,
 )
 

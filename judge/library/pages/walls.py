@@ -34,6 +34,9 @@ MIN_SIGNS = 3
 """Different phrases of the list below that make a short page, off its subject, a wall. One
 less is enough where only its headings share a word with title and topics."""
 
+MANY_SIGNS = 5
+"""So many do for a short page whose lead does not touch on its subject, whatever follows."""
+
 _PUBLISHER = re.compile(r" \([^()]+\)$")
 """Ends the titles of sources, and is on every page of a site."""
 
@@ -106,19 +109,17 @@ def wall_reason(source: SourceSpec, page: ReadPage, last: CandidatePage | None) 
         return "is titled as an error or a check of its visitors"
     texts = [passage.text for passage in page.passages] or [page.lead or ""]
     body, headings = _stems(texts), _stems([*titles, *(p.heading for p in page.passages)])
+    length, signs = _length(texts), len(visit_signs([*titles, *texts]))
     subject = _stems([_PUBLISHER.sub("", source.title), *source.topics])
-    shared = len(subject & body)
-    length, signs = _length(texts), visit_signs([*titles, *texts])
-    is_unlike = subject and not shared and subject.isdisjoint(headings)
-    if is_unlike and (len(signs) > 1 or length >= ENOUGH_WORDS):
+    shared = subject & body
+    if subject and subject.isdisjoint(body | headings) and (signs > 1 or length >= ENOUGH_WORDS):
         return "shares no word with the title and topics of the source"
-    is_off_subject = shared < ON_SUBJECT * len(subject)
-    length, signs = _length(texts), visit_signs([*titles, *texts])
-    if (
-        is_off_subject
-        and length < SHORT_WORDS
-        and len(signs) >= (MIN_SIGNS if shared else MIN_SIGNS - 1)
-    ):
+    is_off_subject = len(shared) < ON_SUBJECT * len(subject)
+    enough = MIN_SIGNS if shared else MIN_SIGNS - 1
+    if not is_off_subject:  # perhaps by a list of other pages of the site
+        enough = MANY_SIGNS
+    is_led_elsewhere = is_off_subject or shared.isdisjoint(_stems([page.lead or ""]))
+    if length < SHORT_WORDS and signs >= enough and is_led_elsewhere:
         return "speaks of the visit and hardly of its subject"
     return _reason_beside(last, body, length, is_off_subject=is_off_subject) if last else ""
 

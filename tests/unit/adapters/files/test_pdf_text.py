@@ -51,7 +51,6 @@ def test_another_process_gives_pages_and_title():
     [
         ("D:20260312101500+01'00'", date(2026, 3, 12)),
         ("last spring", date(2020, 1, 1)),
-        ("D:20261399", date(2020, 1, 1)),
     ],
 )
 def test_the_date_is_that_of_the_last_change_or_else_of_the_making(changed, day):

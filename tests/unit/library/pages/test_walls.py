@@ -143,6 +143,15 @@ def test_page_about_an_error_or_with_its_site_alone_in_the_title_is_no_wall(titl
     assert not wall_reason(REPAIRS, page, None)
 
 
+def test_missing_page_that_lists_other_pages_of_the_site_is_a_wall():
+    found = (
+        "We looked for that page and could not find it. It was moved or removed, sorry: try again"
+    )
+    links = "".join(f"<li>{name}</li>" for name in ("Repairs in your home", "Damp", "Landlords"))
+    html = f"<h1>Oh dear</h1><p>{found} with our search box.</p><p>Popular now:</p><ul>{links}</ul>"
+    assert wall_reason(REPAIRS, read_html(html.encode()), None)
+
+
 def test_page_that_has_become_a_remnant_of_itself_is_a_wall():
     page = read_html(b"<h1>Repairs</h1><p>Your landlord must keep the boiler in repair.</p>")
     assert not wall_reason(REPAIRS, page, None)
