@@ -5,9 +5,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from judge.adapters.files.last_good import LastGood
 from judge.adapters.files.pdf_text import pdf_text
-from judge.adapters.files.watched_file import WatchedFile
+from judge.adapters.files.watched_file import LastGood, WatchedFile
 from judge.adapters.system_clock import SystemClock
 from judge.adapters.web.fetcher import open_fetcher
 from judge.bootstrap.sources import open_sources

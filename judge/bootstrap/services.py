@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any
 
 from judge.adapters.admission import Admission
-from judge.adapters.files.last_good import LastGood
-from judge.adapters.files.watched_file import WatchedFile
+from judge.adapters.files.watched_file import LastGood, WatchedFile
 from judge.adapters.models.budget import BudgetedModel, DailyBudget
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.adapters.models.remote import RemoteModel

@@ -125,7 +125,7 @@ async def test_a_reply_has_exactly_the_members_of_the_contract(shelf):
         "metadata": {
             "path": "flat/lease.md",
             "source_url": "flat/lease.md",
-            "chapter": "Repairs",
+            "chapter": "flat",
             "section": "Repairs",
             "folder": "flat",
             "start_line": 1,

@@ -21,7 +21,7 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
-from judge.adapters.files.last_good import LastGood
+from judge.adapters.files.watched_file import LastGood
 from judge.adapters.journal import LogJournal
 from judge.adapters.metrics import keep_counts_of
 from judge.bootstrap.services import open_services

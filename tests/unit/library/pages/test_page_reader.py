@@ -277,7 +277,10 @@ async def test_pdf_is_read_with_its_paragraphs_and_its_date() -> None:
     clock, url = FakeClock(), "https://advice.example/repairs.pdf"
     site = Site(clock, {url: Page(url, b"%PDF-1.7", "", ETAG, "application/pdf; qs=1")})
     reader = PageReader(
-        site, clock, read_body, lambda _: PdfText((text,), "Repairs & more", date(2025, 5, 1))
+        site,
+        clock,
+        read_body,
+        lambda _: PdfText((text,), "Repairs & more", updated=date(2025, 5, 1)),
     )
     request = SnippetRequest("tenancy", SourceSpec(url, "Repairs"), RetrievalSettings())
     record, content = await reader.read_page(request, None)

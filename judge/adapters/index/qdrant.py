@@ -3,30 +3,50 @@
 Words are our own BM25 sparse vectors; meaning, with an embedder, is dense vectors. Both are
 searched under the same filter and fused by reciprocal rank fusion. All that filters is
 lower-case payload of its own, so that the server's indexes and the client's local mode agree;
-`passage` is the stored passage. `writer.py` writes.
+`passage` is the stored passage.
+
+It is written in an order that makes an interruption at any moment harmless: a document's first
+passage holds its metadata and comes last, after the old passages were deleted, so that a document
+half written is indexed again.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 from uuid import UUID, uuid5
 
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
-from qdrant_client.models import FieldCondition, Filter, MatchAny, MatchPhrase, MatchValue
+from qdrant_client.models import (
+    FieldCondition,
+    Filter,
+    FilterSelector,
+    MatchAny,
+    MatchPhrase,
+    MatchValue,
+    PointStruct,
+)
 
-from judge.adapters.index.stored import PASSAGE, RECORD, WORDS_ONLY
-from judge.errors import EmbedderUnavailable, IndexUnavailable
+from judge.adapters.index.stored import (
+    PASSAGE,
+    RECORD,
+    UNUSED_VECTORS,
+    WORDS_ONLY,
+    embedded_text,
+    searched_text,
+)
+from judge.errors import ConfigurationError, EmbedderUnavailable, IndexUnavailable
 from judge.ports import Embedder, NameKind
 from judge.text.ranking import (
-    Requirement,
+    PROOF,
     idf,
+    passage_vector,
+    proof_counts,
     query_term_weight,
-    requirement,
     term_id,
     terms_of,
 )
@@ -35,6 +55,7 @@ from judge.types.search import (
     AnyOf,
     Clause,
     CollectionStats,
+    DocumentWithPassages,
     Hit,
     IndexedDocument,
     Passage,
@@ -61,23 +82,9 @@ PAGE = 1_000
 TEXT_VECTOR = "text"
 """The BM25 weights of a passage's terms, but for their IDF, which comes with the query."""
 
-TERMS_VECTOR = "terms"
-"""1 for each term, so that the weights of a query's terms in a passage can be added up."""
-
 _NAMESPACE = UUID("9d2b1f5e-54a4-4a0e-8d0e-6b7f3a2c9e11")
 
-KEYWORDS = (
-    "id",
-    "key",
-    "collection",
-    "document",
-    "folder",
-    "folders",
-    "tag",
-    "terms",
-    "first",
-    "spelling",
-)
+KEYWORDS = tuple("key collection document folder folders tag terms first spelling".split())
 """Payload fields that are matched exactly."""
 
 Condition = models.Condition
@@ -106,8 +113,8 @@ class QdrantIndex:
             vector, warnings = await self._query_vector(query)
             scope_filter = _narrowed(
                 filter_of(scope),
-                [has_terms(terms_of(phrase)) for phrase in query.phrases],
-                [has_terms(terms_of(word)) for word in query.excluded],
+                [_has_terms(terms_of(phrase)) for phrase in query.phrases],
+                [_has_terms(terms_of(word)) for word in query.excluded],
             )
             candidates = max(limit + offset, CANDIDATES)
             prefetches, total = await self._by_words(query, scope_filter, candidates)
@@ -152,7 +159,7 @@ class QdrantIndex:
             if not await self._exists():
                 return ()
             passages = await self._facet("spelling")
-            documents = await self._facet("spelling", Filter(must=[equals("first", "1")]))
+            documents = await self._facet("spelling", Filter(must=[_equals("first", "1")]))
         stats: dict[str, CollectionStats] = {}
         for spelling in sorted(passages, reverse=True):
             before = stats.get(fold_name(spelling), CollectionStats(spelling, 0, 0))
@@ -165,7 +172,7 @@ class QdrantIndex:
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
         """See `Catalogue.documents`."""
-        firsts = Filter(must=[equals("collection", fold_name(collection)), equals("first", "1")])
+        firsts = Filter(must=[_equals("collection", fold_name(collection)), _equals("first", "1")])
         records: list[IndexedDocument] = []
         page: Any = None
         with translated_errors(self.address):
@@ -202,7 +209,9 @@ class QdrantIndex:
     async def _query_vector(self, query: SearchQuery) -> tuple[list[float] | None, tuple[str, ...]]:
         """The query's vector, or None and the warning that only the words are searched."""
         if self.embedder is None:
-            return None, ()
+            others = sorted(self._vectors - {TEXT_VECTOR})
+            reasons = [UNUSED_VECTORS.format(name=name) for name in others]
+            return None, tuple(WORDS_ONLY.format(reason=reason) for reason in reasons)
         if self.embedder.name not in self._vectors:
             reason = f"the documents were indexed without vectors of {self.embedder.name}."
             return None, (WORDS_ONLY.format(reason=reason),)
@@ -219,15 +228,15 @@ class QdrantIndex:
         idf_filter = filter_of(query.idf_scope)
         total, *found = await asyncio.gather(
             self._count(idf_filter),
-            *(self._count(_narrowed(idf_filter, [equals("terms", term)])) for term in counts),
+            *(self._count(_narrowed(idf_filter, [_equals("terms", term)])) for term in counts),
         )
         frequencies = dict(zip(counts, found, strict=True))
         relevant = scope_filter
         if not query.phrases:
-            required = requirement(frequencies, total)
-            if required is None or not await self._is_any_relevant(required, scope_filter):
+            proof = proof_counts(frequencies, total)
+            if not proof or not await self._count(_narrowed(scope_filter, [_proves(proof)])):
                 return [], 0
-            relevant = _narrowed(scope_filter, [has_any_term(required.selective)])
+            relevant = _narrowed(scope_filter, [_has_any_term(list(proof))])
         weights = {
             term_id(term): query_term_weight(count) * idf(frequencies[term], max(total, 1))
             for term, count in counts.items()
@@ -236,20 +245,6 @@ class QdrantIndex:
             query=sparse(weights), using=TEXT_VECTOR, filter=relevant, limit=candidates
         )
         return [ranking], await self._count(relevant)
-
-    async def _is_any_relevant(self, required: Requirement, scope_filter: Filter) -> bool:
-        """Whether a passage has terms that weigh enough together."""
-        weights = {term_id(term): float(weight) for weight, term in required.present if weight}
-        response = await self.client.query_points(
-            COLLECTION,
-            query=sparse(weights),
-            using=TERMS_VECTOR,
-            query_filter=scope_filter,
-            score_threshold=required.needed,
-            limit=1,
-            with_payload=False,
-        )
-        return bool(response.points)
 
     async def _fused(
         self, prefetches: list[models.Prefetch], limit: int, offset: int
@@ -312,7 +307,6 @@ def payload_of(
 ) -> dict[str, Any]:
     """The payload of *passage*; only a document's first passage gets the *record*."""
     values: dict[str, Any] = {
-        "id": fold_name(passage.id),
         "key": document_key(passage.collection, passage.document_id),
         "collection": fold_name(passage.collection),
         "spelling": passage.collection,
@@ -341,21 +335,29 @@ def to_record(values: dict[str, Any] | None) -> IndexedDocument:
     return RECORD.validate_python((values or {})["record"])
 
 
-def equals(name: str, value: str) -> FieldCondition:
+def _equals(name: str, value: str) -> FieldCondition:
     """Matches payload *name* that equals, or contains, *value*."""
     return FieldCondition(key=name, match=MatchValue(value=value))
 
 
-def has_terms(terms: Sequence[str]) -> Condition:
+def _has_terms(terms: Sequence[str]) -> Condition:
     """Matches passages with the word or the phrase of *terms*."""
     if len(terms) == 1:
-        return equals("terms", terms[0])
+        return _equals("terms", terms[0])
     return FieldCondition(key="stems", match=MatchPhrase(phrase=" ".join(terms)))
 
 
-def has_any_term(terms: Sequence[str]) -> FieldCondition:
+def _has_any_term(terms: Sequence[str]) -> FieldCondition:
     """Matches passages with at least one of *terms*."""
     return FieldCondition(key="terms", match=MatchAny(any=list(terms)))
+
+
+def _proves(proof: Mapping[str, int]) -> Filter:
+    """Matches passages with a telling term or two others of *proof*; see `proof_counts`."""
+    telling = [term for term, count in proof.items() if count == PROOF]
+    conditions: list[Condition] = [_equals("terms", term) for term in proof]
+    two = models.MinShould(conditions=conditions, min_count=PROOF)
+    return Filter(should=[_has_any_term(telling), Filter(min_should=two)])
 
 
 def filter_of(scope: Scope) -> Filter:
@@ -382,3 +384,113 @@ def _clause(clause: Clause | AnyOf) -> Condition:
     # Every passage is in or below the root.
     below = FieldCondition(key="folders", match=MatchAny(any=values))
     return Filter() if "" in values else below
+
+
+BATCH = 256
+"""Points sent at a time: about half a megabyte, two megabytes with vectors."""
+
+AVERAGE_TERMS = 200
+"""Of a passage: about what the splitter makes."""
+
+
+@dataclass(frozen=True, slots=True)
+class QdrantWriter:
+    """See `WritableIndex` and `IndexWriter`. Qdrant allows concurrent writers, so there is no lock.
+
+    Changes by `replace` and `remove` are visible at once, without `commit`.
+    """
+
+    client: AsyncQdrantClient
+    address: str
+    embedder: Embedder | None = None
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[Self]:
+        """See `WritableIndex.writing`."""
+        yield self
+
+    async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
+        """See `IndexWriter.replace`; raises EmbedderUnavailable and ConfigurationError too."""
+        passages = [passage for item in documents for passage in item.passages]
+        if not passages:
+            return
+        vectors: list[list[float]] = []
+        if self.embedder:
+            vectors = await self.embedder.embed_passages([embedded_text(p) for p in passages])
+        with translated_errors(self.address):
+            await self._prepare(len(vectors[0]) if vectors else 0)
+            keys = [document_key(item.document.collection, item.document.id) for item in documents]
+            await self._delete("key", keys)
+            structs = self._points(documents, vectors)
+            structs.sort(key=lambda point: "record" in (point.payload or {}))
+            for start in range(0, len(structs), BATCH):
+                await self.client.upsert(COLLECTION, structs[start : start + BATCH], wait=True)
+
+    async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
+        """See `IndexWriter.remove`."""
+        with translated_errors(self.address):
+            if not await self.client.collection_exists(COLLECTION):
+                return
+            if document_ids is None:
+                await self._delete("collection", [fold_name(collection)])
+            else:
+                keys = [document_key(collection, document_id) for document_id in document_ids]
+                await self._delete("key", keys)
+
+    async def commit(self) -> None:
+        """See `IndexWriter.commit`; nothing to do, since each change was waited for."""
+
+    async def _delete(self, name: str, values: list[str]) -> None:
+        """Delete the points whose payload *name* is one of *values*."""
+        where = Filter(must=[models.FieldCondition(key=name, match=MatchAny(any=values))])
+        await self.client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
+
+    async def _prepare(self, dimensions: int) -> None:
+        """Create the collection if missing; raises ConfigurationError if its vectors differ."""
+        if await self.client.collection_exists(COLLECTION):
+            names = await vector_names(self.client)
+            expected = {TEXT_VECTOR, *([self.embedder.name] if self.embedder else [])}
+            if names != expected:
+                raise ConfigurationError(
+                    f"The Qdrant collection {COLLECTION!r} holds the vectors "
+                    f"{', '.join(sorted(names))}; JUDGE_EMBEDDER asks for "
+                    f"{', '.join(sorted(expected))}. Set it back, or delete the collection and run "
+                    "`judge index add` on your documents again."
+                )
+            return
+        dense = {}
+        if self.embedder:
+            dense[self.embedder.name] = models.VectorParams(
+                size=dimensions, distance=models.Distance.COSINE
+            )
+        words = {TEXT_VECTOR: models.SparseVectorParams()}
+        await self.client.create_collection(
+            COLLECTION, vectors_config=dense, sparse_vectors_config=words
+        )
+        indexes: dict[str, Any] = dict.fromkeys(KEYWORDS, models.PayloadSchemaType.KEYWORD)
+        indexes["modified"] = models.PayloadSchemaType.DATETIME
+        indexes["stems"] = models.TextIndexParams(
+            type=models.TextIndexType.TEXT,
+            tokenizer=models.TokenizerType.WORD,
+            phrase_matching=True,
+        )
+        for name, kind in indexes.items():
+            await self.client.create_payload_index(COLLECTION, name, kind, wait=True)
+
+    def _points(
+        self, documents: Sequence[DocumentWithPassages], vectors: list[list[float]]
+    ) -> list[PointStruct]:
+        pairs = [
+            (passage, None if number else item.document)
+            for item in documents
+            for number, passage in enumerate(item.passages)
+        ]
+        structs: list[PointStruct] = []
+        for position, (passage, record) in enumerate(pairs):
+            terms = terms_of(searched_text(passage))
+            vector: dict[str, Any] = {TEXT_VECTOR: sparse(passage_vector(terms, AVERAGE_TERMS))}
+            if vectors and self.embedder:
+                vector[self.embedder.name] = vectors[position]
+            payload = payload_of(passage, record, terms)
+            structs.append(PointStruct(id=point_id(passage.id), vector=vector, payload=payload))
+        return structs

@@ -1,5 +1,7 @@
 """`judge index`: keep your own documents in the search index."""
 
+from collections.abc import Sequence
+
 import click
 
 from judge.entrypoints.cli.options import runs, text_or_json
@@ -10,11 +12,23 @@ judge index add docs
 judge index add handbook.pdf https://example.org/terms --collection leases --tag 2025
 judge index add src --glob '*.py' --prune
 
-Files are Markdown, text, HTML, PDF and source code, 10 MiB at most. Exit code 1 means that
-something was skipped; stderr says what."""
+Files are Markdown, text, HTML, PDF, CSV, JSON, notebooks, mail and source code, 10 MiB at most;
+others need pandoc. Exit code 1 means that something was skipped; stderr says what."""
+
+
+def _one(_context: click.Context, _option: click.Parameter, given: Sequence[str]) -> str | None:
+    if len(given) > 1:
+        raise click.BadParameter("name one collection, and use the command once for each.")
+    return next(iter(given), None)
+
 
 _collection = click.option(
-    "--collection", "-c", metavar="NAME", help="The collection; JUDGE_COLLECTION by default."
+    "--collection",
+    "-c",
+    multiple=True,
+    callback=_one,
+    metavar="NAME",
+    help="The collection; JUDGE_COLLECTION by default.",
 )
 
 
@@ -38,7 +52,7 @@ def index() -> None:
     "--replace", "replaces", is_flag=True, help="Read all again; remove the rest of the collection."
 )
 @text_or_json
-@runs("index.run.add_documents")
+@runs("indexing.add_documents")
 def add() -> None:
     """Add files, folders and web pages; only changed files are read again."""
 
@@ -48,7 +62,7 @@ def add() -> None:
 @_collection
 @click.option("--all", "is_all", is_flag=True, help="Remove the whole collection.")
 @text_or_json
-@runs("index.run.remove_documents")
+@runs("indexing.remove_documents")
 def remove() -> None:
     """Remove documents by their ids, or a whole collection."""
 
@@ -56,13 +70,13 @@ def remove() -> None:
 @index.command("list")
 @_collection
 @text_or_json
-@runs("index.run.show_documents")
+@runs("indexing.show_documents")
 def list_documents() -> None:
     """List the documents of a collection."""
 
 
 @index.command()
 @text_or_json
-@runs("index.run.show_stats")
+@runs("indexing.show_stats")
 def stats() -> None:
     """Show the size of each collection."""

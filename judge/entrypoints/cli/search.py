@@ -1,4 +1,4 @@
-"""The work of `judge search`: check the arguments, search, print, and return the exit code.
+"""`judge search`: check the arguments, search, print, and return the exit code.
 
 Every line of the formats is part of the interface; tests compare them byte for byte.
 """
@@ -31,13 +31,9 @@ from judge.errors import (
     JudgeError,
     MissingKey,
 )
-from judge.library.scopes.grammar import STAR
-from judge.library.search.answer_format import (
-    ReplyMark,
-    count_sources,
-    format_answer,
-    reply_marks,
-)
+from judge.library.indexing.plan import is_url
+from judge.library.scopes.scopes import STAR
+from judge.library.search.answer_format import count_sources, format_answer, reply_marks
 from judge.library.search.service import MAX_QUERY, EmptyQuery, SearchOutcome, SearchParameters
 from judge.ports import Journal
 from judge.settings import Settings, load_settings
@@ -51,8 +47,6 @@ _INTEGER = re.compile(r"\s*[+-]?\d{1,4300}\s*", re.ASCII)
 """`int` reads no more digits."""
 
 NOTHING_SEARCHED = "Nothing was searched"
-
-
 NOTHING = "No matching content found in the knowledge base."
 ABSENT = "-"
 _WIDTH = 50
@@ -81,20 +75,6 @@ class Results:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedMarks:
-    """The citation marks of a reply, and how many sources they may name."""
-
-    source_count: int
-    marks: tuple[ReplyMark, ...]
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def bad(self) -> tuple[ReplyMark, ...]:
-        """The marks that name no source."""
-        return tuple(mark for mark in self.marks if not mark.in_range)
-
-
-@dataclass(frozen=True, slots=True)
 class SearchFailure:
     """Why there is no answer; `code` is a stable name."""
 
@@ -104,60 +84,62 @@ class SearchFailure:
 
 
 class SearchFailed(JudgeError):
-    """There is no answer, for the reason in *failure*."""
+    """There is no answer, for the reason in `failure`."""
 
-    def __init__(self, failure: SearchFailure) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
+    def __init__(self, code: str, message: str, details: str) -> None:
+        super().__init__(message)
+        self.failure = SearchFailure(code, message, details)
 
 
 def run_search(
     journal: Journal,
     *,
     words: Sequence[str],
-    query: str | None,
+    query: Sequence[str],
     k: str,
-    collection: str | None,
-    context: str | None,
+    collection: Sequence[str],
+    context: Sequence[str],
     form: str,
     answer: bool,
     reply: str | None,
 ) -> int:
     """Print the results, or the error in the same format; the exit code.
 
-    With a *reply*, print instead which of its citation marks have no source: among the results, or,
-    without a query, among the numbered blocks in the reply itself.
+    Several collections are alternatives; several contexts all limit. With a *reply*, print instead
+    which of its citation marks have no source: among the results, or, without a query, among the
+    numbered blocks in the reply itself.
     """
-    if query is not None and words:
+    if len(query) + bool(words) > 1:
         raise click.UsageError("Give the query once: as QUERY or with --query.")
     is_json = form == "json" and not answer
-    has_query = query is not None or bool(words)
+    results = reply_text = None
     try:
-        reply_text = None if reply is None else _read_reply(reply)
-        results = None
-        if has_query or reply_text is None:
-            results = _search(journal, query or " ".join(words), k, collection, context)
-        checked = None if reply_text is None else _checked(reply_text, results)
+        if reply is not None:
+            reply_text = _read_reply(reply)
+        if words or query or reply is None:
+            text = " ".join((*query, *words))
+            results = _search(journal, text, k, collection, " ".join(context))
+        if reply_text is not None:
+            return _check_marks(reply_text, results, is_json=is_json)
     except Exception as error:  # noqa: BLE001 - programs are promised a code for everything
         failure = _failure(error)
-        text = failure_json(failure) if is_json else failure_text(failure)
-        click.echo(text, nl=False, err=not is_json)
+        failed = failure_json(failure) if is_json else failure_text(failure)
+        click.echo(failed, nl=False, err=not is_json)
         return COULD_NOT_ANSWER
-    if results:
-        for warning in results.warnings:
-            say(f"Warning: {one_line(warning)}")
-        if results.hint:
-            say(f"Hint: {one_line(results.hint)}")
-    if checked:
-        click.echo(checked_json(checked) if is_json else checked_text(checked), nl=False)
-        say(f"{counted(len(checked.marks), 'citation mark')}, {len(checked.bad)} without a source.")
-        return FOUND_SOMETHING if checked.warnings or checked.bad else 0
     assert results is not None
+    _tell(results)
     if answer:
         click.echo(plain_lines(format_answer(results.hits)), nl=False)
     else:
         click.echo(results_json(results) if is_json else results_text(results), nl=False)
     return FOUND_SOMETHING if results.warnings else 0
+
+
+def _tell(results: Results) -> None:
+    for warning in results.warnings:
+        say(f"Warning: {one_line(warning)}")
+    if results.hint:
+        say(f"Hint: {one_line(results.hint)}")
 
 
 def _read_reply(path: str) -> str:
@@ -169,22 +151,32 @@ def _read_reply(path: str) -> str:
     return reply
 
 
-def _checked(reply: str, results: Results | None) -> CheckedMarks:
-    """The marks of *reply*, whose sources are the *results*, or else its own numbered blocks."""
+def _check_marks(reply: str, results: Results | None, *, is_json: bool) -> int:
+    """Print the marks of *reply* without a source among the *results*, or else its own blocks."""
     sources = count_sources(reply) if results is None else len(results.hits)
     if sources is None:
         message = "The number of sources is unknown, since the reply has no numbered blocks."
-        details = "Give the query as well, and --k if you gave it"
-        raise SearchFailed(SearchFailure("EMPTY_QUERY", message, details))
-    return CheckedMarks(
-        sources, tuple(reply_marks(reply, sources)), results.warnings if results else ()
-    )
+        raise SearchFailed("EMPTY_QUERY", message, "Give the query as well, and --k if you gave it")
+    marks = reply_marks(reply, sources)
+    bad = [mark for mark in marks if not mark.in_range]
+    warnings = list(results.warnings) if results else []
+    if results:
+        _tell(results)
+    if is_json:
+        body = {"status": "success", "source_count": sources, "marks": [asdict(m) for m in marks]}
+        click.echo(format_json(body | ({"warnings": warnings} if warnings else {})))
+    else:
+        there_are = f"there {'is' if sources == 1 else 'are'} {sources}"
+        for mark in bad:
+            click.echo(f"line {mark.line}: {one_line(mark.text)} has no source; {there_are}.")
+    say(f"{counted(len(marks), 'citation mark')}, {len(bad)} without a source.")
+    return FOUND_SOMETHING if warnings or bad else 0
 
 
 def _search(
-    journal: Journal, query: str, k: str, collection: str | None, context: str | None
+    journal: Journal, query: str, k: str, collections: Sequence[str], context: str
 ) -> Results:
-    require_text(query, context, collection)
+    require_text(query, context, *collections)
     query = query.strip()
     if not query:
         raise EmptyQuery
@@ -194,16 +186,16 @@ def _search(
         warnings.append(f"The query has {len(query)} characters; it was cut to {MAX_QUERY}.")
     settings = load_settings()
     parameters = SearchParameters(query, context, limit=limit)
-    if collection is None:
+    names = tuple(name.strip() for name in collections)
+    if not names:
         parameters = replace(parameters, default_collection=settings.collection)
-    elif (collection := collection.strip()) != STAR:
-        named = Scope((Clause("collection", (collection,)),))
-        parameters = replace(parameters, filters=named)
+    elif STAR not in names:
+        parameters = replace(parameters, filters=Scope((Clause("collection", names),)))
     outcome = asyncio.run(_run_query(settings, parameters, journal))
-    searched = dict.fromkeys(_collections_of(outcome.scope))
+    searched = names or dict.fromkeys(_collections_of(outcome.scope))
     return Results(
         query=query[:MAX_QUERY],
-        collection=collection or ", ".join(searched) or STAR,
+        collection=", ".join(searched) or STAR,
         hits=outcome.results.hits,
         warnings=(*warnings, *outcome.results.warnings),
         hint=outcome.hint,
@@ -218,19 +210,21 @@ async def _run_query(
             return await corpus.search.search(parameters)
     except (IndexUnavailable, InvalidAddress) as error:
         if settings.qdrant_url is None:
-            raise
+            if settings.database_url is None:
+                raise
+            raise SearchFailed("CONNECTION_ERROR", "Cannot use PostgreSQL", str(error)) from error
         scheme, sign, rest = settings.qdrant_url.partition("://")
         address = f"{scheme}{sign}{rest.rpartition('@')[2]}"  # without a password
         message = f"Cannot connect to Qdrant at {address}"
         details = str(error).removeprefix(f"{message}: ")
-        raise SearchFailed(SearchFailure("CONNECTION_ERROR", message, details)) from error
+        raise SearchFailed("CONNECTION_ERROR", message, details) from error
 
 
 def _limit(k: str, warnings: list[str]) -> int:
     """The number of results to show: *k*, clamped to its bounds with a warning."""
     if not _INTEGER.fullmatch(k):
         details = f"Give a number from {MIN_K} to {MAX_K}"
-        raise SearchFailed(SearchFailure("INVALID_K", "K must be an integer", details))
+        raise SearchFailed("INVALID_K", "K must be an integer", details)
     number = int(k)
     limit = min(max(number, MIN_K), MAX_K)
     if limit != number:
@@ -317,23 +311,6 @@ def results_json(results: Results) -> str:
     return format_json(body) + "\n"
 
 
-def checked_text(checked: CheckedMarks) -> str:
-    """For people: a line for each mark without a source."""
-    there_are = f"there {'is' if checked.source_count == 1 else 'are'} {checked.source_count}"
-    return "".join(
-        f"line {mark.line}: {one_line(mark.text)} has no source; {there_are}.\n"
-        for mark in checked.bad
-    )
-
-
-def checked_json(checked: CheckedMarks) -> str:
-    """For programs; ends with a line end."""
-    body = {"status": "success", **asdict(checked)}
-    if not checked.warnings:
-        del body["warnings"]
-    return format_json(body) + "\n"
-
-
 def failure_text(failure: SearchFailure) -> str:
     """For people; ends with a line end."""
     lines = [
@@ -357,9 +334,10 @@ def failure_json(failure: SearchFailure) -> str:
 
 def _hit_lines(rank: int, hit: Hit) -> list[str]:
     passage = hit.passage
+    lines = "" if is_url(passage.path) else f":{passage.start_line}-{passage.end_line}"
     return [
         f"[{rank}] Score: {hit.score:.3f}",
-        f"Source: {one_line(passage.path)}",
+        f"Source: {one_line(passage.path)}{lines}",
         f"Chapter: {one_line(passage.chapter or ABSENT)}",
         f"Section: {one_line(passage.section or ABSENT)}",
         "---",
