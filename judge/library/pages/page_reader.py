@@ -25,7 +25,7 @@ from judge.library.pages.page_records import (
     PageRecord,
     SnippetRequest,
 )
-from judge.library.pages.walls import wall_reason
+from judge.library.pages.walls import wall_error, wall_sign
 from judge.library.rank.candidate_index import CandidatePage
 from judge.ports import Clock, PageFetcher, PdfReader
 from judge.text.decoding import xhtml_as_html
@@ -124,14 +124,8 @@ class PageReader:
             max_words=request.settings.max_words,
             regions=request.region_names,
         )
-        if read and read.lead and (reason := wall_reason(request.source, read, last)):
-            raise FetchError(
-                "wall",
-                f"{host_of(request)} sent something that is not the page: it {reason}. Open the "
-                "address in a browser; if it shows the page, correct the source's title and "
-                "topics, else its url.",
-                200,
-            )
+        if read and read.lead and (sign := wall_sign(request.source, read, last)):
+            raise wall_error(sign, host_of(request))
         return replace(read, updated=updated) if read and updated else read
 
     def _pdf_as_html(self, request: SnippetRequest, body: bytes) -> tuple[bytes, date | None]:

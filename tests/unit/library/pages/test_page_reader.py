@@ -110,7 +110,7 @@ async def read(
         ),
         (
             Page("", b"<h1>Page not found</h1><p>Sorry, there is no page of repairs here.</p>"),
-            "wall",
+            "wall-title",
             (
                 "advice.example sent something that is not the page: it is titled as an error or "
                 "a check of its visitors. Open the address in a browser; if it shows the page, "

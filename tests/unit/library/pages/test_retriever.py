@@ -462,7 +462,7 @@ class TestRefresh:
         assert found.is_stale
         assert found.text == "Repairs are the landlord's duty."
         [failure] = world.journal.fields_of("snippet.fetch_failed")
-        assert (failure["reason"], failure["status"]) == ("wall", 200)
+        assert (failure["reason"], failure["status"]) == ("wall-unlike", 200)
 
     async def test_text_of_another_address_of_the_host_is_a_wall(self, world, retriever):
         both = "Repairs and deposits are sorry to be gone."
@@ -470,7 +470,7 @@ class TestRefresh:
             world.fetcher.page(source.url, both)
         found = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert found[0].text == both
-        with pytest.raises(FetchError, match=r"same as https://advice\.example/repairs"):
+        with pytest.raises(FetchError, match="same as another address"):
             await retriever.refresh(SnippetRequest("tenancy", DEPOSITS, SETTINGS))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from judge.library.extract.govuk import parse_content_item
 from judge.library.extract.html_page import ReadPage, read_html
-from judge.library.pages.walls import wall_reason
+from judge.library.pages.walls import wall_sign
 from judge.library.rank.candidate_index import CandidatePage
 from judge.types.references import SourceSpec
 
@@ -49,8 +49,8 @@ def test_wall_is_told_from_the_page(name: str, own_title: str, text: str):
     for title in (own_title, REPAIRS.title, f"{REPAIRS.title} | Example Advice"):
         html = f"<title>{title}</title><main><h1>{title}</h1><p>{text}</p></main>"
         page = read_html(html.encode())
-        assert wall_reason(REPAIRS, page, YESTERDAY)
-        assert wall_reason(REPAIRS, page, None) or not page.lead
+        assert wall_sign(REPAIRS, page, YESTERDAY)
+        assert wall_sign(REPAIRS, page, None) or not page.lead
 
 
 @pytest.mark.parametrize(
@@ -104,8 +104,8 @@ def test_guidance_about_the_same_things_is_no_wall(title, topics, text):
     source = SourceSpec("https://a.example/x", title, topics)
     page = read_html(f"<title>{title}</title><h1>{title}</h1><p>{text}</p>".encode())
     assert page.lead
-    assert not wall_reason(source, page, None)
-    assert not wall_reason(source, page, as_last(source, page))
+    assert not wall_sign(source, page, None)
+    assert not wall_sign(source, page, as_last(source, page))
 
 
 TEXT = "<p>Your landlord must keep the home and its boiler in repair, whatever the lease says.</p>"
@@ -128,7 +128,7 @@ TEXT = "<p>Your landlord must keep the home and its boiler in repair, whatever t
 def test_page_titled_as_an_error_is_a_wall_whatever_it_says(title: str):
     for head, heading in ((title, "Repairs"), (f"{title} | Example Council", ""), ("", title)):
         page = read_html(f"<title>{head}</title><h1>{heading}</h1>{TEXT * 9}".encode())
-        assert wall_reason(REPAIRS, page, None), (head, heading)
+        assert wall_sign(REPAIRS, page, None), (head, heading)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_page_titled_as_an_error_is_a_wall_whatever_it_says(title: str):
 )
 def test_page_about_an_error_or_with_its_site_alone_in_the_title_is_no_wall(title: str):
     page = read_html(f"<title>{title}</title><h1>Repairs</h1>{TEXT * 9}".encode())
-    assert not wall_reason(REPAIRS, page, None)
+    assert not wall_sign(REPAIRS, page, None)
 
 
 def test_missing_page_that_lists_other_pages_of_the_site_is_a_wall():
@@ -149,26 +149,26 @@ def test_missing_page_that_lists_other_pages_of_the_site_is_a_wall():
     )
     links = "".join(f"<li>{name}</li>" for name in ("Repairs in your home", "Damp", "Landlords"))
     html = f"<h1>Oh dear</h1><p>{found} with our search box.</p><p>Popular now:</p><ul>{links}</ul>"
-    assert wall_reason(REPAIRS, read_html(html.encode()), None)
+    assert wall_sign(REPAIRS, read_html(html.encode()), None)
 
 
 def test_page_that_has_become_a_remnant_of_itself_is_a_wall():
     page = read_html(b"<h1>Repairs</h1><p>Your landlord must keep the boiler in repair.</p>")
-    assert not wall_reason(REPAIRS, page, None)
-    assert wall_reason(REPAIRS, page, YESTERDAY) == "has shrunk to less than a tenth"
+    assert not wall_sign(REPAIRS, page, None)
+    assert wall_sign(REPAIRS, page, YESTERDAY) == "shrunk"
 
 
 def test_page_that_was_rewritten_on_its_subject_is_no_wall():
     text = "The landlord repairs the home: the roof, the boiler, the drains, and damp in walls. "
     page = read_html(f"<h1>Fixing things</h1><p>{text * 3}</p>".encode())
-    assert not wall_reason(REPAIRS, page, YESTERDAY)
+    assert not wall_sign(REPAIRS, page, YESTERDAY)
 
 
 def test_page_on_another_subject_that_shares_a_word_is_a_wall_once_it_is_known():
     text = "The landlord of the Red Lion pours the best beer between here and the sea. "
     page = read_html(f"<h1>Our pubs</h1><p>{text * 8}</p>".encode())
-    assert not wall_reason(REPAIRS, page, None)
-    assert "before" in wall_reason(REPAIRS, page, YESTERDAY)
+    assert not wall_sign(REPAIRS, page, None)
+    assert wall_sign(REPAIRS, page, YESTERDAY) == "changed"
 
 
 # The shared cases and pages, where they are
@@ -192,13 +192,13 @@ def good_pages() -> dict[str, tuple[SourceSpec, ReadPage]]:
 def test_shared_walls_are_walls_and_good_pages_are_not():
     good = good_pages()
     for name, (source, page) in good.items():
-        assert not wall_reason(source, page, None), name
+        assert not wall_sign(source, page, None), name
     for case in lines(CASES / "walls.jsonl"):
         wall = read_html((CASES / case["file"]).read_bytes())
         for name, (source, page) in good.items():
-            assert wall_reason(source, wall, as_last(source, page)), (case["name"], name)
+            assert wall_sign(source, wall, as_last(source, page)), (case["name"], name)
         is_open = case["first_read"] == "open"
-        assert is_open or wall_reason(good[case["yesterday"]][0], wall, None), case["name"]
+        assert is_open or wall_sign(good[case["yesterday"]][0], wall, None), case["name"]
 
 
 def real_pages() -> Iterator[tuple[str, ReadPage | None]]:
@@ -219,4 +219,4 @@ def test_no_real_page_is_taken_for_a_wall():
     for title, page in real_pages():
         if page and page.lead:
             source = SourceSpec("https://a.example/x", title)
-            assert not wall_reason(source, page, as_last(source, page)), title
+            assert not wall_sign(source, page, as_last(source, page)), title
