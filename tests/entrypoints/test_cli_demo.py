@@ -111,7 +111,8 @@ def test_the_demo_really_serves_until_ctrl_c(tmp_path):
         text=True,
     )
     try:
-        address = next(line.split()[-1] for line in process.stderr if "listening on" in line)
+        line = next(line for line in process.stderr if "listening on" in line)
+        address = json.loads(line)["address"]
         dispute = json.dumps({"context": CONTEXT, "query": QUERY}).encode()
         headers = {"Content-Type": "application/json"}
         with urlopen(Request(f"{address}/api/judge", dispute, headers)) as reply:
