@@ -23,13 +23,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.search import EVERYWHERE, LIMIT, passages, questions, timed, write
-from judge.adapters.index.extras import open_vectors
 from judge.adapters.index.stored import embedded_text, text_key
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.index.vectors import VectorFile
 from judge.adapters.journal import LogJournal
 from judge.adapters.system_clock import SystemClock
+from judge.bootstrap.corpus import open_vectors
 from judge.library.search.query import parse_query
 from judge.types.search import Clause, Passage, Scope
 

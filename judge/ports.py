@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
+from judge.errors import UnreadableDocument
 from judge.types.limits import Allowance
 from judge.types.references import CitablePassages, Media, NotModified, Page, Validators
 from judge.types.replies import ModelReply, Prompt
@@ -247,6 +248,18 @@ class DocumentFiles(Protocol):
 
 PdfReader = Callable[[bytes], PdfText]
 """Reads a PDF document; raises UnreadableDocument."""
+
+
+DocumentConverter = Callable[[bytes, str], bytes]
+"""Converts a document of a format such as `docx` to HTML; raises UnreadableDocument."""
+
+
+def not_converted(_content: bytes, kind: str) -> bytes:
+    """A DocumentConverter where there is none."""
+    raise UnreadableDocument(
+        f"Files of the kind {kind} are read only where pandoc is installed. Install it, or save "
+        "the file as Markdown, HTML or PDF and add that."
+    )
 
 
 class VectorStorage(Protocol):

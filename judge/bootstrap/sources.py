@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from judge.adapters.files.last_good import LastGood
-from judge.adapters.files.text_files import read_text_files
-from judge.adapters.files.watched_file import WatchedFile
+from judge.adapters.files.watched_file import LastGood, WatchedFile, read_text_files
 from judge.adapters.system_clock import SystemClock
 from judge.judging.care import compile_safety
 from judge.judging.domains import compile_detector
@@ -28,9 +26,9 @@ def compile_knowledge(main: TextFile | str, *included: TextFile) -> Knowledge:
     return Knowledge(
         catalog=catalog,
         detector=compile_detector(catalog),
-        safety=compile_safety(catalog.safety),
+        safety=compile_safety(catalog.safety, catalog.country.emergency),
         personas=personas,
-        versions=Versions(prompt=prompt_digest(personas), sources=catalog.digest),
+        versions=Versions(prompt=prompt_digest(personas, catalog.country), sources=catalog.digest),
     )
 
 

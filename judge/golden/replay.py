@@ -1,4 +1,4 @@
-"""The ports of a replay, with pages and replies from the case and a fixed date.
+"""The ports of a replay, with pages and replies from the case and the time that it was recorded.
 
 And those of a recording, which store what passes through them.
 """
@@ -7,28 +7,26 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from judge.errors import ContentBlocked, FetchError, ModelUnavailable
-from judge.golden.cases import GoldenReply
+from judge.golden.cases import REPLAY_TIME, GoldenReply
 from judge.ports import LanguageModel, PageFetcher
 from judge.types.references import Media, NotModified, Page
-from judge.types.replies import Defect, ModelReply, Prompt, Usage
-
-REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
-"""The moment at which every replay takes place."""
+from judge.types.replies import ModelReply, Prompt
 
 
 @dataclass(frozen=True, slots=True)
-class FixedClock:
-    """A Clock with a fixed date; `monotonic` moves only if a real model takes real time."""
+class ReplayClock:
+    """A Clock that stands; `monotonic` moves only if a real model takes real time."""
 
+    at: datetime = REPLAY_TIME
     is_live: bool = False
 
     def now(self) -> datetime:
-        """The moment of every replay."""
-        return REPLAY_TIME
+        """The moment at which the case was recorded."""
+        return self.at
 
     def monotonic(self) -> float:
         """Always 0 in a replay, and so are all timings."""
@@ -45,13 +43,13 @@ class ReplayFetcher:
 
     async def fetch(self, url: str, *, media: Media = "html", **_: Any) -> Page:
         """The page of the case; raises FetchError when it has none."""
-        if url not in self._pages and media == "html":
+        if url not in self._pages and media != "json":
             self.unknown.append(url)
         page = self._pages.get(url)
         if page is None:
             raise FetchError("connection", f"The case has no page for {url}.")
         page = Page(url, page.encode(), "utf-8") if isinstance(page, str) else page
-        return replace(page, content_type="text/html" if media == "html" else "application/json")
+        return replace(page, content_type="application/json" if media == "json" else "text/html")
 
 
 class ReplayModel:
@@ -77,18 +75,6 @@ class ReplayModel:
         return ModelReply(reply.text, reply.model, reply.finish, reply.usage)
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayedReply:
-    """One reply of the model: its tokens, the rules that it broke, and its text."""
-
-    usage: Usage
-    rules: tuple[str, ...] = ()
-    model: str = ""
-    text: str = ""
-    defects: tuple[Defect, ...] = ()
-    """The defects behind those rules, as far as the pipeline reports them."""
-
-
 class RuleJournal:
     """A Journal that records which rules each reply broke, and nothing else."""
 
@@ -112,7 +98,7 @@ class RecordingFetcher:
 
     async def fetch(self, url: str, *, media: Media = "html", **options: Any) -> Page | NotModified:
         """See `PageFetcher.fetch`."""
-        if media == "html":
+        if media != "json":
             self.pages[url] = None  # Stays None on a timeout too.
         page = await self._fetcher.fetch(url, media=media, **options)
         if isinstance(page, Page):

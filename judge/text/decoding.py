@@ -1,12 +1,11 @@
-"""Converts the bytes of a page to UTF-8; the encoding is taken from five kinds of evidence.
-
-The first of two steps before a page is parsed; `extract/markup.py` is the second.
-"""
+"""Decodes documents, and pages to UTF-8; the encoding is taken from several kinds of evidence."""
 
 import codecs
 import re
 
 _BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # It begins as that of UTF-16 does.
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -27,11 +26,24 @@ raise, warn, take quadratic time or hide markup, and no page uses them."""
 _DECLARED_WITHIN_BYTES = 32 * 1024
 """Browsers search the whole head, which in some templates begins with long comments or scripts."""
 
+_LIKELY = "cp1252 cp1250 cp1251 cp1253 koi8_r shift_jis euc_jp gb18030 big5 euc_kr".split()
+"""Encodings that text without any mark is tried in; others look alike on a short text."""
+
+_SAMPLE_BYTES = 100_000
+
+_COOKIE = re.compile(rb"\A(?:[^\n]{0,200}\n)?[^\n]{0,80}coding[:=][ \t]*([-\w.]{1,40})")
+"""How editors and Python declare an encoding in the first two lines."""
+
 _DECLARED = re.compile(
-    rb"(?:<meta[^>]{1,512}?charset|\A\s{0,64}<\?xml[^>]{1,128}?encoding)"
+    rb"(?:<meta(?=[\s/])[^>]{0,512}?(?<![\w-])charset|\A\s{0,64}<\?xml[^>]{1,128}?encoding)"
     rb"\s{0,8}=\s{0,8}[\"']?\s{0,8}([\w.:-]{1,40})",
     re.IGNORECASE,
 )
+_NO_DECLARATION = re.compile(
+    rb"<!--.*?(?:-->|\Z)|<(script|style|template|noscript|title)\b.*?(?:</\1|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What may hold a declaration that is none."""
 
 
 _EMPTY_ELEMENT = re.compile(
@@ -50,22 +62,62 @@ def _with_end_tag(empty: re.Match[bytes]) -> bytes:
     return empty[0] if name.lower() in _VOID else b"<%b%b></%b>" % (name, attributes, name)
 
 
+def decode_text(content: bytes) -> str:
+    """*content* as text; never raises.
+
+    A byte order mark wins, then UTF-8, even with some bytes that are not, then a declaration as
+    editors have it, then what the letters are likely to be.
+    """
+    if encoding := marked_encoding(content):
+        return content.decode(encoding, "replace").removeprefix("\ufeff")
+    text = content.decode("utf-8", "surrogateescape")
+    invalid = len(_ESCAPED.findall(text))
+    letters = len(text) - invalid - sum(map(str.isascii, text)) if invalid else 0
+    if not invalid or letters > invalid:
+        return _ESCAPED.sub(lambda byte: _western(ord(byte[0]) - 0xDC00), text)
+    declared = _COOKIE.match(content)
+    stated = _known_encoding(declared[1].decode("ascii")) if declared else ""
+    return content.decode(stated or _likely_encoding(content), "replace")
+
+
+def marked_encoding(content: bytes) -> str:
+    """The encoding that the byte order mark of *content* tells; an empty string without one."""
+    return next((name for mark, name in _BYTE_ORDER_MARKS if content.startswith(mark)), "")
+
+
+_ESCAPED = re.compile("[\udc80-\udcff]")
+"""Bytes that are not UTF-8, as `surrogateescape` decodes them."""
+
+
+def _western(byte: int) -> str:
+    return bytes([byte]).decode("cp1252", "replace")
+
+
+def _likely_encoding(content: bytes) -> str:
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - nearly all text is UTF-8
+
+    sample = content[:_SAMPLE_BYTES].rpartition(b"\n")[0] or content[:_SAMPLE_BYTES]
+    best = from_bytes(sample, cp_isolation=_LIKELY).best()
+    return "cp1252" if best is None or "cp1252" in best.could_be_from_charset else best.encoding
+
+
 def html_as_utf8(body: bytes, charset: str = "") -> bytes:
     """*body* in UTF-8; never raises. Invalid bytes become U+FFFD, here or in the parser.
 
     A byte order mark wins, then *charset* (from the HTTP header), then UTF-8 if every byte is
-    valid, then the page's own declaration, then windows-1252. Unknown labels are ignored.
+    valid, or nearly every one, then the page's own declaration, then what the letters are likely to
+    be. Unknown labels are ignored.
     """
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if body.startswith(mark):
-            return _recoded(body[len(mark) :], encoding)
+    if marked := marked_encoding(body):
+        return _recoded(body, marked).removeprefix(codecs.BOM_UTF8)
     if stated := _known_encoding(charset):
         return _recoded(body, stated)
     try:
         # Not "final": a page cut at the size limit may end inside a character.
         return body[: codecs.utf_8_decode(body, "strict", False)[1]]
     except UnicodeDecodeError:
-        return _recoded(body, _declared_encoding(body) or "windows-1252")
+        declared = _declared_encoding(body)
+        return _recoded(body, declared) if declared else decode_text(body).encode()
 
 
 def _recoded(body: bytes, encoding: str) -> bytes:
@@ -78,7 +130,7 @@ def _declared_encoding(body: bytes) -> str:
 
     A declaration that can be read as ASCII cannot be in UTF-16, so that label is ignored.
     """
-    found = _DECLARED.search(body[:_DECLARED_WITHIN_BYTES])
+    found = _DECLARED.search(_NO_DECLARATION.sub(b"", body[:_DECLARED_WITHIN_BYTES]))
     label = _known_encoding(found[1].decode("ascii", "replace")) if found else ""
     return "" if label.startswith("utf-16") else label
 

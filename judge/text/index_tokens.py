@@ -9,6 +9,7 @@ from itertools import pairwise
 from unicodedata import normalize
 
 from judge.text.english import strip_accents
+from judge.text.spelling import meeting_spellings
 
 UNSPACED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1780-\u17d3\u3005-\u3007\u3041-\u3096"
@@ -21,16 +22,41 @@ which has spaces but attaches endings to its words."""
 _RUN = re.compile(f"[{UNSPACED}]+")
 
 
+_JOINERS = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+"""Characters without a width: soft hyphens, joiners and marks of direction."""
+
+_PLAIN_LETTERS = str.maketrans(
+    {
+        **dict(zip("łŁøØđĐðÐħĦŧŦıŋŊ", "lLoOdDdDhHtTinN", strict=True)),
+        "ß": "ss",
+        "ẞ": "SS",
+        "æ": "ae",
+        "Æ": "AE",
+        "œ": "oe",
+        "Œ": "OE",
+        "þ": "th",
+        "Þ": "Th",
+    }
+)
+"""Letters that do not decompose into a plain one and an accent."""
+
+
+def without_joiners(text: str) -> str:
+    """*text* without characters that no one sees, and that would split its words."""
+    return _JOINERS.sub("", text)
+
+
 def searchable(text: str) -> str:
-    """*text* as it is indexed: without accents, and with runs of those scripts as bigrams.
+    """*text* as it is indexed: plain letters, one spelling of a word, bigrams of those scripts.
 
     >>> searchable("café, USB接口坏").split()
     ['cafe,', 'USB', '接口', '口坏']
     """
     if text.isascii():
-        return text
+        return meeting_spellings(text)
     # Stripping accents decomposes Hangul and kana, so compose them again.
-    return _RUN.sub(_pairs, normalize("NFC", strip_accents(text)))
+    plain = normalize("NFC", strip_accents(without_joiners(text))).translate(_PLAIN_LETTERS)
+    return _RUN.sub(_pairs, meeting_spellings(plain))
 
 
 def _pairs(run: re.Match[str]) -> str:
@@ -38,44 +64,21 @@ def _pairs(run: re.Match[str]) -> str:
     return f" {' '.join(map(''.join, pairwise(letters))) or letters} "
 
 
-_LETTERS = "0-9A-Za-zÀ-ÖØ-öø-ÿ"
-"""Letters outside Latin-1 end a word: no identifier has a border beside one."""
-
-_BORDER = re.compile(r"[A-Z0-9](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z]{2})(?=[a-z])|(?<=[A-Za-z]{2}[0-9]))")
-"""Where a part begins: a capital after a small letter or digit, the last of several capitals before
-a small letter, or a digit after two letters. The character class comes first, since only then does
-`re` skip ahead to its members."""
-
-_END = re.compile(rf"[^{_LETTERS}]")
-_IN_WORD = frozenset(chr(code) for code in range(256) if not _END.match(chr(code)))
-
-_MAX_LENGTH = 40
-"""Characters before a border; longer words are encoded data."""
+_IDENTIFIER = re.compile(r"[A-Za-z0-9À-ÖØ-öø-ÿ]{2,80}")
+_SMALL = "a-zß-öø-ÿ"
+_PART = re.compile(rf"[A-Z]+(?![{_SMALL}])|[A-ZÀ-ÖØ-Þ]?[{_SMALL}]+|(?<=[A-Za-zÀ-ÿ]{{2}})[0-9]+")
 
 
 def identifier_parts(text: str) -> str:
-    """The parts of each identifier in *text*, which comes from `strip_accents`.
+    """The parts of each identifier in *text* that has several: at capitals and before digits.
 
     >>> identifier_parts("call getUserId of HTTPServer2")
     'get User Id HTTP Server 2'
     """
-    parts: list[str] = []
-    first = end = 0
-    for border in _BORDER.finditer(text):
-        at = border.start()
-        if at >= end:  # in the next word
-            parts.append(text[first:end])
-            stop = _END.search(text, at)
-            first, end = _start(text, at), stop.start() if stop else len(text)
-        parts.append(text[first:at])
-        first = at
-    parts.append(text[first:end])
-    return " ".join(filter(None, dict.fromkeys(parts)))
-
-
-def _start(text: str, border: int) -> int:
-    """The start of the word around *border*, at most _MAX_LENGTH before it."""
-    start = border - 1
-    while start and border - start < _MAX_LENGTH and text[start - 1] in _IN_WORD:
-        start -= 1
-    return start
+    parts: dict[str, None] = {}
+    for word in _IDENTIFIER.findall(text):
+        if not (word.isalpha() and word[1:].islower()):
+            found = _PART.findall(word)
+            if len(found) > 1:
+                parts |= dict.fromkeys(found)
+    return " ".join(parts)

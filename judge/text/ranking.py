@@ -9,8 +9,7 @@ relevant is decided from document frequencies; docs/adr/0006-relevance.md has th
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from judge.text.english import stems, tokens
 from judge.text.index_tokens import searchable
@@ -42,11 +41,6 @@ def passage_vector(terms: Sequence[str], average_length: float) -> dict[int, flo
     }
 
 
-def query_vector(terms: Sequence[str]) -> dict[int, float]:
-    """The weight of each term of a query, by `term_id`."""
-    return {term_id(term): query_term_weight(count) for term, count in Counter(terms).items()}
-
-
 def query_term_weight(times: int) -> float:
     """The weight of a term that occurs so many *times* in the query; at most 1 + K3."""
     return times * (K3 + 1) / (times + K3)
@@ -61,73 +55,32 @@ def term_id(term: str) -> int:
 
 
 NEEDED_SHARE = 0.4
-"""The share of the question's weight that one passage must contain: one word of three equally rare
-ones is not enough."""
-
-SELECTIVE_SHARE = 0.25
-"""A term with this share of the question's weight is selective: it tells what is asked about."""
+"""A word with this share of the question's weight is telling: passages with it are relevant. Of
+three equally rare words none is."""
 
 MAX_NEEDED = 1.0
-"""The most weight that is needed; 1 is that of a term in no passage. Passages that share a few
-selective terms with a long story are relevant."""
+"""The most weight that a telling word needs; 1 is that of a word in no passage."""
 
 PRIOR_PASSAGES = 1000
-"""A smaller corpus is treated as one of this size: among three passages no term is common."""
+"""A smaller corpus is treated as one of this size: among three passages no word is common."""
 
-MAX_WEIGHTED = 6
-"""With more terms than this in the index all have weight 1: their weights even out."""
-
-STEPS = 12
-"""About the sum of the weights, which are integers: the engines' work grows with it."""
+PROOF = 2
+"""What the words of a passage must count to be relevant: a telling word does, or any two words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """Which of a query's terms passages must contain to be relevant.
+def proof_counts(frequencies: Mapping[str, int], passages: int) -> dict[str, int]:
+    """What each term in the index counts towards PROOF, by its document frequency in *passages*.
 
-    `present` are the terms in the index with their weights, rarest first; weights are small
-    integers, 0 for a term that decides nothing. Nothing is relevant unless one passage in scope
-    contains terms that weigh `needed` together; then all passages with a selective term are.
+    Empty when all of them together prove nothing, as one common word of three unknown ones.
     """
-
-    present: list[tuple[int, str]]
-    needed: int
-    common: tuple[str, ...] = ()
-
-    @property
-    def selective(self) -> list[str]:
-        """The terms that retrieve passages; the `common` ones only rank them."""
-        return [term for _, term in self.present if term not in self.common]
-
-
-def requirement(frequencies: Mapping[str, int], passages: int) -> Requirement | None:
-    """The requirement for the query terms whose document *frequencies* among *passages* are given.
-
-    None when all terms in the index together weigh too little.
-    """
-    idfs = {term: scaled_idf(frequency, passages) for term, frequency in frequencies.items()}
-    present = sorted((term for term in idfs if frequencies[term]), key=lambda t: -idfs[t])
-    total = sum(idfs[term] for term in present)
-    needed = min(NEEDED_SHARE * sum(idfs.values()), MAX_NEEDED)
-    is_counted = len(present) > MAX_WEIGHTED
-    step = total / len(present) if is_counted else (max(total, needed) or 1.0) / STEPS
-    weighted = [(1 if is_counted else round(idfs[term] / step), term) for term in present]
-    needed_steps = max(1, round(needed / step))
-    if sum(weight for weight, _ in weighted) < needed_steps:
-        return None
-    selective = needed * SELECTIVE_SHARE / NEEDED_SHARE / step
-    common = () if is_counted else _common(weighted, needed_steps, selective)
-    return Requirement(weighted, needed_steps, tuple(common))
-
-
-def _common(weighted: Sequence[tuple[int, str]], needed: int, selective: float) -> Iterator[str]:
-    """The lightest terms below the weight *selective* that together weigh less than *needed*."""
-    total = 0
-    for weight, term in reversed(weighted):
-        total += weight
-        if weight >= max(1, round(selective)) or total >= needed:
-            return
-        yield term
+    weights = {term: scaled_idf(frequency, passages) for term, frequency in frequencies.items()}
+    needed = min(NEEDED_SHARE * sum(weights.values()), MAX_NEEDED)
+    counts = {
+        term: PROOF if weights[term] >= needed else 1
+        for term, frequency in frequencies.items()
+        if frequency
+    }
+    return counts if sum(counts.values()) >= PROOF else {}
 
 
 def scaled_idf(frequency: int, passages: int) -> float:

@@ -1,8 +1,8 @@
 """Data types of search: queries, scopes, passages, documents and hits, for every engine alike."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 from unicodedata import normalize
 
@@ -96,17 +96,14 @@ class SearchQuery:
 
     `words` are ranked by: lower case, in order, with repeats, without stop words (unless there is
     nothing else). Each of `phrases` must occur, its words in sequence and compared by stem; none
-    of `excluded` (words or phrases) may. Each of `optional_phrases` raises the score of passages
-    with it; `pairs` of adjacent words raise it a little. Document frequencies are counted within
-    `idf_scope`, which is no filter.
+    of `excluded` (words or phrases) may. Document frequencies are counted within `idf_scope`, which
+    is no filter.
     """
 
     text: str
     words: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
-    optional_phrases: tuple[str, ...] = ()
-    pairs: tuple[str, ...] = ()
     idf_scope: Scope = EVERYWHERE
 
     @property
@@ -221,24 +218,33 @@ class FileScan:
     files: tuple[FoundFile, ...]
     problems: tuple[tuple[str, str], ...]
     links: int
-    covers: Callable[[str], bool]
-    """Whether the scan would have found a file at this absolute path if there was one."""
+    roots: tuple[str, ...] = ()
+    """The absolute paths of the files and folders that were scanned."""
 
 
 @dataclass(frozen=True, slots=True)
 class PdfText:
-    """The pages of a PDF as text, in order, and the title in its metadata."""
+    """The pages of a PDF as text, in order, and the title and date in its metadata.
+
+    `damaged` are the numbers of pages, from 1, that could not be read.
+    """
 
     pages: tuple[str, ...]
     title: str | None = None
+    damaged: tuple[int, ...] = ()
+    updated: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentWithPassages:
-    """A document to be indexed, with at least one passage, in order of position."""
+    """A document to be indexed, with at least one passage, in order of position.
+
+    `warnings` are sentences on what of it could not be read.
+    """
 
     document: IndexedDocument
     passages: tuple[Passage, ...]
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import pytest
 from qdrant_client import AsyncQdrantClient
 
-from judge.adapters.index.extras import open_vectors
-from judge.adapters.index.qdrant.index import QdrantIndex
-from judge.adapters.index.qdrant.writer import QdrantWriter
+from judge.adapters.index.qdrant import QdrantIndex, QdrantWriter
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
+from judge.bootstrap.corpus import open_vectors
 from judge.library.search.query import parse_query
 from judge.ports import Embedder, SearchIndex, VectorStorage, WritableIndex
 from judge.types.search import Clause, Scope

@@ -134,13 +134,6 @@ def test_documents_are_removed_by_id(cli, docs):
     assert json.loads(removed.out) == {"removed": 1, "missing": []}
 
 
-def test_remove_without_a_target_is_refused(cli, docs):
-    assert cli("index", "remove").code == 2
-    assert cli("index", "remove", "x", "--all").code == 2
-    added(cli, "docs")
-    assert "There are: default." in cli("index", "remove", "x", "-c", "other").err
-
-
 def test_lists_and_figures_are_tables_or_json(cli, docs):
     assert "Nothing is indexed yet" in cli("index", "stats").err
     added(cli, "docs")
@@ -186,6 +179,18 @@ def test_interrupted_run_keeps_its_work_and_the_next_does_the_rest(cli, tmp_path
     assert len(listed(cli)) == 1500
 
 
+def test_pattern_of_many_stars_is_refused_and_in_gitignore_named(cli, docs):
+    slow = "a*" * 14 + "b"
+    make(docs, {"a" * 100: "x", ".gitignore": f"{slow}\n*.py\n"})
+    told = cli("index", "add", "docs")
+    assert (told.code, ".gitignore, line 1: was not followed" in told.err) == (1, True)
+    assert "2024/tool.py" not in listed(cli)
+    for arguments in (["docs", "--glob", slow], [f"docs/{'*a' * 30}b"]):
+        told = cli("index", "add", *arguments)
+        assert (told.code, "has more * than can be matched" in told.err) == (2, True)
+    assert cli("index", "add", "/dev/zero").err == "/dev/zero: is neither a file nor a folder\n"
+
+
 @pytest.mark.parametrize("options", [[], ["--replace"], ["--replace", "--prune"]])
 def test_glob_that_matches_nothing_is_refused_and_changes_nothing(cli, docs, options):
     added(cli, "docs")
@@ -196,6 +201,19 @@ def test_glob_that_matches_nothing_is_refused_and_changes_nothing(cli, docs, opt
     assert told.code == 2
     assert "No file matches '*.odt'" in told.err
     assert listed(cli) == before
+
+
+def test_collection_is_named_once(cli, docs):
+    told = cli("index", "add", "docs", "-c", "one", "-c", "two")
+    assert (told.code, "name one collection" in told.err) == (2, True)
+
+
+def test_damaged_pages_and_unread_formats_are_named(cli, docs):
+    broken = pdf("First", "Second").replace(b"(Second) Tj", b"(Second] Tj")
+    make(docs, {"some.docx": b"PK\x03\x04\0", "pages.pdf": broken})
+    told = cli("index", "add", "docs")
+    assert told.code == 1
+    assert "docs/some.docx: Files of the kind docx are read only where pandoc" in told.err
 
 
 @pytest.mark.parametrize("option", ["--tag", "--collection", "--folder", "--document", "--title"])

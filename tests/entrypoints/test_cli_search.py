@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge.bootstrap.corpus import open_search
-from judge.entrypoints.cli.index.run import add_documents
+from judge.entrypoints.cli.indexing import add_documents
 from judge.settings import Settings
 from tests.entrypoints.command_line import CommandLine, CommandResult
 from tests.fakes.journal import RecordingJournal
@@ -60,10 +61,11 @@ def test_tc_001_a_basic_query_gives_five_results_with_everything(cli):
     )
     assert len(scores(told)) == 5
     assert scores(told) == sorted(scores(told), reverse=True)
-    assert (
-        "Source: book/module-1-ros2/ch01-intro.md\nChapter: module-1-ros2\n"
-        "Section: Introduction to ROS 2\n"
-    ) in told.out
+    assert re.search(
+        r"Source: book/module-1-ros2/ch01-intro.md:1-\d+\nChapter: module-1-ros2\n"
+        "Section: Introduction to ROS 2\n",
+        told.out,
+    )
     assert told.out.endswith(f" unique pages\n{LINE}\n")
 
 
@@ -172,6 +174,15 @@ def test_a_long_query_is_cut_with_a_warning(cli):
 def test_query_may_be_given_only_once(cli):
     told = cli("search", "navigation", "--query", "sensors")
     assert (told.code, "Give the query once" in told.err) == (2, True)
+
+
+def test_options_given_twice_all_count_or_are_refused(cli):
+    assert (
+        "Collection: code, default\n" in cli("search", "wheel", "-c", "code", "-c", "default").out
+    )
+    scoped = cli("search", "wheel", "--context", "@*", "--context", "@collection:code")
+    assert "Collection: code\n" in scoped.out
+    assert cli("search", "--query", "wheel", "--query", "sensor").code == 2
 
 
 @pytest.mark.parametrize("option", ["--collection", "-c", "--store", "-s"])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.entrypoints.cli.search.run import (
+from judge.entrypoints.cli.search import (
     Results,
     SearchFailure,
     failure_json,

@@ -75,15 +75,7 @@ def test_a_broken_file_is_exit_2_with_file_line_and_fix(cli, file):
         assert fix in told.err
 
 
-def test_a_file_that_is_missing_is_exit_2(cli, file):
-    file.unlink()
-    told = cli("sources", "check", "--offline")
-    assert told.code == 2
-    assert "sources.toml cannot be read" in told.err
-
-
 FOUND = {
-    "a term that hides another": ("beer = 3", '"pub landlord" = 3', "hidden-term", 14),
     "a page of two domains": (
         "beer = 3 }",
         'beer = 3 }\nsources = [{ url = "https://example.org/a", title = "A" }]',

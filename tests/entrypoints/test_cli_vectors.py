@@ -46,6 +46,15 @@ def test_added_documents_are_embedded_and_found_by_vectors(cli, server):
     assert "0 passages without a vector of gemini-embedding-001-768." in cli("index", "stats").err
 
 
+def test_search_without_the_embedder_says_that_only_words_were_searched(cli, monkeypatch):
+    cli("index", "add", "docs")
+    monkeypatch.delenv("JUDGE_EMBEDDER")
+    monkeypatch.delenv("GEMINI_API_KEY")
+    told = cli("search", "ferry")
+    assert (told.code, "Results: 1" in told.out) == (1, True)
+    assert "the index has vectors of gemini-embedding-001-768, and JUDGE_EMBEDDER" in told.err
+
+
 def test_same_command_computes_only_missing_vectors(cli, server):
     server.is_down = True
     told = cli("index", "add", "docs")
@@ -66,15 +75,6 @@ def test_same_command_computes_only_missing_vectors(cli, server):
     server.texts.clear()
     cli("index", "add", "docs")
     assert server.texts == []
-
-
-def test_search_embeds_its_query_once_even_for_hints(cli, server):
-    cli("index", "add", "docs")
-    server.texts.clear()
-
-    told = cli("search", "boat @folder:elsewhere @tag:none")
-    assert "Results: 0" in told.out
-    assert server.texts == ["boat"]
 
 
 def test_doctor_reports_missing_vectors(cli, monkeypatch, server):

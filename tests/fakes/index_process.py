@@ -12,10 +12,10 @@ import signal
 import sys
 from pathlib import Path
 
-from judge.adapters.index.extras import open_vectors
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.system_clock import SystemClock
+from judge.bootstrap.corpus import open_vectors
 from judge.errors import IndexUnavailable
 from judge.ports import VectorStorage, WritableIndex
 from tests.fakes.embedder import FakeEmbedder

@@ -4,6 +4,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,23 +17,15 @@ from judge.types.search import FileScan, FoundFile
 
 MAX_IGNORE_BYTES = 1_000_000
 _WILDCARDS = frozenset("*?[")
+
+MAX_STARS = 2
+"""Of a pattern: how many `*` beside the first of their part of the path, and `**`. A match may take
+time by the length of the path for each of them."""
+
+TOO_MANY_STARS = "more * than can be matched quickly"
 _PATTERN_ERRORS = (ValueError, re.error)
 _Rules = tuple[tuple[Path, GitIgnoreSpec], ...]
 """The .gitignore files that apply in a folder, each with its own folder, the outermost first."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Area:
-    """A scanned part of the disk: *root* and all below it, or the files that *globs* match."""
-
-    root: str
-    globs: GitIgnoreSpec | None
-
-    def covers(self, path: str) -> bool:
-        prefix = f"{self.root.rstrip('/')}/"
-        if not path.startswith(prefix):
-            return path == self.root
-        return self.globs is None or self.globs.match_file(path.removeprefix(prefix))
 
 
 @dataclass(slots=True)
@@ -42,15 +35,10 @@ class _FolderScan:
     files: list[FoundFile] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
     links: int = 0
-    areas: list[_Area] = field(default_factory=list)
+    roots: list[str] = field(default_factory=list)
 
-    def covers(self, path: str) -> bool:
-        """See `FileScan.covers`."""
-        return any(area.covers(path) for area in self.areas)
-
-    def note_unreadable(self, error: OSError) -> None:
-        """Note the folder that could not be listed."""
-        self.problems.append((_printable(error.filename), _reason(error)))
+    def note_problem(self, path: Path | str, error: Exception) -> None:
+        self.problems.append((_printable(path), _reason(error)))
 
 
 class LocalFiles:
@@ -68,7 +56,8 @@ class LocalFiles:
                 continue
             root, wildcards = _split(path)
             _scan_root(root, [*globs, *wildcards], scan)
-        return FileScan(tuple(scan.files), tuple(scan.problems), scan.links, scan.covers)
+        files, problems = tuple(scan.files), tuple(scan.problems)
+        return FileScan(files, problems, scan.links, tuple(scan.roots))
 
     def read(self, location: str, *, max_bytes: int) -> bytes:
         """See `DocumentFiles.read`."""
@@ -102,10 +91,10 @@ def _scan_root(root: Path, globs: Sequence[str], scan: _FolderScan) -> None:
         absolute = root.resolve(strict=True)
         mode = absolute.stat().st_mode
     except (OSError, RuntimeError) as error:
-        scan.problems.append((_printable(root), _reason(error)))
+        scan.note_problem(root, error)
         return
     spec = GitIgnoreSpec.from_lines(globs, _glob) if globs else None
-    scan.areas.append(_Area(_printable(absolute), spec))
+    scan.roots.append(_printable(absolute))
     if stat.S_ISREG(mode):
         if spec is None or spec.match_file(root.name):
             scan.files.append(_file(absolute, root, absolute.name))
@@ -121,9 +110,11 @@ def _scan_root(root: Path, globs: Sequence[str], scan: _FolderScan) -> None:
 def _walk(root: Path, scan: _FolderScan) -> Iterator[Path]:
     """The regular files below *root*, those of a folder by name before its subfolders."""
     rules = {str(root): _rules_above(root)}
-    for name, folders, files in os.walk(root, onerror=scan.note_unreadable):
+    for name, folders, files in os.walk(
+        root, onerror=lambda error: scan.note_problem(error.filename, error)
+    ):
         folder = Path(name)
-        own = rules.pop(name) + _rules_in(folder)
+        own = rules.pop(name) + _rules_in(folder, scan)
         scan.links += sum((folder / entry).is_symlink() for entry in (*folders, *files))
         folders[:] = sorted(entry for entry in folders if _is_wanted(folder / entry, own))
         rules |= {str(folder / entry): own for entry in folders}
@@ -149,25 +140,37 @@ def _rules_above(root: Path) -> _Rules:
     return () if _is_ignored(root, rules) else rules
 
 
-def _rules_in(folder: Path) -> _Rules:
+def _rules_in(folder: Path, scan: _FolderScan | None = None) -> _Rules:
+    """The rules of the .gitignore in *folder*; lines that are not followed are problems of *scan*.
+
+    An invalid line matches nothing, as to git.
+    """
     try:
         content = read_whole(folder / ".gitignore", MAX_IGNORE_BYTES)
     except OSError:
         return ()
     text = content.decode("utf-8", "surrogateescape").removeprefix("\ufeff")  # As git does.
-    return ((folder, GitIgnoreSpec.from_lines(text.splitlines(), _ignored)),)
+    patterns: list[GitIgnoreSpecPattern] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if _is_slow(line) and scan:
+            place = f"{_printable(folder / '.gitignore')}, line {number}"
+            scan.problems.append((place, f"was not followed, since it has {TOO_MANY_STARS}"))
+        with suppress(*_PATTERN_ERRORS):
+            patterns.append(GitIgnoreSpecPattern("" if _is_slow(line) else line))
+    return ((folder, GitIgnoreSpec(patterns)),)
 
 
-def _ignored(line: str) -> GitIgnoreSpecPattern:
-    """The pattern in a *line* of .gitignore; to git, too, an invalid one matches nothing."""
-    try:
-        return GitIgnoreSpecPattern(line)
-    except _PATTERN_ERRORS:
-        return GitIgnoreSpecPattern("")
+def _is_slow(pattern: str) -> bool:
+    parts = [re.sub(r"\\.", "", part) for part in pattern.split("/")]
+    # In one part of a path `**` is as `*`.
+    extra = [1 if part == "**" else len(re.findall(r"\*+", part)) - 1 for part in parts]
+    return sum(filter(lambda count: count > 0, extra)) > MAX_STARS
 
 
 def _glob(pattern: str) -> GitIgnoreSpecPattern:
     """The glob *pattern*; raises InvalidRequest."""
+    if _is_slow(pattern):
+        raise InvalidRequest(f"{pattern[:80]!r} has {TOO_MANY_STARS}. Write a simpler one.")
     try:
         return GitIgnoreSpecPattern(pattern)
     except _PATTERN_ERRORS:

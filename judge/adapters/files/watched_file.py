@@ -1,30 +1,124 @@
-"""A file that is parsed again when it changes; a bad edit keeps the last good value."""
+"""A file, and those it includes, parsed again on changes; a bad edit keeps the last good value."""
 
 import asyncio
-from collections.abc import Callable
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from judge.adapters.files.last_good import LastGood, files_digest
-from judge.adapters.files.text_files import (
-    Included,
-    included_paths,
-    read_text_file,
-    read_text_files,
-    unreadable,
-)
+from judge.adapters.files.whole_file import read_whole, write_whole
 from judge.errors import ConfigurationError
 from judge.ports import Clock, Journal
+from judge.types.text_files import Include, TextFile
 
-if TYPE_CHECKING:
-    from judge.types.text_files import Include
+MAX_BYTES = 4 * 1024 * 1024
+"""Of one file, and of all that are read together; what is shipped has a hundredth of it."""
+
+Included = Callable[[str], Iterable[Include]]
+"""The includes that a text names."""
+
+
+def read_text_files(path: Path, included: Included) -> tuple[TextFile, ...]:
+    """The file at *path*, then the files that its text includes, in the order of the includes."""
+    files = [read_text_file(path)]
+    left = MAX_BYTES
+    for other in _included_paths(path, included(files[0].text)):
+        left -= len(files[-1].text)
+        files.append(read_text_file(other, max_bytes=max(0, left)))
+    return tuple(files)
+
+
+def read_text_file(path: Path, *, max_bytes: int = MAX_BYTES) -> TextFile:
+    """The UTF-8 text of the regular file at *path*, of at most *max_bytes*."""
+    try:
+        content = read_whole(path, max_bytes)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if len(content) > max_bytes:
+        reason = f"It is over {MAX_BYTES // 1024 // 1024} MiB, with what it includes"
+        raise _unreadable(path, OSError(0, reason))
+    try:
+        # Some editors put a byte order mark before UTF-8.
+        return TextFile(str(path), content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ConfigurationError(
+            f"{path}, line {line}: is not UTF-8 text; save the file as UTF-8."
+        ) from error
+
+
+def _included_paths(path: Path, includes: Iterable[Include]) -> tuple[Path, ...]:
+    """The distinct files that match *includes*, relative to *path*, without *path* itself."""
+    paths: dict[Path, None] = {}
+    for pattern, line in includes:
+        # As in a shell: editors and file managers leave hidden files beside edited ones.
+        may_be_hidden = pattern.rpartition("/")[2].startswith(".")
+        try:
+            files = [file for file in path.parent.glob(pattern) if file.is_file()]
+        except (ValueError, IndexError, NotImplementedError, OSError):
+            raise ConfigurationError(
+                f"{path}, line {line}: include: {pattern!r} is no path of files; write one such as "
+                '"domains/*.toml".'
+            ) from None
+        matching = sorted(f for f in files if may_be_hidden or not f.name.startswith("."))
+        others = [p for p in matching if p != path]
+        if not others:
+            matched = "this file alone" if matching else f"no file in {path.parent}"
+            raise ConfigurationError(
+                f"{path}, line {line}: include: {pattern!r} matches {matched}; "
+                "correct it or take it out."
+            )
+        paths.update(dict.fromkeys(others))
+    return tuple(paths)
+
+
+def _unreadable(path: Path, error: Exception) -> ConfigurationError:
+    """The error that says that *path* cannot be read, and why."""
+    reason = getattr(error, "strerror", None) or str(error)
+    return ConfigurationError(
+        f"{path} cannot be read ({reason}). Set JUDGE_SOURCES to a readable file."
+    )
+
+
+NAME = "sources-last-good.json"
+
+
+class LastGood:
+    """Stores the texts of a file and those it includes in *folder*, with their digest."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+
+    def store(self, files: Sequence[TextFile]) -> None:
+        """Replace the stored version, atomically; raises OSError."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        content = {"digest": files_digest(files), "files": [asdict(file) for file in files]}
+        write_whole(self._path, json.dumps(content).encode())
+
+    def read(self, path: Path) -> tuple[TextFile, ...]:
+        """The stored version of the file at *path*; nothing when there is none or it is damaged."""
+        with suppress(ConfigurationError, ValueError, TypeError, LookupError):
+            # In JSON a character may take six bytes.
+            content: Any = json.loads(read_text_file(self._path, max_bytes=6 * MAX_BYTES).text)
+            files = tuple(TextFile(file["name"], file["text"]) for file in content["files"])
+            if files[0].name == str(path) and content["digest"] == files_digest(files):
+                return files
+        return ()
+
+
+def files_digest(files: Sequence[TextFile]) -> str:
+    """A digest of the names and texts of *files*."""
+    parts = json.dumps([[file.name, file.text] for file in files])
+    return hashlib.sha256(parts.encode()).hexdigest()
+
 
 CHECK_EVERY_S = 0.5
-"""How late a change may be noticed; a check costs one `stat` a file, about 2 µs."""
+"""How late a change may be noticed; a check reads the files, which takes less than 1 ms."""
 
 Value = TypeVar("Value")
-
-_Stamp = tuple[str, int, int, int, int]
 
 
 class WatchedFile(Generic[Value]):
@@ -50,8 +144,7 @@ class WatchedFile(Generic[Value]):
         self._included = included
         self._clock = clock
         self._journal = journal
-        self._includes: tuple[Include, ...] = ()
-        self._stamps: tuple[_Stamp, ...] = ()
+        self._files: tuple[TextFile, ...] = ()
         self._last_good = last_good
         self._is_refreshing = False
         self.problem: str | None = None
@@ -72,11 +165,17 @@ class WatchedFile(Generic[Value]):
                 _ = loop.run_in_executor(None, self._refresh)
         return self._value
 
+    async def watch(self) -> None:
+        """Look for changes until cancelled, so that a bad edit is reported without any call."""
+        while True:
+            await asyncio.sleep(CHECK_EVERY_S)
+            self.current()
+
     def _first_value(self) -> Value:
         """Of the files, else of their last good version; raises ConfigurationError."""
         try:
-            self._stamps = self._read_stamps()
-            return self._read()
+            self._files = read_text_files(self._path, self._included)
+            return self._parsed(self._files)
         except ConfigurationError as error:
             files = self._last_good.read(self._path) if self._last_good else ()
             if not files:
@@ -91,13 +190,13 @@ class WatchedFile(Generic[Value]):
             return value
 
     def _refresh(self) -> None:
+        # A bad edit is reported once, but a file that could not be read is read again.
+        before, self._files = self._files, ()
         try:
-            stamps = self._read_stamps()
-            if stamps == self._stamps:
+            self._files = read_text_files(self._path, self._included)
+            if self._files == before:
                 return
-            # Set before parsing, so that a bad edit is reported once and not at every request.
-            self._stamps = stamps
-            self._value = self._read()
+            self._value = self._parsed(self._files)
         except ConfigurationError as error:
             if str(error) != self.problem:
                 self._journal.note("sources.rejected", problem=str(error))
@@ -108,21 +207,8 @@ class WatchedFile(Generic[Value]):
         finally:
             self._is_refreshing = False
 
-    def _read_stamps(self) -> tuple[_Stamp, ...]:
-        """The stamps of all files; the includes are parsed again when the main file changes."""
-        try:
-            main = _stamp(self._path)
-            if self._stamps[:1] != (main,):
-                self._includes = tuple(self._included(read_text_file(self._path).text))
-            others = included_paths(self._path, self._includes)
-            return (main, *(_stamp(path) for path in others))
-        except ConfigurationError:
-            # Once the files are back they are read again, even if unchanged.
-            self._stamps = ()
-            raise
-
-    def _read(self) -> Value:
-        files = read_text_files(self._path, self._included)
+    def _parsed(self, files: tuple[TextFile, ...]) -> Value:
+        """The value of *files*, which are kept as the last good ones."""
         try:
             value = self._parse(*files)
         except ConfigurationError:
@@ -138,13 +224,3 @@ class WatchedFile(Generic[Value]):
         except OSError as error:
             self._journal.note("sources.not_kept", reason=error.strerror or type(error).__name__)
         return value
-
-
-def _stamp(path: Path) -> _Stamp:
-    """A value that differs when the file at *path* has changed."""
-    try:
-        stat = path.stat()
-    except OSError as error:
-        raise unreadable(path, error) from error
-    # Not mtime and size alone: a file of the same length may be copied with its mtime.
-    return (str(path), stat.st_ctime_ns, stat.st_mtime_ns, stat.st_size, stat.st_ino)

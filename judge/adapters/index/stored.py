@@ -12,6 +12,9 @@ RECORD: TypeAdapter[IndexedDocument] = TypeAdapter(IndexedDocument)
 WORDS_ONLY = "Only the words were searched, not their meaning: {reason}"
 """The warning of a search without vectors."""
 
+UNUSED_VECTORS = "the index has vectors of {name}, and JUDGE_EMBEDDER names no embedder."
+"""The reason for it where the embedder, or its key, is gone."""
+
 
 def embedded_text(passage: Passage) -> str:
     """The title, the section and the text of *passage*."""

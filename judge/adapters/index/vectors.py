@@ -1,7 +1,7 @@
 """Hybrid search in the embedded index: words by Tantivy, meaning by an exact scan of vectors.
 
-Tantivy knows which passages exist, which are in scope, and the key of each one's text; the vector
-file maps keys to vectors, which are made after the passages were committed. So a passage that was
+Tantivy knows which passages exist, which are in scope, and the key of each one's text; a table of
+SQLite maps keys to vectors, which are made after the passages were committed. So a passage that was
 removed or is out of scope is never found by its old vector.
 """
 
@@ -21,7 +21,6 @@ from judge.adapters.index.stored import WORDS_ONLY, embedded_text
 from judge.adapters.index.tantivy.index import (
     Snapshot,
     TantivyIndex,
-    builder_of,
     passages_with_ids,
     run_plan,
     translated_errors,
@@ -39,7 +38,6 @@ RANK_CONSTANT = 2
 """Of reciprocal rank fusion: the first of a ranking counts 1/2, the next 1/3. Qdrant's default, so
 that both engines rank alike, and not 60 as in Cormack, Clarke and Büttcher, SIGIR 2009."""
 
-
 BATCH_TEXTS = 96
 """Texts embedded and stored at a time: one request to either service."""
 
@@ -47,58 +45,42 @@ Keys = npt.NDArray[np.int64]
 Matrix = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class VectorTable:
-    """The content of the file at one moment: `keys`, sorted, and for each a row of length 1."""
-
-    keys: Keys
-    rows: Matrix
-
-    def lacks(self, keys: Keys) -> npt.NDArray[np.bool_]:
-        """A mask of the *keys* that have no vector here."""
-        return ~np.isin(keys, self.keys)
-
-    def similarities(self, vector: Sequence[float], keys: Keys) -> Matrix:
-        """The cosine of *vector* with that of each of *keys*; 0 where there is none.
-
-        Also 0 if the dimensions differ.
-        """
-        (unit,) = _units([vector])
-        result = np.zeros(len(keys), dtype=np.float32)
-        if self.rows.shape[1] != len(unit):
-            return result
-        is_known = ~self.lacks(keys)
-        result[is_known] = (self.rows @ unit)[np.searchsorted(self.keys, keys[is_known])]
-        return result
-
-
 class VectorFile:
-    """The vectors in the file at *path*, which need not exist; share one object in a process.
-
-    Every method raises OSError.
-    """
+    """The vectors in the table at *path*, which need not exist; every method raises OSError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._read: tuple[tuple[int, int, int], VectorTable] | None = None
+        self._read: tuple[tuple[int, int], Keys, Matrix] | None = None
 
-    def table(self) -> VectorTable:
-        """The current content, which is read again only after a change."""
+    def table(self) -> tuple[Keys, Matrix]:
+        """All keys, sorted, and a row of length 1 for each; read again only after a change."""
         try:
             status = self.path.stat()
         except FileNotFoundError:
-            return _table([])
-        stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
+            return np.array([], dtype=np.int64), np.zeros((0, 0), dtype=np.float32)
+        stamp = (status.st_size, status.st_mtime_ns)
         if self._read is None or self._read[0] != stamp:
             with self._open() as database:
                 found = database.execute("SELECT key, vector FROM vectors ORDER BY key").fetchall()
-            self._read = (stamp, _table(found))
-        return self._read[1]
+            keys = np.array([key for key, _ in found], dtype=np.int64)
+            numbers = np.frombuffer(b"".join(vector for _, vector in found), dtype=np.float32)
+            self._read = (stamp, keys, numbers.reshape(len(found), -1 if found else 0))
+        return self._read[1:]
+
+    def similarities(self, vector: Sequence[float], keys: Keys) -> Matrix:
+        """The cosine of *vector* with that of each of *keys*; 0 without one of its length."""
+        known, rows = self.table()
+        result = np.zeros(len(keys), dtype=np.float32)
+        (unit,) = _units([vector])
+        if rows.shape[1] == len(unit):
+            has_vector = np.isin(keys, known)
+            result[has_vector] = (rows @ unit)[np.searchsorted(known, keys[has_vector])]
+        return result
 
     def add(self, vectors: Mapping[int, Sequence[float]]) -> None:
         """Store a vector for each key; raises ValueError when lengths differ, or from the file."""
         units = _units(list(vectors.values()))
-        kept = self.table().rows.shape[1]
+        kept = self.table()[1].shape[1]
         if kept and units.shape[1] != kept:
             raise ValueError(f"vectors of {units.shape[1]} numbers where {kept} are kept")
         rows = [(key, unit.tobytes()) for key, unit in zip(vectors, units, strict=True)]
@@ -110,9 +92,8 @@ class VectorFile:
         for other in self.path.parent.glob("*.v*"):
             if other != self.path:
                 other.unlink()
-        table = self.table()
-        unused = table.keys[~np.isin(table.keys, keys)].tolist()
-        if unused:
+        known, _ = self.table()
+        if unused := known[~np.isin(known, keys)].tolist():
             with self._open() as database:
                 database.executemany("DELETE FROM vectors WHERE key = ?", zip(unused, strict=True))
 
@@ -172,24 +153,19 @@ class VectorIndex:
         snapshot = self.text.snapshot()
         if query.is_empty or snapshot is None:
             return SearchResults()
-        vector, warnings = await self._vector(query)
+        try:
+            has_vectors = (await asyncio.to_thread(self.file.table))[0].size
+            vector = await self.embedder.embed_query(query.text) if has_vectors else None
+            reason = f"there are no vectors of {self.name}. `judge index add` makes them."
+        except EmbedderUnavailable as error:
+            vector, reason = None, str(error)
+        except OSError as error:
+            vector, reason = None, f"the vectors cannot be read ({error.strerror})."
         if vector is None:
             results = await self.text.search(query, scope, limit=limit, offset=offset)
-            return replace(results, warnings=warnings)
+            return replace(results, warnings=(WORDS_ONLY.format(reason=reason),))
         page = slice(offset, offset + limit)
         return await asyncio.to_thread(self._search, snapshot, query, scope, vector, page)
-
-    async def _vector(self, query: SearchQuery) -> tuple[list[float] | None, tuple[str, ...]]:
-        """The query's vector, or None and the warning that only the words are searched."""
-        try:
-            if (await asyncio.to_thread(self.file.table)).keys.size:
-                return await self.embedder.embed_query(query.text), ()
-            reason = f"there are no vectors of {self.embedder.name}. `judge index add` makes them."
-        except EmbedderUnavailable as error:
-            reason = str(error)
-        except OSError as error:
-            reason = f"the vectors cannot be read ({error.strerror})."
-        return None, (WORDS_ONLY.format(reason=reason),)
 
     def _search(
         self,
@@ -200,10 +176,15 @@ class VectorIndex:
         page: slice,
     ) -> SearchResults:
         with translated_errors():
-            builder = builder_of(snapshot, query)
+            builder = snapshot.builder(query)
             plan = builder.build(query, scope)
-            addresses = self._nearest(snapshot, builder.scope_filter(query, scope), vector)
-            near = [to_passage(snapshot.searcher.doc(address)) for address in addresses]
+            addresses, keys = _keyed(snapshot, builder.scope_filter(query, scope))
+            nearness = self.file.similarities(vector, keys)
+            near = [
+                to_passage(snapshot.searcher.doc(addresses[at]))
+                for at in np.argsort(-nearness, kind="stable")[:TOP_HITS]
+                if nearness[at] >= self.embedder.min_similarity
+            ]
             # Up to TOP_HITS of the later hits may be near, and so stand higher up.
             text = run_plan(snapshot, plan, page.stop + TOP_HITS)
             total = len(near)
@@ -212,32 +193,20 @@ class VectorIndex:
                 total += count_of(snapshot.searcher.search(only_words, limit=1))
         return SearchResults(_fused(text.hits, near)[page], total)
 
-    def _nearest(
-        self, snapshot: Snapshot, matching: Query, vector: list[float]
-    ) -> list[tantivy.DocAddress]:
-        """The addresses of the *matching* passages that are near enough, nearest first.
-
-        At most TOP_HITS.
-        """
-        addresses, keys = _keyed_passages(snapshot, matching)
-        similarities = self.file.table().similarities(vector, keys)
-        best = np.argsort(-similarities, kind="stable")[:TOP_HITS]
-        return [addresses[at] for at in best if similarities[at] >= self.embedder.min_similarity]
-
     def _missing(self) -> list[tuple[int, str]]:
         """The key and the text of each passage without a vector."""
         snapshot = self.text.snapshot()
         if snapshot is None:
             return []
-        with translated_errors(), _translated_errors_of_file():
-            addresses, keys = _keyed_passages(snapshot)
-            lacking = np.flatnonzero(self.file.table().lacks(keys))
+        with _translated_errors():
+            addresses, keys = _keyed(snapshot, Query.all_query())
+            lacking = np.flatnonzero(~np.isin(keys, self.file.table()[0]))
             passages = [to_passage(snapshot.searcher.doc(addresses[at])) for at in lacking]
         return list(zip(keys[lacking].tolist(), map(embedded_text, passages), strict=True))
 
     def _store(self, vectors: dict[int, list[float]]) -> None:
         try:
-            with _translated_errors_of_file():
+            with _translated_errors():
                 self.file.add(vectors)
         except (TypeError, ValueError) as error:
             raise EmbedderUnavailable(f"{self.name}: unusable vectors ({error}).") from error
@@ -245,23 +214,20 @@ class VectorIndex:
     def _drop_unused(self) -> None:
         """Drop vectors without a passage, and those of other embedders."""
         if snapshot := self.text.snapshot():
-            with translated_errors(), _translated_errors_of_file():
-                self.file.keep_only(_keyed_passages(snapshot)[1])
+            with _translated_errors():
+                self.file.keep_only(_keyed(snapshot, Query.all_query())[1])
 
 
-def _keyed_passages(
-    snapshot: Snapshot, matching: Query | None = None
-) -> tuple[list[tantivy.DocAddress], Keys]:
-    """The passages that match *matching*, or all, and the keys of their texts."""
+def _keyed(snapshot: Snapshot, matching: Query) -> tuple[list[tantivy.DocAddress], Keys]:
+    """The passages that match *matching*, and the keys of their texts."""
     searcher = snapshot.searcher
-    query = Query.all_query() if matching is None else matching
-    hits = searcher.search(query, limit=max(1, searcher.num_docs), count=False).hits
+    hits = searcher.search(matching, limit=max(1, searcher.num_docs), count=False).hits
     addresses = [address for _, address in hits]
     return addresses, np.array(searcher.fast_field_values("text_key", addresses), dtype=np.int64)
 
 
 @contextmanager
-def _translated_errors_of_file() -> Iterator[None]:
+def _translated_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -286,12 +252,6 @@ def _fused(text: Sequence[Hit], near: Sequence[Passage]) -> tuple[Hit, ...]:
     rest = [passage.id for passage in ranked[TOP_HITS:] if passage.id not in scores]
     best += [(key, 1 / (rank + RANK_CONSTANT)) for rank, key in enumerate(rest, TOP_HITS)]
     return tuple(Hit(passages[key], score) for key, score in best)
-
-
-def _table(rows: Sequence[tuple[int, bytes]]) -> VectorTable:
-    keys = np.array([key for key, _ in rows], dtype=np.int64)
-    numbers = np.frombuffer(b"".join(vector for _, vector in rows), dtype=np.float32)
-    return VectorTable(keys, numbers.reshape(len(rows), -1) if rows else numbers.reshape(0, 0))
 
 
 def _units(vectors: Sequence[Sequence[float]]) -> Matrix:

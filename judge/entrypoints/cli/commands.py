@@ -58,12 +58,21 @@ def demo(context: CommandContext, *, once: bool, host: str, port: int) -> None:
 @_host
 @_port
 @click.option("--workers", type=click.IntRange(1, MAX_WORKERS), default=1, show_default=True)
+@click.option("--strict", "is_strict", is_flag=True, help="Do not start with broken sources.")
 @click.pass_obj
-def serve(context: CommandContext, *, host: str, port: int, workers: int) -> None:
-    """Serve the HTTP API."""
+def serve(context: CommandContext, *, host: str, port: int, workers: int, is_strict: bool) -> None:
+    """Serve the HTTP API.
+
+    If the sources file is broken, its last good version is served, and an event says so.
+    """
     from judge.settings import load_settings
 
-    context.serve_http(load_settings(), host=host, port=port, workers=workers)
+    settings = load_settings()
+    if is_strict:
+        from judge.bootstrap.sources import open_sources
+
+        open_sources(settings, context.journal)
+    context.serve_http(settings, host=host, port=port, workers=workers)
 
 
 ASK_EPILOG = """\b
@@ -93,7 +102,7 @@ def ask() -> None:
 
 CHECK_EPILOG = """\b
 Examples:
-judge check answer.md lease.md https://www.gov.uk/private-renting
+judge check answer.md lease.md https://www.example.org/renting
 your-assistant | judge check - lease.md --format json
 
 Exit code 0 means that the sources support every claim that is long enough to measure, 1 that they
@@ -130,17 +139,18 @@ Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… 
 
 @click.command(epilog=SEARCH_EPILOG)
 @click.argument("words", nargs=-1, metavar="[QUERY]")
-@click.option("--query", metavar="TEXT", help="The query, instead of QUERY.")
+@click.option("--query", multiple=True, metavar="TEXT", help="The query, instead of QUERY.")
 @click.option("--k", "-k", "k", default="5", show_default=True, help="How many results, 3 to 8.")
 @click.option(
     "--collection",
     "-c",
     "--store",
     "-s",
+    multiple=True,
     metavar="NAME",
-    help="The collection; JUDGE_COLLECTION by default, unless there is a scope.",
+    help="The collection, or one of several; JUDGE_COLLECTION by default, unless there is a scope.",
 )
-@click.option("--context", metavar="SCOPE", help="The scope, as @mentions.")
+@click.option("--context", multiple=True, metavar="SCOPE", help="The scope, as @mentions.")
 @text_or_json
 @click.option("--answer", "-a", is_flag=True, help="Print sources for an assistant to cite.")
 @click.option(
@@ -150,7 +160,7 @@ Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… 
     type=click.Path(allow_dash=True),
     help="List the citation marks in an assistant's reply that have no source; - reads stdin.",
 )
-@runs("search.run.run_search")
+@runs("search.run_search")
 def search() -> None:
     """Search your own documents."""
 

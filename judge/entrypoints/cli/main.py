@@ -14,7 +14,7 @@ import click
 from judge.entrypoints.cli.code.commands import code
 from judge.entrypoints.cli.commands import ask, check, completion, demo, doctor, mcp, search, serve
 from judge.entrypoints.cli.golden.commands import golden
-from judge.entrypoints.cli.index.commands import index
+from judge.entrypoints.cli.index import index
 from judge.entrypoints.cli.options import (
     ANSWERED,
     COULD_NOT_ANSWER,

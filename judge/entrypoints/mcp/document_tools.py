@@ -10,7 +10,8 @@ from judge.bootstrap.services import Services
 from judge.entrypoints.mcp.results import Call, Json, size_of
 from judge.entrypoints.response_models import Chunk, chunks, metadata
 from judge.errors import NotFound
-from judge.library.scopes.scopes import format_scope, parse_scope, scope_text
+from judge.library.scopes.grammar import parse_scope
+from judge.library.scopes.scopes import format_scope, scope_text
 from judge.library.search.answer_format import format_answer
 from judge.library.search.service import MAX_QUERY, MAX_RESULTS, SearchParameters
 from judge.types.request_fields import StrictModel

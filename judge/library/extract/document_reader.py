@@ -2,7 +2,7 @@
 
 import codecs
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from posixpath import splitext
@@ -12,17 +12,30 @@ from judge.errors import InvalidRequest, UnreadableDocument
 from judge.library.extract.markdown import read_html, read_markdown
 from judge.library.extract.passage_splitter import split_passages
 from judge.library.extract.source_code import read_code
+from judge.library.extract.structured import read_json, read_mail, read_notebook, read_table
 from judge.library.extract.text_blocks import DocumentText, read_pages, read_text
-from judge.ports import PdfReader
+from judge.ports import DocumentConverter, PdfReader, not_converted
+from judge.text.decoding import decode_text, marked_encoding
 from judge.text.english import fold_space
 from judge.types.search import DocumentWithPassages, IndexedDocument, Passage
 
-Format = Literal["markdown", "text", "html", "pdf", "code"]
+Format = Literal[
+    "markdown", "text", "html", "pdf", "code", "table", "json", "notebook", "mail", "foreign"
+]
 
 _FORMATS: Mapping[str, Format] = {
     **dict.fromkeys((".md", ".markdown", ".mdx", ".mkd"), "markdown"),
     **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
     ".pdf": "pdf",
+    **dict.fromkeys((".csv", ".tsv"), "table"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
+    ".ipynb": "notebook",
+    ".eml": "mail",
+    **dict.fromkeys(
+        ".adoc .asciidoc .doc .docx .epub .fb2 .odt .org .ppt .pptx .rst .rtf .tex .textile "
+        ".xls .xlsx".split(),
+        "foreign",
+    ),
 }
 _LANGUAGES: Mapping[str, str] = {
     extension: language
@@ -38,7 +51,6 @@ _LANGUAGES: Mapping[str, str] = {
         "haskell": ".hs",
         "java": ".java",
         "javascript": ".js .mjs .cjs .jsx",
-        "json": ".json .jsonl",
         "julia": ".jl",
         "kotlin": ".kt .kts",
         "lua": ".lua",
@@ -62,7 +74,6 @@ _LANGUAGES: Mapping[str, str] = {
 }
 _LANGUAGES_BY_NAME: Mapping[str, str] = {"dockerfile": "dockerfile", "makefile": "makefile"}
 _SNIFFED_BYTES = 8192
-_UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BLANK_BYTES = codecs.BOM_UTF8 + codecs.BOM_UTF16 + b"\0 \t\n\v\f\r"
 
 
@@ -87,23 +98,13 @@ def kind_of(name: str) -> DocumentKind:
 
 
 def is_binary(content: bytes) -> bool:
-    """Whether *content* has a NUL byte near its beginning, and no byte order mark of UTF-16."""
-    return b"\0" in content[:_SNIFFED_BYTES] and not content.startswith(_UTF16_BOMS)
+    """Whether *content* has a NUL byte near its beginning, and no byte order mark."""
+    return b"\0" in content[:_SNIFFED_BYTES] and not marked_encoding(content)
 
 
 def is_blank(content: bytes) -> bool:
     """Whether *content* is only white space, perhaps after a byte order mark."""
     return not content.strip(_BLANK_BYTES)
-
-
-def decode_text(content: bytes) -> str:
-    """*content* as text: by its byte order mark, as UTF-8, else as windows-1252; never raises."""
-    if content.startswith(_UTF16_BOMS):
-        return content.decode("utf-16", "replace")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
 
 
 MAX_BYTES = 10 * 1024 * 1024
@@ -112,7 +113,7 @@ MAX_BYTES = 10 * 1024 * 1024
 MAX_NAME = 100
 """Characters of a collection's name."""
 
-READERS_VERSION = "8"
+READERS_VERSION = "9"
 """Increment it when documents are split differently: then unchanged files are read again too."""
 
 
@@ -163,10 +164,13 @@ def check_collection(name: str) -> str:
 
 
 def read_document(
-    content: bytes, meta: DocumentMetadata, read_pdf: PdfReader
+    content: bytes,
+    meta: DocumentMetadata,
+    read_pdf: PdfReader,
+    convert: DocumentConverter = not_converted,
 ) -> DocumentWithPassages:
     """*content* as a document with passages; raises UnreadableDocument."""
-    document = _read(content, meta, read_pdf)
+    document = _read(content, meta, read_pdf, convert)
     title = meta.title or document.title or meta.name.rpartition("/")[2] or meta.document_id
     modified = meta.modified or document.date or meta.received
     content_hash = hash_of(content, meta)
@@ -196,7 +200,7 @@ def read_document(
         mtime_ns=meta.mtime_ns,
         size_bytes=meta.size_bytes,
     )
-    return DocumentWithPassages(record, passages)
+    return DocumentWithPassages(record, passages, document.warnings)
 
 
 def hash_of(content: bytes, meta: DocumentMetadata) -> str:
@@ -204,23 +208,35 @@ def hash_of(content: bytes, meta: DocumentMetadata) -> str:
     return f"{_digest(content)}-{meta.options_digest}"
 
 
-def _read(content: bytes, meta: DocumentMetadata, read_pdf: PdfReader) -> DocumentText:
+def _read(
+    content: bytes, meta: DocumentMetadata, read_pdf: PdfReader, convert: DocumentConverter
+) -> DocumentText:
     if len(content) > MAX_BYTES:
         raise UnreadableDocument(f"It is over {MAX_BYTES // 1024 // 1024} MiB.")
     kind = meta.effective_kind
     if kind.kind == "pdf":
         return read_pages(read_pdf(content))
+    if kind.kind == "foreign":
+        return read_html(convert(content, splitext(meta.name.lower())[1][1:]))
     if is_binary(content):
         raise UnreadableDocument("It is not text.")
     match kind.kind:
         case "html":
             return read_html(content, meta.charset)
-        case "markdown":
-            return read_markdown(decode_text(content))
+        case "mail":
+            return read_mail(content)
         case "code":
             return read_code(decode_text(content), kind.language)
-        case _:
-            return read_text(decode_text(content))
+    return _READERS[kind.kind](decode_text(content))
+
+
+_READERS: Mapping[str, Callable[[str], DocumentText]] = {
+    "markdown": read_markdown,
+    "table": read_table,
+    "json": read_json,
+    "notebook": read_notebook,
+    "text": read_text,
+}
 
 
 def _digest(content: bytes) -> str:

@@ -11,16 +11,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
 from json import dumps
-from typing import Any
 
 from judge.library.scopes.periods import parse_moment
 
 MAX_LINES = 200
 MAX_CHARACTERS = 5_000
 """A dotted key of TOML takes memory quadratic in its depth: 40 MB for so many characters."""
-
-MAX_DEPTH = 20
-"""Nesting of lists and mappings; libyaml has no limit of its own, and crashes the process."""
 
 _UNQUOTED_COLON = re.compile(r"^(\w[\w -]*: +)([^\s\"'\[{>|&*!#].*: .*)$", re.MULTILINE)
 """An unquoted value that contains a colon."""
@@ -52,7 +48,7 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     text = "\n".join(block[:end])
     if len(text) > MAX_CHARACTERS:
         return FrontMatter()
-    fields = _toml(text) if rule == "+++" else _yaml(text)
+    fields = _fields(text, is_toml=rule == "+++")
     if not fields:
         return FrontMatter()
     known = {name.lower(): value for name, value in fields.items()}
@@ -66,34 +62,21 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     )
 
 
-def _toml(text: str) -> Mapping[str, object]:
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return {}
-
-
-def _yaml(text: str) -> Mapping[str, object]:
-    """The fields of *text*, whose values are all text; none when they are something else."""
+def _fields(text: str, *, is_toml: bool) -> Mapping[str, object]:
+    """The fields of *text*; none when it is something else, or nested too deep."""
     import yaml  # type: ignore[import-untyped]  # noqa: PLC0415 - most documents have none
 
-    # Many write `title: Part 1: The start`, which is not valid YAML.
-    for attempt in (text, _UNQUOTED_COLON.sub(lambda field: field[1] + _quoted(field[2]), text)):
-        with suppress(yaml.YAMLError):
-            fields = _loaded(yaml, attempt)
-            return fields if isinstance(fields, dict) else {}
+    with suppress(tomllib.TOMLDecodeError, RecursionError):
+        if is_toml:
+            return tomllib.loads(text)
+        # Many write `title: Part 1: The start`, which is not valid YAML.
+        quoted = _UNQUOTED_COLON.sub(lambda field: field[1] + _quoted(field[2]), text)
+        for attempt in (text, quoted):
+            with suppress(yaml.YAMLError):
+                # Not libyaml, which crashes the process where lists stand in one another too deep.
+                fields = yaml.load(attempt, yaml.BaseLoader)  # noqa: S506 - it makes only text
+                return fields if isinstance(fields, dict) else {}
     return {}
-
-
-def _loaded(yaml: Any, text: str) -> object:
-    """*text* parsed as YAML, None if it is nested too deep; raises YAMLError."""
-    loader, depth = getattr(yaml, "CBaseLoader", yaml.BaseLoader), 0
-    for event in yaml.parse(text, loader):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:
-            return None
-    return yaml.load(text, loader)
 
 
 def _texts(value: object) -> list[str]:

@@ -10,18 +10,27 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
 from judge.library.extract.front_matter import FrontMatter, read_front_matter
 from judge.library.extract.html_page import read_head_title
 from judge.library.extract.markup import limit_markup, parse_markup
-from judge.library.extract.page_blocks import PageBlock, read_blocks
+from judge.library.extract.page_blocks import (
+    SKIPPED_TAGS,
+    Boilerplate,
+    PageBlock,
+    is_skipped,
+    read_blocks,
+    read_boilerplate,
+)
 from judge.library.extract.text_blocks import DocumentText, TextBlock, split_lines
-from judge.text.decoding import html_as_utf8
+from judge.text.decoding import html_as_utf8, xhtml_as_html
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
-_MARKS = re.compile(r"[*`]+|(?<!\w)_+|(?<!_)_++(?!\w)|\s*\{#[\w-]{1,80}\}\s*")
+_MARKS = re.compile(r"[*`]+|(?<!\w)_+|(?<!_)_++(?!\w)|\s*\{[#.:][^{}]{0,200}\}\s*|\s*¶\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +77,8 @@ def _blocks(
         if heading and heading.text:
             path = [above for above in path if above.level < heading.level] + [heading]
             section = heading.text
-            inner = (above.text for above in reversed(path[:-1]) if above.text != title)
-            chapter = next(inner, None if section == title else section)
+            others = {title, section}
+            chapter = next((h.text for h in reversed(path[:-1]) if h.text not in others), None)
         is_heading = heading is not None
         yield TextBlock(
             "\n".join(lines[start:end]),
@@ -89,6 +98,11 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
     while at < len(lines):
         line = lines[at].strip()
         whole = lines[at]
+        if line.startswith("<!--") and (end := _end_of_comment(lines, at)):
+            if start < at:
+                yield start, at, None, False
+            at = start = end
+            continue
         fence = _FENCE.match(whole) if line else None
         heading = _HEADING.fullmatch(whole) if line else None
         if start < at and (fence or heading or not line):
@@ -113,6 +127,15 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
         yield start, at, None, False
 
 
+def _end_of_comment(lines: Sequence[str], at: int) -> int | None:
+    """The line after the comment that begins line *at*; None where text follows it, or no end."""
+    for end in range(at, len(lines)):
+        _, mark, rest = lines[end].partition("-->")
+        if mark:
+            return None if rest.strip() else end + 1
+    return None
+
+
 def _without_closing_marks(heading: str) -> str:
     """*heading* without the number signs that may close it: `## Title ##`."""
     words = heading.split()
@@ -132,6 +155,11 @@ _SKIPPED = "aside, form:not(:has(h1, main, article))"
 """Not a form around the whole page, as ASP.NET has it."""
 
 _MAIN = "main, [role=main]"
+_DOCTYPE_BYTES = 1000
+
+MAX_OPTIONS = 30
+"""Of a list to choose from; longer ones are of countries or years."""
+
 _PREFIXES = {**{f"h{level}": "#" * level + " " for level in range(1, 7)}, "li": "- ", "dd": "- "}
 _BACKTICKS = re.compile("`+")
 
@@ -142,15 +170,49 @@ def read_html(body: bytes, charset: str = "") -> DocumentText:
     *charset* is that of the HTTP header, if any.
     """
     markup = html_as_utf8(body, charset)
+    if b"xhtml" in markup[:_DOCTYPE_BYTES].lower():
+        markup = xhtml_as_html(markup)
     tree = parse_markup(limit_markup(markup))
-    for node in tree.css(_SKIPPED):
-        node.decompose()
-    page = read_blocks(tree.css_first(_MAIN) or tree.body, enough=len(markup))
+    _reveal(tree)
+    blocks = [block for root in _roots(tree) for block in read_blocks(root, len(markup)).blocks]
     # Without front matter, or a page could set its own tags.
-    text = "\n\n".join(map(_as_markdown, page.blocks))
+    text = "\n\n".join(map(_as_markdown, blocks))
     reading = read_markdown(text, has_front_matter=False)
     # `limit_markup` removes the title of the head, so it is taken from the original.
     return replace(reading, title=reading.title or read_head_title(markup) or None, language="")
+
+
+def _reveal(tree: LexborHTMLParser) -> None:
+    """Make text of what readers see at another moment: tabs, options, descriptions."""
+    for node in tree.css(_SKIPPED):
+        node.decompose()
+    for panel in tree.css("[role=tabpanel]"):
+        for name in ("hidden", "aria-hidden", "style"):
+            if name in panel.attributes:
+                del panel.attrs[name]
+    for choice in tree.css("select"):
+        options = (option.text(strip=True) for option in choice.css("option")[:MAX_OPTIONS])
+        choice.replace_with(f" {', '.join(filter(None, options))} ")
+    for picture in tree.css("picture, img"):
+        image = picture if picture.tag == "img" else picture.css_first("img")
+        if image and (described := (image.attributes.get("alt") or "").strip()):
+            picture.replace_with(f" {described} ")
+
+
+def _roots(tree: LexborHTMLParser) -> Iterator[LexborNode | None]:
+    """The main part of the page and what follows it, or the whole body."""
+    main = tree.css_first(_MAIN)
+    if main is None or not main.text(strip=True):
+        yield tree.body
+        return
+    yield main
+    node = main.next
+    while node is not None:
+        tag, attributes = node.tag or "", node.attributes or {}
+        is_own = read_boilerplate(tag, attributes) is Boilerplate.NONE
+        if is_own and tag not in SKIPPED_TAGS and not is_skipped(attributes):
+            yield node
+        node = node.next
 
 
 def _as_markdown(block: PageBlock) -> str:

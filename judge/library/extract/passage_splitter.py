@@ -5,7 +5,7 @@ Nothing is lost: together, the passages of a document hold every word of its blo
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
@@ -25,33 +25,15 @@ MIN_CODE_WORDS = 30
 _CHARACTERS_A_WORD = 8
 """English has 6 with the space; longer ones, as in Chinese or minified code, count as several."""
 
-_LONGEST = TARGET_WORDS * _CHARACTERS_A_WORD
-_PIECE = re.compile(rf"\s{{0,{_LONGEST}}}+\S{{1,{_LONGEST}}}\s{{0,{_LONGEST}}}+|\s{{1,{_LONGEST}}}")
-"""A word with the white space around it, or a part of a long word or of long white space."""
+_PIECE = re.compile(rf"\s*\S{{1,{TARGET_WORDS * _CHARACTERS_A_WORD}}}|\s+")
+"""A word with the white space before it, or a part of a long word."""
+
+_RUNS_ON = re.compile(r"[^\s.!?:;|]\n\s*[a-z(]")
+"""The end of a line within a sentence."""
 
 
-@dataclass(slots=True)
-class _PassageBuilder:
-    """Collects the blocks of one passage."""
-
-    blocks: list[TextBlock] = field(default_factory=list)
-    words: int = 0
-    has_body: bool = False
-
-    def has_room_for(self, block: TextBlock, words: int) -> bool:
-        if not self.blocks:
-            return True
-        if block.starts_passage and self._is_enough(block):
-            return False
-        return not self.has_body or self.words + words <= TARGET_WORDS
-
-    def _is_enough(self, block: TextBlock) -> bool:
-        return self.words >= MIN_CODE_WORDS if block.is_code else self.has_body
-
-    def add(self, block: TextBlock, words: int) -> None:
-        self.blocks.append(block)
-        self.words += words
-        self.has_body = self.has_body or not block.is_heading
+_UNSEEN = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF))
+"""Characters that only say where a line may end: they would hide a word from who looks for it."""
 
 
 def split_passages(document: DocumentText, template: Passage) -> tuple[Passage, ...]:
@@ -60,7 +42,7 @@ def split_passages(document: DocumentText, template: Passage) -> tuple[Passage, 
         replace(
             template,
             position=position,
-            text=_joined(blocks),
+            text=_joined(blocks).translate(_UNSEEN),
             chapter=_nearest(blocks, "chapter") or template.chapter,
             section=_nearest(blocks, "section"),
             language=document.language,
@@ -77,15 +59,21 @@ def size(text: str) -> int:
 
 
 def _grouped_blocks(blocks: Sequence[TextBlock]) -> Iterator[list[TextBlock]]:
-    passage = _PassageBuilder()
+    """The blocks of each passage: a new one where one should begin, or where there is no room."""
+    group: list[TextBlock] = []
+    words, has_body = 0, False
     for whole in blocks:
-        for block, words in _split_block(whole):
-            if not passage.has_room_for(block, words):
-                yield passage.blocks
-                passage = _PassageBuilder()
-            passage.add(block, words)
-    if passage.blocks:
-        yield passage.blocks
+        for block, more in _split_block(whole):
+            is_enough = words >= MIN_CODE_WORDS if block.is_code else has_body
+            is_full = has_body and words + more > TARGET_WORDS
+            if group and (is_full or (block.starts_passage and is_enough)):
+                yield group
+                group, words, has_body = [], 0, False
+            group.append(block)
+            words += more
+            has_body = has_body or not block.is_heading
+    if group:
+        yield group
 
 
 def _nearest(blocks: Sequence[TextBlock], kind: Literal["section", "chapter"]) -> str | None:
@@ -110,43 +98,44 @@ def _split_block(block: TextBlock) -> Iterator[tuple[TextBlock, int]]:
     if words <= MAX_WORDS:
         yield block, words
         return
-    line = block.start_line
-    for number, text in enumerate(_joined_pieces(_pieces(block))):
+    line, starts_passage = block.start_line, block.starts_passage
+    for text in _joined_pieces(_pieces(block)):
         shown = text.strip("\n")
         start = line + text[: len(text) - len(text.lstrip("\n"))].count("\n")
-        end = start + shown.count("\n")
         line += text.count("\n")
         if shown.strip():
             piece = block._replace(
                 text=shown,
                 start_line=start,
-                end_line=end,
-                starts_passage=block.starts_passage and number == 0,
+                end_line=start + shown.count("\n"),
+                starts_passage=starts_passage,
                 is_heading=False,
             )
             yield piece, size(shown)
+            starts_passage = False
 
 
 def _joined_pieces(pieces: Iterator[str]) -> Iterator[str]:
     """*pieces* joined to texts of at most TARGET_WORDS words."""
-    group: list[str] = []
-    words = 0
+    group, words = "", 0
     for piece in pieces:
         more = size(piece)
         if group and words + more > TARGET_WORDS:
-            yield "".join(group)
-            group, words = [], 0
-        group.append(piece)
+            yield group
+            group, words = "", 0
+        group += piece
         words += more
-    yield "".join(group)
+    yield group
 
 
 def _pieces(block: TextBlock) -> Iterator[str]:
-    """The sentences of prose or the lines of code; those over TARGET_WORDS, word by word.
+    """The sentences of prose, or the lines of anything else; long ones word by word.
 
     Joined they are the block's text.
     """
-    wholes = block.text.splitlines(keepends=True) if block.is_code else _sentences(block.text)
+    ends = block.text.count("\n")
+    is_prose = not block.is_code and 3 * len(_RUNS_ON.findall(block.text)) >= ends
+    wholes = _sentences(block.text) if is_prose else block.text.splitlines(keepends=True)
     for whole in wholes:
         if size(whole) <= TARGET_WORDS:
             yield whole

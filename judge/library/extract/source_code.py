@@ -1,22 +1,14 @@
 """Source code -> blocks, one for each definition, with its name as the section.
 
-Python is parsed; other languages are split at unindented lines that follow a blank one.
+Code is cut at unindented lines that follow a blank one, Python at its functions and methods too.
 """
 
-import ast
 import re
-import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 from judge.library.extract.text_blocks import DocumentText, TextBlock, block_of, split_lines
-
-_DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_MAX_PARSED = 1_000_000
-"""Characters; longer (generated) code is split at blank lines instead."""
-
-_LONG_CLASS = 40
-"""Lines; the methods of a longer class are blocks of their own."""
 
 _NAME = re.compile(
     r"(?:[\w@()\[\]<>*&:,.=-]+\s+){0,6}?"
@@ -24,10 +16,12 @@ _NAME = re.compile(
     r"(?:\([^()]{0,200}\)\s*)?([\w.$:]+)"
 )
 _CALLABLE = re.compile(r"(?:[\w*&<>:\[\],~]+\s+){1,6}?[*&]*([\w:~]+)\s*\([^;]*$")
+_PYTHON = re.compile(r"(\s*)(?:async\s+)?(def|class)\s+(\w+)")
+_ABOVE = re.compile(r"\s*[@#]")
+"""A decorator or a comment above a definition."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
+class _Cut(NamedTuple):
     """The first line of a block, counted from 0, and the name that the block defines."""
 
     line: int
@@ -37,68 +31,37 @@ class _Cut:
 def read_code(text: str, language: str) -> DocumentText:
     """The definitions of *text* in *language*, and what stands between them."""
     lines = split_lines(text)
-    cuts = _python_cuts(text, lines) if language == "python" else None
-    if cuts is None:
-        cuts = list(_margin_cuts(lines))
-    return DocumentText(tuple(_blocks(lines, cuts)), language=language)
+    cuts = dict(_margin_cuts(lines))
+    if language == "python":
+        cuts |= dict(_python_cuts(lines))
+    return DocumentText(tuple(_blocks(lines, sorted(cuts.items()))), language=language)
 
 
-def _blocks(lines: Sequence[str], cuts: Sequence[_Cut]) -> Iterator[TextBlock]:
+def _blocks(lines: Sequence[str], cuts: Sequence[tuple[int, str | None]]) -> Iterator[TextBlock]:
     """From each cut to the next one, without blank lines at the ends."""
-    ends = [cut.line for cut in cuts[1:]] + [len(lines)]
-    for cut, cut_end in zip(cuts, ends, strict=True):
-        start, end = cut.line, cut_end
-        while start < end and not lines[start].strip():
-            start += 1
-        while end > start and not lines[end - 1].strip():
-            end -= 1
-        if start < end:
-            yield block_of(lines, start, end, section=cut.name, starts_passage=True, is_code=True)
+    for (start, name), (end, _) in pairwise([*cuts, (len(lines), None)]):
+        if shown := [at for at in range(start, end) if lines[at].strip()]:
+            first, last = shown[0], shown[-1] + 1
+            yield block_of(lines, first, last, section=name, starts_passage=True, is_code=True)
 
 
-def _python_cuts(text: str, lines: Sequence[str]) -> list[_Cut] | None:
-    """The cuts at definitions; None when *text* is not Python that we can parse."""
-    if len(text) > _MAX_PARSED:
-        return None
-    with warnings.catch_warnings():
-        # Invalid escapes in an indexed file are not our concern.
-        warnings.simplefilter("ignore")
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
-    return [_Cut(0, None), *_definitions(tree.body, "", lines)]
-
-
-def _definitions(body: Sequence[ast.stmt], prefix: str, lines: Sequence[str]) -> Iterator[_Cut]:
-    """A cut where each definition in *body* begins, and one where other statements go on."""
-    was_definition = False
-    for node in body:
-        if isinstance(node, _DEFINITION):
-            name = f"{prefix}{node.name}"
-            yield _Cut(_first_line(node, lines), name)
-            if (
-                isinstance(node, ast.ClassDef)
-                and len(lines[node.lineno : node.end_lineno]) >= _LONG_CLASS
-            ):
-                yield from _definitions(node.body, f"{name}.", lines)
-            was_definition = True
-        elif was_definition:
-            yield _Cut(_with_comments(node.lineno - 1, lines), prefix.rstrip(".") or None)
-            was_definition = False
-
-
-def _first_line(node: ast.stmt, lines: Sequence[str]) -> int:
-    """Where *node* begins, with its decorators and the comment above it."""
-    decorators: Sequence[ast.expr] = getattr(node, "decorator_list", ())
-    first = min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
-    return _with_comments(first, lines)
-
-
-def _with_comments(first: int, lines: Sequence[str]) -> int:
-    while first > 0 and lines[first - 1].lstrip().startswith("#"):
-        first -= 1
-    return first
+def _python_cuts(lines: Sequence[str]) -> Iterator[_Cut]:
+    """A cut at each function, class and method, with the comments and decorators above it."""
+    owner, inner = "", ""
+    for at, line in enumerate(lines):
+        if line[:1].strip() and line[0] not in ")]}#@":
+            owner = inner = ""
+        found = _PYTHON.match(line)
+        if not found or (found[1] and (not owner or found[1] != (inner or found[1]))):
+            continue
+        if found[1]:
+            inner = found[1]
+        elif found[2] == "class":
+            owner = found[3]
+        start = at
+        while start and _ABOVE.match(lines[start - 1]):
+            start -= 1
+        yield _Cut(start, f"{owner}.{found[3]}" if found[1] else found[3])
 
 
 def _margin_cuts(lines: Sequence[str]) -> Iterator[_Cut]:

@@ -12,6 +12,15 @@ from judge.types.search import PdfText
 MAX_TITLE = 160
 """Characters of the longest line that may be the title of a plain text."""
 
+_PLACEHOLDER = re.compile(
+    r"\W*(?:(?:untitled|unnamed|unknown|none|null|title|document|dokument|presentation|slide|print|"
+    r"powerpoint presentation|default|blank|scan|new document|ohne titel|sans titre)[\s_-]*\d*"
+    r"|(?:microsoft|libreoffice|openoffice)\b.*|[\d\W_]*|.*\.(?:docx?|pdf|odt|rtf|indd|qxd|pptx?|xlsx?"
+    r"|tex|dvi|ps|html?|txt|pages|md))\W*",
+    re.IGNORECASE,
+)
+"""Titles that programs write into a PDF by themselves."""
+
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -43,6 +52,8 @@ class DocumentText:
     language: str = ""
     tags: tuple[str, ...] = ()
     date: datetime | None = None
+    warnings: tuple[str, ...] = ()
+    """Sentences on what of it could not be read."""
 
 
 def split_lines(text: str) -> list[str]:
@@ -82,7 +93,18 @@ def read_pages(pdf: PdfText) -> DocumentText:
         lines += split_lines(page)
         own = paragraphs(lines, first=first, section=f"Page {number}")
         blocks += [block._replace(starts_passage=at == 0) for at, block in enumerate(own)]
-    return DocumentText(tuple(blocks), title=pdf.title)
+    title = pdf.title
+    if title is None or _PLACEHOLDER.fullmatch(title):
+        title = _first_heading(pdf.pages)
+    missing = ", ".join(map(str, pdf.damaged))
+    warnings = (f"Left out, since damaged: page {missing}.",) if missing else ()
+    return DocumentText(tuple(blocks), title=title, warnings=warnings)
+
+
+def _first_heading(pages: Sequence[str]) -> str | None:
+    """The first line of the text, if it may be a heading."""
+    line = next((line.strip() for page in pages for line in page.splitlines() if line.strip()), "")
+    return line if _may_be_title(line) and line[-1] != "." else None
 
 
 def _title(blocks: Sequence[TextBlock]) -> str | None:
@@ -90,8 +112,12 @@ def _title(blocks: Sequence[TextBlock]) -> str | None:
     if len(blocks) < 2 or "\n" in blocks[0].text:
         return None
     line = blocks[0].text.strip()
-    is_short = len(line) <= MAX_TITLE and any(c.isalpha() for c in line)
-    if not is_short or line[-1] in ",;:!":
+    if not _may_be_title(line):
         return None
     is_outweighed = sum(len(block.text) for block in blocks[1:]) > 2 * len(line)
     return line if line[-1] != "." or (is_outweighed and len(sentences(line)) == 1) else None
+
+
+def _may_be_title(line: str) -> bool:
+    is_short = len(line) <= MAX_TITLE and any(c.isalpha() for c in line)
+    return is_short and line[-1] not in ",;:!"

@@ -34,6 +34,7 @@ from judge.library.indexing.plan import (
 from judge.ports import (
     Catalogue,
     Clock,
+    DocumentConverter,
     DocumentFiles,
     IndexWriter,
     PageFetcher,
@@ -48,10 +49,6 @@ BATCH_FILES = 100
 
 PDF_SLOTS = 2
 """PDFs read at a time; each takes a core, up to 2 GiB and one of a process's few threads."""
-
-NOTHING_REMOVED = (
-    "Nothing was removed, since not all paths could be read. Correct them and do the same again."
-)
 
 ReadResult = DocumentWithPassages | IndexingProblem | Literal["unchanged", "binary", "empty"]
 """Of a file or page: its document, why it was skipped, or why there is nothing to write."""
@@ -72,9 +69,10 @@ class IndexingReport:
     problems: list[IndexingProblem] = field(default_factory=list)
     elapsed_s: float = 0.0
 
-    def note(self, result: ReadResult, *, is_new: bool) -> None:
-        """Count the *result* of one file or page; *is_new* if it was not indexed before."""
+    def note(self, path: str, result: ReadResult, *, is_new: bool) -> None:
+        """Count the *result* of the file or page *path*; *is_new* if it was not indexed before."""
         if isinstance(result, DocumentWithPassages):
+            self.problems += [IndexingProblem(path, warning) for warning in result.warnings]
             self.passages += len(result.passages)
             self.added += is_new
             self.replaced += not is_new
@@ -110,7 +108,8 @@ class DocumentIndexer:
     store: WritableIndex
     catalogue: Catalogue
     files: DocumentFiles
-    read_pdf: PdfReader
+    open_pdf_reader: Callable[[], AbstractContextManager[PdfReader]]
+    convert: DocumentConverter
     open_fetcher: Callable[[], AbstractAsyncContextManager[PageFetcher]]
     """Opens what fetches web pages."""
     clock: Clock
@@ -135,21 +134,23 @@ class DocumentIndexer:
         indexed = await self.catalogue.documents(options.collection)
         plan = plan_indexing(scan.files, indexed, options, exists=self.files.exists)
         problems = [IndexingProblem(path, reason) for path, reason in scan.problems]
+        gone = documents_to_remove(indexed, options, plan, scan, urls, exists=self.files.exists)
         if problems and (options.replaces or options.prunes):
+            gone = ()  # A path may be misspelled, and its documents still be wanted.
+            reason = "Nothing was removed, since not all paths could be read. Correct them."
             option = "--replace" if options.replaces else "--prune"
-            problems.append(IndexingProblem(option, NOTHING_REMOVED))
+            problems.append(IndexingProblem(option, reason))
         report = IndexingReport(
             unchanged=plan.unchanged, links=scan.links, problems=[*problems, *plan.problems]
         )
-        if plan.tasks or urls or options.prunes or options.replaces:
+        if plan.tasks or urls or gone:
             async with self.store.writing() as writer:
                 run = _IndexingRun(self, writer, options, report)
                 with track("Indexing", len(plan.tasks) + len(urls)) as advance:
                     await run.add_files(plan.tasks, advance)
                     await run.add_pages(urls, indexed, advance)
-                missing = documents_to_remove(indexed, options, plan, scan, urls)
-                await writer.remove(options.collection, missing)
-                report.removed = len(missing)
+                await writer.remove(options.collection, gone)
+                report.removed = len(gone)
                 await writer.commit()
         if self.vectors:
             await _complete_vectors(self.vectors, report, track)
@@ -165,7 +166,11 @@ class DocumentIndexer:
         """
 
         def read_all() -> list[DocumentWithPassages]:
-            return [read_document(content, meta, self.read_pdf) for content, meta in documents]
+            with self.open_pdf_reader() as read_pdf:
+                return [
+                    read_document(content, meta, read_pdf, self.convert)
+                    for content, meta in documents
+                ]
 
         has_pdf = any(meta.effective_kind.kind == "pdf" for _, meta in documents)
         async with self.pdf_slots if has_pdf else nullcontext():
@@ -226,11 +231,14 @@ class _IndexingRun:
         """Read, write and commit the files, a batch at a time."""
         for start in range(0, len(tasks), BATCH_FILES):
             batch = tasks[start : start + BATCH_FILES]
-            results = await asyncio.to_thread(lambda tasks: [*map(self._read, tasks)], batch)
+            with self.indexer.open_pdf_reader() as read_pdf:  # Stopping ends it at once.
+                results = await asyncio.to_thread(
+                    lambda tasks, read: [self._read(task, read) for task in tasks], batch, read_pdf
+                )
             documents = [item for item in results if isinstance(item, DocumentWithPassages)]
             await self.writer.replace(documents)
             for task, result in zip(batch, results, strict=True):
-                self.report.note(result, is_new=task.indexed is None)
+                self.report.note(task.file.shown, result, is_new=task.indexed is None)
                 if task.indexed and result in ("binary", "empty"):  # It has no text any more.
                     await self.writer.remove(task.indexed.collection, [task.indexed.id])
             await self.writer.commit()
@@ -252,15 +260,17 @@ class _IndexingRun:
                 result = await self._read_page(fetcher, url, record)
                 if isinstance(result, DocumentWithPassages):
                     await self.writer.replace([result])
-                self.report.note(result, is_new=record is None)
+                self.report.note(url, result, is_new=record is None)
                 advance(1)
 
-    def _read(self, task: IndexingTask) -> ReadResult:
+    def _read(self, task: IndexingTask, read_pdf: PdfReader) -> ReadResult:
         try:
             content = self.indexer.files.read(task.file.location, max_bytes=MAX_BYTES)
-            if is_binary(content) and task.meta.effective_kind.kind != "pdf":
+            if is_binary(content) and task.meta.effective_kind.kind not in {"pdf", "foreign"}:
                 return "binary"
-            return "empty" if is_blank(content) else self._split(content, task.meta, task.indexed)
+            if is_blank(content):
+                return "empty"
+            return self._split(content, task.meta, task.indexed, read_pdf)
         except UnreadableDocument as error:
             return IndexingProblem(task.file.shown, str(error))
 
@@ -269,17 +279,22 @@ class _IndexingRun:
     ) -> ReadResult:
         try:
             content, meta = await fetch_page(fetcher, url, self.options)
-            return await asyncio.to_thread(self._split, content, meta, record)
+            with self.indexer.open_pdf_reader() as read_pdf:
+                return await asyncio.to_thread(self._split, content, meta, record, read_pdf)
         except UnreadableDocument as error:
             return IndexingProblem(url, str(error))
 
     def _split(
-        self, content: bytes, meta: DocumentMetadata, record: IndexedDocument | None
+        self,
+        content: bytes,
+        meta: DocumentMetadata,
+        record: IndexedDocument | None,
+        read_pdf: PdfReader,
     ) -> ReadResult:
         """The document with this *content*, unless *record* has the same."""
         if record and not self.options.replaces and record.content_hash == hash_of(content, meta):
             return "unchanged"
-        return read_document(content, meta, self.indexer.read_pdf)
+        return read_document(content, meta, read_pdf, self.indexer.convert)
 
 
 def _check(options: IndexingOptions, count: int, *, has_problems: bool) -> None:
@@ -295,7 +310,7 @@ def _check(options: IndexingOptions, count: int, *, has_problems: bool) -> None:
     if is_empty and options.globs and (options.replaces or not options.prunes):
         raise InvalidRequest(
             f"No file matches {' or '.join(map(repr, options.globs))}, so nothing was changed. "
-            "Correct --glob, or empty a collection with `judge index remove`."
+            "Correct --glob."
         )
 
 

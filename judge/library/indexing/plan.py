@@ -142,20 +142,24 @@ def documents_to_remove(
     plan: IndexingPlan,
     scan: FileScan,
     urls: Sequence[str],
+    *,
+    exists: Callable[[str], bool],
 ) -> tuple[str, ...]:
-    """The ids of documents to remove: with `replaces`, all whose file or page was not given.
-
-    None if a path could not be read: it may be misspelled, and its documents are still wanted.
-    """
-    if scan.problems or not (options.replaces or options.prunes):
-        return ()
-    pages = {fold_name(options.document_id or url) for url in urls if options.replaces}
+    """The ids of documents to remove: with `replaces`, all whose file or page was not given."""
+    given = plan.document_ids | {fold_name(options.document_id or url) for url in urls}
     return tuple(
         record.id
         for record in indexed
-        if fold_name(record.id) not in plan.document_ids | pages
-        and (options.replaces or scan.covers(record.path))
+        if fold_name(record.id) not in given
+        and (options.replaces or (options.prunes and _is_gone(record.path, scan, exists)))
     )
+
+
+def _is_gone(path: str, scan: FileScan, exists: Callable[[str], bool]) -> bool:
+    """Whether no file is at *path* any more, which is in what was scanned."""
+    return f"{path}/".startswith(
+        tuple(f"{root.rstrip('/')}/" for root in scan.roots)
+    ) and not exists(path)
 
 
 def is_url(text: str) -> bool:

@@ -1,23 +1,33 @@
-"""A text -> the tree of its @mentions, and the remaining words.
+"""A text -> the scope of its @mentions, and the remaining words; the same for every entrypoint.
 
-    revenue (@collection:a OR @tag:b) -@folder:old   ->   revenue, [[a OR b] AND not old]
+    revenue (@collection:a OR @tag:b) -@folder:old   ->   revenue, (a OR b) AND not old
 
-    scope   = { mention | bracket | "AND" | "OR" }
+    scope   = { mention | bracket | "AND" | "OR" | "||" | "&&" }
     bracket = [not] "(" scope ")"
     mention = [not] "@" kind ":" value { "," value } | [not] "@*"
-    not     = "-" | "!" | "NOT "
+    not     = "-" | "!" | any dash | "NOT "
 
 A bracket with anything else in it is text, and mentions in it count as if it was not there.
-`scopes.py` says what the mentions mean.
+`service.py` checks later whether the names exist in the index.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from judge.errors import BadScope, MissingValue
-
-STAR = "*"
+from judge.library.scopes.periods import parse_period
+from judge.library.scopes.scopes import (
+    KINDS,
+    KINDS_WITH_STAR,
+    STAR,
+    all_of,
+    any_of,
+    complement,
+    nearest_name,
+)
+from judge.types.search import EVERYWHERE, Clause, Scope, ScopeKind, fold_name, folder_path
 
 MAX_DEPTH = 8
 """Nesting levels of a scope; what is outside of all brackets is the first. Limited, since functions
@@ -25,12 +35,17 @@ that walk a scope recurse."""
 
 SYNTAX = "Write it as in (@collection:a OR @tag:b) -@folder:old"
 
-_NOT = r"(?P<not>[-!\u2010-\u2015\u2212]|(?i:not)\s+)?"
+_SIGN = r"[-!~\u00ac\u00ad\u2010-\u2015\u2043\u207b\u2212\ufe58\ufe63\uff01\uff0d]"
+_NOT = rf"(?P<not>{_SIGN}++[\s\u200b\u2060\ufeff]*+|(?i:not):?\s+{_SIGN}?)?"
 _TOKEN = re.compile(
-    rf"(?<![^\s(]){_NOT}(?:@(?:(?P<kind>[^\W\d_][\w-]*):|(?P<star>\*)(?=[\s).,;!?]|\Z))"
-    r"|(?P<bracket>\())|(?P<open>\()|(?P<close>\))|(?P<word>[^\s()]+)"
+    rf"(?<![^\s(]){_NOT}"
+    r"(?:[@＠](?:(?P<kind>[^\W\d_][\w-]*)[:：]|(?P<star>\*)(?=[\s).,;!?]|\Z))|(?P<bracket>\())"
+    r"|(?P<open>\()|(?P<close>\))|(?P<word>[^\s()]+)"
 )
 """A `bracket` may belong to the scope; that of `f(x)` only opens."""
+
+_GLUED = re.compile(rf"(?:^not|[^\w\s\"'“”‘’`])[@＠](?:{'|'.join(KINDS)})[:：]", re.IGNORECASE)
+"""A mention with a sign before it that belongs to another word: it may be meant to exclude."""
 
 _VALUE = re.compile(
     r'"(?P<quoted>(?:[^"\\]|\\.)*)"|“(?P<curly>[^“”]*)”|(?P<plain>(?:[^\s,()]|\([^\s,()]*\)?)*)',
@@ -41,17 +56,29 @@ _AFTER_BRACKET = re.compile(r"[\s).,;:!?]|\Z")
 _PROSE_MARKS = ".;!?"
 """At the end of an unquoted value these belong to the surrounding sentence."""
 
-_BARE = re.compile(r"[^\s,\"“”\\()]*[^\s,\"“”\\.;!?()]")
+_OPERATORS = {"or": "or", "||": "or", "|": "or", "and": "and", "&&": "and", "&": "and"}
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class ParsedScope:
+    """A query without its mentions, and the scope of these.
+
+    `has_mentions` says that no default scope applies; `@*` counts as a mention.
+    """
+
+    text: str
+    scope: Scope
+    has_mentions: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Mention:
     """`@kind:value,value` at offset *start*; for `@*` the kind is `*` and there are no values."""
 
     kind: str
-    values: tuple[str, ...]
     is_excluded: bool
     start: int
+    values: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -60,71 +87,66 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Mentions and groups joined by AND, or with `is_any` by OR; `start` is an offset."""
-
-    parts: tuple["Mention | Group", ...]
-    is_any: bool = False
-    is_excluded: bool = False
-    start: int = 0
-
-    @property
-    def depth(self) -> int:
-        """How many brackets stand in one another, this one included."""
-        return 1 + max((part.depth for part in self.parts if isinstance(part, Group)), default=0)
-
-
-@dataclass(frozen=True, slots=True)
 class _Item:
-    """A word, a sign or, with a `node`, a part of the scope, at `text[start:end]`."""
+    """A word or sign, or a mention or bracket with its `scope`, at `text[start:end]`."""
 
     start: int
     end: int
     text: str = ""
-    node: Mention | Group | None = None
+    scope: Scope | None = None
+    depth: int = 0
+    """How many brackets stand in one another here."""
     is_open: bool = False
     is_bracket: bool = False
     """Whether it opens a bracket that may belong to the scope."""
 
     @property
-    def is_operator(self) -> bool:
-        return self.text.lower() in {"or", "and"}
+    def operator(self) -> str:
+        return _OPERATORS.get(self.text.lower(), "")
 
 
-def place_of(start: int) -> str:
-    """The position of the character at offset *start* for messages, counted from 1."""
-    return f"at character {start + 1}"
+def parse_scope(text: str, now: datetime) -> Scope:
+    """The scope in *text*, which may hold nothing but mentions; raises BadScope.
 
-
-def quoted(value: str) -> str:
-    """*value* as written in a mention: in quotes only if it would be parsed differently without."""
-    if _BARE.fullmatch(value):
-        return value
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
-def parse_mentions(text: str) -> tuple[str, Group]:
-    """*text* without its scope, and that; without mentions, all of it and an empty group.
-
-    Raises BadScope, which names the position.
+    >>> parse_scope("@tag:a,b", datetime(2026, 1, 1)).clauses[0].values
+    ('a', 'b')
     """
-    items = _read_items(text)
-    if not any(item.node for item in items):
-        return text, Group(())
+    return read_context(text, now).scope
+
+
+def read_context(text: str, now: datetime) -> ParsedScope:
+    """Like parse_scope, but says whether there was any mention; raises BadScope."""
+    parsed = extract_scope(text, now)
+    if rest := parsed.text.strip():
+        word = next(iter(rest.lstrip("-@(").split()), "")
+        suggestion = _suggestion(f"@{word.split(':')[0]}:", [f"@{k}:" for k in KINDS]) or "."
+        raise BadScope(
+            f"{rest[:80]!r} is no scope{suggestion} "
+            "Write @kind:value, such as @collection:reports, or @* for everything.",
+            KINDS,
+        )
+    return parsed
+
+
+def extract_scope(text: str, now: datetime) -> ParsedScope:
+    """*text* without its mentions, and the scope of these; raises BadScope with the position."""
+    items = parse_mentions(text, now)
+    if not any(item.scope for item in items):
+        return ParsedScope(text, EVERYWHERE)
     operators = _operators(items, in_bracket=False)
-    group = _join(items, operators)
-    if group.is_any and group.depth == MAX_DEPTH:  # `scope_text` puts it into a bracket.
+    scope = _joined(items, operators)
+    is_any = any(item.operator == "or" for item in operators)
+    if is_any and max(item.depth for item in items) >= MAX_DEPTH - 1:  # It is told in a bracket.
         raise _too_deep(0)
     rest, at = "", 0
     for item in items:
-        if item.node or item in operators:
+        if item.scope or item in operators:
             rest, at = rest + text[at : item.start], item.end
-    return " ".join((rest + text[at:]).split()), group
+    return ParsedScope(" ".join((rest + text[at:]).split()), scope, has_mentions=True)
 
 
-def _read_items(text: str) -> list[_Item]:
-    """The items of *text* in order; a bracket that belongs to the scope is one."""
+def parse_mentions(text: str, now: datetime) -> list[_Item]:
+    """The items of *text* in order; a bracket that belongs to the scope is one; raises BadScope."""
     items: list[_Item] = []
     opened: list[int] = []
     at = 0
@@ -132,16 +154,20 @@ def _read_items(text: str) -> list[_Item]:
         at = token.end()
         if token["kind"] or token["star"]:
             mention, at = _read_mention(text, token)
-            items.append(_Item(token.start(), at, node=mention))
+            items.append(_Item(token.start(), at, scope=_scope_of(mention, now)))
         elif token["close"] and opened:
             _close(text, items, opened.pop(), at)
-        elif token["close"] and items and items[-1].node:
-            raise BadScope(f"The bracket {place_of(at - 1)} was never opened. {SYNTAX}.")
+        elif token["close"] and items and items[-1].scope:
+            raise BadScope(f"The bracket {_place(at - 1)} was never opened. {SYNTAX}.")
         else:
-            is_bracket, is_open = bool(token["bracket"]), token[0].endswith("(")
+            if glued := _GLUED.search(token["word"] or ""):
+                place = _place(token.start() + glued.start())
+                raise BadScope(f"There must be a space before {glued[0]!r} {place}. {SYNTAX}.")
+            is_open = token[0].endswith("(")
             if is_open:
                 opened.append(len(items))
-            items.append(_Item(token.start(), at, token[0], None, is_open, is_bracket))
+            is_bracket = bool(token["bracket"])
+            items.append(_Item(token.start(), at, token[0], None, 0, is_open, is_bracket))
     _check_closed(items, opened)
     return items
 
@@ -149,18 +175,21 @@ def _read_items(text: str) -> list[_Item]:
 def _close(text: str, items: list[_Item], first: int, end: int) -> None:
     """Make one item of those after the bracket *first* if they are a scope, or else add a sign."""
     bracket, inner = items[first], items[first + 1 :]
-    is_scope = any(item.node for item in inner) and all(i.node or i.is_operator for i in inner)
+    is_scope = any(item.scope for item in inner) and all(i.scope or i.operator for i in inner)
     if not (is_scope and bracket.is_bracket):
         items.append(_Item(end - 1, end, ")"))
         return
     if not _AFTER_BRACKET.match(text, end):
-        raise BadScope(f"There must be a space after the bracket {place_of(end - 1)}. {SYNTAX}.")
-    joined = _join(inner, _operators(inner, in_bracket=True))
-    is_excluded = len(bracket.text) > 1
-    group = Group(joined.parts, joined.is_any, is_excluded, bracket.start)
-    if group.depth >= MAX_DEPTH:
+        raise BadScope(f"There must be a space after the bracket {_place(end - 1)}. {SYNTAX}.")
+    depth = 1 + max(item.depth for item in inner)
+    if depth >= MAX_DEPTH:
         raise _too_deep(bracket.start)
-    items[first:] = [_Item(bracket.start, end, node=group)]
+    scope = _joined(inner, _operators(inner, in_bracket=True))
+    if len(bracket.text) > 1:
+        if not scope.clauses:
+            raise BadScope(f"-(…) leaves nothing to search ({_place(bracket.start)}).", KINDS)
+        scope = complement(scope)
+    items[first:] = [_Item(bracket.start, end, scope=scope, depth=depth)]
 
 
 def _check_closed(items: Sequence[_Item], opened: Sequence[int]) -> None:
@@ -169,65 +198,67 @@ def _check_closed(items: Sequence[_Item], opened: Sequence[int]) -> None:
     for number in reversed(range(len(items))):
         item = items[number]
         if not item.is_open:
-            begins_scope = item.node is not None
+            begins_scope = item.scope is not None
         elif begins_scope and number in unclosed and item.is_bracket:
-            raise BadScope(f"The bracket {place_of(item.start)} is not closed. {SYNTAX}.")
+            raise BadScope(f"The bracket {_place(item.start)} is not closed. {SYNTAX}.")
 
 
 def _operators(items: Sequence[_Item], *, in_bracket: bool) -> list[_Item]:
     """The OR and AND that join mentions or brackets; raises BadScope for a missing operand.
 
-    Outside of brackets an `or` may be a word, but not an `OR` beside a mention.
+    Outside of brackets an `or` may be a word, but not an `OR` beside a mention, and an `AND` may
+    join one to the words.
     """
     operators: list[_Item] = []
     for number, item in enumerate(items):
-        if not item.is_operator:
+        if not item.operator:
             continue
         neighbours = [*items[max(0, number - 1) : number], *items[number + 1 : number + 2]]
-        operands = sum(side.node is not None for side in neighbours)
-        if operands == 2:
+        operands = sum(side.scope is not None for side in neighbours)
+        is_meant = in_bracket or (operands > 0 and item.text not in {"or", "and"})
+        if operands == 2 or (is_meant and not in_bracket and item.operator == "and"):
             operators.append(item)
-        elif in_bracket or (operands and item.text == "OR"):
-            place = place_of(item.start)
+        elif is_meant:
+            place = _place(item.start)
             raise BadScope(f"{item.text!r} {place} needs a mention on either side. {SYNTAX}.")
     return operators
 
 
-def _join(items: Sequence[_Item], operators: Sequence[_Item]) -> Group:
-    """The mentions and brackets among *items*, as joined by *operators*; raises BadScope."""
-    parts = tuple(item.node for item in items if item.node)
-    ors = [operator for operator in operators if operator.text.lower() == "or"]
-    if ors and len(parts) != len(ors) + 1:
+def _joined(items: Sequence[_Item], operators: Sequence[_Item]) -> Scope:
+    """The scopes among *items*, as joined by *operators*; raises BadScope."""
+    scopes = [item.scope for item in items if item.scope is not None]
+    ors = [item for item in operators if item.operator == "or"]
+    if ors and len(scopes) != len(ors) + 1:
         raise BadScope(
-            f"Beside OR {place_of(ors[0].start)} stand mentions that it does not join: say with "
+            f"Beside OR {_place(ors[0].start)} stand mentions that it does not join: say with "
             f"brackets which belong together. {SYNTAX}."
         )
-    return Group(parts, is_any=bool(ors))
+    return any_of(scopes) if ors else all_of(*scopes)
 
 
-def _read_mention(text: str, token: re.Match[str]) -> tuple[Mention, int]:
+def _read_mention(text: str, token: re.Match[str]) -> tuple[_Mention, int]:
     """The mention that begins with *token*, and the offset of its end."""
     kind, at = (token["kind"] or STAR).lower(), token.end()
-    mention = Mention(kind, (), bool(token["not"]), token.start())
+    mention = _Mention(kind, bool(token["not"]), token.start())
     values: list[str] = []
     while token["kind"]:
         value, at = _read_value(text, at, mention)
         written = text[mention.start : at].strip()[:80]
         if not value.strip():
-            raise MissingValue(f"{written!r} lacks a value ({place_of(mention.start)}).", kind)
+            raise MissingValue(f"{written!r} lacks a value ({_place(mention.start)}).", kind)
         values.append(value.strip())
         if not _AFTER_QUOTED.match(text, at):
             raise BadScope(
                 f"{written!r} lacks a space or a comma after the closing quotation mark "
-                f"({place_of(mention.start)})."
+                f"({_place(mention.start)})."
             )
         if text[at : at + 1] != ",":
             break
         at += 1
-    return Mention(kind, tuple(values), mention.is_excluded, mention.start), at
+    return _Mention(kind, mention.is_excluded, mention.start, tuple(values)), at
 
 
-def _read_value(text: str, at: int, mention: Mention) -> tuple[str, int]:
+def _read_value(text: str, at: int, mention: _Mention) -> tuple[str, int]:
     """The value at offset *at*, and the offset of its end; raises BadScope."""
     match = _VALUE.match(text, at)
     assert match is not None  # It matches an empty text.
@@ -237,9 +268,7 @@ def _read_value(text: str, at: int, mention: Mention) -> tuple[str, int]:
         return match["curly"], match.end()
     value = match["plain"]
     if value[:1] in {'"', "“"}:
-        raise BadScope(
-            f"{mention.text}: the quotation mark that opens {place_of(at)} is not closed."
-        )
+        raise BadScope(f"{mention.text}: the quotation mark that opens {_place(at)} is not closed.")
     if text[match.end() : match.end() + 1] != ",":
         bare = value.rstrip(_PROSE_MARKS)
         # `2025-01-01..` is a range without an end.
@@ -247,8 +276,54 @@ def _read_value(text: str, at: int, mention: Mention) -> tuple[str, int]:
     return value, at + len(value)
 
 
+def _scope_of(mention: _Mention, now: datetime) -> Scope:
+    """The scope of *mention*; raises BadScope."""
+    place = _place(mention.start)
+    if mention.kind == STAR or (STAR in mention.values and mention.kind in KINDS_WITH_STAR):
+        if mention.is_excluded:
+            raise BadScope(f"{mention.text} leaves nothing to search ({place}).", KINDS)
+        return EVERYWHERE
+    kind, is_excluded = _kind(mention), mention.is_excluded
+    if STAR in mention.values:
+        raise BadScope(
+            f"{mention.text}:*: a star stands for everything in @* and @collection:* only "
+            f"({place})."
+        )
+    if kind != "modified":
+        values = map(folder_path, mention.values) if kind == "folder" else mention.values
+        # Of equal names, the one that was written first.
+        distinct = {fold_name(value): value for value in reversed([*values])}
+        names = tuple(reversed(distinct.values()))
+        return Scope((Clause(kind, names, is_excluded=is_excluded),))
+    if len(mention.values) > 1:
+        raise BadScope(f"{mention.text} takes one range, not several ({place}).")
+    try:
+        after, before = parse_period(mention.values[0], now)
+    except BadScope as error:
+        raise BadScope(f"{error} ({place})", error.valid) from None
+    return Scope((Clause(kind, after=after, before=before, is_excluded=is_excluded),))
+
+
+def _kind(mention: _Mention) -> ScopeKind:
+    for kind in KINDS:
+        if kind == mention.kind:
+            return kind
+    told = _suggestion(mention.text, [f"@{kind}" for kind in KINDS]) or ": there is no such scope."
+    raise BadScope(f"{mention.text}{told} ({_place(mention.start)})", KINDS)
+
+
+def _suggestion(text: str, valid: Sequence[str]) -> str:
+    nearest = nearest_name(text.lstrip("-"), valid)
+    return f": did you mean {nearest}?" if nearest else ""
+
+
+def _place(start: int) -> str:
+    """The position of the character at offset *start* for messages, counted from 1."""
+    return f"at character {start + 1}"
+
+
 def _too_deep(start: int) -> BadScope:
     return BadScope(
-        f"What begins {place_of(start)} is too deep: {MAX_DEPTH - 1} brackets may stand in "
+        f"What begins {_place(start)} is too deep: {MAX_DEPTH - 1} brackets may stand in "
         "one another, and an OR outside of all counts as one."
     )

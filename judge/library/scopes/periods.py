@@ -4,8 +4,8 @@ Dates are whole days. A bound may also be a moment, such as `>2025-01-01T09:00Z`
 """
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from typing import NamedTuple
 
 from judge.errors import BadScope
 
@@ -30,8 +30,7 @@ _DAY = re.compile(r"\d{4}-?\d{2}-?\d{2}", re.ASCII)
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(NamedTuple):
     """From `after`, inclusive, to `before`, exclusive; None is no bound."""
 
     after: datetime | None = None
@@ -60,19 +59,13 @@ def parse_moment(value: str) -> datetime:
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def format_period(period: Period) -> str:
-    """The value of `@modified:` that means *period*.
-
-    A moment is written out, so that it does not depend on the day it is read.
-    """
-    if period.before and not period.after:
-        return f"<{_iso(period.before)}"
-    if not period.after or not period.before:
-        return f">={_iso(period.after)}" if period.after else ""
-    if period.before.time() == time():
-        return f"{_iso(period.after)}..{_iso(period.before - _ONE_DAY)}"
-    last = (period.before - _INSTANT).isoformat().replace("+00:00", "Z")
-    return f"{_iso(period.after)}..{last}"
+def format_period(after: datetime | None, before: datetime | None) -> str:
+    """The value of `@modified:` that means this period, whenever it is read."""
+    if not (after and before):
+        return f">={_iso(after)}" if after else f"<{_iso(before)}" if before else ""
+    if before.time() == time():
+        return f"{_iso(after)}..{_iso(before - _ONE_DAY)}"
+    return f"{_iso(after)}..{(before - _INSTANT).isoformat().replace('+00:00', 'Z')}"
 
 
 def _written_period(text: str) -> Period:

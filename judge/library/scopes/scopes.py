@@ -1,12 +1,11 @@
-"""@mentions and filters -> Scope, the same for every entrypoint: typed clauses, or an error.
+"""Joins scopes, writes them out, and makes them from the filters of a request.
 
-    "revenue @collection:reports -@tag:draft"  ->  "revenue", two clauses
-
-`grammar.py` parses the text, and `service.py` checks later whether the names exist in the index.
+`grammar.py` reads them from a text.
 """
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from difflib import get_close_matches
 from typing import Annotated, Any, get_args
@@ -14,8 +13,7 @@ from typing import Annotated, Any, get_args
 from pydantic import BeforeValidator
 
 from judge.errors import BadScope, MissingValue
-from judge.library.scopes.grammar import STAR, Group, Mention, parse_mentions, place_of, quoted
-from judge.library.scopes.periods import Period, format_period, parse_moment, parse_period
+from judge.library.scopes.periods import format_period, parse_moment
 from judge.types.request_fields import StrictModel
 from judge.types.requests import ScopeText
 from judge.types.search import (
@@ -29,6 +27,7 @@ from judge.types.search import (
     mentioned,
 )
 
+STAR = "*"
 KINDS: tuple[ScopeKind, ...] = get_args(ScopeKind)
 
 KINDS_WITH_STAR = frozenset({"collection", "document", "folder"})
@@ -40,8 +39,10 @@ _MIN_SIMILARITY = 0.6
 MAX_NAMES = 1000
 """Values in one scope, filters included; an engine looks each one up."""
 
-
 DATE_FORMS = ("2025-01-31", "2025-01-31T09:00:00Z")
+
+_BARE = re.compile(r"[^\s,\"“”\\()]*[^\s,\"“”\\.;!?()]")
+"""A value that is read as it stands; others are quoted."""
 
 _FIELDS: tuple[tuple[str, ScopeKind], ...] = (
     ("collection_name", "collection"),
@@ -74,48 +75,6 @@ class SearchFilters(StrictModel):
     modified_before: ScopeText | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedScope:
-    """A query without its mentions, and the scope of these.
-
-    `has_mentions` says that no default scope applies; `@*` counts as a mention.
-    """
-
-    text: str
-    scope: Scope
-    has_mentions: bool = False
-
-
-def parse_scope(text: str, now: datetime) -> Scope:
-    """The scope in *text*, which may hold nothing but mentions; raises BadScope.
-
-    >>> parse_scope("@tag:a,b", datetime(2026, 1, 1)).clauses[0].values
-    ('a', 'b')
-    """
-    return read_context(text, now).scope
-
-
-def read_context(text: str, now: datetime) -> ParsedScope:
-    """Like parse_scope, but says whether there was any mention; raises BadScope."""
-    parsed = extract_scope(text, now)
-    if rest := parsed.text.strip():
-        word = next(iter(rest.lstrip("-@(").split()), "")
-        kind = word.split(":")[0]
-        suggestion = _suggestion(f"@{kind}:", [f"@{k}:" for k in KINDS]) or "."
-        raise BadScope(
-            f"{rest[:80]!r} is no scope{suggestion} "
-            "Write @kind:value, such as @collection:reports, or @* for everything.",
-            KINDS,
-        )
-    return parsed
-
-
-def extract_scope(text: str, now: datetime) -> ParsedScope:
-    """*text* without its mentions, and the scope of these; raises BadScope."""
-    rest, group = parse_mentions(text)
-    return ParsedScope(rest, _scope_of(group, now), has_mentions=bool(group.parts))
-
-
 def all_of(*scopes: Scope) -> Scope:
     """*scopes* joined by AND; no clause ever cancels another."""
     return Scope(tuple(dict.fromkeys(clause for scope in scopes for clause in scope.clauses)))
@@ -132,9 +91,8 @@ def any_of(scopes: Iterable[Scope]) -> Scope:
                 alternatives |= dict.fromkeys(inner)
             case _:
                 alternatives[scope] = None
-    return (
-        Scope((AnyOf(tuple(alternatives)),)) if len(alternatives) > 1 else next(iter(alternatives))
-    )
+    several = Scope((AnyOf(tuple(alternatives)),))
+    return several if len(alternatives) > 1 else next(iter(alternatives))
 
 
 def complement(scope: Scope) -> Scope:
@@ -192,18 +150,6 @@ def _moment(value: str | None, field: str) -> datetime | None:
         raise BadScope(message, DATE_FORMS) from None
 
 
-def format_scope(scope: Scope) -> dict[str, Any]:
-    """*scope* as shown in `filters_applied`; everywhere is `{}`."""
-    if not scope.clauses:
-        return {}
-    return {"scope": scope_text(scope), "clauses": _fields(scope)}
-
-
-def scope_text(scope: Scope) -> str:
-    """*scope* in the syntax of mentions, which parse_scope reads."""
-    return " ".join(_clause_text(clause) for clause in scope.clauses) or "@*"
-
-
 def nearest_name(name: str, valid: Sequence[str]) -> str | None:
     """The most similar of *valid*, or None; case is ignored, and a last path segment is enough."""
     by_folded = {fold_name(other).rpartition("/")[2]: other for other in valid}
@@ -212,89 +158,37 @@ def nearest_name(name: str, valid: Sequence[str]) -> str | None:
     return by_folded[close[0]] if close else None
 
 
-def _scope_of(node: Mention | Group, now: datetime) -> Scope:
-    """The scope of a mention or a group; MAX_DEPTH of groups limits the recursion."""
-    if isinstance(node, Mention):
-        clause = _clause(node, now)
-        return Scope((clause,)) if clause else EVERYWHERE
-    parts = [_scope_of(part, now) for part in node.parts]
-    scope = any_of(parts) if node.is_any else all_of(*parts)
-    if not node.is_excluded:
-        return scope
-    if not scope.clauses:
-        raise BadScope(f"-(…) leaves nothing to search ({place_of(node.start)}).", KINDS)
-    return complement(scope)
+def format_scope(scope: Scope) -> dict[str, Any]:
+    """*scope* as shown in `filters_applied`; everywhere is `{}`."""
+    return {"scope": scope_text(scope), "clauses": _fields(scope)} if scope.clauses else {}
 
 
-def _clause(mention: Mention, now: datetime) -> Clause | None:
-    """The clause of *mention*; None if it matches everything."""
-    if mention.kind == STAR or (STAR in mention.values and mention.kind in KINDS_WITH_STAR):
-        if mention.is_excluded:
-            raise BadScope(
-                f"{mention.text} leaves nothing to search ({place_of(mention.start)}).", KINDS
-            )
-        return None
-    kind = _kind(mention)
-    if STAR in mention.values:
-        raise BadScope(
-            f"{mention.text}:*: a star stands for everything in @* and @collection:* only "
-            f"({place_of(mention.start)})."
-        )
-    clause = Clause(kind, is_excluded=mention.is_excluded)
-    if kind == "modified":
-        period = _period(mention, now)
-        return replace(clause, after=period.after, before=period.before)
-    if kind == "folder":
-        values = [folder_path(value) for value in mention.values]
-        return replace(clause, values=_distinct(values))
-    return replace(clause, values=_distinct(mention.values))
-
-
-def _kind(mention: Mention) -> ScopeKind:
-    for kind in KINDS:
-        if kind == mention.kind:
-            return kind
-    told = _suggestion(mention.text, [f"@{kind}" for kind in KINDS]) or ": there is no such scope."
-    raise BadScope(f"{mention.text}{told} ({place_of(mention.start)})", KINDS)
-
-
-def _suggestion(text: str, valid: Sequence[str]) -> str:
-    nearest = nearest_name(text.lstrip("-"), valid)
-    return f": did you mean {nearest}?" if nearest else ""
-
-
-def _distinct(values: Sequence[str]) -> tuple[str, ...]:
-    return tuple({fold_name(value): value for value in reversed(values)}.values())[::-1]
-
-
-def _period(mention: Mention, now: datetime) -> Period:
-    if len(mention.values) > 1:
-        raise BadScope(f"{mention.text} takes one range, not several ({place_of(mention.start)}).")
-    try:
-        return parse_period(mention.values[0], now)
-    except BadScope as error:
-        raise BadScope(f"{error} ({place_of(mention.start)})", error.valid) from None
+def scope_text(scope: Scope) -> str:
+    """*scope* in the syntax of mentions, which `parse_scope` reads."""
+    return " ".join(_clause_text(clause) for clause in scope.clauses) or f"@{STAR}"
 
 
 def _clause_text(clause: Clause | AnyOf) -> str:
     sign = "-" if clause.is_excluded else ""
     if isinstance(clause, AnyOf):
-        return f"{sign}({' OR '.join(_alternatives(clause))})"
+        has_others = len(clause.scopes) > 1  # Beside others, several clauses need a bracket.
+        texts = [
+            f"({scope_text(scope)})" if has_others and len(scope.clauses) > 1 else scope_text(scope)
+            for scope in clause.scopes
+        ]
+        return f"{sign}({' OR '.join(texts)})"
     if clause.kind == "modified":
-        return f"{sign}@modified:{format_period(Period(clause.after, clause.before))}"
-    values = clause.values
-    if clause.kind == "folder":
-        values = tuple(value or "/" for value in values)
-    return f"{sign}@{clause.kind}:{','.join(map(quoted, values))}"
+        return f"{sign}@modified:{format_period(clause.after, clause.before)}"
+    names = [value or "/" if clause.kind == "folder" else value for value in clause.values]
+    return f"{sign}@{clause.kind}:{','.join(map(quoted, names))}"
 
 
-def _alternatives(clause: AnyOf) -> list[str]:
-    """The scopes in a bracket; beside others, one of several clauses gets its own bracket."""
-    has_others = len(clause.scopes) > 1
-    return [
-        f"({scope_text(scope)})" if has_others and len(scope.clauses) > 1 else scope_text(scope)
-        for scope in clause.scopes
-    ]
+def quoted(value: str) -> str:
+    """*value* as written in a mention: in quotes only if it would be parsed differently without."""
+    if _BARE.fullmatch(value):
+        return value
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _fields(scope: Scope) -> list[dict[str, Any]]:

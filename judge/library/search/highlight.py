@@ -18,7 +18,7 @@ CLUSTER_CHARS = 150
 MARK = "**"
 _LETTER = rf"[^\W_{UNSPACED}]"
 _SPACED = rf"{_LETTER}+(?:[{MARKS}]{_LETTER}*)*"
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_CUTTABLE = re.compile(rf"[\s{UNSPACED}]")
 _WORD = re.compile(
     rf"{_SPACED}(?:_{_SPACED})*(?:['’]{_LETTER}{{1,2}}(?!{_LETTER}))?"
     rf"|(?=([{UNSPACED}]{{2}}))[{UNSPACED}]|[{UNSPACED}]"
@@ -54,7 +54,8 @@ def _highlight(query_stems: frozenset[str], text: str) -> str:
     cluster = _densest_cluster(matches)
     first = cluster[0].start if cluster else 0
     last = cluster[-1].end if cluster else 0
-    start, end = _left_edge(text, first), _right_edge(text, last)
+    start = _edge(text, first - CONTEXT_CHARS, first)
+    end = _edge(text, last + CONTEXT_CHARS, last)
     inside = [m for m in matches if start <= m.start and m.end <= end]
     marked = _marked(text, start, end, inside)
     return f"{'...' if text[:start].strip() else ''}{marked}{'...' if text[end:].strip() else ''}"
@@ -85,30 +86,16 @@ def _densest_cluster(matches: list[_TermMatch]) -> list[_TermMatch]:
         [m for m in matches[at:] if m.end - first.start <= CLUSTER_CHARS] or [first]
         for at, first in enumerate(matches)
     ]
-    return max(clusters, key=_stem_count, default=[])
+    return max(clusters, key=lambda ms: len({stem for m in ms for stem in m.stems}), default=[])
 
 
-def _stem_count(matches: list[_TermMatch]) -> int:
-    return len(frozenset[str]().union(*(match.stems for match in matches)))
-
-
-def _left_edge(text: str, first: int) -> int:
-    """The offset about CONTEXT_CHARS before *first*, after white space; else *first*."""
-    edge = max(0, first - CONTEXT_CHARS)
-    while 0 < edge < first and not _may_be_cut(text[edge - 1]):
-        edge += 1
-    return edge
-
-
-def _right_edge(text: str, last: int) -> int:
-    edge = min(len(text), last + CONTEXT_CHARS)
-    while last < edge < len(text) and not _may_be_cut(text[edge]):
-        edge -= 1
-    return edge
-
-
-def _may_be_cut(letter: str) -> bool:
-    return letter.isspace() or bool(_UNSPACED.match(letter))
+def _edge(text: str, edge: int, inner: int) -> int:
+    """*edge*, moved towards *inner* until it cuts no word."""
+    while (
+        0 < edge < len(text) and edge != inner and not _CUTTABLE.search(text[edge - 1 : edge + 1])
+    ):
+        edge += 1 if edge < inner else -1
+    return max(0, min(edge, len(text)))
 
 
 def _marked(text: str, start: int, end: int, matches: list[_TermMatch]) -> str:

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from typing import get_args
 
 from judge.errors import BadScope, InvalidRequest, MissingValue
+from judge.library.scopes.grammar import extract_scope, read_context
 from judge.library.scopes.periods import PERIOD_FORMS
 from judge.library.scopes.scopes import (
     KINDS,
     SearchFilters,
     all_of,
     check_size,
-    extract_scope,
     nearest_name,
-    read_context,
     scope_of,
     scope_text,
 )

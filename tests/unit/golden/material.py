@@ -35,7 +35,7 @@ def reply(**changes: Any) -> dict[str, Any]:
             {
                 "name": name,
                 "verdict": "No",
-                "rationale": "You asked politely.",
+                "rationale": f"You asked politely, says the {name}.",
                 "key_points": ["one", "two", "three"],
             }
             for name in ("Therapist", "Analyst", "Coach")
@@ -76,8 +76,8 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def sample(case: str = "boiler", **changes: Any) -> Result:
-    return Result(**({"case": case, "number": 1, "floor": 1.0, "is_scored": True} | changes))
+    return Result(**({"case": case, "number": 1, "floor": 1.0} | changes))
 
 
 def outcome(body: dict[str, Any] | None = None, status: int = 200) -> Outcome:
-    return Outcome(status, body or {}, ())
+    return Outcome(status, body or {})

@@ -1,6 +1,6 @@
 import pytest
 
-from judge.text.ranking import K1, B, passage_vector, query_vector, term_id, terms_of
+from judge.text.ranking import K1, B, passage_vector, term_id, terms_of
 
 
 def test_terms_are_stems_without_accents_in_order():
@@ -13,7 +13,3 @@ def test_weight_is_the_published_formula():
     norm = K1 * (1 - B + B * 3 / 6)
     assert weights[term_id("a")] == pytest.approx(2 * (K1 + 1) / (2 + norm))
     assert weights[term_id("b")] == pytest.approx(1 * (K1 + 1) / (1 + norm))
-
-
-def test_word_that_a_question_says_again_counts_again_but_less():
-    assert query_vector(["a", "b", "a"]) == {term_id("a"): 1.6, term_id("b"): 1.0}

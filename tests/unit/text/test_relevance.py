@@ -2,46 +2,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.text.ranking import requirement, scaled_idf
+from judge.text.ranking import PROOF, proof_counts, scaled_idf
 
 
-def required(frequencies, passages):
-    """What words called 0, 1, 2 … must weigh."""
-    return requirement({str(at): f for at, f in enumerate(frequencies)}, passages)
+def proof(frequencies, passages):
+    """What words called 0, 1, 2 … count."""
+    return proof_counts({str(at): f for at, f in enumerate(frequencies)}, passages)
 
 
-def reaches(rule, *held):
-    return sum(weight for weight, term in rule.present if int(term) in held) >= rule.needed
+@pytest.mark.parametrize(
+    ("frequencies", "passages", "telling"),
+    [
+        ([0, 0, 12], 150, None),  # one common word of three is not enough
+        ([5, 5, 5], 150, ""),  # nor one of three as rare, but two are
+        ([1, 90_000, 80_000], 100_000, "0"),  # much rarer than the others
+        ([1500, 1500, 0, 0], 1500, ""),  # in each passage
+        ([50] * 5 + [0] * 9, 10_000, ""),
+        ([90_000], 100_000, "0"),
+        ([10, 10], 100_000, "01"),
+    ],
+)
+def test_telling_word_or_two_others_make_a_passage_relevant(frequencies, passages, telling):
+    counts = proof(frequencies, passages)
 
-
-def test_one_common_word_of_three_unknown_ones_is_not_enough():
-    assert required([0, 0, 12], 150) is None
-
-
-def test_one_word_of_three_as_rare_is_not_enough_but_two_are():
-    rule = required([5, 5, 5], 150)
-
-    assert not reaches(rule, 0)
-    assert reaches(rule, 0, 1)
-
-
-def test_word_much_rarer_than_the_others_is_enough_alone():
-    rule = required([1, 90_000, 80_000], 100_000)
-
-    assert reaches(rule, 0)
-    assert not reaches(rule, 1, 2)
-
-
-def test_few_words_of_a_long_query_are_enough():
-    rule = required([50] * 30 + [0] * 30, 10_000)
-
-    assert not reaches(rule, 0)
-    assert reaches(rule, 0, 1, 2)
-
-
-@pytest.mark.parametrize("frequencies", [[10, 10, 10, 10], [10, 100], [10] * 7, [90_000]])
-def test_word_that_weighs_a_quarter_tells_and_so_does_each_of_many(frequencies):
-    assert required(frequencies, 100_000).common == ()
+    found = "".join(term for term, count in counts.items() if count == PROOF)
+    assert (found if counts else None) == telling
 
 
 def test_rarity_falls_from_one_as_more_passages_hold_the_word():
@@ -54,11 +39,8 @@ def test_rarity_falls_from_one_as_more_passages_hold_the_word():
 
 @given(st.lists(st.integers(0, 2000), max_size=40), st.integers(0, 2000))
 def test_unknown_words_are_left_out_and_the_others_can_prove_it(frequencies, passages):
-    rule = required(frequencies, passages)
+    counts = proof(frequencies, passages)
 
-    if rule is None:
-        assert not frequencies or 0 in frequencies
-        return
-    assert {int(term) for _, term in rule.present} == {at for at, f in enumerate(frequencies) if f}
-    assert 1 <= rule.needed <= sum(weight for weight, _ in rule.present)
-    assert not reaches(rule, *map(int, rule.common))
+    known = {str(at) for at, frequency in enumerate(frequencies) if frequency}
+    assert set(counts) in (known, set())
+    assert not counts or sum(counts.values()) >= PROOF

@@ -9,7 +9,7 @@ from judge.text.index_tokens import searchable
 CHINESE = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF), min_size=2)
 
 
-@given(st.text("abc ÄÖé,.!\n'’_-0ñßж"))
+@given(st.text("abc ÄÖé,.!\n'’_-0ñж"))
 def test_spaced_text_only_loses_its_accents(text):
     assert searchable(text) == strip_accents(text)
 

@@ -5,19 +5,19 @@ at once and without a restart. `writer.py` changes the index.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
 import tantivy
 from tantivy import Query
 
+from judge.adapters.index.stored import UNUSED_VECTORS, WORDS_ONLY
 from judge.adapters.index.tantivy.queries import (
     QueryBuilder,
     QueryPlan,
-    any_of,
     count_of,
     label_query,
     scope_query,
@@ -32,6 +32,7 @@ from judge.adapters.index.tantivy.schema import (
 )
 from judge.errors import IndexUnavailable
 from judge.ports import NameKind
+from judge.text.ranking import PROOF
 from judge.types.search import (
     EVERYWHERE,
     CollectionStats,
@@ -41,16 +42,8 @@ from judge.types.search import (
     Scope,
     SearchQuery,
     SearchResults,
-    document_key,
     fold_name,
 )
-
-RERANK_WINDOW = 30
-"""The top hits that are reranked by adjacent words and by the other hits of their documents; a
-larger window leaves the first ten as they are."""
-
-SAME_DOCUMENT_BOOST = 0.1
-"""The share of the scores of a document's other hits that is added to each of its hits."""
 
 IF_FULL = " If the disk is full, make room and do the same again: nothing that was kept is lost."
 
@@ -62,6 +55,10 @@ IF_DAMAGED = (
 _LABEL_OF: dict[str, LabelKind] = {"document": "document", "folder": "below", "tag": "tag"}
 _Item = TypeVar("_Item")
 _Ranking = list[tuple[float, tantivy.DocAddress]]
+
+
+VECTORS = "vectors"
+"""The folder of the vectors beside the index, if there are any."""
 
 
 def index_folder(data_dir: Path) -> Path:
@@ -82,6 +79,10 @@ class Snapshot:
         """The fields of the index."""
         return self.index.schema
 
+    def builder(self, query: SearchQuery) -> QueryBuilder:
+        """A builder of queries for *query*."""
+        return QueryBuilder(self.schema, self.searcher, query.idf_scope)
+
 
 class TantivyIndex:
     """Searches the index in *data_dir*, which need not exist yet; safe for threads."""
@@ -94,14 +95,19 @@ class TantivyIndex:
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
     ) -> SearchResults:
-        """See `SearchIndex.search`."""
+        """See `SearchIndex.search`; vectors that were made and are not used are a warning."""
         if query.is_empty:
             return SearchResults()
+        vectors = next((self._data_dir / VECTORS).glob("*.v*"), None)
+        reason = UNUSED_VECTORS.format(name=vectors.stem) if vectors else ""
+        warnings = (WORDS_ONLY.format(reason=reason),) if reason else ()
 
         def run(snapshot: Snapshot) -> list[SearchResults]:
-            return [run_plan(snapshot, plan_query(snapshot, query, scope), limit, offset)]
+            plan = snapshot.builder(query).build(query, scope)
+            return [run_plan(snapshot, plan, limit, offset)]
 
-        return next(iter(await self._read(run)), SearchResults())
+        results = next(iter(await self._read(run)), SearchResults())
+        return replace(results, warnings=warnings)
 
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
@@ -196,52 +202,17 @@ def translated_errors(doing: Literal["read", "written"] = "read") -> Iterator[No
         raise IndexUnavailable(f"The search index cannot be {doing}: {error}{hint}") from error
 
 
-def builder_of(snapshot: Snapshot, query: SearchQuery) -> QueryBuilder:
-    """A builder of queries for *query* in *snapshot*."""
-    return QueryBuilder(snapshot.schema, snapshot.searcher, query.idf_scope)
-
-
-def plan_query(snapshot: Snapshot, query: SearchQuery, scope: Scope) -> QueryPlan:
-    """The plan for *query*, which must not be empty, in *snapshot*."""
-    return builder_of(snapshot, query).build(query, scope)
-
-
 def run_plan(snapshot: Snapshot, plan: QueryPlan, limit: int, offset: int = 0) -> SearchResults:
-    """The hits of *plan* from *offset* on, the best of them reranked; none if none is relevant."""
+    """The hits of *plan* from *offset* on, best first; none if none is relevant."""
     search = snapshot.searcher.search
-    if plan.relevance_check:
-        best = search(plan.relevance_check, 1, count=False).hits
-        if not best or best[0][0] < plan.needed:
+    if plan.proof:
+        best = search(plan.proof, 1, count=False).hits
+        if not best or best[0][0] < PROOF:
             return SearchResults()
-    end = offset + limit
     # Tantivy allocates memory for as many hits: not more than there are passages.
-    result = search(plan.query, min(max(end, RERANK_WINDOW), max(1, snapshot.searcher.num_docs)))
-    if not plan.rescore or offset >= RERANK_WINDOW:
-        return SearchResults(_load(snapshot, result.hits[offset:end]), count_of(result))
-    reranked = _reranked(snapshot, plan.rescore, result.hits[:RERANK_WINDOW])
-    rest = _load(snapshot, result.hits[RERANK_WINDOW:end])
-    return SearchResults((*reranked, *rest)[offset:end], count_of(result))
-
-
-def _reranked(snapshot: Snapshot, phrases: Sequence[Query], ranking: _Ranking) -> list[Hit]:
-    """The hits with the scores of *phrases* in them added, and a share of their documents' others.
-
-    Best first.
-    """
-    hits = _load(snapshot, ranking)
-    query = any_of(phrases).and_must_match(passages_with_ids(snapshot, [h.passage for h in hits]))
-    matches = snapshot.searcher.search(query, limit=max(1, len(hits)), count=False).hits
-    added = {(at.segment_ord, at.doc): score for score, at in matches}
-    scores = [score + added.get((at.segment_ord, at.doc), 0.0) for score, at in ranking]
-    keys = [document_key(hit.passage.collection, hit.passage.document_id) for hit in hits]
-    totals: dict[str, float] = {}
-    for key, score in zip(keys, scores, strict=True):
-        totals[key] = totals.get(key, 0.0) + score
-    boosted = [
-        Hit(hit.passage, score + SAME_DOCUMENT_BOOST * (totals[key] - score))
-        for key, hit, score in zip(keys, hits, scores, strict=True)
-    ]
-    return sorted(boosted, key=lambda hit: -hit.score)
+    most = min(offset + limit, max(1, snapshot.searcher.num_docs))
+    result = search(plan.query, most)
+    return SearchResults(_load(snapshot, result.hits[offset:]), count_of(result))
 
 
 def passages_with_ids(snapshot: Snapshot, passages: Iterable[Passage]) -> Query:

@@ -21,7 +21,7 @@ from judge.types.search import (
     fold_name,
 )
 
-VERSION = 6
+VERSION = 7
 """Part of the index folder's name, so that an old index is recognised without opening it."""
 
 MAX_TOKEN_BYTES = 40

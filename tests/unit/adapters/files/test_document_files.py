@@ -42,15 +42,6 @@ def test_a_folder_gives_all_its_files_by_name_but_hidden_ones(root):
     assert found(root) == ["a.txt", "b.md", "2024/data.csv", "2024/q1/report.md"]
 
 
-def test_a_file_knows_its_places_size_and_time(root, monkeypatch):
-    monkeypatch.chdir(root.parent)
-    (file,) = FILES.scan(["docs/2024/q1"]).files
-    assert (file.relative, file.shown) == ("report.md", "docs/2024/q1/report.md")
-    assert file.path == file.location == str(root.resolve() / "2024/q1/report.md")
-    assert file.size_bytes == 1
-    assert file.mtime_ns == (root / "2024/q1/report.md").stat().st_mtime_ns
-
-
 def test_a_file_may_be_named_itself_hidden_or_not(root):
     assert found(root / "b.md", root / ".env") == ["b.md", ".env"]
 
@@ -104,11 +95,6 @@ def test_invalid_glob_is_refused(root, glob):
         found(root, globs=("*.md", glob))
 
 
-def test_ignored_folder_named_explicitly_is_read(root):
-    make(root, {".git/HEAD": "x", ".gitignore": "2024/\n"})
-    assert found(root / "2024") == ["data.csv", "q1/report.md"]
-
-
 def test_symbolic_links_are_counted_and_not_followed(root, tmp_path):
     make(tmp_path / "outside", {"secret.md": "s"})
     (root / "link.md").symlink_to(tmp_path / "outside/secret.md")
@@ -140,16 +126,6 @@ def test_file_name_of_invalid_utf8_can_be_opened_and_printed(root):
     (file,) = [f for f in FILES.scan([str(root)]).files if "caf" in f.relative]
     assert file.relative == "caf\ufffd.md"
     assert FILES.read(file.location, max_bytes=10) == b"x"
-
-
-def test_only_what_would_have_been_found_is_covered(root):
-    result = FILES.scan([str(root)], ["*.md"])
-    place = str(root.resolve())
-    assert result.covers(f"{place}/gone.md")
-    assert not result.covers(f"{place}/gone.txt")
-    assert not result.covers(f"{place}-other/gone.md")
-    assert FILES.scan([str(root / "b.md")]).covers(f"{place}/b.md")
-    assert not FILES.scan([str(root / "nope")]).covers(f"{place}/nope")
 
 
 def test_unreadable_folder_is_a_problem(root, monkeypatch):

@@ -1,14 +1,22 @@
 """The text of PDFs, valid and invalid, read in another process."""
 
-import json
+import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 
 import pytest
-from pypdf import PdfReader, PdfWriter
+from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
-from judge.adapters.files.pdf_text import main, pdf_text, read_pdf
+from judge.adapters.files.pdf_text import is_glyph_codes, joined_words, pdf_reader, read_pdf
 from judge.errors import UnreadableDocument
+from judge.types.search import PdfText
+
+
+def pdf_text(content: bytes, **options) -> PdfText:
+    with pdf_reader(**options) as read:
+        return read(content)
 
 
 def pdf(*pages: str, title: str = "", password: str = "") -> bytes:
@@ -45,7 +53,7 @@ def test_another_process_gives_pages_and_title():
 
 def test_a_title_that_is_no_text_is_none():
     content = pdf("Hello robot", title="A book").replace(b"(A book)", b"null    ")
-    assert read_pdf(content, timeout_s=10) == {"pages": ("Hello robot",), "title": None}
+    assert read_pdf(content, timeout_s=10)["title"] is None
 
 
 @pytest.mark.parametrize(
@@ -59,11 +67,6 @@ def test_a_title_that_is_no_text_is_none():
 )
 def test_unreadable_pdf_is_explained(content, told):
     assert told in read_pdf(content, timeout_s=10)["problem"]
-
-
-def test_the_reason_comes_back_from_the_other_process():
-    with pytest.raises(UnreadableDocument, match="broken"):
-        pdf_text(b"nonsense")
 
 
 def test_too_much_text_is_refused():
@@ -85,11 +88,64 @@ def test_crashed_reader_is_reported():
         pdf_text(pdf("a"), python="/bin/true")
 
 
-def test_other_process_prints_json():
-    out = BytesIO()
-    main(BytesIO(pdf("Hello")), out, 10)
-    assert json.loads(out.getvalue()) == {"pages": ["Hello"], "title": None}
+def test_one_process_reads_all_and_another_takes_over_after_a_bad_one(monkeypatch):
+    started, popen = [], subprocess.Popen
+
+    def noted(*args, **options):
+        started.append(popen(*args, **options))
+        return started[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    with pdf_reader() as read:
+        assert [read(pdf(name)).pages for name in "abc"] == [("a",), ("b",), ("c",)]
+        started[0].kill()
+        started[0].wait()
+        assert read(pdf("d")).pages == ("d",)
+    assert [process.poll() is None for process in started] == [False, False]
 
 
-def test_pdfs_of_these_tests_are_valid():
-    assert len(PdfReader(BytesIO(pdf("a", "b"))).pages) == 2
+def test_leaving_the_block_ends_a_reading_in_another_thread(tmp_path, monkeypatch):
+    endless, started, popen = tmp_path / "endless", threading.Event(), subprocess.Popen
+    endless.write_text("#!/bin/sh\nexec sleep 600\n")
+    endless.chmod(0o755)
+
+    def noted(*args, **options):
+        process = popen(*args, **options)
+        started.set()
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    with ThreadPoolExecutor() as threads:
+        with pdf_reader(python=str(endless)) as read:
+            reading = threads.submit(read, pdf("a"))
+            assert started.wait(20)
+        assert isinstance(reading.exception(20), UnreadableDocument)
+    with pytest.raises(UnreadableDocument, match="stopped"):
+        read(pdf("a"))
+
+
+@pytest.mark.parametrize(
+    ("extracted", "text"),
+    [
+        ("the elec-\ntricity of", "the electricity of"),
+        ("the co\u00ad\noperative", "the cooperative"),
+        ("2024-\n2026 and North-\nEast", "2024-\n2026 and North-\nEast"),
+        ("a well-known, well-\nknown road", "a well-known, well-known road"),
+        ("a dash -\nand more", "a dash -\nand more"),
+    ],
+)
+def test_words_cut_at_line_ends_are_joined(extracted, text):
+    assert joined_words(extracted) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "is_codes"),
+    [
+        ("/g100 /g106 /g116", True),
+        ("/gid00017/gid00042 /gid00013", True),
+        ("(cid:12)(cid:40) (cid:7)", True),
+        ("G7 and g8 meet in uni 12 of the town", False),
+    ],
+)
+def test_names_of_glyphs_are_no_text(text, is_codes):
+    assert is_glyph_codes(text) is is_codes

@@ -1,8 +1,6 @@
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judge.library.extract.document_reader import DocumentMetadata, read_document
 from judge.library.extract.front_matter import FrontMatter, read_front_matter
@@ -102,13 +100,6 @@ def test_other_text_is_not_front_matter(text):
     assert read_front_matter(text.split("\n")) == FrontMatter()
 
 
-@given(
-    st.lists(st.sampled_from(["---", "+++", "a: b", "a:", "- x", "tags: [", "date: 1", "x = 1"]))
-)
-def test_any_lines_are_parsed_without_an_error(lines):
-    assert read_front_matter(lines or [""]).end <= len(lines)
-
-
 def read(text, **known):
     place = dict.fromkeys(("collection", "document_id", "path"), "a")
     return read_document(
@@ -128,8 +119,3 @@ def test_caller_overrides_front_matter():
     (passage,) = read(YAML, title="Mine", tags=("two", "three"), modified=known).passages
     assert (passage.title, passage.modified) == ("Mine", known)
     assert passage.tags == ("two", "three", "one")
-
-
-def test_document_with_only_front_matter_is_indexed_as_text():
-    (passage,) = read("---\ntitle: Only\n---\n").passages
-    assert (passage.title, passage.text) == ("Only", "---\ntitle: Only\n---")

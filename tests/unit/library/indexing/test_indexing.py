@@ -15,9 +15,9 @@ from judge.library.extract.document_reader import (
     check_collection,
     read_document,
 )
-from judge.library.indexing.indexer import BATCH_FILES, DocumentIndexer
+from judge.library.indexing.indexer import DocumentIndexer
 from judge.library.indexing.plan import IndexingOptions, fetch_page, plan_indexing
-from judge.types.references import NotModified
+from judge.ports import not_converted
 from judge.types.search import FileScan, FoundFile, PdfText
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
@@ -45,20 +45,6 @@ def record_of(task, content: bytes = b"Words."):
 
 def records_of(*files, options=OPTIONS):
     return [record_of(task) for task in plan(*files, options=options).tasks]
-
-
-def test_new_file_is_read_with_its_collection_folder_and_id():
-    (task,) = plan(file("2024/q1/a.md", mtime_ns=1_700_000_000_000_000_000)).tasks
-    meta = task.meta
-    assert (meta.document_id, meta.folder) == ("2024/q1/a.md", "2024/q1")
-    assert (meta.path, meta.absolute_path) == ("docs/2024/q1/a.md", "/home/docs/2024/q1/a.md")
-    assert meta.modified == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
-    assert task.indexed is None
-
-
-def test_an_unchanged_file_is_not_even_opened():
-    found = plan(file("a.md"), indexed=records_of(file("a.md")))
-    assert (found.tasks, found.unchanged, found.document_ids) == ((), 1, {"a.md"})
 
 
 @pytest.mark.parametrize(
@@ -125,14 +111,15 @@ class Bench:
             store=self.index,
             catalogue=self.index,
             files=self,
-            read_pdf=read_pdf,
+            open_pdf_reader=lambda: nullcontext(read_pdf),
+            convert=not_converted,
             open_fetcher=lambda: nullcontext(self.fetcher),
             clock=self.clock,
         )
 
     def scan(self, paths, globs) -> FileScan:
         problems = tuple((path, "is broken") for path in paths if path == "broken")
-        return FileScan(tuple(self.files), problems, 0, lambda path: path.startswith("/home/docs"))
+        return FileScan(tuple(self.files), problems, 0, ("/home/docs",))
 
     def read(self, location: str, *, max_bytes: int) -> bytes:
         self.clock.advance(0.01)
@@ -142,7 +129,7 @@ class Bench:
         return self.contents[name]
 
     def exists(self, path: str) -> bool:
-        return True
+        return path in {file.path for file in self.files}
 
     async def add(self, *files, places=("docs",), options=OPTIONS):
         self.files = files
@@ -188,23 +175,8 @@ async def test_document_of_an_emptied_file_is_removed(content):
     assert bench.ids() == []
 
 
-async def test_document_of_an_unreadable_file_stays():
-    bench = Bench({"a.md": b"Words."})
-    await bench.add(file("a.md"))
-    bench.contents.clear()
-    report = await bench.add(file("a.md", mtime_ns=9_000))
-    assert (bench.ids(), len(report.problems)) == (["a.md"], 1)
-
-
 def many(count: int):
     return [file(f"{n:03}.md") for n in range(count)]
-
-
-async def test_work_is_committed_in_batches():
-    files = many(500)
-    bench = Bench({f.relative: b"Words." for f in files})
-    await bench.add(*files)
-    assert bench.index.commits == 500 // BATCH_FILES + 1
 
 
 def meta(name: str = "a.md", **more) -> DocumentMetadata:
@@ -228,9 +200,9 @@ def test_unindexable_document_is_explained(content, name, told):
     ("content", "name", "title", "chapter"),
     [
         (b"# Top\n\nx", "a.md", "Top", "f"),
-        (b"# Top\n## Sub\nx", "a.md", "Top", "Sub"),
+        (b"# Top\n## Sub\nx", "a.md", "Top", "f"),
         (b"# Top\n## Sub\n### Deep\nx", "a.md", "Top", "Sub"),
-        (b"---\ntitle: Front\n---\n# Top\nx", "a.md", "Front", "Top"),
+        (b"---\ntitle: Front\n---\n# Top\nx", "a.md", "Front", "f"),
         (b"A plain title\n\nWords.", "a.txt", "A plain title", "f"),
         (b"A sentence.\n\nWords.", "a.txt", "a.txt", "f"),
         (b"Heat in wings .\n\n" + b"Words. " * 9, "a.txt", "Heat in wings .", "f"),
@@ -239,7 +211,7 @@ def test_unindexable_document_is_explained(content, name, told):
         (b"Two\nlines\n\nWords.", "a.txt", "a.txt", "f"),
         (b"x", "dir/notes.txt", "notes.txt", "f"),
         (b"x = 1", "a.py", "a.py", "f"),
-        (b"<h1>Top</h1><h2>Sub</h2>x", "a.html", "Top", "Sub"),
+        (b"<h1>Top</h1><h2>Sub</h2>x", "a.html", "Top", "f"),
         (b"", "a.pdf", "A PDF", "f"),
     ],
 )
@@ -285,15 +257,6 @@ async def test_last_modified_is_used_if_valid(date, modified):
     fetcher.page(PAGE, "x", last_modified=date)
     _, where = await fetch_page(fetcher, PAGE, OPTIONS)
     assert where.modified == modified
-
-
-async def test_unavailable_page_is_explained():
-    fetcher = ScriptedFetcher({PAGE: NotModified()})
-    with pytest.raises(UnreadableDocument, match="304"):
-        await fetch_page(fetcher, PAGE, OPTIONS)
-    fetcher.fail(PAGE, "robots")
-    with pytest.raises(UnreadableDocument, match="robots"):
-        await fetch_page(fetcher, PAGE, OPTIONS)
 
 
 async def test_places_are_files_and_pages_and_all_are_counted():
@@ -357,7 +320,7 @@ async def test_many_pdfs_at_once_leave_threads_for_other_work():
         may_end.wait()
         return read_pdf(content)
 
-    indexer = replace(bench.indexer, read_pdf=read_slowly)
+    indexer = replace(bench.indexer, open_pdf_reader=lambda: nullcontext(read_slowly))
     names = [f"{number}.pdf" for number in range(40)]
     adding = [asyncio.create_task(indexer.add_documents([(b"%PDF", meta(name))])) for name in names]
     await asyncio.sleep(0)

@@ -85,11 +85,6 @@ def test_citations_without_a_source_are_found(reply, bad):
     assert [mark.text for mark in reply_marks(reply, 2) if not mark.in_range] == bad
 
 
-def test_invalid_citation_has_its_line():
-    (mark,) = reply_marks('one\ntwo <cite i="9"/>', 1)
-    assert (mark.number, mark.line, mark.in_range) == (9, 2, False)
-
-
 def test_generated_answer_includes_its_sources():
     answer = format_answer(HITS)
     assert count_sources(answer) == 3
@@ -103,8 +98,3 @@ def test_generated_answer_includes_its_sources():
 
 def test_a_reply_without_blocks_has_no_number_of_sources():
     assert count_sources("It is so [1].") is None
-
-
-@given(st.text('<cite i="12"/>x\n', max_size=60), st.integers(0, 5))
-def test_every_citation_found_is_in_the_reply(text, sources):
-    assert all(mark.text in text for mark in reply_marks(text, sources))

@@ -3,16 +3,13 @@
 import pytest
 
 from judge.errors import BadScope
-from judge.library.scopes.scopes import MAX_NAMES, SearchFilters, scope_of
+from judge.library.scopes.scopes import SearchFilters, scope_of
 from judge.library.search.service import (
-    MAX_HINTED,
     NOTHING_INDEXED,
     CitablePassageFinder,
     DocumentSearch,
-    EmptyQuery,
     SearchParameters,
 )
-from judge.types.search import Clause, Scope
 from tests.fakes.clock import FakeClock
 from tests.fakes.passages import document
 from tests.fakes.search_index import FakeIndex
@@ -63,15 +60,6 @@ async def test_scope_applies_wherever_it_is_given(more):
     assert await World().ids(**more) == [LEASE]
 
 
-async def test_scopes_from_all_places_are_combined():
-    world = World()
-    found = await world.find("boiler @collection:manuals", context="@document:manual.md", limit=1)
-    assert found.scope == Scope(
-        (Clause("document", ("manual.md",)), Clause("collection", ("manuals",)))
-    )
-    assert (len(found.results.hits), found.results.total) == (1, 2)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -89,18 +77,6 @@ async def test_any_scope_replaces_the_default(text):
     assert MANUAL in await World().ids(context=text, default_collection="leases")
     assert MANUAL in await World().ids(f"boiler {text}", default_collection="leases")
     assert MANUAL not in await World().ids(default_collection="leases")
-
-
-@pytest.mark.parametrize("query", ["", "  ", "@tag:2025", "@*"])
-async def test_a_query_of_nothing_but_mentions_is_empty(query):
-    with pytest.raises(EmptyQuery):
-        await World().find(query)
-
-
-async def test_an_unknown_collection_is_an_error_that_names_the_valid_ones():
-    with pytest.raises(BadScope, match="no collection 'lease': did you mean 'Leases'") as caught:
-        await World().find(context="@collection:lease")
-    assert caught.value.valid == ("Leases", "manuals")
 
 
 async def test_a_default_collection_must_exist_once_anything_does():
@@ -134,30 +110,12 @@ async def test_hint_names_the_limiting_clause_and_wider_scopes(scope, hint):
     assert hint in (found.hint or "")
 
 
-async def test_no_hint_if_the_scope_is_not_the_cause():
-    assert (await World().find("zebra", context="@tag:2025")).hint is None
-    assert (await World().find("zebra")).hint is None
-    assert (await World().find(context="@folder:/")).hint is None
-
-
 async def test_unknown_name_is_reported_even_with_hits():
     found = await World().find(context="@tag:2025,2023 -@document:gone")
     assert len(found.results.hits) == 1
     assert (
         found.hint == "No document is called 'gone'. No tag is called '2023'. Did you mean '2025'?"
     )
-
-
-async def test_a_hint_names_few_of_many_unknown_names():
-    found = await World().find(context=f"@tag:{','.join(f'x{n}' for n in range(300))}")
-    assert (found.hint or "").count("No tag is called") == MAX_HINTED
-
-
-async def test_scope_of_too_many_names_is_refused_wherever_it_is_given():
-    many = scope_of(SearchFilters(tags=tuple(f"x{n}" for n in range(MAX_NAMES))))
-    await World().find(filters=many)
-    with pytest.raises(BadScope, match=f"has {MAX_NAMES + 1} names"):
-        await World().find(filters=many, context="@tag:y")
 
 
 def source_of(world):

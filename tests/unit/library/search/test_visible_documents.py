@@ -7,9 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.errors import JudgeError
-from judge.library.search.service import CitablePassageFinder, DocumentSearch, SearchParameters
+from judge.library.search.service import DocumentSearch, SearchParameters
 from judge.library.search.visible_documents import VisibleDocuments
-from judge.types.search import EVERYWHERE, OPERATOR, Clause, Scope, Viewer, owner_of
+from judge.types.search import OPERATOR, Viewer, owner_of
 from tests.fakes.clock import FakeClock
 from tests.fakes.passages import document
 from tests.fakes.search_index import FakeIndex
@@ -49,35 +49,12 @@ def view(viewer, *documents):
     return VisibleDocuments(index, index, viewer)
 
 
-async def test_the_catalogue_lists_what_is_visible():
-    alice = view(ALICE)
-    assert [stats.name for stats in await alice.collections()] == ["alice:notes", "manuals"]
-    assert [one.id for one in await alice.documents("ALICE:notes")] == ["own"]
-    assert await alice.documents("bob:notes") == ()
-    assert await alice.names("tag") == ("hers", "red")
-    assert await alice.names("tag", Scope((Clause("document", ("own", "other")),))) == ("hers",)
-    assert await alice.names("folder") == ("a/b",)
-    assert await view(NOBODY).names("document") == ("open",)
-    assert await alice.contains(Scope((Clause("document", ("own",)),)))
-    assert not await alice.contains(Scope((Clause("document", ("other",)),)))
-
-
 async def test_an_id_that_two_documents_share_gives_the_visible_one():
     twins = (
         document("mine", id="b:c/d", collection="a"),
         document("hidden", id="d", collection="a/b:c"),
     )
     assert [p.text for p in await view(ALICE, *twins).around("a/b:c/d:0")] == ["mine"]
-
-
-async def test_index_without_visible_collections_looks_empty():
-    hidden = view(NOBODY, *SHELF[1:])
-    search = DocumentSearch(hidden, hidden, FakeClock())
-    assert (await search.search(SearchParameters("boiler"))).results.hits == ()
-    assert await hidden.names("tag") == ()
-    assert not await hidden.contains(EVERYWHERE)
-    with pytest.raises(JudgeError, match="Nothing is indexed here"):
-        await CitablePassageFinder(search, FakeClock()).find("boiler", "@*", 2)
 
 
 async def test_new_collection_is_seen_at_once_by_those_who_may():

@@ -1,1 +1,0 @@
-"""The index on a Qdrant server: `judge[qdrant]`."""

@@ -1,0 +1,120 @@
+"""Tables, JSON, notebooks and mail -> blocks: what a person reads in them."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from typing import Any
+
+from judge.library.extract.markdown import read_html, read_markdown
+from judge.library.extract.source_code import read_code
+from judge.library.extract.text_blocks import DocumentText, TextBlock, read_text, split_lines
+
+ROW_CHARACTERS = 1_200
+"""Of the rows in one block: about a passage."""
+
+_BLOB = re.compile(r"[A-Za-z0-9+/=_-]{200,}|(?:[A-Za-z0-9+/]{60,}={0,2}(?:\\n)?){4,}")
+"""Encoded data, such as pictures in base64."""
+
+_ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.")
+
+
+def read_table(text: str) -> DocumentText:
+    """The rows of CSV or TSV in blocks, each below the header row; no row is cut."""
+    return DocumentText(tuple(_tables(split_lines(text))))
+
+
+def _tables(lines: list[str]) -> Iterator[TextBlock]:
+    start, end = 0, 0
+    header = ""
+    rows: list[str] = []
+    while end < len(lines):
+        first = end
+        end += 1
+        # Line ends may stand between quotation marks.
+        while "\n".join(lines[first:end]).count('"') % 2 and end < min(first + 100, len(lines)):
+            end += 1
+        row = "\n".join(lines[first:end])
+        if not header or not row.strip():
+            header = header or row
+            continue
+        if rows and sum(map(len, rows)) + len(row) > ROW_CHARACTERS:
+            yield _table(header, rows, start, first)
+            rows = []
+        if not rows:
+            start = first
+        rows.append(row)
+    if rows or header.strip():
+        yield _table(header, rows, start, end)
+
+
+def _table(header: str, rows: list[str], start: int, end: int) -> TextBlock:
+    return TextBlock("\n".join([header, *rows]), start + 1, end, starts_passage=True, is_code=True)
+
+
+def read_json(text: str) -> DocumentText:
+    """JSON or JSON Lines, line for line, with letters in the place of escapes; no encoded data."""
+    return read_code(_ESCAPE.sub(_unescaped, _BLOB.sub("", text)), "json")
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    try:
+        found = str(json.loads(f'"{escape[0]}"'))
+    except ValueError:
+        return escape[0]
+    printable = found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return " ".join(printable.split("\n")) if printable.strip() else " "
+
+
+def read_notebook(text: str) -> DocumentText:
+    """The cells of a Jupyter notebook, and what they printed, as Markdown."""
+    try:
+        notebook: Any = json.loads(text)
+        parts = [part for cell in notebook["cells"] for part in _cell_parts(cell)]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return read_json(text)
+    return read_markdown("\n\n".join(parts), has_front_matter=False)
+
+
+def _cell_parts(cell: Any) -> Iterator[str]:
+    source = _joined(cell.get("source", ""))
+    yield source if cell.get("cell_type") == "markdown" else _fenced(source)
+    for output in cell.get("outputs", ()):
+        printed = output.get("text") or output.get("data", {}).get("text/plain", "")
+        if told := _BLOB.sub("", _joined(printed)).strip():
+            yield _fenced(told)
+
+
+def _joined(source: Any) -> str:
+    return source if isinstance(source, str) else "".join(map(str, source))
+
+
+def _fenced(code: str) -> str:
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", code)), 3)
+    return f"{fence}\n{code}\n{fence}" if code.strip() else ""
+
+
+def read_mail(content: bytes) -> DocumentText:
+    """A message: who wrote to whom, and its text; the subject is the title."""
+    message = message_from_bytes(content, policy=policy.default)
+    assert isinstance(message, EmailMessage)
+    body = message.get_body(("plain", "html"))
+    text = DocumentText(())
+    if body is not None:
+        payload = body.get_content()
+        is_html = body.get_content_subtype() == "html"
+        text = read_html(payload.encode()) if is_html else read_text(payload)
+    named = [f"{name}: {message[name]}" for name in ("From", "To", "Date") if message[name]]
+    head = TextBlock("\n".join(named), 1, max(1, len(named)))
+    blocks = [head, *text.blocks] if named else text.blocks
+    return replace(
+        text, blocks=tuple(blocks), title=str(message["Subject"] or "") or None, date=_date(message)
+    )
+
+
+def _date(message: EmailMessage) -> datetime | None:
+    date = getattr(message["Date"], "datetime", None)
+    return date.astimezone() if date else None

@@ -1,0 +1,108 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge.library.country import find_regions
+from judge.library.dispute import read_dispute
+from tests.fakes.country import UK
+
+
+def regions(text):
+    return find_regions(UK, read_dispute(text, ""))
+
+
+@pytest.mark.parametrize(
+    ("text", "nations"),
+    [
+        ("I rent a flat in England", {"england"}),
+        ("We live in London", {"england"}),
+        ("we moved to north\nLondon", {"england"}),
+        ("A house near Newcastle upon Tyne", {"england"}),
+        ("My landlord is in scotland", {"scotland"}),
+        ("I'm from Glasgow", {"scotland"}),
+        ("We rent in Edinburgh", {"scotland"}),
+        ("The First-tier Tribunal for Scotland", {"scotland"}),
+        ("a private residential tenancy", {"scotland"}),
+        ("I went to the First-tier Tribunal", {"scotland"}),
+        ("the Housing and Property Chamber", {"scotland"}),
+        ("sheriff officers came", {"scotland"}),
+        ("a First-tier Tribunal for England", {"england"}),
+        ("My Glasgow landlord", {"scotland"}),
+        ("an Edinburgh-based firm", {"scotland"}),
+        ("our Cardiff flat", {"wales"}),
+        ("a Belfast employer", {"northern-ireland"}),
+        ("the NIHE says no", {"northern-ireland"}),
+        ("What does Scottish law say?", {"scotland"}),
+        ("We are in North Wales", {"wales"}),
+        ("a farm in South Wales", {"wales"}),
+        ("A flat in Cardiff", {"wales"}),
+        ("My occupation contract ends", {"wales"}),
+        ("the Welsh Government's rules", {"wales"}),
+        ("I live in Northern Ireland", {"northern-ireland"}),
+        ("a house in Belfast", {"northern-ireland"}),
+        ("County Antrim", {"northern-ireland"}),
+        ("The law of England and Wales", {"england", "wales"}),
+        ("I moved from Leeds to Dundee", {"england", "scotland"}),
+        ("the Council Tax in Fife", {"scotland"}),
+        ("our flat in Paisley is damp", {"scotland"}),
+        ("I rent at KY1 1AA", {"scotland"}),
+        ("my postcode is EH6", {"scotland"}),
+        ("the children's panel sat", {"scotland"}),
+        ("she sits her National 5s", {"scotland"}),
+        ("my council in Rhondda Cynon Taf", {"wales"}),
+        ("I'm a contract-holder", {"wales"}),
+        ("we rent at CF62 5TT", {"wales"}),
+        ("my ma lives in Ballymena", {"northern-ireland"}),
+        ("a Housing Executive house", {"northern-ireland"}),
+        ("the PSNI came out", {"northern-ireland"}),
+        ("a house share in Plymouth", {"england"}),
+    ],
+)
+def test_mentioned_nation_is_found(text, nations):
+    assert regions(text) == nations
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My landlord won't fix the boiler",
+        "I live in New England",
+        "England lost and he sulked",
+        "custody of Paisley and Skye",
+        "I left Devon at the altar, he and Kent are mates",
+        "we drove the EH6 bus",
+        "the meeting is at G20 1st thing",
+        "the shop in Bridgend Road",
+        "parked in Fife Street",
+        "a bedsit in Inverness Terrace",
+        "they dug up Glamorgan Crescent",
+        "I bank with the Bank of England",
+        "he supports the New England Patriots",
+        "English isn't my first language",
+        "I live in London, Ontario",
+        "a flat in Birmingham, Alabama",
+        "a flat in Manchester, NH",
+        "He is a Manchester United fan",
+        "We argued at Liverpool FC",
+        "the Royal Bank of Scotland",
+        "He called Scotland Yard",
+        "I do my Duke of Edinburgh award",
+        "I live in New South Wales",
+        "the Prince of Wales pub",
+        "the Wales Arms",
+        "a Welsh rarebit",
+        "a Belfast sink",
+        "the First-tier Tribunal (Property Chamber)",
+        "the First-tier Tribunal (Tax)",
+        "I moved to Dublin, Ireland",
+        "in Newport, in Bangor and in Perth",
+        "the counties down south",
+    ],
+)
+def test_text_that_resembles_a_place_names_no_nation(text):
+    assert regions(text) == frozenset()
+
+
+@given(st.text(max_size=300))
+def test_any_text_names_only_known_nations(text):
+    assert regions(text) <= set(UK.regions)
