@@ -514,11 +514,27 @@ export function fetchAll() {}
 --- b.ts
 import { api } from "./a";
 api.fetchAll(); // use
-=== an object literal with a declared type has no members | I.go
+=== an object literal with a declared type: the member of the type | I.go
 --- a.ts
 interface I { go(): void }
 const x: I = { go() {} };
 x.go(); // use
+=== and that of the literal | x.go
+--- a.ts
+interface I { go(): void }
+const x: I = { go() {} };
+x.go(); // use
+=== a type that an object literal satisfies | T
+--- a.ts
+type T = { go(): void };
+export const x = { go() {} } satisfies T; // use
+export default { y: { z: 1 } as T }; // use
+const { go } = { go: 1 };
+=== a member that an object literal takes from another | rest.r
+--- a.ts
+const rest = { r() {} };
+export const tools = { ...rest, s: 1 };
+tools.r(); // use
 === a member of a default object | gate.close
 --- gate.ts
 export default { close: () => 1 };
