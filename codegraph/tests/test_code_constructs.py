@@ -535,14 +535,6 @@ def g(xs: list[A], d: dict[str, A], it: Iterable[A], t: tuple[int, A], u: tuple[
     first, *rest = xs
     rest[0].m()  # use
     max(xs).m()  # use
-=== what is sent to a generator | a.A.m
---- a.py
-from collections.abc import Generator
-class A:
-    def m(self): ...
-def flow() -> Generator[int, A, None]:
-    a = yield 1
-    a.m()  # use
 === async functions | a.A.m
 --- a.py
 import asyncio
