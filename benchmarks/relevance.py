@@ -32,7 +32,7 @@ def build(pages: Sequence[Mapping]) -> Ranker:
         dispute = read_dispute(context, query)
         domain = detect_domain(detector, dispute).domain
         found = rank_candidates(index, dispute, domain)
-        return [(one.page.url, one.passage, one.score) for one in found]
+        return [(one.page.url, (*one.passages, -1)[0], one.score) for one in found]
 
     return rank
 

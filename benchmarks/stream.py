@@ -58,7 +58,7 @@ def reply(analyst: str = PROSE, settled: str = "") -> str:
     """The text of a reply; fields in the block *settled* are left empty, as the prompt demands."""
     voices = []
     for name in PERSONAS:
-        rationale, points = (analyst if name == "Analyst" else PROSE), POINTS
+        rationale, points = (analyst if name == "Analyst" else f"{name}: {PROSE}"), POINTS
         if f"{name}: " in settled:
             rationale, points = "", []
         voices.append({"name": name, "verdict": "No", "rationale": rationale, "key_points": points})

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 class JudgeError(Exception):
     """The base class of our errors; its text may be shown to the caller."""
 
+    help_lines: "tuple[HelpLine, ...]" = ()
+    """Whom to turn to; set where a dispute was read and not judged."""
+
 
 class ConfigurationError(JudgeError):
     """A setting is missing or wrong; the text names the key and the fix."""
@@ -112,11 +115,15 @@ class UnknownRepository(NotFound):
 
 
 class FetchError(JudgeError):
-    """A page could not be fetched; *reason* is a stable word for logs and metrics."""
+    """A page could not be fetched; *reason* is a stable word for logs and metrics.
 
-    def __init__(self, reason: str, message: str) -> None:
+    *status* is the HTTP status of the reply, 0 without one.
+    """
+
+    def __init__(self, reason: str, message: str, status: int = 0) -> None:
         super().__init__(message)
         self.reason = reason
+        self.status = status
 
 
 class CacheUnavailable(JudgeError):

@@ -138,7 +138,7 @@ class ProblemDetails(TypedDict):
     candidates: NotRequired[Sequence[str]]
     """With `ambiguous`: what may be meant."""
     help: NotRequired[Sequence[HelpLine]]
-    """With `content-blocked`: somebody to turn to."""
+    """Where a dispute was read and not judged: somebody to turn to."""
     defects: NotRequired[Sequence[DefectDetails]]
     """With `invalid-reply`: the rules that the replies broke."""
     attempts: NotRequired[int]
@@ -167,7 +167,10 @@ def problem_of(error: JudgeError) -> Problem:
     slug = next((SLUGS[kind] for kind in type(error).__mro__ if kind in SLUGS), None)
     if slug is None:
         return of_kind("internal-error")
-    return Problem(slug, str(error), _members(error), _headers(error))
+    members = _members(error)
+    if error.help_lines:
+        members["help"] = error.help_lines
+    return Problem(slug, str(error), members, _headers(error))
 
 
 def _members(error: JudgeError) -> dict[str, Any]:  # noqa: PLR0911 - a table
@@ -175,19 +178,18 @@ def _members(error: JudgeError) -> dict[str, Any]:  # noqa: PLR0911 - a table
     match error:
         case BadFields():
             return {"errors": error.errors}
+        case InvalidReply():
+            defects = [defect_details(defect) for defect in error.defects]
+            return {"defects": defects, "attempts": error.attempts}
+        case ContentBlocked():
+            return {"help": error.help_lines}
         case AmbiguousSymbol():
             return {"candidates": error.candidates}
         case UnknownDomain() | BadScope() | UnknownRepository():
             return {"valid": error.valid}
-        case InvalidRequest() if not isinstance(error, NotFound):
-            return {"errors": [FieldError(error.field, str(error))]}
-        case ContentBlocked():
-            return {"help": error.help_lines}
-        case InvalidReply():
-            defects = [defect_details(defect) for defect in error.defects]
-            return {"defects": defects, "attempts": error.attempts}
-        case _:
-            return {}
+    if isinstance(error, InvalidRequest) and not isinstance(error, NotFound):
+        return {"errors": [FieldError(error.field, str(error))]}
+    return {}
 
 
 def defect_details(defect: Defect) -> DefectDetails:

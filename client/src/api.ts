@@ -192,6 +192,12 @@ export interface FieldError {
   message: string;
 }
 
+/** When help lines are known, and again when the model names more; none is ever withdrawn. */
+export interface HelpFound {
+  /** All of them. */
+  help: Array<HelpLine>;
+}
+
 /** A service or person to turn to for help. */
 export interface HelpLine {
   /** Who they are. */
@@ -236,8 +242,8 @@ export interface JudgeResult {
   snippets: Array<Excerpt>;
   /** Each number in the texts, with its place and its quotation. */
   citations: Array<Citation>;
-  /** `grounded`: every cited reference has a sentence named; `unverified`: some have none; `missing`: nothing is cited; `not_applicable`: no reference bears on it; `none`: there was none. */
-  evidence: "grounded" | "unverified" | "missing" | "not_applicable" | "none";
+  /** `grounded`: every cited reference has a sentence named, and no rule is broken; `unverified`: not so; `weak`: what is cited says nothing of what it is cited for; `missing`: nothing is cited; `not_applicable`: no reference bears on it; `none`: there was none. */
+  evidence: "grounded" | "weak" | "unverified" | "missing" | "not_applicable" | "none";
   /** Help lines: those for danger in the dispute, then those of its domain. */
   help: Array<HelpLine>;
   /** What to know before trusting the answer, a sentence each; a contradiction comes first. */
@@ -342,6 +348,8 @@ export interface PersonaVerdict {
   name: string;
   /** Whether the person is being unreasonable, however they asked; null where no model judged. */
   verdict: "Yes" | "No" | "Partially" | null;
+  /** A line that answers what was asked, in the person's language; empty where no model judged. */
+  headline: string;
   /** Its reasons, with numbers for what they cite. */
   rationale: string;
   /** Three short pieces of advice. */
@@ -516,6 +524,7 @@ export interface Staleness {
 /** What `/api/judge/stream` sends: the data of each event, by its name. */
 export interface StreamEvents {
   domain?: DomainDetected;
+  help?: HelpFound;
   references?: ReferencesReady;
   attempt?: AttemptStarted;
   field?: FieldChecked;

@@ -6,12 +6,12 @@ number is bounded and no word of a dispute can be read at `/metrics`.
 
 import os
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.mmap_dict import MmapedDict
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from judge.adapters.files.whole_file import write_whole
 from judge.errors import ConfigurationError
@@ -42,12 +42,7 @@ GAUGES: Mapping[str, tuple[str, Literal["livemax", "livemostrecent"]]] = {
 """The help text of each, and which process's value counts where there are several."""
 
 
-RESERVED_BYTES: Mapping[str, int] = {
-    "counter": 64 * 1024,
-    "histogram": 64 * 1024,
-    "gauge_livemax": 4096,
-    "gauge_livemostrecent": 4096,
-}
+RESERVED_BYTES = 64 * 1024
 """The size of each file in which a process shares its counts; about twice of what they need."""
 
 
@@ -63,23 +58,21 @@ class Metrics:
         if directory:
             _reserve_files(Path(directory))
         self._registry = registry = CollectorRegistry()
-        # Cached, since looking up the child of some labels takes longer than counting.
         self._counters = {
-            name: cache(Counter(name, meaning, labels, registry=registry).labels)
+            name: Counter(name, meaning, labels, registry=registry)
             for name, (meaning, *labels) in COUNTERS.items()
         }
         self._gauges = {
             name: Gauge(name, meaning, registry=registry, multiprocess_mode=mode)
             for name, (meaning, mode) in GAUGES.items()
         }
-        latency = Histogram(
+        self._latency = Histogram(
             "judge_http_request_seconds",
             "From the first byte of a request to the last of its reply.",
             ("route",),
             buckets=LATENCY_BUCKETS_S,
             registry=registry,
         )
-        self._latency = cache(latency.labels)
 
     def note(self, event: str, **fields: str | float | bool) -> None:
         """Count *event*; an event without a counter of its own is only counted by name."""
@@ -87,12 +80,11 @@ class Metrics:
         match event:
             case "http.request":
                 self._count("judge_http_requests", **fields)
-                self._latency(fields["route"]).observe(float(fields["ms"]) / 1000)
+                self._latency.labels(fields["route"]).observe(float(fields["ms"]) / 1000)
             case "judgement.finished":
                 self._count("judge_judgements", **fields)
             case "reply.defect":
-                severity = "hard" if fields["is_hard"] else "soft"
-                self._count("judge_reply_defects", severity=severity, **fields)
+                self._count("judge_reply_defects", **fields)
             case "model.replied" | "other_side.replied" | "support.replied":
                 self._count("judge_model_replies", **fields)
                 for kind in ("input", "output", "thinking"):
@@ -120,7 +112,26 @@ class Metrics:
         """Add *amount* under the *fields* that are labels; booleans become `true` and `false`."""
         values = (fields[label] for label in COUNTERS[counter][1:])
         texts = [str(value).lower() if isinstance(value, bool) else value for value in values]
-        self._counters[counter](*texts).inc(amount)
+        self._counters[counter].labels(*texts).inc(amount)
+
+
+def keep_counts_of(pid: int, directory: str) -> None:
+    """Add what an ended process counted to what all ended ones did, and remove its files.
+
+    So a server whose workers are replaced for months has no more files than processes.
+    """
+    mark_process_dead(pid, directory)  # type: ignore[no-untyped-call]
+    for kind in ("counter", "histogram"):
+        own = Path(directory) / f"{kind}_{pid}.db"
+        if own.exists():
+            kept = MmapedDict(str(own.with_name(f"{kind}_ended.db")))  # type: ignore[no-untyped-call]
+            counted = MmapedDict(str(own), read_mode=True)  # type: ignore[no-untyped-call]
+            for key, value, moment in counted.read_all_values():  # type: ignore[no-untyped-call]
+                before, _ = kept.read_value(key)  # type: ignore[no-untyped-call]
+                kept.write_value(key, before + value, moment)  # type: ignore[no-untyped-call]
+            kept.close()  # type: ignore[no-untyped-call]
+            counted.close()  # type: ignore[no-untyped-call]
+            own.unlink()
 
 
 def _reserve_files(directory: Path) -> None:
@@ -130,10 +141,10 @@ def _reserve_files(directory: Path) -> None:
     hole on a full disk.
     """
     try:
-        for kind, size in RESERVED_BYTES.items():
+        for kind in ("counter", "histogram", "gauge_livemax", "gauge_livemostrecent"):
             path = directory / f"{kind}_{os.getpid()}.db"
             if not path.exists():  # An ended process may have had the same id.
-                write_whole(path, bytes(size))
+                write_whole(path, bytes(RESERVED_BYTES))
     except OSError as error:
         raise ConfigurationError(
             f"The counts that workers share cannot be kept in {directory} ({error.strerror}). "

@@ -7,7 +7,7 @@ import httpx
 
 from judge.adapters.embedders.services import (
     PASSAGES_TIMEOUT_S,
-    QueryVectorCache,
+    RestingEmbedder,
     cohere_embedder,
     gemini_embedder,
     openai_embedder,
@@ -41,7 +41,7 @@ def open_embedder(
     if name == "static" and model:
         return _open_static(Path(model))
     if name == "openai" and model:
-        return QueryVectorCache(_open_openai_embedder(model, settings, stack), clock)
+        return RestingEmbedder(_open_openai_embedder(model, settings, stack), clock)
     if name not in keys:
         raise ConfigurationError(
             f"JUDGE_EMBEDDER is {chosen[:40]!r}. Valid are {', '.join(keys)}, openai:NAME, "
@@ -59,7 +59,7 @@ def open_embedder(
         client = _open_client()
         stack.push_async_callback(client.aclose)
         embedder = cohere_embedder(client, key.get_secret_value())
-    return QueryVectorCache(embedder, clock)
+    return RestingEmbedder(embedder, clock)
 
 
 def _open_client() -> httpx.AsyncClient:

@@ -38,7 +38,7 @@ def open_model(
         gemini,
         library.journal,
         model=name,
-        reply_schema=reply_schema(),
+        reply_schema=reply_schema,
         thinking=settings.thinking,
     )
     return RemoteModel(service, library.journal)
@@ -61,7 +61,7 @@ def _openai(name: str, settings: Settings, journal: Journal, stack: AsyncExitSta
         served_name=served_name,
         api_key=key,
         exact_schema=exact_reply_schema,
-        loose_schema=reply_schema(),
+        loose_schema=reply_schema,
         thinking=settings.thinking,
     )
 

@@ -7,15 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from judge.adapters.admission import MAX_WAIT_SHARE, Admission
+from judge.adapters.admission import Admission
 from judge.adapters.files.watched_file import LastGood, WatchedFile
-from judge.adapters.memory.rate_limit import MemoryRateLimiter
-from judge.adapters.memory.token_counter import MemoryTokenCounter
 from judge.adapters.models.budget import BudgetedModel, DailyBudget
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.adapters.models.remote import RemoteModel
-from judge.adapters.redis.rate_limit import FallbackRateLimiter, RedisRateLimiter
-from judge.adapters.redis.token_counter import RedisTokenCounter
 from judge.bootstrap.code_roots import CodeRoots, open_roots
 from judge.bootstrap.corpus import Corpus, open_search
 from judge.bootstrap.library import Library, open_library
@@ -31,7 +27,6 @@ from judge.library.rank.page_embeddings import PageEmbeddings
 from judge.library.search.service import CitablePassageFinder
 from judge.ports import Clock, Journal, LanguageModel, RateLimiter
 from judge.settings import Settings
-from judge.types.limits import parse_rate_limit
 from judge.types.search import Viewer
 
 
@@ -90,7 +85,11 @@ async def open_services(
         opened = partial(open_model, settings=settings, library=library, gemini=gemini, stack=stack)
         model = opened(settings.model)
         fallback = opened(settings.fallback) if settings.fallback else None
-        budget = _open_budget(settings, library)
+        budget = (
+            DailyBudget(library.stores.tokens, settings.daily_tokens, library.clock, journal)
+            if settings.daily_tokens
+            else None
+        )
         corpus = await stack.enter_async_context(open_search(settings, journal, gemini))
         embeddings = _page_embeddings(settings, library, corpus)
         caller = ModelCaller(
@@ -111,12 +110,12 @@ async def open_services(
             sources=library.sources,
             journal=journal,
             clock=library.clock,
-            degraded=lambda: (*library.degraded(), *_failing(model, budget)),
+            degraded=lambda: (*library.stores.degraded(), *_failing(model, budget)),
             warm=partial(_warm, library, model, budget),
             read_ahead=ahead.run,
             corpus=corpus,
             code=code,
-            limiter=_open_limiter(settings, library),
+            limiter=library.stores.limiter,
         )
 
 
@@ -137,21 +136,8 @@ def _pipeline(
         journal=library.journal,
         deadline_s=settings.deadline_s,
         check_budget=budget.check if budget else unlimited_budget,
-        admission=Admission(settings.max_in_flight, settings.deadline_s * MAX_WAIT_SHARE),
+        admission=Admission(settings.max_in_flight),
     )
-
-
-def _open_budget(settings: Settings, library: Library) -> DailyBudget | None:
-    """The budget of JUDGE_DAILY_TOKENS, if set; with Redis all processes share it."""
-    if settings.daily_tokens is None:
-        return None
-    clock, journal, redis = library.clock, library.journal, library.redis
-    counter = (
-        RedisTokenCounter(redis.client, clock, library.outage)
-        if redis
-        else MemoryTokenCounter(clock)
-    )
-    return DailyBudget(counter, settings.daily_tokens, clock, journal)
 
 
 def _budgeted(model: LanguageModel, budget: DailyBudget | None) -> LanguageModel:
@@ -164,18 +150,6 @@ def _failing(model: LanguageModel, budget: DailyBudget | None) -> tuple[str, ...
     """`model` while its last calls failed for a key, a quota or the budget; never asks it."""
     is_refused = isinstance(model, RemoteModel) and model.health.is_refused
     return ("model",) if is_refused or (budget and budget.is_spent) else ()
-
-
-def _open_limiter(settings: Settings, library: Library) -> RateLimiter | None:
-    """The limiter of JUDGE_RATE_LIMIT: shared through Redis, per process without or while down."""
-    limit = parse_rate_limit(settings.rate_limit)
-    if limit is None:
-        return None
-    local = MemoryRateLimiter(limit, library.clock)
-    if library.redis is None:
-        return local
-    shared = RedisRateLimiter(library.redis.client, limit)
-    return FallbackRateLimiter(shared, local, library.outage)
 
 
 def _page_embeddings(settings: Settings, library: Library, corpus: Corpus) -> PageEmbeddings | None:

@@ -26,9 +26,9 @@ def compile_knowledge(main: TextFile | str, *included: TextFile) -> Knowledge:
     return Knowledge(
         catalog=catalog,
         detector=compile_detector(catalog),
-        safety=compile_safety(catalog.safety),
+        safety=compile_safety(catalog.safety, catalog.country.emergency),
         personas=personas,
-        versions=Versions(prompt=prompt_digest(personas), sources=catalog.digest),
+        versions=Versions(prompt=prompt_digest(personas, catalog.country), sources=catalog.digest),
     )
 
 

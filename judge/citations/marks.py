@@ -1,42 +1,100 @@
-"""Finds the citation marks in a text: `[1]`, `[1, 3]`, `[1-3]`, `【1】`, and `<cite i="1"/>`.
+"""Reads the citation marks of a text: the one reader for verdicts, `judge check` and answers.
 
-Any bracket of any script with a digit in it, and anything that begins like a `<cite` tag, is either
-parsed exactly or reported as malformed: a mark never maps to a wrong source, and no citation in an
-odd form goes unnoticed. Takes linear time.
+A mark is a square bracket of any script, in any disguise, that holds only numbers of any script,
+separators and ranges, and words for a reference or a place in one: `[1]`, `[1, 3]`, `[1-3]`,
+`[see 2]`, `[Ref 2, p. 4]`, `[^1]`. All else is text: quotation marks, braces, links, sums, dates,
+times, amounts, `[sic]`, `[2019] UKSC 28`, `Form [N5B]`. Takes linear time.
 """
 
 import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import chain
 from typing import Final, NamedTuple
 
-from judge.text.brackets import PLAIN_MARK, numbered_brackets
+from judge.citations.facts import SMALL_NUMBERS
+from judge.text.brackets import Seen, as_seen, bracket_spans
 from judge.text.english import fold_space
 
-_PAIRS: Final = frozenset({"[]", "【】", "［］", "〔〕"})
-"""The brackets of well-formed citations; models use them all."""
-
-_LIST_SEPARATOR: Final = re.compile(r" ?(?:[,;，；、&]|\band\b) ?")
-_NUMBER: Final = re.compile(r"\d{1,6}")
-_RANGE: Final = re.compile(r"(\d{1,6}) ?[-‐‑‒–—―−~] ?(\d{1,6})")
 _MAX_RANGE: Final = 20
-"""Numbers in a range, more than any prompt has references: a longer range is malformed."""
+"""Numbers in a range, about as many as a prompt has references: a longer one is malformed."""
+_MAX_LENGTH: Final = 200
+"""Characters in a bracket; a longer one is text."""
+_MAX_FRACTION: Final = 20
+"""`[1/2]` cites two references; with a greater number it is a date, a share or `24/7`."""
+
+_TENS = ("", "x", "xx", "xxx")
+_ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+_ORDINALS = (
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+    "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+).split()
+_WORDS: Final = {
+    **{f"{ten}{one}": 10 * t + o for t, ten in enumerate(_TENS) for o, one in enumerate(_ONES)},
+    **{word: number for number, word in enumerate(SMALL_NUMBERS)},
+    **{word: number for number, word in enumerate(_ORDINALS)},
+}
+"""The value of each number word and Roman numeral, which count only beside a reference word."""
+_SAID: Final = "|".join(sorted(filter(None, _WORDS), key=len, reverse=True))
+
+_REFERENCE: Final = (
+    r"(?:references?|refs?|sources?|citations?|cites?|footnotes?|notes?|fn|documents?|docs?"
+    r"|passages?|excerpts?|snippets?|files?|guidance|r[ée]f[ée]rences?|r[ée]f|quellen?|fuentes?|fonte|bron)"
+)
+_DASH: Final = r"[-‐‑‒–—―−~]"
+_TOKEN: Final = re.compile(
+    r"(?P<place>(?:pp?|pages?|paras?|paragraphs?|sections?|sentences?|lines?|chapters?|ss?|ch)"
+    rf"\.?\s?\d+(?:\s?(?:,|&|and|to|{_DASH})\s?\d+)*|\{{\d+\}})"
+    rf"|(?P<reference>{_REFERENCE}(?![^\W\d_]))"
+    r"|(?P<number>\d+)(?P<ordinal>(?:st|nd|rd|th)\b)?"
+    rf"|(?P<range>{_DASH}|\.\.+|\b(?:to|through)\b)"
+    r"|(?P<separator>[^\w\s£$€¥%°=×÷+?!≈±<>{}]"
+    r"|\b(?:see|also|cf|the|numbers?|nos?|nr|and|or|et|und|y|e|en|siehe|voir|v[ée]ase|vedi|zie)(?![^\W\d_]))"
+    rf"|(?P<said>\b(?:{_SAID})\b)"
+    r"|(?P<space> )"
+)
+_NO_NUMBER: Final = re.compile(
+    r"\d[:.]\d|(?<!\d)\d{1,3}(?:,(?!00[1-9])\d{3})+(?!\d)|\d([-‐–/])\d+\1\d|^(?:::|\.\d|and |or )"
+    r"|\d{3} \d{4}|\d{5} \d"
+)
+"""Times, decimals, thousands, dates, telephone numbers and asides."""
+_UNCLEAR: Final = re.compile(
+    rf"(?:{_REFERENCE}\.? )?(?:[?~≈±+] ?\d{{1,3}}"
+    rf"|\d{{1,3}} ?(?:[?!~+]+|\(\?\)|{_DASH}?ish|or so|[a-z](?<![gklmpx])))"
+)
+"""A number with a letter (that is no unit) or a mark of doubt at it."""
+
+_YEAR: Final = re.compile(r"\[(?:1[2-9]|20)\d\d(?:[-–/]\d\d(?:\d\d)?)?\]")
+_REPORT: Final = re.compile(
+    r"\s(?:\d{1,2}\s)?(?:[A-Z]{1,8}|[A-Z](?:\.\s?[A-Z])+\.?|Ch|Fam|All|Cr|Bus|Env|Imm|Lloyd['’]s|Lloyds)"
+    r"\b\.?(?:\s\(?[A-Z][A-Za-z]{0,6}\)?\.?){0,4}\s\d"
+)
+"""What follows the year of a law report: ` UKSC 28`, ` 1 WLR 896`, ` EWCA Civ 12`."""
+
+_NAME: Final = r"(?:references?|refs?|sources?|citations?|footnotes?)"
+_BELOW_100: Final = rf"(?:\d{{1,2}}(?!\d)|(?:{'|'.join(SMALL_NUMBERS)})\b)"
+_BARE: Final = re.compile(
+    # The words before and after are those of everyday references: "quote reference 45".
+    r"(?P<everyday>\b(?:quot(?:e|ing)|giv(?:e|ing)|your|his|her|their|our|my|an?|under|booking|case|"
+    r"crime|order|claim|payment|account|file|customer|complaint|invoice|policy|job)\s+(?:the\s+)?)?"
+    rf"\b{_NAME}\b(?:\.|:|\s?#|\s+(?:nos?\b\.?|numbers?\b))?\s{{0,2}}"
+    rf"(?P<listed>{_BELOW_100}(?:\s?(?:,|;|&|{_DASH}|and|or|to)\s?{_BELOW_100})*)"
+    r"(?!\s?(?:years?|months?|weeks?|days?|hours?|minutes?|times|letters?|pages?|people|when|if"
+    r"|ago|later|pounds|euros|per|(?-i:[A-Z]))\b|[/%°£€]|[.,]\d)"
+    rf"|\bthe\s(?P<nth>\d{{1,2}}(?:st|nd|rd|th)|{'|'.join(_ORDINALS)})\s"
+    r"(?:reference|source|citation|footnote)\b(?!\sof\b)"
+    r"|(?:(?<=[^\W\d_]{3})|(?<=[^\W\d_]{3} )|(?<=[.,;!?\"”’]))(?P<raised>[⁰¹²³⁴-⁹]{1,3})(?!\w)"
+    rf"|[\]】］〕⟧〗]\s?(?:,|&|/|{_DASH}|and|or|to)\s?(?P<after>\d{{1,3}})(?=\s?(?:[.,;:!?)\[]|$))"
+    r"|†\s?(?P<dagger>\d{1,3})\b|\\cite[a-z]*\{[^{}\d]{0,20}(?P<tex>\d{1,3})"
+    r"|\bturn\d+(?:search|view|fetch|news|file)(?P<turn>\d{1,3})\b"
+    r"|<cite\b[^<>\d]{0,40}(?P<tag>\d{1,6})"
+    r"|[\[【［〔⟦〖]\s?(?P<unclosed>\d{1,3})\b(?![^\[\]【】［］〔〕⟦⟧〖〗]*[\]】］〕⟧〗])",
+    re.IGNORECASE,
+)
+"""What names a reference outside of a bracket; it matters only where there is no such one."""
 
 _CITE: Final = re.compile(r"<cite\b[^<>]{0,200}>?", re.IGNORECASE)
 _CITE_NUMBER: Final = re.compile(r"<cite\s+i\s*=\s*([\"']?)(\d{1,6})\1\s*/?>", re.IGNORECASE)
-
-_BARE: Final = re.compile(
-    # (9). but neither 21(1). nor section 21 (1).
-    r"(?<![\d)])(?<![\d)]\s)[(（][\s_*'\"#^]*(?:see\s)?\d{1,3}(?:\s*[,;/&–-]\s*\d{1,3})*[\s_*'\"]*[)）]"
-    r"(?=[\s_*]*(?:[.,;:!?…]|$))"
-    r"|\b(?:refs?|references?|sources?|citations?|footnotes?)\b[.:#]?\s{0,3}(?:nos?\.?\s?|numbers?\s|#)?\d{1,3}\b"
-    # word⁹ and "word."⁹, but not m²
-    r"|(?:(?<=[.,;:!?\"”’')\]])|(?<=[^\W\d_]{3})|(?<=\s))[⁰¹²³⁴-⁹]{1,3}(?!\w)"
-    r"|[①-⒛⓪-⓿❶-➓]|\d\ufe0f?\u20e3|\^\d{1,3}\b|[\]】］〕][-–—/,;]?\d{1,3}\b",
-    re.IGNORECASE,
-)
-
-
-_FIGURE: Final = re.compile(r"[\d⁰¹²³⁴-⁹①-⒛⓪-⓿❶-➓]")
-"""Every bare citation contains one of these."""
 
 
 class Mark(NamedTuple):
@@ -49,24 +107,40 @@ class Mark(NamedTuple):
 
     @property
     def is_malformed(self) -> bool:
-        """Whether it has none of the forms that are understood."""
+        """Whether its numbers name no reference for certain, as those of `[-1]` and `[3-1]`."""
         return not self.numbers
 
 
-def find_marks(text: str) -> list[Mark]:
-    """Every bracket of *text* with a digit in it, in order, well formed or not."""
-    return [
-        Mark(
-            # Folding white space first keeps the patterns linear.
-            _numbers(fold_space(bracket.text[1:-1]))
-            if bracket.is_plain and bracket.text[0] + bracket.text[-1] in _PAIRS
-            else (),
-            bracket.start,
-            bracket.end,
-            bracket.text,
-        )
-        for bracket in numbered_brackets(text)
-    ]
+class Marks(NamedTuple):
+    """What cites something in a text."""
+
+    marks: tuple[Mark, ...]
+    unclear: tuple[str, ...] = ()
+    """Brackets with a number that may be one of a reference: `[9a]`, `[9?]`."""
+    bare: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """What names references outside of brackets, with their numbers: `reference 9`, `word⁹`."""
+
+
+def read_marks(text: str) -> Marks:
+    """All that cites something in *text*."""
+    seen = as_seen(text)
+    by_start: dict[int, Mark] = {}
+    unclear = []
+    for start, end in bracket_spans(seen.text):
+        body = _plain(seen.text[start + 1 : end - 1])
+        numbers = None if _is_law_report(seen.text, start, end) else _numbers(body)
+        if numbers is not None:  # one that holds others comes after them
+            at, to = seen.starts[start], seen.ends[end - 1]
+            by_start = {key: mark for key, mark in by_start.items() if key < at}
+            by_start[at] = Mark(numbers, at, to, text[at:to])
+        elif _UNCLEAR.fullmatch(body):
+            unclear.append(seen.text[start:end])
+    return Marks(tuple(by_start.values()), tuple(unclear), tuple(_bare(seen)))
+
+
+def find_marks(text: str) -> tuple[Mark, ...]:
+    """The brackets of *text* that cite, in order."""
+    return read_marks(text).marks
 
 
 def find_cite_marks(text: str) -> list[Mark]:
@@ -77,36 +151,84 @@ def find_cite_marks(text: str) -> list[Mark]:
     ]
 
 
-def find_bare_citations(text: str) -> list[str]:
-    """Citations outside the brackets that are understood: `(9).`, `ref. 9`, `word⁹`.
-
-    Parentheses count only at the end of a clause, since elsewhere they number list items, and not
-    after a number, where they are subsections.
-    """
-    if not _FIGURE.search(PLAIN_MARK.sub("", text)):
-        return []
-    return [match.group() for match in _BARE.finditer(text)]
-
-
 def _cite_numbers(tag: str) -> tuple[int, ...]:
     named = _CITE_NUMBER.fullmatch(tag)
     return (int(named[2]),) if named else ()
 
 
-def _numbers(body: str) -> tuple[int, ...]:
-    """The distinct numbers of `1, 3` or `1-3`; none if any part is something else."""
-    if _NUMBER.fullmatch(body):
-        return (int(body),)  # nearly always; splitting is slower
-    numbers: dict[int, None] = {}
-    for part in _LIST_SEPARATOR.split(body):
-        span = _RANGE.fullmatch(part)
-        if _NUMBER.fullmatch(part):
-            numbers[int(part)] = None
-        elif span:
-            first, last = int(span.group(1)), int(span.group(2))
+def _plain(body: str) -> str:
+    """*body* in small letters, with ordinary digits and signs."""
+    return fold_space("".join(map(_plain_character, body[: _MAX_LENGTH + 1]))).lower()
+
+
+def _plain_character(character: str) -> str:
+    value = unicodedata.numeric(character, None)
+    if value is None:
+        return unicodedata.normalize("NFKC", character)
+    return str(int(value)) if value == int(value) else character
+
+
+def _is_law_report(text: str, start: int, end: int) -> bool:
+    return bool(_YEAR.fullmatch(text, start, end) and _REPORT.match(text, end))
+
+
+def _numbers(body: str) -> tuple[int, ...] | None:
+    """The distinct numbers that *body* cites; none if it is malformed, None if it is text."""
+    if len(body) > _MAX_LENGTH or ("†" not in body and _NO_NUMBER.search(body)):
+        return None
+    tokens = list(_tokens(body))
+    kinds = [kind for kind, _ in tokens]
+    if "other" in kinds or "number" not in kinds:
+        return None
+    numbers = [int(word) for kind, word in tokens if kind == "number"]
+    if "/" in body and max(numbers) > _MAX_FRACTION:
+        return None
+    return _listed(tokens, numbers)
+
+
+def _tokens(body: str) -> Iterator[tuple[str, str]]:
+    """The kind and text of each part of *body*; number words are numbers after a reference word."""
+    at, is_named = 0, re.search(rf"\b{_REFERENCE}(?![^\W\d_])", body) is not None
+    while at < len(body):
+        token = _TOKEN.match(body, at)
+        if token is None:
+            yield "other", body[at:]
+            return
+        at, kind = token.end(), str(token.lastgroup)
+        if kind == "said" or token["ordinal"]:
+            word = token["number"] or str(_WORDS.get(token[0], 0))
+            yield ("number" if is_named else "other"), word
+        elif kind != "space":
+            yield kind, token[0][:12]
+
+
+def _listed(tokens: list[tuple[str, str]], numbers: list[int]) -> tuple[int, ...]:
+    """*numbers* with those of each range between them; none if a range is not one."""
+    listed: dict[int, None] = {}
+    place, opened = 0, False
+    for (kind, _), (before, _) in zip(tokens, [("", ""), *tokens]):
+        if kind == "range" and before != "number":
+            return ()
+        if kind == "number":
+            first, last = numbers[place - 1] if opened else numbers[place], numbers[place]
             if not first <= last < first + _MAX_RANGE:
                 return ()
-            numbers.update(dict.fromkeys(range(first, last + 1)))
-        else:
-            return ()
-    return tuple(numbers)
+            listed.update(dict.fromkeys(range(first, last + 1)))
+            place += 1
+        opened = kind == "range"
+    return tuple(listed)
+
+
+def _bare(seen: Seen) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for found in _BARE.finditer(seen.text):
+        if not found["everyday"]:
+            words = re.findall(r"\d+|[^\W\d_]+", str(found[str(found.lastgroup)]))
+            yield found[0], tuple(chain.from_iterable(map(_value, words)))
+
+
+def _value(word: str) -> tuple[int, ...]:
+    """The number of *word*; none if it is no number, as "and"."""
+    if word.isdigit():
+        return (int("".join(str(unicodedata.digit(digit)) for digit in word)),)
+    value = _WORDS.get(word.lower())
+    return () if value is None else (value,)

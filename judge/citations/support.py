@@ -237,6 +237,10 @@ class SourceReading:
         score = max(score, MIN_SCORE) * (CONTRADICTED_FACTOR if is_contradicted else 1.0)
         return Support(round(score, 3), is_contradicted, sentence)
 
+    def shares_words(self, claim: str) -> bool:
+        """Whether any sentence has a word of content of *claim*."""
+        return not self.postings.keys().isdisjoint(_weights(claim))
+
     def _shares(self, weights: Mapping[str, float]) -> dict[int, float]:
         """The share of the claim in each sentence, by index, without sentences that have none."""
         shares: dict[int, float] = {}

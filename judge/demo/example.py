@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from judge.settings import EXTRACTIVE, OPENAI, DemoSettings, Settings, read_environment
 
 CONTEXT = (
-    "The boiler in my rented flat in Leeds broke down three weeks ago, so there is no heating "
+    "The boiler in my rented flat broke down three weeks ago, so there is no heating "
     "and no hot water. I told my landlord the same day, in writing, and twice since. He answers "
     "that he is busy, that an electric heater will do, and that I am making a fuss."
 )

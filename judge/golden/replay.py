@@ -45,13 +45,13 @@ class ReplayFetcher:
 
     async def fetch(self, url: str, *, media: Media = "html", **_: Any) -> Page:
         """The page of the case; raises FetchError when it has none."""
-        if url not in self._pages and media == "html":
+        if url not in self._pages and media != "json":
             self.unknown.append(url)
         page = self._pages.get(url)
         if page is None:
             raise FetchError("connection", f"The case has no page for {url}.")
         page = Page(url, page.encode(), "utf-8") if isinstance(page, str) else page
-        return replace(page, content_type="text/html" if media == "html" else "application/json")
+        return replace(page, content_type="application/json" if media == "json" else "text/html")
 
 
 class ReplayModel:
@@ -112,7 +112,7 @@ class RecordingFetcher:
 
     async def fetch(self, url: str, *, media: Media = "html", **options: Any) -> Page | NotModified:
         """See `PageFetcher.fetch`."""
-        if media == "html":
+        if media != "json":
             self.pages[url] = None  # Stays None on a timeout too.
         page = await self._fetcher.fetch(url, media=media, **options)
         if isinstance(page, Page):

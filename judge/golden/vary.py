@@ -18,8 +18,8 @@ from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
 from judge.golden.comparison import newcombe
 from judge.golden.results import counts_in_words
 from judge.judging.other_side import RIGHT
+from judge.library.country import Country, find_regions
 from judge.library.dispute import read_dispute
-from judge.library.nations import find_nations
 from judge.text.names import find_names
 from judge.types.references import Snippet
 from judge.types.replies import Prompt
@@ -243,7 +243,7 @@ def variants_of(stored: StoredCase, config: RunConfig, base: Outcome) -> Iterato
     skipped = "" if shown > 1 else "it needs two pages"
     yield Variant("pages in another order", renumbered, reversing, skipped)
     yield Variant("a poisoned page", stored, poisoning, "" if shown else "it has no page")
-    names = _person_names(stored.case.input)
+    names = _person_names(stored.case.input, config.knowledge_for(stored).catalog.country)
     skipped = "" if names else "no name was found in it"
     yield Variant("other names", _renamed(stored, names) if names else stored, config, skipped)
     yield Variant("other white space", _rewritten(stored, _spaced), config)
@@ -251,10 +251,11 @@ def variants_of(stored: StoredCase, config: RunConfig, base: Outcome) -> Iterato
     yield Variant("capital letters", _rewritten(stored, str.upper), config)
 
 
-def _person_names(request: JudgeRequest) -> list[str]:
+def _person_names(request: JudgeRequest, country: Country) -> list[str]:
     """The names in a dispute, without those of places, which decide whose law is quoted."""
     names = find_names(f"{request.context}\n{request.query}")
-    return [name for name in names if not find_nations(read_dispute(f"I live in {name}.", ""))]
+    disputes = {name: read_dispute(f"I live in {name}.", "") for name in names}
+    return [name for name, dispute in disputes.items() if not find_regions(country, dispute)]
 
 
 def _rewritten(stored: StoredCase, change: Callable[[str], str]) -> StoredCase:

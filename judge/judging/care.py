@@ -43,11 +43,6 @@ class SafetyFindings:
         """Whether the prompt must ask for care."""
         return bool(self.reasons)
 
-    @property
-    def help(self) -> tuple[HelpLine, ...]:
-        """The help lines of all rules that match, in the order of the rules."""
-        return merged_help(line for reason in self.reasons for line in reason.help)
-
 
 @dataclass(frozen=True, slots=True)
 class SafetyRules:
@@ -55,7 +50,7 @@ class SafetyRules:
 
     `terms` maps the terms of all rules to the index of their rule; `pattern_rules` has the index
     of the rule of each of `patterns`. `harmless` are the phrases that only sound alarming; those
-    of one rule apply to all.
+    of one rule apply to all. `emergency` is shown where nobody can tell what help fits.
     """
 
     rules: tuple[SafetyRule, ...]
@@ -63,10 +58,18 @@ class SafetyRules:
     patterns: PatternSet
     pattern_rules: tuple[int, ...]
     harmless: PatternSet
+    emergency: tuple[HelpLine, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the rules that have one, which a model may name."""
+        return tuple(rule.name for rule in self.rules if rule.name)
 
 
-def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
-    """The compiled *rules*."""
+def compile_safety(
+    rules: Sequence[SafetyRule], emergency: tuple[HelpLine, ...] = ()
+) -> SafetyRules:
+    """The compiled *rules*, with the *emergency* lines of the country."""
     terms = [
         (tuple(map(_without_apostrophes, normalise(term).words)), index)
         for index, rule in enumerate(rules)
@@ -79,6 +82,7 @@ def compile_safety(rules: Sequence[SafetyRule]) -> SafetyRules:
         PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
         tuple(index for _, index in patterns),
         PatternSet(straight_apostrophes(regex) for rule in rules for regex in rule.harmless),
+        emergency,
     )
 
 
@@ -98,6 +102,25 @@ def find_safety(rules: SafetyRules, dispute: Dispute) -> SafetyFindings:
         if index in found
     ]
     return SafetyFindings(tuple(reasons), tuple(harmless))
+
+
+def care_lines(
+    rules: SafetyRules,
+    found: SafetyFindings,
+    named: Iterable[str] = (),
+    *,
+    is_unsure: bool = False,
+) -> tuple[HelpLine, ...]:
+    """The lines to show: of the rules *found* by words and those *named* by the model.
+
+    They stand in the order of the rules, so that naming more only adds lines. The emergency lines
+    come last where a rule brings no line, or where it *is_unsure* whether care is called for.
+    """
+    wanted = {reason.rule for reason in found.reasons}.union(named)
+    shown = [rule.help for rule in rules.rules if rule.name and rule.name in wanted]
+    shown += [reason.help for reason in found.reasons if not reason.rule]
+    needs_more = is_unsure or not all(shown)
+    return merged_help(line for lines in (*shown, rules.emergency * needs_more) for line in lines)
 
 
 def _matches(rules: SafetyRules, text: NormalisedText) -> Iterator[tuple[int, str]]:

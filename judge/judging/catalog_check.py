@@ -5,16 +5,12 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-from judge.judging.domains import Words, term_words
-from judge.library.sources.catalog import DomainSpec, SourceCatalog
+from judge.library.sources.catalog import SOURCES_FILE, DomainSpec, SourceCatalog
 from judge.library.sources.toml_lines import KeyPath, Places, key_name
 
-MIN_WEIGHT = 1.0
-"""A hidden term is reported from this weight on; a lower one is a hint among many."""
-
-FindingKind = Literal["hidden-term", "duplicate-page", "plain-http", "no-words"]
+FindingKind = Literal["duplicate-page", "plain-http", "no-words", "no-help", "foreign-help"]
 Finding = tuple[FindingKind, KeyPath, str]
-"""A kind of mistake, the path of keys below its domain, and what to do."""
+"""A kind of mistake, the path of keys (below its domain, if it has one), and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +28,13 @@ class CatalogFinding:
 def check_catalog(
     catalog: SourceCatalog, places: Places, trusted_hosts: Collection[str] = ()
 ) -> tuple[CatalogFinding, ...]:
-    """The findings in *catalog*, in the order of its domains.
+    """The findings in *catalog*, in the order of its domains; those about help lines come last.
 
     Pages of *trusted_hosts* need no encryption.
     """
     findings = []
     for domain in catalog.domains:
         for kind, keys, message in (
-            *_hidden_terms(domain, catalog),
             *_pages(domain, catalog, trusted_hosts),
             *_no_words(domain),
         ):
@@ -47,7 +42,40 @@ def check_catalog(
             line = places.of(domain.file, *path).line
             name = key_name(path)
             findings.append(CatalogFinding(kind, domain.name, domain.file, line, name, message))
+    for owner, file, (kind, path, message) in _help_findings(catalog):
+        line = places.of(file, *path).line
+        findings.append(CatalogFinding(kind, owner, file, line, key_name(path), message))
     return tuple(findings)
+
+
+def _help_findings(catalog: SourceCatalog) -> Iterator[tuple[str, str, Finding]]:
+    """Care without a help line of the country, and lines of another; each with domain and file.
+
+    A file without `[country]` may leave lines out: it has the emergency lines of the package.
+    """
+    where, has_country = catalog.country.name, "country" in catalog.files
+    for rule in catalog.safety:
+        if has_country and not rule.help:
+            message = f"no help line of {where} is shown for it; give it help with one"
+            yield "", rule.files[0], ("no-help", ("safety", rule.name), message)
+    country_file = catalog.files.get("country", SOURCES_FILE)
+    if not catalog.country.emergency:
+        message = f"has no lines, for where nobody can tell what help fits; add those of {where}"
+        yield "", country_file, ("no-help", ("country", "emergency"), message)
+    shown = [
+        *(("", rule.files[0], ("safety", rule.name), rule.help) for rule in catalog.safety),
+        *(
+            (domain.name, domain.file, ("domains", domain.name), domain.help)
+            for domain in catalog.domains
+        ),
+        ("", catalog.files.get("blocked", SOURCES_FILE), ("blocked",), catalog.blocked_help),
+        ("", country_file, ("country", "emergency"), catalog.country.emergency),
+    ]
+    for owner, file, path, lines in shown:
+        for line in lines:
+            if not catalog.foreign_help.isdisjoint({line.url, line.phone}):
+                message = f"{line.title} is a line of another country than {where}; remove it"
+                yield owner, file, ("foreign-help", path, message)
 
 
 def is_plain_http(url: str, trusted_hosts: Collection[str]) -> bool:
@@ -55,35 +83,6 @@ def is_plain_http(url: str, trusted_hosts: Collection[str]) -> bool:
     parts = urlsplit(url)
     host = parts.netloc.lower() if parts.port else f"{parts.netloc.lower()}:80"
     return parts.scheme == "http" and host not in trusted_hosts
-
-
-def _hidden_terms(domain: DomainSpec, catalog: SourceCatalog) -> Iterator[Finding]:
-    """Terms of this domain's file that hide a shorter term of another domain."""
-    others = [
-        (other, words, text, weight)
-        for other in catalog.domains
-        if other.name != domain.name
-        for text, weight in dict((*other.vocabulary.terms, *other.terms)).items()
-        if weight >= MIN_WEIGHT
-        for words in [term_words(text)]
-    ]
-    both = {(other.name, words) for other, words, _, _ in others}
-    for text, _weight in domain.terms:
-        long = term_words(text)
-        for other, words, short, weight in others:
-            if _is_inside(words, long) and (other.name, long) not in both:
-                message = (
-                    f"hides {short!r} ({weight:g}) of {other.name}, since the longest term wins; "
-                    f"weigh {text!r} in domains.{other.name}.terms too if both are meant"
-                )
-                yield "hidden-term", ("terms", text), message
-
-
-def _is_inside(short: Words, long: Words) -> bool:
-    size = len(short)
-    return size < len(long) and any(
-        long[at : at + size] == short for at in range(len(long) - size + 1)
-    )
 
 
 def _pages(

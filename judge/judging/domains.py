@@ -6,8 +6,6 @@ never matches in "person"), and the time is linear in the text.
 """
 
 import itertools
-import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter, itemgetter
@@ -22,35 +20,15 @@ from judge.types.requests import DEFAULT_DOMAIN, Detection, DomainScore
 QUERY_FACTOR = 1.5
 """Multiplies the weight of a match in the question: people ask about what matters."""
 
-REPEAT_FACTOR = 0.5
-"""What each repetition of a term adds to the factor of its weight."""
-
-MAX_FACTOR = 2.0
-"""The upper bound of that factor, however often the term occurs."""
-
-THRESHOLDS = ((25, 1.9), (80, 2.6), (300, 3.0))
-"""Pairs of text length in words and the score a domain needs; linear in between.
+SHORT, LONG = (25, 1.9), (200, 3.0)
+"""Lengths of a text in words and the score that the best domain needs there; linear in between.
 
 Long texts mention more in passing. A term of weight 3 decides alone at any length.
 """
 
-HINT_WEIGHT = 2.0
-HINT_WORDS = 100
-"""Terms below HINT_WEIGHT are hints. In contexts of more than HINT_WORDS words they count less, by
-the square root: a long story mentions a job, a school and a bank whatever it is about."""
-
-QUESTION_WORDS = 6
-STORY_WORDS = 50
-"""When question and story have at least so many words and the question says nothing of the best
-domain, the story may mention it in passing: it then needs the score of the longest texts."""
-
 MIN_LEAD = 0.2
-CLEAR_FACTOR = 2.0
-"""The best domain must lead the second by MIN_LEAD, since pages of the wrong domain do more harm
-than none. With CLEAR_FACTOR times the needed score it need not: the dispute is about both."""
-
-LEADING_WORDS = frozenset("a an at her his my our the their this".split())
-"""A phrase that begins with one gives way to the phrase after it: "a job" to "job offer"."""
+"""The best domain must lead the second by so much, since pages of the wrong domain do more harm
+than none."""
 
 Words = tuple[str, ...]
 
@@ -102,29 +80,30 @@ class DomainMatch(NamedTuple):
     """The term as written, or the text that the pattern matched."""
     weight: DomainWeight
     factor: float
-    is_asked: bool
-    """Whether the question contains it."""
     words: Words = ()
     """The normalised words of a term; empty for a pattern."""
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the question contains it."""
+        return self.factor == QUERY_FACTOR
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreThreshold:
-    """The score that the best domain needs in a text, and the rules that it comes from.
+    """The score that the best domain needs in a text of so many words.
 
-    `for_question` is set when the question says nothing of the best domain, `for_runner_up` when
-    a second domain scored; the highest of the three counts.
+    `for_runner_up` is set when a second domain scored; the higher one counts.
     """
 
     words: int
     for_length: float
-    for_question: float | None = None
     for_runner_up: float | None = None
 
     @property
     def needed(self) -> float:
         """The score that is needed."""
-        return max(self.for_length, self.for_question or 0.0, self.for_runner_up or 0.0)
+        return max(self.for_length, self.for_runner_up or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,35 +163,22 @@ def detect_domain(detector: Detector, dispute: Dispute) -> Detection:
 
 def weigh_evidence(detector: Detector, dispute: Dispute) -> DomainEvidence:
     """The matches and scores of each domain in *dispute*, and the score that is needed."""
-    count = len(dispute.context.words)
-    hint_factor = math.sqrt(HINT_WORDS / max(count, HINT_WORDS))
     matches: list[dict[str, DomainMatch]] = [{} for _ in detector.domains]
-    _add_matches(matches, detector, dispute.query, QUERY_FACTOR, QUERY_FACTOR, is_asked=True)
-    _add_matches(matches, detector, dispute.context.beginning, 1.0, hint_factor, is_asked=False)
+    _add_matches(matches, detector, dispute.query, QUERY_FACTOR)
+    _add_matches(matches, detector, dispute.context.beginning, 1.0)
     scores = _ranking(detector, matches)
-    words = count + len(dispute.query.words)
-    for_length, for_question, for_runner_up = _needed_for_length(words), None, None
-    is_long = len(dispute.query.words) >= QUESTION_WORDS and count >= STORY_WORDS
-    if scores and is_long and not _is_asked(matches[detector.domains.index(scores[0].domain)]):
-        for_question = THRESHOLDS[-1][1]
+    words = len(dispute.context.words) + len(dispute.query.words)
+    ahead = None
     if len(scores) > 1:
         ahead = round(scores[1].score + MIN_LEAD, 2)  # Rounded like the scores it is compared with.
-        for_runner_up = min(ahead, CLEAR_FACTOR * max(for_length, for_question or 0.0))
-    threshold = ScoreThreshold(words, for_length, for_question, for_runner_up)
-    return DomainEvidence(matches, scores, threshold)
-
-
-def _is_asked(matches: Mapping[str, DomainMatch]) -> bool:
-    """Whether any of one domain's *matches* is in the question and has a positive weight."""
-    return any(match.is_asked and match.weight.weight > 0 for match in matches.values())
+    return DomainEvidence(matches, scores, ScoreThreshold(words, _needed_for_length(words), ahead))
 
 
 def _needed_for_length(words: int) -> float:
-    """The score that a text of so many *words* needs, from THRESHOLDS."""
-    for (fewer, low), (more, high) in itertools.pairwise(THRESHOLDS):
-        if words < more:
-            return low + (high - low) * max(words - fewer, 0) / (more - fewer)
-    return THRESHOLDS[-1][1]
+    """The score that a text of so many *words* needs."""
+    (fewer, low), (more, high) = SHORT, LONG
+    share = (min(max(words, fewer), more) - fewer) / (more - fewer)
+    return round(low + (high - low) * share, 2)
 
 
 def normalise_word(word: str) -> str:
@@ -273,46 +239,27 @@ def _add_matches(
     detector: Detector,
     text: NormalisedText,
     factor: float,
-    hint_factor: float,
-    *,
-    is_asked: bool,
 ) -> None:
-    """Add the matches of one text to those of each domain; hints have a factor of their own."""
-    terms = Counter([term for _, _, term in longest_terms(detector, text)])
-    matches = [
-        (t.shown, t.shown, weight, n, t.words) for t, n in terms.items() for weight in t.weights
-    ]
-    for number, match in detector.patterns.matches(text.folded):
-        shown = " ".join(match[0].split())
-        matches.append((match.re.pattern, shown, detector.pattern_weights[number], 1, ()))
-    for key, shown, weight, times, words in matches:
-        earlier = by_domain[weight.domain].get(key)
-        if earlier is None:
-            first = hint_factor if weight.weight < HINT_WEIGHT else factor
-            raised = min(first + (times - 1) * REPEAT_FACTOR, MAX_FACTOR)
-            by_domain[weight.domain][key] = DomainMatch(shown, weight, raised, is_asked, words)
-        elif earlier.factor < MAX_FACTOR:
-            raised = min(earlier.factor + times * REPEAT_FACTOR, MAX_FACTOR)
-            by_domain[weight.domain][key] = earlier._replace(factor=raised)
+    """Add the matches of one text to those of each domain, unless they are there already."""
+    for _, _, term in longest_terms(detector, text):
+        for weight in term.weights:
+            match = DomainMatch(term.shown, weight, factor, term.words)
+            by_domain[weight.domain].setdefault(term.shown, match)
+    for number, found in detector.patterns.matches(text.folded):
+        weight = detector.pattern_weights[number]
+        match = DomainMatch(" ".join(found[0].split()), weight, factor)
+        by_domain[weight.domain].setdefault(found.re.pattern, match)
 
 
 def longest_terms(detector: Detector, text: NormalisedText) -> list[TermSpan]:
-    """The terms in *text*, in order: at each word the longest, which consumes its words.
-
-    "a job" gives way to "job offer" in "a job offer".
-    """
+    """The terms in *text*, in order: at each word the longest, which consumes its words."""
     spans: list[TermSpan] = []
     end = 0
     for start, phrases in detector.terms.find(text.words):
-        length, term = phrases[-1]
-        if start < end < start + length and spans[-1][0] == start - 1:
-            if text.words[start - 1] not in LEADING_WORDS:
-                continue
-            del spans[-1]
-        elif start < end:
-            continue
-        end = start + length
-        spans.append((start, end, term))
+        if start >= end:
+            length, term = phrases[-1]
+            end = start + length
+            spans.append((start, end, term))
     return spans
 
 

@@ -1,7 +1,6 @@
 """Explains, as data, why a dispute gets its domain, its help lines and its pages.
 
-Every term found in the text is listed, including those with a weight of zero or below and those
-that do not count because a longer term consumed their words.
+Every term that counts is listed, also one with a weight of zero or below.
 """
 
 from collections import defaultdict
@@ -9,18 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from judge.judging.care import SafetyReason, find_safety, merged_help
-from judge.judging.domains import (
-    Detector,
-    DetectorTerm,
-    DomainMatch,
-    ScoreThreshold,
-    longest_terms,
-    weigh_evidence,
-)
+from judge.judging.care import SafetyReason, care_lines, find_safety, merged_help
+from judge.judging.domains import DomainMatch, ScoreThreshold, weigh_evidence
 from judge.judging.knowledge import Knowledge
-from judge.library.dispute import Dispute, NormalisedText
-from judge.library.nations import find_nations
+from judge.library.country import find_regions
+from judge.library.dispute import Dispute
 from judge.library.pages.approved_pages import IndexedPages
 from judge.library.rank.choose import ChosenPage, choose_pages
 from judge.types.requests import DEFAULT_DOMAIN, Detection
@@ -33,8 +25,8 @@ TermKind = Literal["term", "pattern"]
 class ExplainedTerm:
     """A term or pattern found in the text, and what it added to the score of one domain.
 
-    `score` is `weight` times `factor`, which is higher in the question and for repetitions, lower
-    for hints in a long story. A term that `lost_to` a longer one does not count: its score is 0.
+    `score` is `weight` times `factor`, which is higher in the question. A term that `lost_to` a
+    longer one does not count: its score is 0.
     """
 
     domain: str
@@ -50,7 +42,6 @@ class ExplainedTerm:
     score: float
     is_asked: bool
     """Whether the question contains it."""
-    lost_to: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +62,7 @@ class DisputeExplanation:
     """How far the best domain is below the threshold; 0 when it reaches it or none scored."""
     totals: tuple[DomainTotal, ...]
     terms: tuple[ExplainedTerm, ...]
-    """By domain, the best first, then by score; those that do not count come last."""
+    """By domain, the best first, then by score."""
     safety: tuple[SafetyReason, ...]
     harmless: tuple[str, ...]
     """Phrases that only sound alarming, which were removed."""
@@ -88,35 +79,31 @@ def explain_dispute(
     """All that is decided about *dispute* before the model is asked; fetches nothing."""
     evidence = weigh_evidence(knowledge.detector, dispute)
     detection = evidence.detection
-    terms = [
-        *_counted_terms(knowledge, evidence.matches),
-        *_overlapped_terms(knowledge, dispute),
-    ]
+    terms = list(_terms(knowledge, evidence.matches))
     sums: dict[str, float] = defaultdict(float)
     for term in terms:
         sums[term.domain] += term.score
     ranking = sorted(sums, key=lambda domain: -sums[domain])
     safety = find_safety(knowledge.safety, dispute)
     domain_help = knowledge.catalog.domain_help(detection.domain)
-    nations = find_nations(dispute)
+    country = knowledge.catalog.country
+    nations = find_regions(country, dispute)
     missed = evidence.threshold.needed - evidence.scores[0].score if evidence.scores else 0.0
     return DisputeExplanation(
         detection=detection,
         threshold=evidence.threshold,
         missed=round(missed, 2) if detection.domain == DEFAULT_DOMAIN else 0.0,
         totals=tuple(DomainTotal(name, round(sums[name], 2)) for name in ranking),
-        terms=tuple(
-            sorted(terms, key=lambda t: (bool(t.lost_to), ranking.index(t.domain), -t.score))
-        ),
+        terms=tuple(sorted(terms, key=lambda t: (ranking.index(t.domain), -t.score))),
         safety=safety.reasons,
         harmless=safety.harmless,
-        help=merged_help((*safety.help, *domain_help)),
+        help=merged_help((*care_lines(knowledge.safety, safety), *domain_help)),
         nations=tuple(sorted(nations)),
-        pages=choose_pages(indexed, dispute, detection.domain, nations),
+        pages=choose_pages(indexed, dispute, detection.domain, country.regions_of_law(nations)),
     )
 
 
-def _counted_terms(
+def _terms(
     knowledge: Knowledge, by_domain: Sequence[Mapping[str, DomainMatch]]
 ) -> Iterator[ExplainedTerm]:
     """The terms and patterns that count, once for each domain."""
@@ -133,35 +120,3 @@ def _counted_terms(
                 score=match.weight.weight * match.factor,
                 is_asked=match.is_asked,
             )
-
-
-def _overlapped_terms(knowledge: Knowledge, dispute: Dispute) -> Iterator[ExplainedTerm]:
-    """The terms that overlap a longer one and do not count, once for each domain."""
-    names = knowledge.detector.domains
-    seen: set[tuple[str, int]] = set()
-    for text in (dispute.query, dispute.context):
-        for term, winner in _overlaps(knowledge.detector, text):
-            counted = {(other.domain, other.text) for other in winner.weights}
-            for weight in term.weights:
-                key = (term.shown, weight.domain)
-                if (weight.domain, weight.text) in counted or key in seen:
-                    continue
-                seen.add(key)
-                yield ExplainedTerm(
-                    names[weight.domain], "term", term.shown, weight.text, weight.file,
-                    weight.weight, factor=0.0, score=0.0, is_asked=text is dispute.query,
-                    lost_to=winner.shown,
-                )  # fmt: skip
-
-
-def _overlaps(
-    detector: Detector, text: NormalisedText
-) -> Iterator[tuple[DetectorTerm, DetectorTerm]]:
-    """Each term in *text* that does not count, with the longer one that consumed its words."""
-    spans = set(longest_terms(detector, text))
-    owners = {at: term for start, end, term in spans for at in range(start, end)}
-    for start, phrases in detector.terms.find(text.words):
-        for length, term in reversed(phrases):
-            winners = (owners[at] for at in range(start, start + length) if at in owners)
-            if (start, start + length, term) not in spans and (winner := next(winners, None)):
-                yield term, winner

@@ -76,6 +76,11 @@ class ModelCaller:
         return await ask(self.fallback, deadline), self.fallback
 
     @property
+    def fallback_only(self) -> "ModelCaller | None":
+        """A caller of the fallback, if there is one."""
+        return replace(self, primary=self.fallback, fallback=None) if self.fallback else None
+
+    @property
     def without_quoting_fallback(self) -> "ModelCaller":
         """The same caller without a fallback that gives no verdicts and only quotes."""
         is_quoting = self.fallback is not None and not self.fallback.gives_verdicts

@@ -23,10 +23,16 @@ from judge.judging.model_caller import MeteredModel, ModelCaller
 from judge.judging.prompts import dispute_block, render_prompt
 from judge.judging.results import PreparedRequest
 from judge.judging.story_facts import ChangedFact, changed_facts, format_changes
-from judge.judging.verdicts.check import check_reply
-from judge.judging.verdicts.reply_schema import TEXT, object_schema, strip_text, without_fence
+from judge.judging.verdicts.check import check_reply, cut
+from judge.judging.verdicts.reply_schema import (
+    PARAPHRASE_LIMIT,
+    TEXT,
+    object_schema,
+    strip_text,
+    without_fence,
+)
 from judge.library.dispute import fold
-from judge.text.english import fold_space, sentences
+from judge.text.english import fold_space
 from judge.text.untrusted import quoted_text
 from judge.types.replies import Defect, ModelReply, PersonaVerdict, Prompt, VerdictWord
 from judge.types.requests import Context, JudgeRequest, Query
@@ -69,9 +75,6 @@ RIGHT: VerdictWord = "No"
 RESERVE_S = 0.5
 """Seconds before the deadline at which this stops, so that the first verdict is sent in time."""
 
-LINE_LIMIT = 240
-"""The most characters of a shortened rationale, as of a paraphrase."""
-
 NO_MODEL = "No language model has judged this, so the other side is not heard."
 NEEDS_CARE = "Where somebody may be in danger the other side is not heard."
 OUR_FAULT = "Something went wrong here while the other side was heard."
@@ -90,7 +93,7 @@ async def hear_other_side(
     """*result* with `other_side` set; its `note` says why if the other side was not heard."""
     if result.personas[0].verdict is None:
         return replace(result, other_side=OtherSide.unheard(NO_MODEL))
-    if prepared.safety.needs_care:
+    if prepared.needs_care:
         return replace(result, other_side=OtherSide.unheard(NEEDS_CARE))
     reserve_s = min(RESERVE_S, prepared.deadline.total_s / 10)
     deadline = replace(prepared.deadline, at=prepared.deadline.at - reserve_s)
@@ -137,15 +140,23 @@ async def _verdicts(prepared: PreparedRequest, model: MeteredModel) -> tuple[Oth
     doubles_limit = False
     for _ in range(2):
         prompt = render_prompt(
-            prepared.request, references, personas, is_brief=True, defects=defects
+            prepared.request,
+            references,
+            personas,
+            country=prepared.knowledge.catalog.country,
+            set_in=prepared.collected.set_in,
+            is_brief=True,
+            defects=defects,
         )
         reply = await model.ask(prompt, doubles_limit=doubles_limit)
         checked = check_reply(reply, prompt)
         if checked.reply is not None:
             return tuple(
-                OtherVerdict(persona.name, persona.verdict, one_line(persona.rationale))
-                for persona in checked.reply.personas
-                if persona.verdict is not None
+                OtherVerdict(
+                    one.name, one.verdict, cut(fold_space(one.rationale), PARAPHRASE_LIMIT)
+                )
+                for one in checked.reply.personas
+                if one.verdict is not None
             )
         defects, doubles_limit = checked.defects, reply.finish == "truncated"
     raise InvalidReply(defects, attempts=2)
@@ -159,14 +170,6 @@ def right_with_both(
     No other pair of verdicts is a contradiction: both sides may be wrong, or each in part.
     """
     return tuple(a.name for a, b in zip(asker, other) if a.verdict == b.verdict == RIGHT)
-
-
-def one_line(text: str) -> str:
-    """The first sentences of *text* within LINE_LIMIT; the first one whatever its length."""
-    text = fold_space(text)
-    first, *others = sentences(text)
-    ends = [first.end, *(span.end for span in others if span.end <= LINE_LIMIT)]
-    return text[: ends[-1]]
 
 
 def _warnings(result: JudgeResult, other_side: OtherSide) -> tuple[str, ...]:

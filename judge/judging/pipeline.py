@@ -6,12 +6,18 @@ detect the domain -> collect references -> render the prompt -> ask the model ->
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 
-from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
-from judge.judging.care import find_safety, merged_help
+from judge.errors import (
+    ContentBlocked,
+    DeadlineExceeded,
+    InvalidRequest,
+    JudgeError,
+    ModelUnavailable,
+)
+from judge.judging.care import care_lines, find_safety, merged_help
 from judge.judging.domains import choose_domain
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline, ModelCaller, costs_of
@@ -23,6 +29,8 @@ from judge.judging.results import (
     PreparedRequest,
     best_attempt,
     build_result,
+    help_lines,
+    is_foreign,
     timings_of,
 )
 from judge.judging.streamed_fields import StreamedFields
@@ -31,11 +39,13 @@ from judge.judging.verdicts.check import ReplyCheck, check_reply
 from judge.library.dispute import read_dispute
 from judge.ports import Clock, Journal
 from judge.types.replies import ModelReply
-from judge.types.requests import JudgeRequest
+from judge.types.requests import DEFAULT_DOMAIN, JudgeRequest
 from judge.types.results import (
     AttemptStarted,
     DomainDetected,
     Emit,
+    HelpFound,
+    HelpLine,
     JudgeResult,
     ReferencesReady,
     Step,
@@ -93,7 +103,20 @@ class Pipeline:
                     request, request_id, emit, deadline, stream_fields=stream_fields
                 )
         except TimeoutError:
-            raise DeadlineExceeded(self.deadline_s) from None
+            late = DeadlineExceeded(self.deadline_s)
+            late.help_lines = self._help_without_judgement(request)
+            raise late from None
+        except InvalidRequest:
+            raise
+        except JudgeError as error:
+            error.help_lines = error.help_lines or self._help_without_judgement(request)
+            raise
+
+    def _help_without_judgement(self, request: JudgeRequest) -> tuple[HelpLine, ...]:
+        """The help lines for a dispute that no model has read."""
+        rules = self.knowledge().safety
+        found = find_safety(rules, read_dispute(request.context, request.query))
+        return care_lines(rules, found, is_unsure=True)
 
     async def _judge(
         self,
@@ -105,7 +128,7 @@ class Pipeline:
         stream_fields: bool,
     ) -> JudgeResult:
         prepared = await self._prepare(request, emit, deadline)
-        attempts = await self._ask(prepared, emit, StreamedFields(emit, is_enabled=stream_fields))
+        prepared, attempts = await self._ask(prepared, emit, stream_fields=stream_fields)
         result = build_result(request_id, prepared, attempts)
         is_judged = result.personas[0].verdict is not None
         if self.support is not None and result.citations and is_judged:
@@ -126,58 +149,114 @@ class Pipeline:
         passages = await self.references.find_passages(request, catalog.retrieval)
         await self.check_budget()
         emit(DomainDetected(detection.domain, detection.scores))
+        safety = find_safety(knowledge.safety, dispute)
+        foreign = is_foreign(knowledge, request)
+        if lines := help_lines(knowledge, detection.domain, safety, is_unsure=foreign):
+            emit(HelpFound(lines))
         collected = await self.references.collect(
-            dispute, detection.domain, passages, catalog, deadline
+            dispute,
+            detection.domain,
+            passages,
+            catalog,
+            cites_pages=request.domain != DEFAULT_DOMAIN,
         )
         emit(ReferencesReady(collected.references))
-        safety = find_safety(knowledge.safety, dispute)
         now = self.clock.monotonic()
-        return PreparedRequest(request, knowledge, detection, collected, safety, deadline, now)
+        return PreparedRequest(
+            request, knowledge, detection, collected, safety, deadline, now, foreign
+        )
 
     async def _ask(
-        self, prepared: PreparedRequest, emit: Emit, streamed: StreamedFields
-    ) -> tuple[Attempt, ...]:
-        """Ask the model, and once more if the reply has any defect; returns one or two attempts."""
+        self, prepared: PreparedRequest, emit: Emit, *, stream_fields: bool
+    ) -> tuple[PreparedRequest, tuple[Attempt, ...]]:
+        """Ask the model, and once more if the reply has any defect.
+
+        Returns *prepared* with what the model sees that calls for care, and one or two attempts.
+        """
+
+        def see_care(names: Sequence[str]) -> None:
+            nonlocal prepared
+            told, prepared = prepared.help, replace(prepared, care=prepared.care.union(names))
+            if prepared.help != told:
+                emit(HelpFound(prepared.help))
+
+        streamed = StreamedFields(emit, see_care, is_enabled=stream_fields)
         emit(AttemptStarted(1))
-        attempts = [await self._attempt(prepared, streamed)]
-        first = attempts[0].checked
-        if first.defects:
-            streamed.restart(first.defects)
+        first = await self._attempt(prepared, streamed, self.model)
+        attempts = [first]
+        see_care(first.checked.care)
+        if first.checked.asked_again:
+            streamed.restart(first.checked.asked_again)
             emit(AttemptStarted(2))
             try:
-                attempts.append(await self._attempt(prepared, streamed, previous=attempts[0]))
+                attempts.append(await self._ask_again(prepared, streamed, first))
+                see_care(attempts[1].checked.care)
             except (ModelUnavailable, DeadlineExceeded):
-                if first.reply is None:
+                if not first.is_showable:
                     raise
                 self.journal.note("model.second_attempt_lost")
-        if attempts[-1].checked.reply is None:
+        if not attempts[-1].is_showable:
             streamed.withdraw(attempts[-1].checked.defects)
+            attempts += await self._stand_in(prepared, streamed, attempts)
+        is_mended = len(attempts) > 1 and attempts[-1].is_showable
+        if first.checked.asked_again and not is_mended:
+            attempts[0] = replace(first, is_unmended=True)
         _, reply = best_attempt(attempts)
         streamed.finish(reply.fields)
-        return tuple(attempts)
+        return prepared, tuple(attempts)
+
+    async def _ask_again(
+        self, prepared: PreparedRequest, streamed: StreamedFields, first: Attempt
+    ) -> Attempt:
+        """The second attempt; a *first* that can be shown is better than one that only quotes."""
+        caller = self.model.without_quoting_fallback if first.is_showable else self.model
+        return await self._attempt(prepared, streamed, caller, previous=first)
+
+    async def _stand_in(
+        self, prepared: PreparedRequest, streamed: StreamedFields, attempts: Sequence[Attempt]
+    ) -> list[Attempt]:
+        """The reply of the fallback after *attempts*, if none of them can be shown and it can."""
+        caller = self.model.fallback_only
+        if caller is None or any(one.is_showable or one.is_degraded for one in attempts):
+            return []
+        self.journal.note("model.fallback", reason="InvalidReply")
+        try:
+            attempt = await self._attempt(prepared, streamed, caller)
+        except (ModelUnavailable, DeadlineExceeded):
+            return []
+        return [attempt] if attempt.is_showable else []
 
     async def _attempt(
-        self, prepared: PreparedRequest, streamed: StreamedFields, previous: Attempt | None = None
+        self,
+        prepared: PreparedRequest,
+        streamed: StreamedFields,
+        caller: ModelCaller,
+        previous: Attempt | None = None,
     ) -> Attempt:
-        """Ask the model once and check its reply; *previous* is the attempt to be corrected."""
+        """Ask *caller* once and check the reply; *previous* is the attempt to be corrected."""
         prompt = render_prompt(
             prepared.request,
             prepared.collected.references,
             prepared.knowledge.personas,
-            needs_care=prepared.safety.needs_care,
-            defects=previous.checked.defects if previous else (),
+            country=prepared.knowledge.catalog.country,
+            set_in=prepared.collected.set_in,
+            care=prepared.knowledge.safety.names,
+            needs_care=prepared.needs_care,
+            doubtful=prepared.collected.doubtful,
+            defects=previous.checked.asked_again if previous else (),
         )
+        prompt = replace(prompt, addresses=tuple(f"{h.url} {h.phone}" for h in prepared.help))
         was_truncated = previous is not None and previous.reply.finish == "truncated"
-        # A first reply that can be shown is better than one that only quotes.
-        is_showable = previous is not None and previous.checked.reply is not None
-        caller = self.model.without_quoting_fallback if is_showable else self.model
         try:
             reply, model = await caller.complete(
                 prompt, prepared.deadline, doubles_limit=was_truncated, listener=streamed.listener
             )
         except ContentBlocked as blocked:
             lines = prepared.knowledge.catalog.blocked_help
-            help_lines = merged_help((*prepared.safety.help, *lines)) if lines else prepared.help
+            shown = care_lines(prepared.knowledge.safety, prepared.safety)
+            help_lines = (
+                merged_help((*shown, *lines)) if lines else prepared.help_when(is_judged=False)
+            )
             raise ContentBlocked(blocked.reason, help_lines) from blocked
         checked = check_reply(reply, prompt, needs_verdicts=model.gives_verdicts)
         self._log_attempt(reply, checked, number=2 if previous else 1)
@@ -189,5 +268,5 @@ class Pipeline:
         self.journal.note("model.replied", **costs_of(reply))
         for defect in checked.defects:
             self.journal.note(
-                "reply.defect", rule=defect.rule, attempt=number, is_hard=defect.is_hard
+                "reply.defect", rule=defect.rule, attempt=number, severity=defect.severity
             )

@@ -1,22 +1,15 @@
 """Collects what a verdict may cite: approved pages and passages of the scope, numbered."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from judge.errors import BadScope
-from judge.judging.model_caller import Deadline
+from judge.library.country import Country, find_abroad, find_regions
 from judge.library.dispute import Dispute
-from judge.library.nations import NATIONS, find_nations
-from judge.library.pages.page_records import CachedPage, SnippetRequest
+from judge.library.pages.page_records import CachedPage
 from judge.library.pages.retriever import SnippetRetriever
 from judge.library.rank.candidates import NO_SIMILARITIES
-from judge.library.rank.choose import (
-    ASSUMED_NATION,
-    ChosenPage,
-    OfferedPage,
-    choose_pages,
-    offer_pages,
-)
+from judge.library.rank.choose import ChosenPage, OfferedPage, choose_pages, offer_pages
 from judge.library.rank.page_embeddings import PageEmbeddings
 from judge.library.sources.catalog import SourceCatalog
 from judge.ports import PassageFinder
@@ -32,14 +25,18 @@ Arrange = Callable[[Sequence[Snippet]], Sequence[Snippet]]
 class CollectedReferences:
     """The references, and what the reader should know about them.
 
-    `left_out` counts pages that fit and could not be read. `assumed_nation` is the nation whose
-    law was assumed, None when the dispute names one or it makes no difference.
+    `left_out` counts pages that fit and could not be read. `assumed_region` is the region whose
+    law was assumed, "" when the dispute names one or it makes no difference. `set_in` is the other
+    country where the dispute is set, or "".
     """
 
     references: tuple[Reference, ...]
     left_out: int
     passage_warnings: tuple[str, ...]
-    assumed_nation: str | None
+    assumed_region: str
+    set_in: str
+    doubtful: frozenset[int]
+    """The numbers of pages that fit, but not clearly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,26 +70,34 @@ class ReferenceCollector:
         domain: str,
         passages: CitablePassages,
         catalog: SourceCatalog,
-        deadline: Deadline,
+        *,
+        cites_pages: bool = True,
     ) -> CollectedReferences:
         """The relevant pages, then *passages*; a page that cannot be fetched is left out."""
-        nations = find_nations(dispute)
+        named = find_regions(catalog.country, dispute)
+        nations = catalog.country.regions_of_law(named)
         indexed = await self.retriever.indexed(catalog)
         similarities = (
             await e.similarities(dispute.folded) if (e := self.embeddings) else NO_SIMILARITIES
         )
-        chosen = choose_pages(indexed, dispute, domain, nations, similarities)
-        pages = await self.retriever.retrieve(_with_short_timeouts(chosen, deadline))
+        chosen: tuple[ChosenPage, ...] = ()
+        if cites_pages:
+            chosen = choose_pages(indexed, dispute, domain, nations, similarities)
+        pages = await self.retriever.retrieve([page.request for page in chosen])
         retrieved = [(c, p.snippet) for c, p in zip(chosen, pages) if p.snippet is not None]
         offered = offer_pages(
             self.retriever.library, dispute, domain, retrieved, nations, similarities=similarities
         )
         snippets = self.arrange([*(page.snippet for page in offered), *passages.snippets])
+        references = number_references(snippets)
+        doubtful = {page.snippet.url for page in offered if not page.fits_clearly}
         return CollectedReferences(
-            references=number_references(snippets),
+            references=references,
             left_out=sum(_is_left_out(c, page, domain) for c, page in zip(chosen, pages)),
             passage_warnings=passages.warnings,
-            assumed_nation=None if nations else _assumed_nation(offered),
+            assumed_region="" if named else _assumed_region(catalog.country, offered),
+            set_in=find_abroad(catalog.country, dispute),
+            doubtful=frozenset(one.number for one in references if one.url in doubtful),
         )
 
 
@@ -116,25 +121,11 @@ def number_references(snippets: Sequence[Snippet]) -> tuple[Reference, ...]:
 
 def _is_left_out(chosen: ChosenPage, page: CachedPage, domain: str) -> bool:
     """Whether a page could not be read that fits, or may fit since it has the same domain."""
-    may_fit = chosen.candidate is not None or chosen.request.domain == domain
+    may_fit = chosen.is_read or chosen.request.domain == domain
     return may_fit and page.snippet is None and not page.is_withdrawn
 
 
-def _with_short_timeouts(chosen: Sequence[ChosenPage], deadline: Deadline) -> list[SnippetRequest]:
-    """The requests for the pages, each with a timeout of at most half of the deadline.
-
-    A verdict without a slow page is better than no verdict.
-    """
-    half_s = deadline.total_s / 2
-    return [
-        request
-        if request.settings.fetch_timeout_s <= half_s
-        else replace(request, settings=replace(request.settings, fetch_timeout_s=half_s))
-        for request in (page.request for page in chosen)
-    ]
-
-
-def _assumed_nation(offered: Sequence[OfferedPage]) -> str | None:
-    """The nation that was assumed, if a page that is offered does not apply to every nation."""
-    is_partial = any(page.nations and not page.nations >= set(NATIONS) for page in offered)
-    return ASSUMED_NATION if is_partial else None
+def _assumed_region(country: Country, offered: Sequence[OfferedPage]) -> str:
+    """The region that was assumed, if a page that is offered does not apply in every region."""
+    is_partial = any(p.nations and not p.nations >= set(country.regions) for p in offered)
+    return country.assumed if is_partial else ""

@@ -1,15 +1,16 @@
 """What one run of the pipeline gathers, and how its attempts become the result that is shown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from judge.errors import InvalidReply
-from judge.judging.care import SafetyFindings, merged_help
+from judge.judging.care import SafetyFindings, care_lines, merged_help
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline
 from judge.judging.references import CollectedReferences
 from judge.judging.verdicts.check import ReplyCheck
+from judge.text.english import is_english
 from judge.types.references import Excerpt, Reference
 from judge.types.replies import CheckedReply, Citation, ModelReply, Usage
 from judge.types.requests import Detection, JudgeRequest
@@ -31,14 +32,51 @@ class PreparedRequest:
     detection: Detection
     collected: CollectedReferences
     safety: SafetyFindings
+    """What the words of the dispute suggest."""
     deadline: Deadline
     prepared_at: float
+    is_foreign: bool = False
+    """Whether the dispute is not in the language whose words are known here."""
+    care: frozenset[str] = frozenset()
+    """The names of the safety rules that the model named so far."""
+
+    @property
+    def needs_care(self) -> bool:
+        """Whether the words of the dispute or the model suggest danger."""
+        return self.safety.needs_care or bool(self.care)
 
     @property
     def help(self) -> tuple[HelpLine, ...]:
-        """The help lines of the safety rules that match, then those of the domain."""
-        domain_help = self.knowledge.catalog.domain_help(self.detection.domain)
-        return merged_help((*self.safety.help, *domain_help))
+        """See `help_lines`."""
+        return self.help_when(is_judged=True)
+
+    def help_when(self, *, is_judged: bool) -> tuple[HelpLine, ...]:
+        """The help lines, with the emergency lines where no model has judged."""
+        is_unsure = self.is_foreign or not is_judged
+        domain = self.detection.domain
+        return help_lines(self.knowledge, domain, self.safety, self.care, is_unsure=is_unsure)
+
+
+def help_lines(
+    knowledge: Knowledge,
+    domain: str,
+    safety: SafetyFindings,
+    care: Iterable[str] = (),
+    *,
+    is_unsure: bool = False,
+) -> tuple[HelpLine, ...]:
+    """The help lines of the safety rules that match or are named in *care*, then of *domain*.
+
+    With the emergency lines where it *is_unsure* whether the words of a dispute tell of danger.
+    """
+    lines = care_lines(knowledge.safety, safety, care, is_unsure=is_unsure)
+    return merged_help((*lines, *knowledge.catalog.domain_help(domain)))
+
+
+def is_foreign(knowledge: Knowledge, request: JudgeRequest) -> bool:
+    """Whether *request* is not in the language whose words are known here."""
+    language = knowledge.catalog.country.language
+    return language.startswith("en") and not is_english(f"{request.context} {request.query}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +86,13 @@ class Attempt:
     reply: ModelReply
     checked: ReplyCheck
     is_degraded: bool
+    is_unmended: bool = False
+    """Whether a second reply, asked for because of its defects, was lost or broke a hard rule."""
+
+    @property
+    def is_showable(self) -> bool:
+        """Whether its reply breaks no hard rule."""
+        return self.checked.reply is not None
 
 
 def best_attempt(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
@@ -83,12 +128,12 @@ def build_result(
         snippets=tuple([Excerpt(r.url, r.text) for r in references]),
         citations=citations,
         evidence=reply.evidence,
-        help=prepared.help,
-        warnings=tuple(_warnings(best, reply, prepared.collected)),
+        help=prepared.help_when(is_judged=reply.personas[0].verdict is not None),
+        warnings=tuple(_warnings(best, reply, prepared)),
         other_side=None,
         model=best.reply.model,
-        degraded=best.is_degraded,
-        attempts=len(attempts),
+        degraded=best.is_degraded or best.is_unmended,
+        attempts=min(len(attempts), 2),  # a stand-in is no attempt of the model
         versions=replace(prepared.knowledge.versions, model=best.reply.version),
         usage=sum((attempt.reply.usage for attempt in attempts), Usage()),
         timings_ms=Timings(0, 0, 0),
@@ -109,23 +154,36 @@ def next_steps(
     return tuple(dict.fromkeys(NextStep(page.title, page.url) for page in cited))[:MAX_STEPS]
 
 
-def _warnings(best: Attempt, reply: CheckedReply, collected: CollectedReferences) -> Iterator[str]:
+def _warnings(best: Attempt, reply: CheckedReply, prepared: PreparedRequest) -> Iterator[str]:
     """What the reader should know before trusting the verdict, one sentence each."""
+    collected, country = prepared.collected, prepared.knowledge.catalog.country
     yield from (str(defect) for defect in reply.defects)
     if collected.left_out:
         pages = collected.left_out + sum(r.kind == "page" for r in collected.references)
         noun, verb = "page" if pages == 1 else "pages", "is" if collected.left_out == 1 else "are"
         yield f"{collected.left_out} of {pages} {noun} could not be read and {verb} left out."
     yield from collected.passage_warnings
-    if collected.assumed_nation:
-        nation = collected.assumed_nation.title()
-        yield f"No nation of the United Kingdom is named: the law of {nation} was assumed."
+    if collected.set_in:
+        yield (
+            f"This seems to be about {collected.set_in}: the guidance here is for {country.name}, "
+            "and the law and the help lines elsewhere may differ."
+        )
+    elif collected.assumed_region:
+        region = collected.assumed_region.replace("-", " ").title()
+        yield f"No part of {country.name} is named: the law of {region} was assumed."
     for reference in collected.references:
         if reference.stale:
             yield (
                 f"Reference {reference.number} could not be fetched anew; "
-                f"its text is from {reference.fetched_at:%d %B %Y}."
+                f"its text is from {reference.fetched_at.strftime(country.date_format)}."
             )
+    if best.is_unmended:
+        yield "A second reply, which was to mend the first, was lost or broke the rules."
+    if prepared.is_foreign:
+        yield (
+            "The sources are in English. The subject of a dispute in another language is not "
+            "recognised, so that few of them or none are offered."
+        )
     if reply.personas[0].verdict is None:
         yield "No language model has judged this: the references are only quoted."
     elif best.is_degraded:

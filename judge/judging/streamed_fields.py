@@ -4,7 +4,7 @@ A field is streamed once it is complete and breaks no rule. After a field with a
 streamed, since the model will be asked again. The rules are those of the finished reply.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -21,6 +21,7 @@ from judge.judging.verdicts.check import (
 )
 from judge.judging.verdicts.reply_schema import (
     MAX_REPLY_LENGTH,
+    Care,
     Paraphrase,
     PersonaBody,
     Prose,
@@ -39,10 +40,16 @@ MIN_GROWTH = 0.02
 
 
 class StreamedFields:
-    """Emits the checked fields of the replies to one request; does nothing unless *is_enabled*."""
+    """Emits the checked fields of the replies to one request; does nothing unless *is_enabled*.
 
-    def __init__(self, emit: Emit, *, is_enabled: bool) -> None:
+    *on_care* is called with the names in `care` as soon as they are complete.
+    """
+
+    def __init__(
+        self, emit: Emit, on_care: Callable[[Sequence[str]], None], *, is_enabled: bool
+    ) -> None:
         self._emit = emit
+        self._on_care = on_care
         self._is_enabled = is_enabled
         self._told: dict[str, CheckedField] = {}
         self._text = ""
@@ -71,7 +78,7 @@ class StreamedFields:
         if not self._told.items() <= {field.name: field for field in fields}.items():
             self.restart()
         for field in fields:
-            if not field.defects:
+            if not any(defect.is_asked_again for defect in field.defects):
                 self._tell(field)
 
     def _on_text(self, prompt: Prompt, model: LanguageModel, text: str) -> None:
@@ -86,12 +93,13 @@ class StreamedFields:
 
     def _tell_complete_fields(self, prompt: Prompt, model: LanguageModel) -> None:
         body = PartialBody.model_validate(complete_members(self._text))
+        self._on_care(body.care)
         context = FieldContext(prompt, bool(body.references_help), body.quotes or ())
         for field in _complete_fields(body, prompt, needs_verdicts=model.gives_verdicts):
             if field.name in self._told:
                 continue
             checked = check_field(field, context)
-            if checked.defects:
+            if any(defect.is_asked_again for defect in checked.defects):
                 self._is_defective = True
                 return
             self._tell(checked)
@@ -109,6 +117,7 @@ class PartialBody(BaseModel):
     """The complete members of a reply; None for one that is missing or has the wrong shape."""
 
     paraphrase: OrNone[Paraphrase] = None
+    care: Care = ()
     references_help: OrNone[StrictBool] = None
     quotes: Annotated[OrNone[QuoteBodies], BeforeValidator(empty_if_none)] = None
     personas: OrNone[tuple[OrNone[PersonaBody], ...]] = None

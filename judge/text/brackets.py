@@ -1,195 +1,149 @@
-"""Finds brackets of any script with a digit inside: every form a citation may take, or imitate.
+"""Reads text as it is displayed, to find square brackets in any script and in any disguise.
 
-Escapes, HTML entities, percent encoding, tags and unbalanced brackets are recognised. Linear in
-the text.
+Seen through are entities, percent and letter escapes, tags, emphasis and invisible characters.
+Code and the queries of addresses are no prose: what stands in them is left out.
 """
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
-_OPENERS: Final = (
-    "[{༺༼᚛⁅⁽₍⌈⌊⌜⌞⎡⎢⎣⎧⎨⎩\u2329❨❪❬❮❰❲❴⟅⟦⟨⟪⟬⟮⦃⦅⦇⦉⦋⦍⦏⦑⦓⦕⦗⧘⧚⧼⸂⸄⸉⸌⸜⸢⸤⸦⸨⹕⹗⹙⹛〈《「『【〔〖〘〚﴿"
-    "︗︵︷︹︻︽︿﹁﹃﹇﹛﹝［｛｟｢"
-)
-_CLOSERS: Final = (
-    "]}༻༽᚜⁆⁾₎⌉⌋⌝⌟⎤⎥⎦⎫⎬⎭\u232a❩❫❭❯❱❳❵⟆⟧⟩⟫⟭⟯⦄⦆⦈⦊⦌⦎⦐⦒⦔⦖⦘⧙⧛⧽⸃⸅⸊⸍⸝⸣⸥⸧⸩⹖⹘⹚⹜〉》」』】〕〗〙〛﴾"
-    "︘︶︸︺︼︾﹀﹂﹄﹈﹜﹞］｝｠｣"
-)
-"""Unicode's opening and closing punctuation (categories Ps and Pe) and whatever else is named a
-bracket, except parentheses and quotation marks, which ordinary prose has. Two are written as
-escapes, since Unicode normalisation of this file by an editor would change them."""
+OPENERS: Final = "[【［〔⟦〖"
+CLOSERS: Final = "]】］〕⟧〗"
 
-_EDGE: Final = re.compile(
-    rf"(?P<open>[{re.escape(_OPENERS)}])|(?P<close>[{re.escape(_CLOSERS)}])"
-    r"|(?P<code>&(?:amp;)*#?\w{1,32};?|(?:%(?:25)*|\\(?:u00|u\{0*|x))(?P<hex>[57][BD]))",
+_ENCODED: Final = re.compile(
+    r"&(?:amp;)*(?P<name>#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,24});?"
+    r"|(?:%(?:25)*|\\(?:u00|u\{0*|x))(?P<hex>[57][bd])\}?",
     re.IGNORECASE,
 )
-"""A bracket as such, or encoded (also twice) as `&#91;`, `&lbrack;`, `%5B` or `\\u005b`."""
+"""A character as `&#91;`, `&lbrack;` or `&amp;#91;`, and a bracket as `%5B` or `\\u005b`."""
 
-_CODE: Final = re.compile(r"&#?\w{1,32};?")
-
-_LESS: Final = r"(?:[<＜﹤‹«≪]|&(?:amp;)*(?:lt|#0*60|#x0*3c);|%(?:25)*3c)"
-_MORE: Final = r"(?:[>＞﹥›»≫]|&(?:amp;)*(?:gt|#0*62|#x0*3e);|%(?:25)*3e)"
-_INSIDE: Final = r"[^<>＜＞﹤﹥‹›«»≪≫\[\]]"
-_TAGGED: Final = (
-    # <see 9> but not "if 3 < 5 and x > 2"
-    re.compile(
-        rf"{_LESS}(?!\s{{1,9}}[£€$]?[\d.,]{{1,20}}\s{{1,9}}[^\W\d_]{{2}}){_INSIDE}{{1,60}}?{_MORE}",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        rf"{_LESS}\s*(?:a|cite|citation|fn|footnote|q|ref|source|sub|sup)\b{_INSIDE}{{0,60}}?{_MORE}"
-        rf"{_INSIDE}{{1,40}}",
-        re.IGNORECASE,
-    ),
-    re.compile(rf"{_LESS}{_INSIDE}{{1,60}}?{_MORE}[\W\d_]{{1,20}}?{_LESS}\s*/", re.IGNORECASE),
-    re.compile(r"\]\([^()\[\]/]{1,40}\)"),
+_CODE_BLOCK: Final = re.compile(
+    r"^[ \t]*(```|~~~)[^`\n]*\n.*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL
 )
-"""Numbers in angle brackets, in elements for citations, alone in any other element, and in links
-whose target is no URL."""
+_CODE: Final = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_QUERY: Final = re.compile(r"(?:https?://|\bwww\.)[^\s\[\]<>?]*\?\S*", re.IGNORECASE)
+_SIGN: Final = re.compile(r"[^\w\s\x20-\x7e]")
+_SUPERSCRIPT: Final = re.compile(r"<sup>\s*(\d{1,3})\s*</sup>", re.IGNORECASE)
+_TAG: Final = re.compile(r"</?(?!cite\b)[a-z][^<>]{0,200}>|<!--[^>]{0,200}-->", re.IGNORECASE)
+_EMPHASIS: Final = re.compile(r"[*_~`]+|\\(?=[^\w\s])")
 
-_OWN_LINK: Final = re.compile(r"\[(\d{1,6})\]?(?P<link>\]\(#[^\d()\[\]]{0,30}\1[^\d()\[\]]{0,9}\))")
-"""A citation that links to its own entry in a list of sources: `[1](#ref-1)`."""
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Mn", "Me"})
+_SUPERSCRIPTS: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-_BEGINS: Final = re.compile(rf"[{re.escape(_OPENERS + _CLOSERS)}<＜﹤‹«≪\\%&]")
-"""Every bracket begins or ends with one of these, or is encoded; most texts have none."""
-
-PLAIN_MARK: Final = re.compile(r"\[[0-9]{1,6}\]")
-"""A citation in its simplest form."""
-
-_REACH: Final = 40
-"""Characters beside an unbalanced bracket in which a digit still counts as inside it."""
-
-_MAX_LENGTH: Final = 2000
-"""Characters of a bracket that contains others; the most that a text of a reply may have."""
-
+_EDGE: Final = re.compile(rf"[{re.escape(OPENERS + CLOSERS)}{{}}｛｝]")
 _MAX_DEPTH: Final = 8
-"""Nested brackets that are replaced level by level; only an attacker writes more."""
+"""Brackets within one another that are read; only an attacker writes more."""
 
 
-class NumberedBracket(NamedTuple):
-    """A bracket with a digit in it; `text` runs from `start` to `end`, brackets included.
+class Seen(NamedTuple):
+    """A text as displayed, and where each of its characters begins and ends in the original."""
 
-    `is_plain` means that both brackets are there and no backslash precedes it.
-    """
-
-    start: int
-    end: int
     text: str
-    is_plain: bool
+    starts: Sequence[int]
+    ends: Sequence[int]
 
 
-def numbered_brackets(text: str) -> list[NumberedBracket]:
-    """Every bracket of *text* that holds a digit, by start.
+def as_seen(text: str) -> Seen:
+    """*text* as a reader sees it, without code."""
+    seen = _decoded(text)
+    seen = _replaced(seen, _CODE_BLOCK, lambda _: " ")
+    seen = _replaced(seen, _CODE, _if_emphasis)
+    seen = _replaced(seen, _QUERY, lambda _: " ")
+    seen = _replaced(seen, _SIGN, _if_visible)
+    seen = _replaced(seen, _SUPERSCRIPT, lambda number: number[1].translate(_SUPERSCRIPTS))
+    for pattern in (_TAG, _EMPHASIS):
+        seen = _replaced(seen, pattern, lambda _: "")
+    return seen
 
-    Parentheses never count; angle brackets count only if closed.
-    """
-    if not _BEGINS.search(text):
-        return []
-    tagged = (
-        bracket
-        for pattern in _TAGGED
-        for match in pattern.finditer(text)
-        for bracket in _bracket(text, match.start(), match.end())
-    )
-    own_links = {link.start("link") for link in _OWN_LINK.finditer(text)}
-    by_start: dict[int, NumberedBracket] = {}
-    others = (bracket for bracket in tagged if bracket.start not in own_links)
-    for bracket in (*_scan_edges(text), *others):
-        by_start.setdefault(bracket.start, bracket)
-    return [by_start[start] for start in sorted(by_start)]
+
+def bracket_spans(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of the square brackets in *text*, closed by those of any script, inner first."""
+    opened: list[int] = []
+    for edge in _EDGE.finditer(text):
+        if edge[0] in OPENERS:
+            opened = [*opened[1 - _MAX_DEPTH :], edge.start()]
+        elif edge[0] in CLOSERS and opened:
+            yield opened.pop(), edge.end()
 
 
 def in_parentheses(text: str) -> str:
-    """*text* with parentheses instead of each bracket that holds a digit, otherwise unchanged."""
-    for _ in range(_MAX_DEPTH):
-        brackets = numbered_brackets(text)
-        if not brackets:
-            return text
-        text = _replace_brackets(text, brackets)
-    return _replace_edges(text)
-
-
-def _replace_brackets(text: str, brackets: Sequence[NumberedBracket]) -> str:
-    pieces, at = [], 0
-    for bracket in brackets:
-        if bracket.start >= at:
-            pieces += [text[at : bracket.start], _replace_edges(bracket.text)]
-            at = bracket.end
-    return "".join([*pieces, text[at:]])
+    """*text* with parentheses for each square or curly bracket around a number, or not paired."""
+    seen = _decoded(text)
+    opened: list[int] = []
+    edges: list[int] = []
+    numbers = [0, *accumulate(character.isnumeric() for character in seen.text)]
+    for edge in _EDGE.finditer(seen.text):
+        if _is_opener(edge[0]):
+            opened.append(edge.start())
+            continue
+        start = opened.pop() if opened else None
+        if start is None:
+            edges.append(edge.start())
+        elif numbers[edge.start()] > numbers[start]:
+            edges += [start, edge.start()]
+    return _with_parentheses(text, seen, [*opened, *edges])
 
 
 def without_brackets(text: str) -> str:
-    """*text* with a parenthesis for every bracket, encoded ones too; keeps all other entities."""
-    return _EDGE.sub(lambda edge: {"open": "(", "close": ")"}.get(_side(edge), edge.group()), text)
+    """*text* with a parenthesis for every square or curly bracket, encoded ones too."""
+    seen = _decoded(text)
+    return _with_parentheses(text, seen, [edge.start() for edge in _EDGE.finditer(seen.text)])
 
 
-def _replace_edges(text: str) -> str:
-    """*text* without brackets, and with parentheses for angle brackets."""
-    text = without_brackets(text)
-    text = re.sub(_LESS, "(", text, flags=re.IGNORECASE)
-    return re.sub(_MORE, ")", text, flags=re.IGNORECASE)
+def _with_parentheses(text: str, seen: Seen, edges: Sequence[int]) -> str:
+    pieces, done = [], 0
+    for at in sorted(edges):
+        pieces += [text[done : seen.starts[at]], "(" if _is_opener(seen.text[at]) else ")"]
+        done = seen.ends[at]
+    return "".join([*pieces, text[done:]])
 
 
-def _scan_edges(text: str) -> Iterator[NumberedBracket]:
-    """The brackets between one edge (opening or closing) and the next, with a digit between them.
-
-    A digit outside all of these belongs to the bracket that closes around it.
-    """
-    opened: int | None = None
-    around: list[int] = []  # the openers that are not closed yet
-    after, loose = 0, -1  # the end of the last edge, and of the last digits outside
-    for edge in _EDGE.finditer(text):
-        side = _side(edge)
-        if not side:
-            continue
-        found: list[NumberedBracket] = []
-        if opened is None and side == "close":
-            found += _bracket(text, max(after, edge.start() - _REACH), edge.end())
-        elif opened is not None:
-            end = edge.end() if side == "close" else min(edge.start(), opened + _REACH)
-            is_plain = side == "close" and text[opened - 1 : opened] != "\\"
-            found += _bracket(text, opened, end, is_plain=is_plain)
-        yield from found
-        if not found and has_digit(text[after : edge.start()]):
-            loose = edge.start()
-        opened = edge.start() if side == "open" else None
-        after = edge.end()
-        if side == "open":
-            around.append(edge.start())
-        elif around and (start := around.pop()) < loose:
-            yield from _bracket(text, max(start, after - _MAX_LENGTH), after)
-            loose = -1
-    if opened is not None:
-        yield from _bracket(text, opened, min(len(text), opened + _REACH))
+def _is_opener(edge: str) -> bool:
+    return edge in OPENERS or edge in "{｛"
 
 
-def _side(edge: re.Match[str]) -> str:
-    """`open` or `close`; empty for an entity that is no bracket."""
-    if edge["hex"]:
-        return "open" if edge["hex"][1] in "bB" else "close"
-    character = html.unescape(edge.group().replace("amp;", ""))
-    if len(character) != 1:
-        return ""
-    return "open" if character in _OPENERS else "close" if character in _CLOSERS else ""
+def _decoded(text: str) -> Seen:
+    seen = Seen(text, range(len(text)), range(1, len(text) + 1))
+    return _replaced(seen, _ENCODED, _character)
 
 
-def _bracket(
-    text: str, start: int, end: int, *, is_plain: bool = False
-) -> Iterator[NumberedBracket]:
-    whole = text[start:end]
-    if has_digit(_CODE.sub(_decoded, whole)):
-        yield NumberedBracket(start, end, whole, is_plain)
+def _character(encoded: re.Match[str]) -> str:
+    """The one character that *encoded* stands for; itself where it stands for none."""
+    if encoded["hex"]:
+        return chr(int(encoded["hex"], 16))
+    character = html.unescape(f"&{encoded['name']};")
+    return character if len(character) == 1 else encoded[0]
 
 
-def _decoded(entity: re.Match[str]) -> str:
-    """The character of *entity*; an invisible one stays encoded, as most viewers show it."""
-    character = html.unescape(entity[0])
-    return character if character and character.isprintable() else entity[0]
+def _if_emphasis(code: re.Match[str]) -> str:
+    """A span in backticks, unless it holds words outside of a bracket, as `a[0]` does."""
+    is_bracket = code[1].lstrip(" \\")[:1] in OPENERS
+    has_words = any(one.isalpha() and not one.isnumeric() for one in code[1])
+    return " " if has_words and not is_bracket else code[0]
 
 
-def has_digit(text: str) -> bool:
-    """Whether *text* has a digit of any script, including superscript and circled ones."""
-    return any(character.isnumeric() for character in text)
+def _if_visible(sign: re.Match[str]) -> str:
+    return "" if unicodedata.category(sign[0]) in _HIDDEN else sign[0]
+
+
+def _replaced(seen: Seen, pattern: re.Pattern[str], shown: Callable[[re.Match[str]], str]) -> Seen:
+    """*seen* with each match of *pattern* as *shown*; its characters keep the match's place."""
+    pieces: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    done = 0
+    for match in pattern.finditer(seen.text):
+        at, end = match.span()
+        new = shown(match)
+        pieces += [seen.text[done:at], new]
+        starts += [*seen.starts[done:at], *[seen.starts[at]] * len(new)]
+        ends += [*seen.ends[done:at], *[seen.ends[end - 1]] * len(new)]
+        done = end
+    if not pieces:
+        return seen
+    pieces.append(seen.text[done:])
+    return Seen("".join(pieces), [*starts, *seen.starts[done:]], [*ends, *seen.ends[done:]])

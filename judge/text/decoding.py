@@ -35,10 +35,15 @@ _COOKIE = re.compile(rb"\A(?:[^\n]{0,200}\n)?[^\n]{0,80}coding[:=][ \t]*([-\w.]{
 """How editors and Python declare an encoding in the first two lines."""
 
 _DECLARED = re.compile(
-    rb"(?:<meta[^>]{1,512}?charset|\A\s{0,64}<\?xml[^>]{1,128}?encoding)"
+    rb"(?:<meta(?=[\s/])[^>]{0,512}?(?<![\w-])charset|\A\s{0,64}<\?xml[^>]{1,128}?encoding)"
     rb"\s{0,8}=\s{0,8}[\"']?\s{0,8}([\w.:-]{1,40})",
     re.IGNORECASE,
 )
+_NO_DECLARATION = re.compile(
+    rb"<!--.*?(?:-->|\Z)|<(script|style|template|noscript|title)\b.*?(?:</\1|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What may hold a declaration that is none."""
 
 
 _EMPTY_ELEMENT = re.compile(
@@ -125,7 +130,7 @@ def _declared_encoding(body: bytes) -> str:
 
     A declaration that can be read as ASCII cannot be in UTF-16, so that label is ignored.
     """
-    found = _DECLARED.search(body[:_DECLARED_WITHIN_BYTES])
+    found = _DECLARED.search(_NO_DECLARATION.sub(b"", body[:_DECLARED_WITHIN_BYTES]))
     label = _known_encoding(found[1].decode("ascii", "replace")) if found else ""
     return "" if label.startswith("utf-16") else label
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from importlib.resources import files
 
 from judge.text.english import STOP_WORDS, sentences
 
@@ -10,12 +11,7 @@ _TITLED = re.compile(
 )
 _CAPITALISED = re.compile(r"\b[A-Z][a-z]+(?:[-'’][A-Z][a-z]+)*\b")
 _SPEAKS = re.compile(r"(?:'s|’s)?,? (?:said|says|told|thinks|wants|asked|refuse[sd]|replied)\b")
-_PUBLIC = frozenset(
-    """
-    english british scottish welsh irish england scotland wales ireland britain kingdom london
-    american acas facebook whatsapp google amazon ebay tesco sky shelter
-    """.split()
-)
+_PUBLIC = frozenset(files("judge.text").joinpath("public_names.txt").read_text("utf-8").split())
 """Names that identify no person: nations, public bodies and companies."""
 
 _NO_NAMES = (

@@ -1,15 +1,12 @@
 """Finds many phrases or regular expressions in a text.
 
-Phrases stand in a trie of words. A regular expression of a sources file is matched under a time
-limit: none, whoever wrote it, holds up the event loop. A set of RE2 that says first which may match
-saved half a millisecond a dispute, for a dependency and a translation of each pattern.
+A regular expression of a sources file is matched under a time limit: none, whoever wrote it, holds
+up the event loop.
 """
 
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Generic, TypeVar
 
 import regex  # type: ignore[import-untyped]
@@ -68,14 +65,6 @@ FoundPhrases = list[tuple[int, list[tuple[int, T]]]]
 """The index of each word where phrases begin, with the number of words and value of each."""
 
 
-@dataclass(slots=True)
-class _Node(Generic[T]):
-    """The state after some words: the phrases that end here, and the next words."""
-
-    values: list[T] = field(default_factory=list)
-    longer: dict[str, "_Node[T]"] = field(default_factory=dict)
-
-
 class Phrases(Generic[T]):
     """Phrases of one word or more, each with a value; equal phrases keep all their values.
 
@@ -86,31 +75,25 @@ class Phrases(Generic[T]):
         self, phrases: Iterable[tuple[Sequence[str], T]], form: Callable[[str], str] = str
     ) -> None:
         self.form = form
-        self._root = _Node[T]()
-        self._look_up = lru_cache(maxsize=8192)(self._formed)
+        self._values: dict[tuple[str, ...], list[T]] = {}
         for words, value in phrases:
-            node = self._root
-            for word in words:
-                node = node.longer.setdefault(word, _Node())
-            node.values.append(value)
-
-    def _formed(self, word: str) -> tuple[str, _Node[T] | None]:
-        """The form of *word*, and the node that it leads to from the root."""
-        form = self.form(word)
-        return form, self._root.longer.get(form)
+            self._values.setdefault(tuple(words), []).append(value)
+        lengths: dict[str, set[int]] = {}
+        for words in self._values:
+            lengths.setdefault(words[0], set()).add(len(words))
+        self._lengths = {first: sorted(found) for first, found in lengths.items()}
 
     def find(self, words: Sequence[str]) -> FoundPhrases[T]:
         """Where phrases begin in *words*, and which; shorter ones first, then as given."""
-        formed = [*map(self._look_up, words)]
+        formed = [*map(self.form, words)]
         found: FoundPhrases[T] = []
-        for start, (_, first) in enumerate(formed):
-            phrases: list[tuple[int, T]] = []
-            node, end = first, start
-            while node:
-                end += 1
-                if node.values:
-                    phrases += [(end - start, value) for value in node.values]
-                node = node.longer.get(formed[end][0]) if end < len(formed) else None
+        for start, first in enumerate(formed):
+            phrases = [
+                (length, value)
+                for length in self._lengths.get(first, ())
+                if start + length <= len(formed)
+                for value in self._values.get(tuple(formed[start : start + length]), ())
+            ]
             if phrases:
                 found.append((start, phrases))
         return found

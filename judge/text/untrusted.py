@@ -14,10 +14,11 @@ from judge.text.english import fold_space, strip_invisible
 MAX_REFERENCE_LENGTH = 4000
 """Characters; far more than 80 words need, so that only a page of endless "words" is cut."""
 
-_OPENERS = "<＜﹤〈"
+_OPENER = r"[<＜﹤〈]|&(?:amp;)*(?:lt|#0*60|#x0*3c);?|\\+(?:u003c|u\{3c\}|x3c)|%(?:25)*3c"
+"""An angle bracket, as it is or as a character reference or an escape that a model reads as one."""
+
 _TAG_OPENING = re.compile(
-    rf"[{_OPENERS}](?=[!?|]|[^\W\d_]|\s*[/／]|[^\w<‹]{{0,8}}(?:references|dispute))",
-    re.IGNORECASE,
+    rf"(?:{_OPENER})(?=[!?|]|[^\W\d_]|\s*[/／]|[^\w<‹]{{0,8}}(?:references|dispute))", re.IGNORECASE
 )
 
 
@@ -25,8 +26,8 @@ _TAG_OPENING = re.compile(
 def safe_text(text: str) -> str:
     """*text* on one line, without tags, and with numbers in parentheses instead of brackets.
 
-    `<b>` becomes `‹b>`, `[2]` and `{2}` become `(2)`; everything else is kept, so that people
-    read the page's own words. Cached: the same few pages are quoted all day.
+    `<b>` and `&lt;b>` become `‹b>`, `[2]` and `{2}` become `(2)`; everything else is kept, so that
+    people read the page's own words. Cached: the same few pages are quoted all day.
     """
     return _without_markup(fold_space(strip_invisible(text))[:MAX_REFERENCE_LENGTH].rstrip())
 
@@ -44,7 +45,7 @@ def has_tag(text: str) -> bool:
 
 def _without_markup(text: str) -> str:
     text = in_parentheses(text)  # first: `<%5Bx` holds a bracket
-    return _TAG_OPENING.sub("‹", text) if any(char in text for char in _OPENERS) else text
+    return _TAG_OPENING.sub("‹", text)
 
 
 def quoted_value(text: str) -> str:

@@ -22,6 +22,7 @@ class RetrievalSettings:
 
     ttl_hours: float = 24
     references: int = 8
+    passages: int = 3
     passages_per_scope: int = 2
     max_words: int = 80
     fetch_timeout_s: float = 5.0
@@ -30,8 +31,8 @@ class RetrievalSettings:
     contact: str = ""
 
 
-Media = Literal["html", "json"]
-"""What is fetched: a page, or the reply of a publisher's API."""
+Media = Literal["html", "page", "json"]
+"""What is fetched: HTML, a page that may be a PDF too, or the reply of a publisher's API."""
 
 
 @dataclass(frozen=True, slots=True)

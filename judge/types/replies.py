@@ -2,14 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from judge.types.references import Reference
 from judge.types.requests import JudgeRequest
 
 VerdictWord = Literal["Yes", "No", "Partially"]
+VERDICT_SENTENCES: Final[Mapping[VerdictWord | None, str]] = {
+    "No": "No, you are not being unreasonable.",
+    "Yes": "Yes, you are being unreasonable.",
+    "Partially": "Partly: you have a point, and so do they.",
+    None: "",
+}
+"""What each word means, since a bare No to "May I stop paying?" is misread; also the headline of a
+persona to which the model gave none."""
 QuoteStatus = Literal["verified", "none"]
-Evidence = Literal["grounded", "unverified", "missing", "not_applicable", "none"]
+Evidence = Literal["grounded", "weak", "unverified", "missing", "not_applicable", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +44,14 @@ class Prompt:
     personas: tuple[Persona, ...] = ()
     rules: str = ""
     """The instructions without what they repeat of an earlier reply; no reply may copy them."""
+    care: tuple[str, ...] = ()
+    """The names of the safety rules, of which the reply may name those that it sees."""
     schema: Mapping[str, object] | None = None
     """The JSON schema of the reply; None for that of a verdict."""
+    addresses: tuple[str, ...] = ()
+    """Of the help lines: what a reply may name besides what stands in references and dispute."""
+    doubtful: frozenset[int] = frozenset()
+    """The numbers of pages that fit, but not clearly; only a model that judges may use them."""
 
 
 MAX_REPORTED = 10**9
@@ -92,6 +106,10 @@ class ModelReply:
     """The model's name and version as the service reports them."""
 
 
+MENDED_RULES = frozenset({"length", "quote"})
+"""Their defects are mended, or only told, and no reason to ask the model again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Defect:
     """One broken rule in a reply.
@@ -107,6 +125,18 @@ class Defect:
     expected: str
     is_hard: bool
 
+    @property
+    def is_asked_again(self) -> bool:
+        """Whether the model is asked again because of it; then no reply that has it is grounded."""
+        return self.rule not in MENDED_RULES
+
+    @property
+    def severity(self) -> Literal["hard", "soft", "mended"]:
+        """`mended` for a defect that costs no second call."""
+        if self.is_hard:
+            return "hard"
+        return "soft" if self.is_asked_again else "mended"
+
     def __str__(self) -> str:
         """The defect in words, without the value, which must not be shown."""
         return f"{self.field} ({self.rule}): expected {self.expected}"
@@ -120,6 +150,8 @@ class PersonaVerdict:
     """The persona's name."""
     verdict: VerdictWord | None
     """Whether the person is being unreasonable, however they asked; null where no model judged."""
+    headline: str
+    """A line that answers what was asked, in the person's language; empty where no model judged."""
     rationale: str
     """Its reasons, with numbers for what they cite."""
     key_points: tuple[str, ...]
@@ -168,6 +200,8 @@ class CheckedReply:
     """Whether the prompt had any references."""
     references_help: bool
     """Whether any of them bears on the dispute, according to the reply."""
+    carries_nothing: bool = False
+    """Whether no reference cited surely says anything of what it is cited for."""
 
     @property
     def paraphrase(self) -> str:
@@ -203,8 +237,11 @@ class CheckedReply:
             return "not_applicable"
         if not self.fields[-1].citations:
             return "missing"
+        if self.carries_nothing:
+            return "weak"
         is_verified = all(citation.quote_status == "verified" for citation in self.citations)
-        return "grounded" if is_verified else "unverified"
+        is_sound = not any(defect.is_asked_again for defect in self.defects)
+        return "grounded" if is_verified and is_sound else "unverified"
 
     @property
     def _as_read(self) -> tuple[CheckedField, ...]:

@@ -1,11 +1,13 @@
 """Data types of a request, and of the domain detected for it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
+from unicodedata import category
 
-from pydantic import ConfigDict, StrictBool, StringConstraints, model_validator
+from pydantic import BeforeValidator, ConfigDict, StrictBool, StringConstraints, model_validator
 
-from judge.types.request_fields import StrictModel
+from judge.types.request_fields import BadFields, FieldError, StrictModel
 
 DEFAULT_DOMAIN = "default"
 """The name for "no domain was detected": a page is then offered only if it clearly fits."""
@@ -13,11 +15,32 @@ DEFAULT_DOMAIN = "default"
 MAX_SCOPE = 2000
 """Characters of a scope; more names than that are a mistake."""
 
-IGNORED = "followUpResponses"
-"""A field that the first frontends send; it may contain anything and is ignored."""
+FOLLOW_UP = "followUpResponses"
+"""What some frontends send beside `context`: what the person typed in answer to questions."""
 
-Context = Annotated[str, StringConstraints(strip_whitespace=True, min_length=10, max_length=8000)]
-Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=5, max_length=1000)]
+_FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+"""They show nothing, although their category does not say so."""
+
+
+def _without_invisible(text: object) -> object:
+    """*text* without characters that show nothing, which would count; NUL is refused later."""
+    if not isinstance(text, str) or text.isascii():
+        return text
+    hidden = {
+        ord(c): None
+        for c in set(text)
+        if c in _FILLERS or (category(c)[0] == "C" and c != "\0" and not c.isspace())
+    }
+    return text.translate(hidden)
+
+
+Visible = BeforeValidator(_without_invisible)
+Context = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=10, max_length=8000), Visible
+]
+Query = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=5, max_length=1000), Visible
+]
 ScopeText = Annotated[str, StringConstraints(max_length=MAX_SCOPE)]
 
 
@@ -39,10 +62,32 @@ class JudgeRequest(StrictModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_ignored(cls, fields: object) -> object:
-        if isinstance(fields, dict):
-            return {name: value for name, value in fields.items() if name != IGNORED}
-        return fields
+    def _with_follow_up(cls, fields: object) -> object:
+        """What was typed in answer to questions is part of what happened."""
+        if not isinstance(fields, dict) or FOLLOW_UP not in fields:
+            return fields
+        rest = {name: value for name, value in fields.items() if name != FOLLOW_UP}
+        context, texts = rest.get("context"), [*_texts(fields[FOLLOW_UP])]
+        if isinstance(context, str):
+            rest["context"] = "\n".join([context, *texts])
+        return rest
+
+
+def _texts(sent: Any) -> Iterator[str]:
+    """The texts of FOLLOW_UP: one, or a list of texts or of objects with texts.
+
+    Raises BadFields for another shape, so that nothing that was typed is lost.
+    """
+    entries = sent if isinstance(sent, list) else [] if sent is None else [sent]
+    for entry in entries:
+        is_object = isinstance(entry, dict) and isinstance(sent, list)
+        texts: list[Any] = [*entry.values()] if is_object else [entry]
+        typed = [text for text in texts if isinstance(text, str)]
+        # Ids, numbers and answers that were not given stand beside texts in an object.
+        if not typed or any(isinstance(text, list | dict) for text in texts):
+            expected = "must be a text, a list of texts, or a list of objects with texts"
+            raise BadFields([FieldError(FOLLOW_UP, expected)])
+        yield from typed
 
 
 @dataclass(frozen=True, slots=True)

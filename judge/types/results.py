@@ -109,9 +109,9 @@ class JudgeResult:
     citations: tuple[Citation, ...]
     """Each number in the texts, with its place and its quotation."""
     evidence: Evidence
-    """`grounded`: every cited reference has a sentence named; `unverified`: some have none;
-    `missing`: nothing is cited; `not_applicable`: no reference bears on it; `none`: there was none.
-    """
+    """`grounded`: every cited reference has a sentence named, and no rule is broken; `unverified`:
+    not so; `weak`: what is cited says nothing of what it is cited for; `missing`: nothing is cited;
+    `not_applicable`: no reference bears on it; `none`: there was none."""
     help: tuple[HelpLine, ...]
     """Help lines: those for danger in the dispute, then those of its domain."""
     warnings: tuple[str, ...]
@@ -140,6 +140,14 @@ class DomainDetected:
 
     domain: str
     domain_scores: tuple[DomainScore, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HelpFound:
+    """When help lines are known, and again when the model names more; none is ever withdrawn."""
+
+    help: tuple[HelpLine, ...]
+    """All of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +193,15 @@ class SupportAsked:
     citations: int
 
 
-Step = DomainDetected | ReferencesReady | AttemptStarted | FieldChecked | Restarted | SupportAsked
+Step = (
+    DomainDetected
+    | HelpFound
+    | ReferencesReady
+    | AttemptStarted
+    | FieldChecked
+    | Restarted
+    | SupportAsked
+)
 """Any step of a judgement."""
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 from unicodedata import normalize
 
@@ -224,13 +224,14 @@ class FileScan:
 
 @dataclass(frozen=True, slots=True)
 class PdfText:
-    """The pages of a PDF as text, in order, and the title in its metadata.
+    """The pages of a PDF as text, in order, and the title and date in its metadata.
 
     `damaged` are the numbers of pages, from 1, that could not be read.
     """
 
     pages: tuple[str, ...]
     title: str | None = None
+    updated: date | None = None
     damaged: tuple[int, ...] = ()
 
 

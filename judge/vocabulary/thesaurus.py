@@ -1,9 +1,8 @@
 """Maps lay phrases to the words of official guidance: reads `thesaurus.toml`, matches its phrases.
 
-An entry has several lay phrases and the official words they stand for. One without official words
-lists phrases that name no subject, so that the words inside them are not searched for. Phrases
-are compared by stems; `*` stands for up to three words ("kicked * out"). A phrase inside a longer
-match does not count: "credit union" says nothing of a union.
+An entry has several lay phrases and the official words they stand for, if any. Phrases are compared
+by stems; `*` stands for up to three words ("kicked * out"). A phrase inside a longer match does not
+count: "credit union" says nothing of a union.
 """
 
 import functools

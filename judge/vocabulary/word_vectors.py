@@ -9,7 +9,7 @@ import math
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
 DIMENSIONS = 64
@@ -27,28 +27,23 @@ class WordVectors:
         self._keys = struct.unpack_from(f"<{count}I", data)
         self._rows = data[count * KEY_BYTES :]
 
-    def row(self, stem: str) -> bytes:
+    def text_vector(self, *parts: Iterable[str]) -> Sequence[float]:
+        """The unit vector of a text of these stems; all zeros when none of them is known.
+
+        A stem counts once for each of *parts*, however often it occurs there.
+        """
+        rows = [row for part in parts for row in map(self._row, set(part)) if row]
+        values = [sum(column) - ZERO * len(rows) for column in zip(*rows)] or [0] * DIMENSIONS
+        length = math.hypot(*values) or 1.0
+        return [value / length for value in values]
+
+    def _row(self, stem: str) -> bytes:
         """The vector of *stem*, a byte for each value; empty for an unknown stem."""
         key = zlib.crc32(stem.encode())
         place = bisect_left(self._keys, key)
         if place == len(self._keys) or self._keys[place] != key:
             return b""
         return self._rows[place * DIMENSIONS : (place + 1) * DIMENSIONS]
-
-    def text_vector(self, *parts: Iterable[str]) -> Sequence[float]:
-        """The unit vector of a text of these stems; all zeros when none of them is known.
-
-        A stem counts once for each of *parts*, however often it occurs there.
-        """
-        return unit_vector([row for part in parts for row in map(self.row, set(part)) if row])
-
-
-def unit_vector(rows: Collection[bytes]) -> Sequence[float]:
-    """The sum of *rows*, scaled to length 1; all zeros without rows."""
-    zero = ZERO * len(rows)
-    values = [sum(column) - zero for column in zip(*rows)] or [0] * DIMENSIONS
-    length = math.hypot(*values) or 1.0
-    return [value / length for value in values]
 
 
 @functools.cache

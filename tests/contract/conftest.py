@@ -1,21 +1,69 @@
 """Fixtures of the contract tests: the stores under test, and real Redis servers."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 
 import pytest
 import redis
 from fakeredis import FakeAsyncRedis, FakeServer
 
 from judge.adapters.memory.cache import MemoryCache, MemoryLock
-from judge.adapters.redis.cache import LOCK_PREFIX, RedisCache, RedisLock, open_redis
-from judge.adapters.redis.connect import RedisClient
-from judge.adapters.redis.failover import CacheAndLock, Failover, Outage
+from judge.adapters.redis.cache import LOCK_PREFIX, RedisCache, RedisLock
+from judge.adapters.redis.shared import SharedRedis, open_redis
 from judge.ports import Cache, Lock
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.redis_cluster import RunningCluster, running_cluster
 from tests.fakes.redis_server import RedisServer, running_redis
+
+
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[SharedRedis]:
+    """The Redis at *url*, with a clock that the test moves."""
+    redis = open_redis(url, FakeClock(), RecordingJournal())
+    yield redis
+    await redis.aclose()
+
+
+@asynccontextmanager
+async def any_redis(request: pytest.FixtureRequest) -> AsyncIterator[SharedRedis]:
+    """The Redis that a fixture's parameter names: a fake one, a real one or a real cluster.
+
+    At its end all must have gone through it, and nothing through a stand-in.
+    """
+    async with AsyncExitStack() as stack:
+        if request.param == "fakeredis":
+            fake = FakeAsyncRedis(server=FakeServer(), decode_responses=True, max_connections=1000)
+            client = await stack.enter_async_context(fake)
+            redis = SharedRedis(client, FakeClock(), RecordingJournal())
+        else:
+            url = request.getfixturevalue(f"{request.param}_url")
+            redis = await stack.enter_async_context(opened(url))
+        yield redis
+        assert not redis.is_degraded, "the stand-in was tested instead"
+
+
+ALL = (
+    "memory",
+    "fakeredis",
+    pytest.param("redis", marks=pytest.mark.real_redis),
+    pytest.param("redis_cluster", marks=pytest.mark.real_redis),
+)
+"""Parameters of a fixture for every adapter of a port that memory and Redis have."""
+
+
+@pytest.fixture
+def server() -> FakeServer:
+    """A Redis inside the process, which a test can disconnect."""
+    return FakeServer()
+
+
+@pytest.fixture
+async def fake(server: FakeServer) -> AsyncIterator[SharedRedis]:
+    """The Redis of `server`."""
+    async with FakeAsyncRedis(server=server, decode_responses=True) as client:
+        yield SharedRedis(client, FakeClock(), RecordingJournal())
 
 
 @pytest.fixture(scope="session")
@@ -77,50 +125,28 @@ def memory_stores() -> StoresUnderTest:
     return StoresUnderTest(cache, MemoryLock(clock), expire_key, expire_lock)
 
 
-def redis_stores(client: RedisClient) -> StoresUnderTest:
+def redis_stores(redis: SharedRedis) -> StoresUnderTest:
     async def expire_key(key: str) -> None:
-        assert await client.ttl(key) > 0, f"{key} would never expire"
-        await client.expireat(key, 1)
+        assert await redis.client.ttl(key) > 0, f"{key} would never expire"
+        await redis.client.expireat(key, 1)
 
     async def expire_lock(name: str) -> None:
         await expire_key(LOCK_PREFIX + name)
 
-    return StoresUnderTest(RedisCache(client), RedisLock(client), expire_key, expire_lock)
-
-
-def failover_to_memory(stores: StoresUnderTest) -> Failover:
     clock = FakeClock()
-    standby = CacheAndLock(MemoryCache(clock), MemoryLock(clock))
-    return Failover(
-        CacheAndLock(stores.cache, stores.lock), standby, Outage(clock, RecordingJournal())
+    return StoresUnderTest(
+        RedisCache(redis, MemoryCache(clock)),
+        RedisLock(redis, MemoryLock(clock)),
+        expire_key,
+        expire_lock,
     )
 
 
-@pytest.fixture(
-    params=[
-        "memory",
-        "fakeredis",
-        "failover",
-        pytest.param("redis", marks=pytest.mark.real_redis),
-        pytest.param("redis_cluster", marks=pytest.mark.real_redis),
-    ]
-)
+@pytest.fixture(params=ALL)
 async def stores(request: pytest.FixtureRequest) -> AsyncIterator[StoresUnderTest]:
     """Every adapter of the ports Cache and Lock in turn."""
     if request.param == "memory":
         yield memory_stores()
-    elif request.param.startswith("redis"):
-        opened = open_redis(request.getfixturevalue(f"{request.param}_url"))
-        yield redis_stores(opened.client)
-        await opened.aclose()
     else:
-        async with FakeAsyncRedis(
-            server=FakeServer(), decode_responses=True, max_connections=1000
-        ) as client:
-            fake = redis_stores(client)
-            if request.param == "fakeredis":
-                yield fake
-            else:
-                failover = failover_to_memory(fake)
-                yield replace(fake, cache=failover, lock=failover)
-                assert not failover.is_degraded, "the standby was tested instead"
+        async with any_redis(request) as redis:
+            yield redis_stores(redis)

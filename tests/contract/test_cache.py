@@ -1,21 +1,20 @@
-"""The contract of Cache, its bounds in memory, and its failures in Redis."""
+"""The contract of Cache, its bounds in memory, and what is special in Redis."""
 
 import asyncio
 import math
-import time
 
 import pytest
-from fakeredis import FakeAsyncRedis, FakeServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.adapters.memory.cache import MemoryCache
-from judge.adapters.redis.cache import REPLY_TIMEOUT_S, RedisCache, SharedRedis, open_redis
-from judge.errors import CacheUnavailable, ConfigurationError
-from tests.contract.conftest import StoresUnderTest
+from judge.adapters.redis.cache import RedisCache
+from judge.adapters.redis.connect import connect
+from judge.adapters.redis.shared import SharedRedis
+from judge.errors import ConfigurationError
+from tests.contract.conftest import StoresUnderTest, opened
 from tests.fakes.clock import FakeClock
 from tests.fakes.redis_server import RedisServer
-from tests.fakes.waiting import is_ever_within, seconds_of
 
 SNIPPET = "snippet:tenancy:https://example.org/repairs?a=1"
 
@@ -146,122 +145,58 @@ class TestMemoryCache:
 
 class TestRedisCache:
     @pytest.fixture
-    def server(self) -> FakeServer:
-        return FakeServer()
+    def cache(self, fake: SharedRedis) -> RedisCache:
+        return RedisCache(fake, MemoryCache(FakeClock()))
 
-    @pytest.fixture
-    async def client(self, server: FakeServer):
-        async with FakeAsyncRedis(server=server, decode_responses=True) as client:
-            yield client
-
-    async def test_later_lookup_sees_what_was_stored_before_it(self, client: FakeAsyncRedis):
-        cache = RedisCache(client)
+    async def test_later_lookup_sees_what_was_stored_before_it(self, cache: RedisCache):
         early = asyncio.create_task(cache.get_many(["a"]))
         await cache.put_many({"a": ("new", 60)})
         late = asyncio.create_task(cache.get_many(["a"]))
         await early
         assert await late == ["new"]
 
-    async def test_key_of_another_type_counts_as_absent(self, client: FakeAsyncRedis):
-        await client.hset("a", "field", "value")
-        assert await RedisCache(client).get_many(["a"]) == [None]
-
-    async def test_key_without_expiry_has_infinite_ttl(self, client: FakeAsyncRedis):
-        await client.set("a", "by hand")
-        assert await RedisCache(client).seconds_left("a") == math.inf
-
-    async def test_lost_server_raises_cache_unavailable(
-        self, server: FakeServer, client: FakeAsyncRedis
+    async def test_foreign_values_are_absent_or_never_expire(
+        self, fake: SharedRedis, cache: RedisCache
     ):
-        cache = RedisCache(client)
-        server.connected = False
-        with pytest.raises(CacheUnavailable, match="ConnectionError"):
-            await cache.get_many(["a"])
-        with pytest.raises(CacheUnavailable):
-            await cache.put_many({"a": ("text", 60)})
-        with pytest.raises(CacheUnavailable):
-            await cache.seconds_left("a")
-
-
-async def lookup_count(opened: SharedRedis) -> int:
-    """How many MGET commands the server has counted."""
-    return (await opened.client.info("commandstats"))["cmdstat_mget"]["calls"]
+        await fake.client.hset("a", "field", "value")
+        await fake.client.set("b", "by hand")
+        assert await cache.get_many(["a"]) == [None]
+        assert await cache.seconds_left("b") == math.inf
+        assert not fake.is_degraded
 
 
 @pytest.mark.real_redis
 class TestRealServer:
     @pytest.fixture
-    async def opened(self, own_redis_server: RedisServer):
-        opened = open_redis(own_redis_server.url)
-        await opened.cache.put_many({"a": ("text", 60)})
-        yield opened
-        await opened.aclose()
+    async def cache(self, own_redis_server: RedisServer):
+        async with opened(own_redis_server.url) as redis:
+            cache = RedisCache(redis, MemoryCache(FakeClock()))
+            await cache.put_many({"a": ("text", 60)})
+            yield cache
 
-    async def test_six_keys_take_one_command(self, opened: SharedRedis):
-        await opened.cache.get_many(list("abcdef"))
-        assert await lookup_count(opened) == 1
+    async def test_six_keys_take_one_command(self, own_redis_server: RedisServer):
+        async with opened(own_redis_server.url) as redis:
+            await RedisCache(redis, MemoryCache(FakeClock())).get_many(list("abcdef"))
+            assert (await redis.client.info("commandstats"))["cmdstat_mget"]["calls"] == 1
 
-    async def test_invalid_utf8_counts_as_absent(self, opened: SharedRedis):
-        await opened.client.set("b", b"\xff\xfe\x00")
-        assert await opened.cache.get_many(["a", "b"]) == ["text", None]
-
-    async def test_hanging_server_costs_one_timeout(
-        self, own_redis_server: RedisServer, opened: SharedRedis
+    async def test_invalid_utf8_counts_as_absent(
+        self, own_redis_server: RedisServer, cache: RedisCache
     ):
-        async def unanswered() -> None:
-            with pytest.raises(CacheUnavailable, match="did not answer"):
-                await opened.cache.get_many(["a"])
-
-        own_redis_server.pause()
-        assert await is_ever_within(2 * REPLY_TIMEOUT_S, lambda: seconds_of(unanswered))
-        own_redis_server.resume()
-        assert await opened.cache.get_many(["a"]) == ["text"]
-
-    async def test_restarted_server_is_used_again(
-        self, own_redis_server: RedisServer, opened: SharedRedis
-    ):
-        own_redis_server.kill()
-        with pytest.raises(CacheUnavailable):
-            await opened.ping()
-        own_redis_server.start()
-        await opened.ping()
-        assert await opened.cache.get_many(["a"]) == [None]
+        async with opened(own_redis_server.url) as other:
+            await other.client.set("b", b"\xff\xfe\x00")
+        assert await cache.get_many(["a", "b"]) == ["text", None]
 
     async def test_dropped_connection_is_replaced_silently(
-        self, own_redis_server: RedisServer, opened: SharedRedis
+        self, own_redis_server: RedisServer, cache: RedisCache
     ):
-        other = open_redis(own_redis_server.url)
-        await other.client.client_kill_filter(_type="normal", skipme=True)
-        await other.aclose()
-        assert await opened.cache.get_many(["a"]) == ["text"]
-
-    async def test_busy_event_loop_is_not_mistaken_for_a_hanging_server(
-        self, own_redis_server: RedisServer
-    ):
-        loop, is_busy = asyncio.get_running_loop(), True
-
-        def work() -> None:
-            time.sleep(0.05)
-            if is_busy:
-                loop.call_soon(work)
-
-        loop.call_soon(work)
-        opened, started = open_redis(own_redis_server.url), time.monotonic()
-        assert await opened.cache.get_many(["a"]) == [None]
-        assert time.monotonic() - started > REPLY_TIMEOUT_S, "it was not busy enough"
-        is_busy = False
-        await opened.aclose()
-
-    async def test_closed_port_raises_cache_unavailable(self, own_redis_server: RedisServer):
-        own_redis_server.kill()
-        opened = open_redis(own_redis_server.url)
-        with pytest.raises(CacheUnavailable):
-            await opened.cache.get_many(["a"])
-        await opened.aclose()
+        async with opened(own_redis_server.url) as other:
+            await other.client.client_kill_filter(_type="normal", skipme=True)
+            await other.client.set("a", "another text")
+        assert await cache.get_many(["a"]) == ["another text"]
 
 
 @pytest.mark.parametrize("url", ["localhost:6379", "http://localhost", "redis://localhost:port"])
 def test_malformed_url_raises_configuration_error_without_the_url(url: str):
     with pytest.raises(ConfigurationError, match="redis://host:6379/0") as caught:
-        open_redis(url.replace("localhost", ":secret@localhost"))
+        connect(url.replace("localhost", ":secret@localhost"))
     assert "secret" not in str(caught.value)

@@ -16,7 +16,7 @@ from tests.fakes.network import (
     PUBLIC,
     ChangingResolver,
     FakeResolver,
-    LoopbackNetwork,
+    LoopbackTransport,
     fetcher_for,
     refusal_reason,
 )
@@ -88,33 +88,33 @@ async def test_redirect_to_another_loopback_port_is_refused(fetcher, site):
 
 
 async def test_public_site_cannot_redirect_into_the_network(site):
-    network = LoopbackNetwork()
+    transport = LoopbackTransport()
     site.redirect("/", f"http://127.0.0.1:{site.port}/inside")
-    async with fetcher_for(resolver=FakeResolver(PUBLIC), network=network) as fetcher:
+    async with fetcher_for(resolver=FakeResolver(PUBLIC), transport=transport) as fetcher:
         assert await refusal_reason(fetcher, f"http://example.org:{site.port}/") == "address"
-    assert set(network.hosts) == {PUBLIC}
+    assert set(transport.addresses) == {PUBLIC}
     assert site.hits["/inside"] == 0
 
 
 async def test_each_connection_resolves_once_and_uses_the_checked_address(site):
     site.page("/", "<p>Hello</p>")
-    network, resolver = LoopbackNetwork(), FakeResolver(PUBLIC)
-    async with fetcher_for(resolver=resolver, network=network) as fetcher:
+    transport, resolver = LoopbackTransport(), FakeResolver(PUBLIC)
+    async with fetcher_for(resolver=resolver, transport=transport) as fetcher:
         await fetcher.fetch(f"http://example.org:{site.port}/", timeout_s=5)
     assert resolver.calls == ["example.org"] * site.connections
-    assert network.hosts == [PUBLIC] * site.connections
+    assert transport.addresses == [PUBLIC] * site.connections
     assert site.requests[-1].headers["host"] == f"example.org:{site.port}"
 
 
 async def test_dns_rebinding_between_connections_is_refused(site):
     site.page("/", "<p>Hello</p>")
-    resolver, network = ChangingResolver(PUBLIC, "127.0.0.1"), LoopbackNetwork()
-    async with fetcher_for(resolver=resolver, network=network) as fetcher:
+    resolver, transport = ChangingResolver(PUBLIC, "127.0.0.1"), LoopbackTransport()
+    async with fetcher_for(resolver=resolver, transport=transport) as fetcher:
         await fetcher.fetch(f"http://example.org:{site.port}/", timeout_s=5)
-        assert set(network.hosts) == {PUBLIC}
+        assert set(transport.addresses) == {PUBLIC}
         resolver.switch()
         assert await refusal_reason(fetcher, f"http://sub.example.org:{site.port}/") == "address"
-    assert set(network.hosts) == {PUBLIC}
+    assert set(transport.addresses) == {PUBLIC}
 
 
 async def test_proxy_variables_do_not_bypass_the_check(site, monkeypatch):
@@ -170,9 +170,7 @@ async def test_certificate_must_be_valid_for_the_requested_host(
     async with FakeSite(tls=context) as site:
         site.page("/", "<p>Hello</p>")
         resolver = FakeResolver(PUBLIC)
-        async with fetcher_for(
-            resolver=resolver, network=LoopbackNetwork(), ssl_context=trust
-        ) as fetcher:
+        async with fetcher_for(resolver=resolver, transport=LoopbackTransport(trust)) as fetcher:
             url = f"https://{host}:{site.port}/"
             if outcome == "page":
                 assert isinstance(await fetcher.fetch(url, timeout_s=5), Page)

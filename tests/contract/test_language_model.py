@@ -110,7 +110,7 @@ async def _gemini() -> AsyncIterator[ModelUnderTest]:
             client,
             journal,
             model="gemini-3.8-flash",
-            reply_schema=reply_schema(),
+            reply_schema=reply_schema,
             thinking="low",
         )
         yield ModelUnderTest(
@@ -152,7 +152,7 @@ async def _openai() -> AsyncIterator[ModelUnderTest]:
             served_name="tiny",
             api_key="",
             exact_schema=exact_reply_schema,
-            loose_schema=reply_schema(),
+            loose_schema=reply_schema,
         )
         yield ModelUnderTest(
             _remote(service, journal),

@@ -129,7 +129,7 @@ async def test_chat_completions_are_read_as_they_are_sent(case):
             served_name="tiny",
             api_key="",
             exact_schema=exact_reply_schema,
-            loose_schema=reply_schema(),
+            loose_schema=reply_schema,
         )
         model = RemoteModel(service, journal, jitter=lambda: -1.0)
         started = time.monotonic()
@@ -170,7 +170,7 @@ async def test_gemini_s_errors_are_told_apart(case):
     async with served(answer, "/v1beta/models/{model}") as url:
         client = GeminiClient("AQ.secret", url)
         service = GeminiService(
-            client, journal, model="gemini-3.8-flash", reply_schema={}, thinking="low"
+            client, journal, model="gemini-3.8-flash", reply_schema=reply_schema, thinking="low"
         )
         model = RemoteModel(service, journal, jitter=lambda: -1.0)
         call = model.complete(PROMPT, timeout_s=20, doubles_limit=False)

@@ -1,13 +1,14 @@
-"""The contract of Lock, and its failures in Redis."""
+"""The contract of Lock, and what is special in Redis."""
 
 import asyncio
 
 import pytest
-from fakeredis import FakeAsyncRedis, FakeServer
 
+from judge.adapters.memory.cache import MemoryLock
 from judge.adapters.redis.cache import RedisLock
-from judge.errors import CacheUnavailable
+from judge.adapters.redis.shared import SharedRedis
 from tests.contract.conftest import StoresUnderTest
+from tests.fakes.clock import FakeClock
 
 PAGE = "tenancy:https://example.org/repairs"
 
@@ -61,42 +62,16 @@ class TestEveryLock:
 
 class TestRedisLock:
     @pytest.fixture
-    def server(self) -> FakeServer:
-        return FakeServer()
+    def lock(self, fake: SharedRedis) -> RedisLock:
+        return RedisLock(fake, MemoryLock(FakeClock()))
 
-    @pytest.fixture
-    async def client(self, server: FakeServer):
-        async with FakeAsyncRedis(server=server, decode_responses=True) as client:
-            yield client
-
-    async def test_acquiring_it_again_extends_the_ttl(self, client: FakeAsyncRedis):
-        lock = RedisLock(client)
-        await lock.acquire(PAGE, "mine", 1)
-        await lock.acquire(PAGE, "mine", 100)
-        assert await client.pttl("lock:" + PAGE) > 90_000
-
-    async def test_failed_attempt_does_not_extend_the_ttl(self, client: FakeAsyncRedis):
-        lock = RedisLock(client)
+    async def test_only_the_holder_extends_the_ttl(self, fake: SharedRedis, lock: RedisLock):
         await lock.acquire(PAGE, "mine", 1)
         await lock.acquire(PAGE, "yours", 100)
-        assert await client.pttl("lock:" + PAGE) <= 1000
+        assert await fake.client.pttl("lock:" + PAGE) <= 1000
+        await lock.acquire(PAGE, "mine", 100)
+        assert await fake.client.pttl("lock:" + PAGE) > 90_000
 
-    async def test_key_of_another_type_is_no_lock(self, client: FakeAsyncRedis):
-        await client.hset("lock:" + PAGE, "field", "value")
-        lock = RedisLock(client)
-        await lock.release(PAGE, "mine")
-        assert await lock.acquire(PAGE, "mine", 1)
-        assert not await lock.acquire(PAGE, "yours", 1)
-
-    async def test_lock_keys_are_not_snippet_keys(self, client: FakeAsyncRedis):
-        await RedisLock(client).acquire("snippet:a:b", "mine", 1)
-        assert await client.keys("snippet:*") == []
-
-    async def test_lost_server_raises_cache_unavailable(
-        self, server: FakeServer, client: FakeAsyncRedis
-    ):
-        server.connected = False
-        with pytest.raises(CacheUnavailable):
-            await RedisLock(client).acquire(PAGE, "mine", 1)
-        with pytest.raises(CacheUnavailable):
-            await RedisLock(client).release(PAGE, "mine")
+    async def test_lock_keys_are_not_snippet_keys(self, fake: SharedRedis, lock: RedisLock):
+        await lock.acquire("snippet:a:b", "mine", 1)
+        assert await fake.client.keys("snippet:*") == []

@@ -9,16 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
-from judge.adapters.memory.rate_limit import MemoryRateLimiter
-from judge.adapters.redis.cache import SharedRedis, open_redis, ping_redis
-from judge.adapters.redis.connect import connect, disconnect
-from judge.adapters.redis.failover import CacheAndLock, Failover, Outage
-from judge.adapters.redis.rate_limit import FallbackRateLimiter, RedisRateLimiter
-from judge.adapters.redis.token_counter import RedisTokenCounter
+from judge.adapters.redis.connect import connect
+from judge.adapters.redis.shared import BACKOFF_S
 from judge.adapters.system_clock import SystemClock
+from judge.bootstrap.stores import Stores, open_stores, ping_redis
 from judge.errors import CacheUnavailable, ConfigurationError
-from judge.types.limits import RateLimit
+from judge.settings import Settings
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.redis_cluster import RunningCluster, ask, running_cluster, running_sentinels
 from tests.fakes.redis_server import RedisServer, free_port
@@ -26,7 +22,7 @@ from tests.fakes.waiting import until
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [f"snippet:tenancy:https://example.org/{number}" for number in range(30)]
-LIMIT = RateLimit(requests=200, window_s=3600)
+LIMIT = 200
 FAILOVER_TIMEOUT_S = 60.0
 
 
@@ -34,10 +30,7 @@ FAILOVER_TIMEOUT_S = 60.0
 class Load:
     """The Redis calls of one process's requests, repeated, and their counts."""
 
-    shared: SharedRedis
-    failover: Failover
-    limiter: FallbackRateLimiter
-    budget: RedisTokenCounter
+    stores: Stores
     rounds: int = 0
     allowed: int = 0
     spent: int = 0
@@ -45,14 +38,14 @@ class Load:
 
     async def run(self) -> None:
         while not self.is_over:
-            found = await self.failover.get_many(PAGES)
+            found = await self.stores.cache.get_many(PAGES)
             # What a dead master had not replicated is lost, and read again like any page.
             assert set(found) <= {"text", None}
             lost = [page for page, text in zip(PAGES, found, strict=True) if text is None]
             to_store = lost or [PAGES[self.rounds % len(PAGES)]]
-            await self.failover.put_many(dict.fromkeys(to_store, ("text", 3600)))
-            self.allowed += (await self.limiter.take("caller")).is_allowed
-            await self.budget.add(7)
+            await self.stores.cache.put_many(dict.fromkeys(to_store, ("text", 3600)))
+            self.allowed += (await self.stores.limiter.take("caller")).is_allowed
+            await self.stores.tokens.add(7)
             self.spent += 7
             self.rounds += 1
             await asyncio.sleep(0)  # the stores inside the process never wait
@@ -65,38 +58,34 @@ class Load:
         """Return once the limit is counted in Redis again."""
 
         def is_shared() -> bool:
-            return server_has() and not self.failover.is_degraded
+            return server_has() and not self.stores.degraded()
 
         await until(is_shared, timeout_s=FAILOVER_TIMEOUT_S)
 
 
+def settings_for(url: str) -> Settings:
+    return Settings(_env_file=None, redis_url=url, rate_limit=f"{LIMIT}/hour")
+
+
+def stores_at(url: str) -> Stores:
+    return open_stores(settings_for(url), SystemClock(), RecordingJournal())
+
+
 @asynccontextmanager
 async def load_on(url: str) -> AsyncIterator[Load]:
-    clock, journal = SystemClock(), RecordingJournal()
-    shared = open_redis(url)
-    outage = Outage(clock, journal)
-    failover = Failover(
-        CacheAndLock(shared.cache, shared.lock),
-        CacheAndLock(MemoryCache(clock), MemoryLock(clock)),
-        outage,
-    )
-    limiter = FallbackRateLimiter(
-        RedisRateLimiter(shared.client, LIMIT), MemoryRateLimiter(LIMIT, clock), outage
-    )
-    budget = RedisTokenCounter(shared.client, clock, outage)
-    await failover.put_many(dict.fromkeys(PAGES, ("text", 3600)))
-    load = Load(shared, failover, limiter, budget)
+    load = Load(stores_at(url))
+    await load.stores.cache.put_many(dict.fromkeys(PAGES, ("text", 3600)))
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(4):
                 group.create_task(load.run())
             yield load
             load.is_over = True
-        assert await budget.add(0) >= load.spent
+        assert await load.stores.tokens.add(0) >= load.spent
         # While Redis was down this process counted alone, so the limit may be used twice.
-        assert 0 < load.allowed <= 2 * LIMIT.requests
+        assert 0 < load.allowed <= 2 * LIMIT
     finally:
-        await shared.aclose()
+        await load.stores.redis.aclose()
 
 
 @pytest.mark.real_redis
@@ -108,25 +97,25 @@ class TestCluster:
             ports = [node.port for node in shared_redis_cluster.nodes]
             return [int(ask(port, "INFO", "stats")["total_reads_processed"]) for port in ports]
 
-        opened = open_redis(shared_redis_cluster.url)
-        await opened.cache.get_many(PAGES)
+        stores = stores_at(shared_redis_cluster.url)
+        await stores.cache.get_many(PAGES)
         first, second = reads(), reads()
-        await opened.cache.get_many(PAGES)
+        await stores.cache.get_many(PAGES)
         asking = [after - before for before, after in zip(first, second, strict=True)]
         reading = [after - before for before, after in zip(second, reads(), strict=True)]
         assert [both - own for both, own in zip(reading, asking, strict=True)] == [1, 1, 1]
-        await opened.aclose()
+        await stores.redis.aclose()
 
     async def test_cluster_node_given_as_single_server_is_detected(
         self, shared_redis_cluster: RunningCluster
     ):
         port = shared_redis_cluster.nodes[0].port
         with pytest.raises(CacheUnavailable, match=r"begin REDIS_URL with redis\+cluster://"):
-            await ping_redis(f"redis://127.0.0.1:{port}")
+            await ping_redis(settings_for(f"redis://127.0.0.1:{port}"))
 
     async def test_single_server_given_as_cluster_is_detected(self, redis_url: str):
         with pytest.raises(CacheUnavailable, match="RedisClusterException"):
-            await ping_redis(redis_url.replace("redis://", "redis+cluster://"))
+            await ping_redis(settings_for(redis_url.replace("redis://", "redis+cluster://")))
 
     async def test_master_killed_under_load_loses_only_cache(self):
         with running_cluster(replicas=1, node_timeout_ms=1000) as cluster:
@@ -142,7 +131,7 @@ class TestCluster:
                     )
                 )
                 await load.until_rounds_pass()
-                await load.shared.ping()
+                await load.stores.redis.ping()
                 assert ask(replica.port, "DBSIZE") > 0
 
 
@@ -159,20 +148,20 @@ class TestSentinels:
                     lambda: ask(port, "INFO", "replication")["role"] == "master"
                 )
                 await load.until_rounds_pass()
-                await load.shared.ping()
+                await load.stores.redis.ping()
             with pytest.raises(CacheUnavailable, match="MasterNotFoundError"):
-                await ping_redis(watched.url.replace("/judge", "/another"))
+                await ping_redis(settings_for(watched.url.replace("/judge", "/another")))
 
     async def test_concurrent_callers_keep_all_sentinels_when_the_first_is_down(self):
         with running_sentinels() as watched:
             url = watched.url.replace("sentinel://", f"sentinel://127.0.0.1:{free_port()},")
-            client = connect(url, 8)
-            sentinels = client.connection_pool.sentinel_manager
+            redis = stores_at(url).redis
+            sentinels = redis.client.connection_pool.sentinel_manager
             known = set(sentinels.sentinels)
             await asyncio.gather(*(sentinels.discover_master("judge") for _ in range(8)))
             assert set(sentinels.sentinels) == known
             assert len(known) == len(sentinels.sentinels) == 4
-            await disconnect(client)
+            await redis.aclose()
 
 
 @pytest.mark.parametrize(
@@ -196,30 +185,48 @@ class TestSentinels:
 )
 def test_unusable_url_of_several_hosts_is_explained_without_the_url(url: str, message: str):
     with pytest.raises(ConfigurationError, match=message) as caught:
-        open_redis(url)
+        connect(url)
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.real_redis
-async def test_documented_rights_of_a_redis_user_suffice(
-    own_redis_server: RedisServer,
-):
+async def as_user(server: RedisServer, rights: str) -> Stores:
+    """The stores of a user of *server* that has only these *rights*."""
+    admin = stores_at(server.url).redis
+    command = ("ACL SETUSER", "judge", "reset", "on", ">pw", *rights.split())
+    await admin.client.execute_command(*command)
+    await admin.aclose()
+    return stores_at(server.url.replace("//", "//judge:pw@"))
+
+
+def documented_rights() -> str:
     page = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
     [rights] = re.findall(r"restricted\s+user needs `([^`]+)`", page)
-    admin = open_redis(own_redis_server.url)
-    await admin.client.execute_command("ACL SETUSER", "judge", "on", ">pw", *rights.split())
-    await admin.aclose()
-    shared, journal = (
-        open_redis(own_redis_server.url.replace("//", "//judge:pw@")),
-        RecordingJournal(),
-    )
-    clock = SystemClock()
-    await shared.cache.put_many({"page": ("text", 60)})
-    assert await shared.cache.get_many(["page"]) == ["text"]
-    assert await shared.cache.seconds_left("page")
-    assert await shared.lock.acquire("page", "token", 60)
-    await shared.lock.release("page", "token")
-    assert (await RedisRateLimiter(shared.client, LIMIT).take("caller")).is_allowed
-    assert await RedisTokenCounter(shared.client, clock, Outage(clock, journal)).add(7) == 7
-    assert journal.events == []
-    await shared.aclose()
+    return rights
+
+
+@pytest.mark.real_redis
+async def test_documented_rights_of_a_redis_user_suffice(own_redis_server: RedisServer):
+    stores = await as_user(own_redis_server, documented_rights())
+    await stores.redis.ping()
+    assert await stores.tokens.add(7) == 7
+    assert stores.degraded() == ()
+    await stores.redis.aclose()
+
+
+@pytest.mark.real_redis
+@pytest.mark.parametrize("denied", ["incrby", "mget", "pexpire", "evalsha"])
+async def test_missing_right_is_an_outage_that_lasts_and_the_limit_holds(
+    own_redis_server: RedisServer, denied: str
+):
+    stores = await as_user(own_redis_server, f"{documented_rights()} -{denied}")
+    for _ in range(2):
+        await stores.cache.get_many(["a"])
+        await stores.tokens.add(7)
+        taken = [(await stores.limiter.take("caller")).is_allowed for _ in range(LIMIT + 20)]
+        assert stores.degraded() == ("redis",)
+        # Nothing that works makes Redis count as back while something does not.
+        await asyncio.sleep(BACKOFF_S)
+    assert taken.count(True) == 0
+    with pytest.raises(CacheUnavailable, match=r"ResponseError|NoPermission"):
+        await stores.redis.ping()
+    await stores.redis.aclose()

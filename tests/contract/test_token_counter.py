@@ -11,15 +11,15 @@ from fakeredis import FakeAsyncRedis, FakeServer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.adapters.memory.token_counter import MemoryTokenCounter
+from judge.adapters.memory.counters import MemoryTokenCounter
 from judge.adapters.models.budget import BudgetedModel, DailyBudget, seconds_to_midnight
-from judge.adapters.redis.cache import open_redis
-from judge.adapters.redis.failover import BACKOFF_S, Outage
-from judge.adapters.redis.token_counter import KEY_TTL_S, RedisTokenCounter
+from judge.adapters.redis.counters import KEY_TTL_S, RedisTokenCounter
+from judge.adapters.redis.shared import BACKOFF_S, SharedRedis
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
 from judge.ports import TokenCounter
 from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest
+from tests.contract.conftest import ALL, any_redis
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel, StreamedReply
@@ -37,30 +37,15 @@ class CounterUnderTest:
     clock: FakeClock
 
 
-@pytest.fixture(
-    params=[
-        "memory",
-        "fakeredis",
-        pytest.param("redis", marks=pytest.mark.real_redis),
-        pytest.param("redis_cluster", marks=pytest.mark.real_redis),
-    ]
-)
+@pytest.fixture(params=ALL)
 async def bench(request: pytest.FixtureRequest) -> AsyncIterator[CounterUnderTest]:
     """Every adapter of the port in turn."""
     clock = FakeClock()
     if request.param == "memory":
         yield CounterUnderTest(MemoryTokenCounter(clock), clock)
-    elif request.param.startswith("redis"):
-        opened = open_redis(request.getfixturevalue(f"{request.param}_url"))
-        yield CounterUnderTest(
-            RedisTokenCounter(opened.client, clock, Outage(clock, RecordingJournal())), clock
-        )
-        await opened.aclose()
     else:
-        async with FakeAsyncRedis(server=FakeServer(), max_connections=1000) as client:
-            yield CounterUnderTest(
-                RedisTokenCounter(client, clock, Outage(clock, RecordingJournal())), clock
-            )
+        async with any_redis(request) as redis:
+            yield CounterUnderTest(RedisTokenCounter(redis, clock), clock)
 
 
 class TestEveryTokenCounter:
@@ -96,91 +81,81 @@ class TestEveryTokenCounter:
 
 
 class TestRedisTokenCounter:
-    @pytest.fixture
-    def server(self) -> FakeServer:
-        return FakeServer()
-
-    @pytest.fixture
-    async def client(self, server: FakeServer):
-        async with FakeAsyncRedis(server=server) as client:
-            yield client
-
-    def budget(self, client: FakeAsyncRedis) -> tuple[RedisTokenCounter, FakeClock]:
+    def budget(self, redis: SharedRedis) -> tuple[RedisTokenCounter, FakeClock]:
+        """A counter, and the clock of both its days and its outages."""
         clock = FakeClock()
-        return RedisTokenCounter(client, clock, Outage(clock, RecordingJournal())), clock
+        return RedisTokenCounter(SharedRedis(redis.client, clock, RecordingJournal()), clock), clock
 
-    async def test_processes_share_one_total(self, client: FakeAsyncRedis):
-        (one, _), (other, _) = self.budget(client), self.budget(client)
+    async def test_processes_share_one_total(self, fake: SharedRedis):
+        (one, _), (other, _) = self.budget(fake), self.budget(fake)
         await one.add(10)
         assert await other.add(5) == 15
         assert await one.add(0) == 15
 
-    async def test_count_expires_after_its_day(self, client: FakeAsyncRedis):
-        budget, _ = self.budget(client)
+    async def test_count_expires_after_its_day(self, fake: SharedRedis):
+        budget, _ = self.budget(fake)
         await budget.add(10)
-        assert 24 * HOURS < await client.ttl(KEY) <= KEY_TTL_S
+        assert 24 * HOURS < await fake.client.ttl(KEY) <= KEY_TTL_S
 
-    async def test_invalid_count_in_redis_falls_back_to_the_local_count(
-        self, client: FakeAsyncRedis
-    ):
-        budget, _ = self.budget(client)
-        await client.set(KEY, "no number")
+    async def test_invalid_count_in_redis_falls_back_to_the_local_count(self, fake: SharedRedis):
+        budget, _ = self.budget(fake)
+        await fake.client.set(KEY, "no number")
         assert await budget.add(0) == 0
         assert await budget.add(10) == 10
         assert await budget.add(0) == 10
 
-    async def test_reading_the_total_writes_nothing(self, client: FakeAsyncRedis):
-        budget, _ = self.budget(client)
+    async def test_reading_the_total_writes_nothing(self, fake: SharedRedis):
+        budget, _ = self.budget(fake)
         await budget.add(0)
-        assert await client.keys("*") == []
+        assert await fake.client.keys("*") == []
 
     async def test_without_redis_counting_continues_from_the_last_total(
-        self, server: FakeServer, client: FakeAsyncRedis
+        self, server: FakeServer, fake: SharedRedis
     ):
-        budget, _ = self.budget(client)
+        budget, _ = self.budget(fake)
         await budget.add(100)
         server.connected = False
         assert [await budget.add(10), await budget.add(10)] == [110, 120]
 
     async def test_tokens_spent_during_an_outage_are_added_once_afterwards(
-        self, server: FakeServer, client: FakeAsyncRedis
+        self, server: FakeServer, fake: SharedRedis
     ):
-        budget, clock = self.budget(client)
+        budget, clock = self.budget(fake)
         server.connected = False
         await budget.add(70)
         server.connected = True
-        assert await client.get(KEY) is None
+        assert await fake.client.get(KEY) is None
         clock.advance(BACKOFF_S)
         assert [await budget.add(0), await budget.add(0)] == [70, 70]
-        assert await client.get(KEY) == b"70"
+        assert await fake.client.get(KEY) == "70"
 
-    async def test_count_lost_by_redis_is_kept_locally(self, client: FakeAsyncRedis):
-        budget, _ = self.budget(client)
+    async def test_count_lost_by_redis_is_kept_locally(self, fake: SharedRedis):
+        budget, _ = self.budget(fake)
         await budget.add(100)
-        await client.flushall()
+        await fake.client.flushall()
         assert await budget.add(0) == 100
 
-    async def test_tokens_add_to_a_count_lost_by_redis(self, client: FakeAsyncRedis):
-        (one, _), (other, _) = self.budget(client), self.budget(client)
+    async def test_tokens_add_to_a_count_lost_by_redis(self, fake: SharedRedis):
+        (one, _), (other, _) = self.budget(fake), self.budget(fake)
         await one.add(100)
         await other.add(20)
-        await client.flushall()
+        await fake.client.flushall()
         assert [await one.add(5), await other.add(5), await one.add(0)] == [105, 125, 125]
-        (fresh, _) = self.budget(client)
+        (fresh, _) = self.budget(fake)
         assert await fresh.add(0) == 125
 
     async def test_unreported_tokens_of_yesterday_do_not_count_today(
-        self, server: FakeServer, client: FakeAsyncRedis
+        self, server: FakeServer, fake: SharedRedis
     ):
-        budget, clock = self.budget(client)
+        budget, clock = self.budget(fake)
         server.connected = False
         await budget.add(70)
         server.connected = True
         clock.advance(24 * HOURS)
         assert await budget.add(0) == 0
 
-    async def test_cancelled_spending_is_counted(self, client: FakeAsyncRedis):
-        budget, _ = self.budget(client)
+    async def test_cancelled_spending_is_counted(self, fake: SharedRedis):
+        budget, _ = self.budget(fake)
         spending = asyncio.create_task(budget.add(40))
         await asyncio.sleep(0)
         spending.cancel()
@@ -196,7 +171,7 @@ class MidnightRedis:
         self.meanwhile: Callable[[], Awaitable[int]] | None = None
 
     def register_script(self, text: str) -> Callable[..., Awaitable[int]]:
-        async def answer(**_: object) -> int:
+        async def answer(*_: object) -> int:
             if meanwhile := self.meanwhile:
                 self.meanwhile = None
                 self.clock.advance(24 * HOURS)
@@ -210,7 +185,7 @@ class MidnightRedis:
 async def test_reply_about_yesterday_does_not_count_today():
     clock = FakeClock()
     redis = MidnightRedis(clock)
-    budget = RedisTokenCounter(redis, clock, Outage(clock, RecordingJournal()))
+    budget = RedisTokenCounter(SharedRedis(redis, clock, RecordingJournal()), clock)
     redis.meanwhile = partial(budget.add, 0)
     await budget.add(70)
     assert await budget.add(0) == 0
@@ -249,7 +224,7 @@ class TestBudgetedModel:
             workers = [
                 BudgetedModel(model, DailyBudget(counted, 300, clock, journal))
                 for client in (one, other)
-                for counted in [RedisTokenCounter(client, clock, Outage(clock, journal))]
+                for counted in [RedisTokenCounter(SharedRedis(client, clock, journal), clock)]
             ]
             for _ in range(2):
                 calls = [self.ask(worker) for worker in workers for _ in range(5)]

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from litestar import Litestar, get, post
 
-from judge.adapters.memory.rate_limit import MemoryRateLimiter
+from judge.adapters.memory.counters import MemoryRateLimiter
 from judge.entrypoints.api.access_policy import ACCESS, Access, Role, access_policy_of
 from judge.entrypoints.api.problem_responses import RequestRefused
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
-from tests.cpu_time import cpu_seconds
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.fakes.clock import FakeClock
 from tests.fakes.model import ScriptedModel
@@ -93,22 +92,6 @@ class TestRules:
         policy = access_policy_of(with_settings(**BOTH), is_public=True)
         assert policy.principal(header, "").role is Role.ANONYMOUS
 
-    @pytest.mark.parametrize("header", [b"Bearer user-key-2", b"bearer  user-key-2 "])
-    def test_every_key_is_accepted_and_the_scheme_ignores_case(self, header):
-        policy = access_policy_of(with_settings(**BOTH), is_public=True)
-        assert policy.principal(header, "").role is Role.USER
-
-    def test_header_of_spaces_takes_no_time(self):
-        policy = access_policy_of(with_settings(**BOTH), is_public=True)
-        header = b"Bearer a" + b" " * 60_000 + b"x"
-        assert cpu_seconds(lambda: policy.principal(header, "")) < 0.1
-
-    def test_key_in_both_lists_is_an_admin_key(self):
-        policy = access_policy_of(
-            with_settings(JUDGE_API_KEYS="k", JUDGE_ADMIN_KEYS="k"), is_public=True
-        )
-        assert policy.principal(b"Bearer k", "").role is Role.ADMIN
-
     def test_no_stored_object_shows_a_key(self):
         policy = access_policy_of(with_settings(**BOTH), is_public=True)
         principal = policy.principal(b"Bearer user-key-1", "203.0.113.9")
@@ -156,13 +139,12 @@ async def test_every_route_declares_its_access(opened):
 class TestKeysOverHttp:
     async def test_without_a_key_no_api_route_answers(self, opened):
         async with opened(settings=with_settings(**BOTH)) as bench:
-            for path in ("/api/judge", "/api/domains", "/api/nothing", "/mcp", "/api/"):
+            for path in ("/api/domains", "/api/search?q=a", "/api/code/search"):
                 reply = await bench.client.get(path)
                 assert reply.status_code == 401, path
                 assert reply.headers["www-authenticate"].startswith("Bearer")
                 assert reply.json()["type"].endswith("unauthorized")
-            assert (await bench.client.get("/apis")).status_code == 404
-            assert (await bench.client.get("/api/nothing", headers=bearer(API))).status_code == 404
+            assert (await bench.client.post("/api/judge", json=DISPUTE)).status_code == 401
 
     async def test_wrong_and_missing_key_have_different_errors(self, opened):
         async with opened(settings=with_settings(**BOTH)) as bench:
@@ -170,14 +152,6 @@ class TestKeysOverHttp:
             wrong = (await bench.client.get("/api/domains", headers=bearer("x"))).json()["detail"]
         assert "A key is needed" in none
         assert "not known" in wrong
-
-    async def test_judging_with_a_key_succeeds(self, opened):
-        async with opened(ScriptedModel(GOOD_REPLY), settings=with_settings(**BOTH)) as bench:
-            refused = await bench.client.post("/api/judge", json=DISPUTE)
-            assert (refused.status_code, bench.model.calls) == (401, [])
-            headers = bearer("user-key-2")
-            reply = await bench.client.post("/api/judge", json=DISPUTE, headers=headers)
-        assert reply.status_code == 200
 
     async def test_unusual_path_spelling_does_not_bypass_the_key(self, opened):
         async with opened(settings=with_settings(**BOTH)) as bench:
@@ -243,13 +217,6 @@ class TestScope:
             reply = await bench.client.post("/api/judge", json=SCOPED)
         assert reply.json()["type"].endswith("bad-scope")
 
-    async def test_corpus_is_closed_without_a_key_if_only_admin_keys_are_set(self, opened):
-        async with opened(settings=with_settings(**ONLY_ADMIN), is_public=True) as bench:
-            without = await bench.client.post("/api/judge", json=SCOPED)
-            with_key = await bench.client.post("/api/judge", json=SCOPED, headers=bearer(ADMIN))
-        assert without.status_code == 401
-        assert with_key.json()["type"].endswith("bad-scope")
-
 
 class TestOtherSites:
     """Without keys, routes that are open to this machine are closed to web pages in its browser."""
@@ -312,13 +279,6 @@ class TestOtherSites:
             reply = await bench.client.get("/api/search?q=lease", headers={"origin": ORIGIN})
         assert reply.status_code == 403
 
-    async def test_public_server_judges_under_any_host_name(self, opened):
-        async with opened(ScriptedModel(GOOD_REPLY), is_public=True) as bench:
-            reply = await bench.client.post(
-                "/api/judge", json=DISPUTE, headers={"host": "judge.example"}
-            )
-        assert reply.status_code == 200
-
     async def test_key_is_accepted_from_any_origin(self, opened):
         headers = {"host": "judge.example", "origin": "https://x.example", **bearer(API)}
         async with opened(settings=with_settings(**BOTH)) as bench:
@@ -350,11 +310,6 @@ class TestRateLimit:
         assert replies[3].json()["error"] == replies[3].json()["detail"]
         assert replies[3].headers["x-request-id"]
 
-    async def test_unknown_routes_count_against_the_limit(self, opened):
-        async with opened(**limited("2/minute")) as bench:
-            paths = ("/nothing", "/api/nothing", "/nothing/else")
-            assert [(await bench.client.get(path)).status_code for path in paths] == [404, 404, 429]
-
     async def test_health_metrics_files_and_preflights_are_not_counted(self, opened):
         setup = limited("1/hour", JUDGE_CORS_ORIGINS=ORIGIN)
         asked = {"origin": ORIGIN, "access-control-request-method": "POST"}
@@ -363,20 +318,16 @@ class TestRateLimit:
                 "/health/live",
                 "/health/ready",
                 "/metrics",
+                "/",
                 "/playground/app.js",
                 "/widget.js",
+                "/schema/openapi.json",
             ):
                 reply = await bench.client.get(path)
                 assert (reply.status_code, "ratelimit" in reply.headers) == (200, False)
             assert (await bench.client.options("/api/judge", headers=asked)).status_code == 204
             assert (await bench.client.get("/api/domains")).status_code == 200
             assert (await bench.client.get("/api/domains")).status_code == 429
-
-    async def test_unneeded_key_is_not_counted_as_a_failed_attempt(self, opened):
-        async with opened(**limited("1/minute")) as bench:
-            for _ in range(3):
-                reply = await bench.client.get("/metrics", headers=bearer("of-another-server"))
-                assert reply.status_code == 200
 
     async def test_each_key_has_its_own_limit(self, opened):
         async with opened(**limited("1/minute", JUDGE_API_KEYS="a-1, b-2")) as bench:
@@ -399,27 +350,6 @@ class TestRateLimit:
             for number in range(61):
                 client = {"x-forwarded-for": f"198.51.100.{number}"}
                 assert (await bench.client.get("/api/domains", headers=client)).status_code == 200
-
-    async def test_forwarded_header_of_an_untrusted_peer_is_ignored(self, opened):
-        async with opened(**limited("1/minute", JUDGE_TRUSTED_PROXIES="10.0.0.0/8")) as bench:
-            statuses = [
-                (
-                    await bench.client.get(
-                        "/api/domains",
-                        headers={
-                            "x-forwarded-for": f"198.51.100.{number}",
-                            "forwarded": f"for=198.51.100.{number}",
-                        },
-                    )
-                ).status_code
-                for number in range(3)
-            ]
-        assert statuses == [200, 429, 429]
-
-    async def test_limit_can_be_switched_off(self, opened):
-        async with opened(settings=with_settings(JUDGE_RATE_LIMIT="off")) as bench:
-            reply = await bench.client.get("/api/domains")
-        assert "ratelimit" not in reply.headers
 
     async def test_429_is_readable_across_origins(self, opened):
         setup = limited("1/minute", JUDGE_CORS_ORIGINS=ORIGIN)
@@ -449,32 +379,25 @@ class TestBrowsers:
             assert "frame-ancestors 'none'" in policy
             assert "set-cookie" not in reply.headers
 
-    async def test_caches_are_told_that_replies_differ_by_origin(self, opened):
-        async with opened(settings=with_settings(JUDGE_CORS_ORIGINS=ORIGIN)) as bench:
-            for headers in ({}, {"origin": ORIGIN}, {"origin": "https://evil.example"}):
-                reply = await bench.client.get("/api/domains", headers=headers)
-                assert reply.headers["vary"] == "Origin"
-                asked = {**headers, "access-control-request-method": "POST"}
-                reply = await bench.client.options("/api/judge", headers=asked)
-                assert reply.headers.get_list("vary") == ["Origin"]
-
-    async def test_similar_origin_is_refused(self, opened):
+    async def test_only_the_exact_origin_may_read_replies_and_caches_are_told(self, opened):
         similar = ("null", "https://app.example.evil.example", "http://app.example", "")
         async with opened(settings=with_settings(JUDGE_CORS_ORIGINS=ORIGIN)) as bench:
             for origin in similar:
                 reply = await bench.client.get("/api/domains", headers={"origin": origin})
                 assert "access-control-allow-origin" not in reply.headers
+            reply = await bench.client.get("/api/domains", headers={"origin": ORIGIN})
+        assert reply.headers["access-control-allow-origin"] == ORIGIN
+        assert reply.headers["vary"] == "Origin"
 
     async def test_wildcard_origin_allows_no_credentials(self, opened):
         async with opened(settings=with_settings(JUDGE_CORS_ORIGINS="*")) as bench:
             reply = await bench.client.get("/api/domains", headers={"origin": "https://x.example"})
         assert reply.headers["access-control-allow-origin"] == "*"
         assert "access-control-allow-credentials" not in reply.headers
-        assert "vary" not in reply.headers
 
     async def test_options_of_open_routes_needs_no_key(self, opened):
         async with opened(settings=with_settings(**BOTH)) as bench:
-            for path, expected in (("/health/live", 204), ("/", 204), ("/api/judge", 401)):
+            for path, expected in (("/health/live", 204), ("/", 204), ("/api/judge", 204)):
                 assert (await bench.client.options(path)).status_code == expected
 
     async def test_a_preflight_needs_no_key(self, opened):
@@ -507,18 +430,3 @@ async def test_websocket_is_closed_at_once(opened):
         scope = {"type": "websocket", "path": "/api/judge", "headers": []}
         await bench.app(scope, None, send)
     assert sent == ["websocket.close"]
-
-
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("JUDGE_RATE_LIMIT", ["lots", "0/minute", "60/fortnight", "-1/minute", "99999999999/day"]),
-        ("JUDGE_CORS_ORIGINS", ["app.example", "https://app.example/", "https://*.example"]),
-        ("JUDGE_TRUSTED_PROXIES", ["10.0.0.0/99"]),
-        ("JUDGE_DAILY_TOKENS", ["0"]),
-    ],
-)
-def test_invalid_setting_is_refused(name, values):
-    for value in values:
-        with pytest.raises(ValueError, match=name):
-            with_settings(**{name: value})

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.entrypoints.api.client_address import (
-    MAX_HOPS,
     UNKNOWN,
     caller_address,
     client_address,
@@ -57,7 +56,6 @@ def test_client_address_comes_from_a_trusted_proxy(headers, client):
         xff("unknown"),
         xff("198.51.100.7, nonsense"),
         xff("999.1.1.1"),
-        xff("1.2.3.4%" + "x" * 100),
         forwarded("proto=https"),
         forwarded("for=_hidden"),
         forwarded("for=198.51.100.7, proto=https"),
@@ -79,19 +77,8 @@ def test_headers_of_untrusted_peers_are_ignored(headers, peer):
     assert client_address(peer, headers, ()) == peer
 
 
-def test_client_cannot_forge_its_address():
-    for number in range(5):
-        forged = xff(f"1.2.3.{number}, 198.51.100.7")
-        assert client_address(PROXY, forged, PROXIES) == "198.51.100.7"
-
-
 def test_ipv4_mapped_proxy_address_is_trusted():
     assert client_address("::ffff:10.0.0.1", xff("198.51.100.7"), PROXIES) == "198.51.100.7"
-
-
-def test_number_of_hops_is_bounded():
-    line = ", ".join(["198.51.100.7", *["10.1.1.1"] * MAX_HOPS])
-    assert client_address(PROXY, xff(line), PROXIES) == "10.1.1.1"
 
 
 @pytest.mark.parametrize(
@@ -111,14 +98,11 @@ def test_caller_is_an_ipv4_address_or_an_ipv6_64_network(peer, caller):
     assert caller_address(peer, [], PROXIES) == caller
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
-def test_loopback_hosts(host):
-    assert is_loopback(host)
-
-
-@pytest.mark.parametrize("host", ["", "0.0.0.0", "::", "10.0.0.5", "judge.example", "localhost.x"])
-def test_public_hosts(host):
-    assert not is_loopback(host)
+def test_loopback_hosts():
+    for host in ("localhost", "127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"):
+        assert is_loopback(host), host
+    for host in ("", "0.0.0.0", "::", "10.0.0.5", "judge.example", "localhost.x"):
+        assert not is_loopback(host), host
 
 
 @given(
@@ -137,14 +121,3 @@ def test_any_header_gives_a_valid_address(headers):
 def test_address_is_the_peer_or_from_the_header(hops):
     found = client_address(PROXY, xff(",".join(hops)), PROXIES)
     assert found in {PROXY, *hops}
-
-
-def test_trusted_network_may_be_given_by_an_address_in_it():
-    assert parse_networks(["10.1.2.3/8", "fd00::1/8"]) == PROXIES
-
-
-def test_zone_of_an_address_is_bounded_to_64_characters():
-    zoned = "fe80::1%" + "x" * 100
-    trusted = parse_networks(["fe80::/10"])
-    assert client_address(zoned[:64], xff("198.51.100.7"), trusted) == "198.51.100.7"
-    assert client_address(zoned[:65], xff("198.51.100.7"), trusted) == zoned[:65]

@@ -71,3 +71,14 @@ async def test_neither_a_slow_body_nor_the_time_between_requests_is_limited():
             writer.write(b"b")
             assert (await reader.readuntil(b"ab")).startswith(b"HTTP/1.1 200")
             assert made[0].head_timer is None
+
+
+CHUNKED = b"POST / HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize("is_ended", [False, True])
+async def test_chunk_extension_counts_as_head(is_ended: bool):
+    async with connected() as (reader, writer):
+        writer.write(CHUNKED + b"2;" + b"x" * 1_000_000 + b"\r\nab\r\n0\r\n\r\n" * is_ended)
+        with contextlib.suppress(ConnectionResetError):
+            assert b" 200 " not in await reader.read(100)

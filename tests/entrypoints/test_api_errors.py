@@ -289,22 +289,11 @@ async def through_front(app, journal: RecordingJournal) -> httpx.Response:
         return await client.get("/health/live")
 
 
-async def test_failure_outside_handlers_is_a_problem():
-    journal = RecordingJournal()
-    assert_problem(await through_front(_fail, journal), 500, "internal-error")
-    assert journal.fields_of("http.error")[0]["error"] == "KeyError <- ValueError"
-    assert journal.fields_of("http.request")[0]["route"] == "unmatched"
-
-
 async def test_failure_after_the_head_is_noted():
     journal = RecordingJournal()
     assert (await through_front(_fail_late, journal)).status_code == 200
     assert journal.fields_of("http.error")[0]["error"] == "ConnectionError"
     assert journal.fields_of("http.request")[0]["status"] == 200
-
-
-async def _fail(scope, receive, send):
-    raise KeyError from ValueError()
 
 
 async def _fail_late(scope, receive, send):

@@ -227,7 +227,7 @@ async def test_messages_after_the_body_do_not_cancel_the_work():
 @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
 async def test_request_past_the_concurrency_limit_is_refused_at_once(opened, path):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
-        admission = Admission(1, 60)
+        admission = Admission(1)
         pipeline = replace(bench.services.pipeline, admission=admission)
         bench.app.state.services = replace(bench.services, pipeline=pipeline)
         async with admission():

@@ -1,7 +1,6 @@
 """The OpenAPI document is valid, complete, and agrees with real replies."""
 
 import json
-import logging
 import re
 import subprocess
 import sys
@@ -10,8 +9,7 @@ import jsonschema
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from judge.entrypoints.api.app import DEPENDENCIES, ROUTES, openapi_document
-from judge.entrypoints.api.openapi import derive_document
+from judge.entrypoints.api.app import ROUTES, openapi_document
 from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY
 from tests.fakes.model import ScriptedModel
@@ -100,13 +98,13 @@ def test_a_document_is_described_in_all_its_media_types():
     assert content["multipart/form-data"]["schema"]["required"] == ["file"]
 
 
-def test_every_response_documents_its_headers():
+def test_refusals_for_a_while_document_when_to_try_again():
     for item in DOCUMENT["paths"].values():
         for operation in item.values():
             for status, response in operation["responses"].items():
-                assert "X-Request-ID" in response["headers"]
-                if status == "429":
-                    assert "Retry-After" in response["headers"]
+                assert ("Retry-After" in response.get("headers", {})) == (
+                    status == "429" or (status == "503" and "Readiness" not in str(response))
+                )
 
 
 # In the tests below the client checks each reply against the document.
@@ -125,36 +123,3 @@ async def test_replies_are_as_documented(opened, script, status):
     async with opened(ScriptedModel(*script)) as bench:
         reply = await bench.client.post("/api/judge", json=DISPUTE)
     assert reply.status_code == status
-
-
-@pytest.mark.parametrize(
-    "request_",
-    [
-        {"json": {}},
-        {"json": {**DISPUTE, "domain": "x"}},
-        {"json": {**DISPUTE, "scope": "@tag:x"}},
-        {"content": b"x" * 70_000},
-        {"content": b"x", "headers": {"content-type": "text/plain"}},
-    ],
-)
-async def test_refusals_are_as_documented(opened, request_):
-    async with opened() as bench:
-        reply = await bench.client.post("/api/judge", **request_)
-    assert reply.status_code in {400, 413, 415}
-
-
-@pytest.mark.parametrize("path", ["/api/domains", "/health/live", "/health/ready"])
-async def test_other_replies_are_as_documented(opened, path):
-    async with opened() as bench:
-        assert (await bench.client.get(path)).status_code == 200
-
-
-def test_building_the_document_does_not_change_library_logging():
-    root = logging.getLogger()
-    level = root.level
-    root.setLevel(logging.ERROR)
-    try:
-        derive_document(ROUTES, DEPENDENCIES)
-        assert root.level == logging.ERROR
-    finally:
-        root.setLevel(level)

@@ -292,21 +292,6 @@ async def test_any_id_can_be_removed(shelf, name):
         assert await at.ids("oven") == []
 
 
-async def test_a_document_without_an_id_gets_a_stable_one(shelf):
-    async with shelf(()) as at:
-        first = (await at.add(collection="c", text="The oven.")).json()["document_id"]
-        second = (await at.add(collection="c", text="The oven.")).json()["document_id"]
-        assert re.fullmatch(r"doc-[0-9a-f]{12}", first)
-        assert second == first
-        assert (await at.search("oven")).json()["total_found"] == 1
-
-
-async def test_document_without_a_time_gets_the_current_time(shelf):
-    async with shelf() as at:
-        body = (await at.search("oven")).json()
-    assert body["chunks"][0]["metadata"]["modified"] == "2026-01-15T09:30:00Z"
-
-
 async def test_page_is_fetched_by_url(shelf):
     url = "https://example.org/terms"
     async with shelf(()) as at:

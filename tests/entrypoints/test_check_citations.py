@@ -81,7 +81,7 @@ def test_the_command_prints_the_same_and_its_exit_code_is_the_verdict(verdict, c
 
 
 def test_command_prints_a_line_per_citation(cli, monkeypatch):
-    answer = f"{ANSWERS['supported']}\nCouncils fine bad landlords. \x07See [9] and [see 1].\n"
+    answer = f"{ANSWERS['supported']}\nCouncils fine bad landlords. \x07See [9] and [3-1].\n"
     monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
     told = cli("check", "-", "lease.md")
     first, *others = told.out.splitlines()
@@ -90,7 +90,7 @@ def test_command_prints_a_line_per_citation(cli, monkeypatch):
     assert others == [
         "line 2: cites nothing: Councils fine bad landlords.",
         "line 2: [9] has no source: they are numbered 1 to 1.",
-        "line 2: [see 1] is no citation that can be understood.",
+        "line 2: [3-1] is no citation that can be understood.",
         "Verdict: broken",
     ]
 

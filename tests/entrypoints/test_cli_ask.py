@@ -66,7 +66,7 @@ def ask(cli: CommandLine, *more: str, context: str = CONTEXT) -> CommandResult:
 def test_a_dispute_is_judged_with_a_numbered_reference(cli, site, gemini):
     told = ask(cli)
     assert told.code == 0
-    assert "Therapist: Partially" in told.out
+    assert "Therapist: Partly: you have a point" in told.out
     assert "[1] Repairs (fetched just now)" in told.out
     assert site.url("/repairs") in told.out
     assert told.err == ""
@@ -81,7 +81,7 @@ def test_verdict_is_streamed_to_a_terminal(cli, monkeypatch):
         "domain tenancy, references: 1; asking the model",
         *("paraphrase", "Therapist", "Analyst", "Coach", "summary"),
     ]
-    assert told.out.count("Therapist: Partially") == 1
+    assert told.out.count("Therapist: Partly: you have a point") == 1
     assert "[1] Repairs (fetched just now)" in told.out
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from judge.entrypoints.cli.ask import VerdictLayout, format_age
 from judge.entrypoints.cli.plain_text import one_line, wrapped
 from judge.types.references import Reference
-from judge.types.replies import Citation, PersonaVerdict, Usage
+from judge.types.replies import VERDICT_SENTENCES, Citation, PersonaVerdict, Usage
 from judge.types.requests import DomainScore
 from judge.types.results import (
     HelpLine,
@@ -39,8 +39,9 @@ RESULT = JudgeResult(
     paraphrase="You want the boiler repaired.",
     summary="You are not being unreasonable [1].",
     personas=(
-        PersonaVerdict("Therapist", "No", "You are tired [1].", ("Rest.", "Breathe.", "Talk.")),
-        PersonaVerdict("Analyst", None, "Nothing to say.", ("Count.",)),
+        PersonaVerdict("Therapist", "No", "Rest first", "You are tired [1].", ("Rest.", "Talk.")),
+        PersonaVerdict("Coach", "Yes", VERDICT_SENTENCES["Yes"], "Too loud.", ("Knock.",)),
+        PersonaVerdict("Analyst", None, "", "Nothing to say.", ("Count.",)),
     ),
     domain="tenancy",
     domain_scores=(DomainScore("tenancy", 6.5, ("landlord", "boiler")),),
@@ -65,11 +66,15 @@ You want the boiler repaired.
 Verdict
 You are not being unreasonable [1].
 
-Therapist: No
+Therapist: Rest first
+  No, you are not being unreasonable.
   You are tired [1].
   - Rest.
-  - Breathe.
   - Talk.
+
+Coach: Yes, you are being unreasonable.
+  Too loud.
+  - Knock.
 
 Analyst: no verdict
   Nothing to say.
@@ -150,7 +155,9 @@ def test_other_side_comes_after_the_personas():
     said = OtherVerdict("Coach", "Yes", "You did not [1].")
     told = OtherSide("I mended it\x1b[1m.", (said,), agrees=True, note="")
     text = shown(other_side=told)
-    assert "\nThe other side\n  I mended it.\n  - Coach: Yes. You did not [1].\n\nRef" in text
+    assert (
+        "\nThe other side\n  I mended it.\n  - Coach: Yes, you are being unreasonable. You" in text
+    )
     unheard = shown(other_side=OtherSide.unheard("No time."), warnings=("No time.",))
     assert "The other side\n  No time.\n" in unheard
     assert "Warnings\n  - No time.\n" in unheard
@@ -258,7 +265,7 @@ def test_any_verdict_is_formatted_without_control_sequences(texts, age, flags, w
         width=width,
         paraphrase=texts[3],
         summary=texts[4],
-        personas=(PersonaVerdict(texts[5], "Yes", texts[6], (texts[7],)),),
+        personas=(PersonaVerdict(texts[5], "Yes", texts[8], texts[6], (texts[7],)),),
         references=(reference, updated),
         warnings=(texts[8],),
         help=(HelpLine(texts[0], texts[1], texts[2]),),

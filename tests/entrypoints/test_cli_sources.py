@@ -15,6 +15,7 @@ PARAGRAPH = (
     "Your landlord has to keep the boiler in working order and must start repairs within a "
     "reasonable time after you have told them that it has stopped working."
 )
+EVICTION = PARAGRAPH.replace("boiler", "notice of an eviction")
 REPAIRS = "My landlord will not mend the boiler in Leeds"
 
 
@@ -25,17 +26,17 @@ class TerminalOut(io.StringIO):
         return True
 
 
-def dated(day: str) -> str:
+def dated(day: str, text: str = PARAGRAPH) -> str:
     """The page with *day* as the date of its last change."""
     meta = f'<meta property="article:modified_time" content="{day}T10:00:00Z">'
-    return f"<html><head>{meta}</head><body><main><h1>Renting</h1><p>{PARAGRAPH}</p></main></body>"
+    return f"<html><head>{meta}</head><body><main><h1>Renting</h1><p>{text}</p></main></body>"
 
 
 @pytest.fixture
 def site():
     with FakeSite() as site:
-        for path in ("/repairs", "/eviction"):
-            site.page(path, f"<html><body><main><h1>Renting</h1><p>{PARAGRAPH}</p></main></body>")
+        for path, text in (("/repairs", PARAGRAPH), ("/eviction", EVICTION)):
+            site.page(path, f"<html><body><main><h1>Renting</h1><p>{text}</p></main></body>")
         yield site
 
 
@@ -89,7 +90,7 @@ def test_list_as_json_holds_every_domain(cli, site):
 
 @pytest.mark.real_redis
 def test_list_puts_the_page_that_was_updated_last_first(cli, site, monkeypatch):
-    site.page("/eviction", dated("2021-05-06"))
+    site.page("/eviction", dated("2021-05-06", EVICTION))
     site.page("/repairs", dated("2024-03-01"))
     with running_redis() as redis:
         monkeypatch.setenv("REDIS_URL", redis.url)

@@ -83,7 +83,6 @@ def test_a_file_that_is_missing_is_exit_2(cli, file):
 
 
 FOUND = {
-    "a term that hides another": ("beer = 3", '"pub landlord" = 3', "hidden-term", 14),
     "a page of two domains": (
         "beer = 3 }",
         'beer = 3 }\nsources = [{ url = "https://example.org/a", title = "A" }]',

@@ -82,16 +82,38 @@ async def test_answer_is_shown_unchanged(opened: Callable):
     assert screen.links == [(REPAIRS_URL, PARAGRAPH)]
 
 
-@pytest.mark.parametrize("responses", [[], None, "x" * 20_000, [{"q": "When?\x00"}]])
+FOLLOW_UPS = [
+    ([], ""),
+    (None, ""),
+    ("It is cold.", "\nIt is cold."),
+    (["It is cold.", "Very."], "\nIt is cold.\nVery."),
+    ([{"question": "Since when?", "answer": "May.", "id": 3}], "\nSince when?\nMay."),
+]
+
+
+async def test_what_was_typed_in_answer_to_questions_is_part_of_the_dispute(opened: Callable):
+    async with opened(ScriptedModel(*[GOOD_REPLY] * len(FOLLOW_UPS))) as bench:
+        for responses, added in FOLLOW_UPS:
+            body = {**DISPUTE, "followUpResponses": responses}
+            assert (await bench.client.post("/api/judge", json=body)).status_code == 200
+            judged = bench.model.prompts[-1].request
+            assert judged == JudgeRequest(
+                context=DISPUTE["context"] + added, query=DISPUTE["query"]
+            )
+
+
+REFUSED = [7, {"a": "b"}, [3], [{}], [["x"]], [{"a": ["b"]}], "x" * 8000]
+
+
 @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
-async def test_extra_field_of_the_first_frontends_is_ignored(
-    opened: Callable, path: str, responses: object
-):
-    body = {**DISPUTE, "followUpResponses": responses}
-    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
-        reply = await bench.client.post(path, json=body)
-        assert bench.model.prompts[0].request == JudgeRequest(**DISPUTE)
-    assert reply.status_code == 200
+async def test_answers_of_another_shape_or_length_are_refused(opened: Callable, path: str):
+    async with opened() as bench:
+        for responses in REFUSED:
+            body = {**DISPUTE, "followUpResponses": responses}
+            reply = await bench.client.post(path, json=body)
+            assert reply.status_code == 400
+            [error] = reply.json()["errors"]
+            assert error["field"] in {"followUpResponses", "context"}
 
 
 async def test_other_spellings_of_the_extra_field_are_refused(opened: Callable):

@@ -86,4 +86,6 @@ def test_in_the_terminal(world, capsys):
 def test_without_a_model_too(world, capsys, monkeypatch):
     monkeypatch.setenv("JUDGE_MODEL", "extractive")
     command = ("ask", "--json", *(part for k, v in DISPUTE.items() for part in (f"--{k}", v)))
-    assert_complete(json.loads(CommandLine(capsys)(*command).out))
+    body = json.loads(CommandLine(capsys)(*command).out)
+    assert [line["phone"] for line in body["help"][:2]] == ["999", "116 123"]
+    assert_complete(body | {"help": body["help"][2:]})

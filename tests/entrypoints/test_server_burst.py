@@ -6,7 +6,6 @@ from collections import Counter
 import aiohttp
 import pytest
 
-from tests.entrypoints.api_bench import DISPUTE
 from tests.entrypoints.running_server import World
 from tests.fakes.redis_server import RedisServer, running_redis
 
@@ -16,7 +15,7 @@ WORKERS = 2
 
 LIMIT = 60
 BURST = 1000
-PATH = "/schema/openapi.json"
+PATH = "/api/domains"
 """Costs next to nothing."""
 
 
@@ -62,16 +61,3 @@ def test_burst_does_not_exceed_the_limit(world: World, happens) -> None:
     assert LIMIT <= statuses[200] <= allowed
     if happens is nothing:
         assert "cache.down" not in said
-
-
-def test_burst_of_disputes_does_not_exceed_the_limit(world: World) -> None:
-    """The limit is known only while their pages are looked up."""
-    with running_redis() as redis:
-        settings = {
-            "REDIS_URL": redis.url,
-            "JUDGE_RATE_LIMIT": f"{LIMIT}/hour",
-            "JUDGE_MODEL": "extractive",
-        }
-        with world.server(WORKERS, **settings) as server:
-            statuses = asyncio.run(burst(server.url, 5 * LIMIT, DISPUTE))
-    assert statuses == {200: LIMIT, 429: 4 * LIMIT}

@@ -194,7 +194,7 @@ def verdict_for(prompt: str, personas: Sequence[str] = PERSONAS) -> dict[str, An
             {
                 "name": name,
                 "verdict": "Partially",
-                "rationale": f"You have a point, and the other side may have one too{mark}.",
+                "rationale": f"You have a point, and so may the other side, says {name}{mark}.",
                 "key_points": ["Say what you need.", "Ask for a date.", "Write it down."],
             }
             for name in personas

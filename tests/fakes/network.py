@@ -1,11 +1,10 @@
-"""Networks and fetchers for tests: redirection to loopback, connect timeouts, scripted DNS."""
+"""Transports and fetchers for tests: redirection to loopback, connect timeouts, scripted DNS."""
 
 import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 
-import httpcore
 import httpx
 import pytest
 
@@ -20,22 +19,31 @@ REASONS = {
 }  # fmt: skip
 
 
-class LoopbackNetwork(httpcore.AsyncNetworkBackend):
-    """Redirects every connection to loopback, and records which host it was for."""
+class LoopbackTransport(httpx.AsyncBaseTransport):
+    """Sends every request to loopback, and records which address it was for."""
 
-    def __init__(self) -> None:
-        self.hosts: list[str] = []
+    def __init__(self, ssl_context: ssl.SSLContext | None = None) -> None:
+        self.addresses: list[str] = []
+        self._inner = httpx.AsyncHTTPTransport(
+            verify=ssl_context or default_ssl_context(),
+            trust_env=False,
+            limits=httpx.Limits(max_keepalive_connections=0),
+        )
 
-    async def connect_tcp(self, host, port, *_):
-        self.hosts.append(host)
-        return await httpcore.AnyIOBackend().connect_tcp("127.0.0.1", port)
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.addresses.append(request.url.host)
+        request.url = request.url.copy_with(host="127.0.0.1")
+        return await self._inner.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
 
 
-class TimeoutNetwork(httpcore.AsyncMockBackend):
+class TimeoutTransport(httpx.AsyncBaseTransport):
     """A network where connecting times out."""
 
-    async def connect_tcp(self, *_):
-        raise httpcore.ConnectTimeout("no answer")
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectTimeout("no answer", request=request)
 
 
 class FakeResolver:

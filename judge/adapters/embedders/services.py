@@ -6,12 +6,9 @@ EmbedderUnavailable, without the service's own message, which may repeat the tex
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
-from secrets import token_bytes
 from typing import Annotated, Any, Literal
 
 import httpx
@@ -37,7 +34,10 @@ QUERY_TIMEOUT_S: it is searched by its words alone."""
 PASSAGES_TIMEOUT_S = 30.0
 QUERY_TIMEOUT_S = 3.0
 
-MAX_QUERIES = 128
+FIRST_BATCH_TEXTS = 8
+"""A batch that is answered doubles the next one, up to what the service takes; one that is not
+answered in time is halved. A server without a GPU embeds a few texts a second."""
+
 FAILURE_TTL_S = 10.0
 """How long a service that failed is not asked."""
 
@@ -53,39 +53,52 @@ Purpose = Literal["passages", "query"]
 Sleep = Callable[[float], Awaitable[None]]
 
 BatchOutcome = list[list[float]] | ModelFailure
+TIMED_OUT = ModelFailure("no answer in time")
+
 Ask = Callable[[Sequence[str], Purpose], Awaitable[BatchOutcome]]
 """Asks a service once; whatever it raises counts as a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchEmbedder:
-    """See `Embedder`: asks a service for vectors, `batch_texts` at a time."""
+    """See `Embedder`: asks a service for vectors, at most `max_texts` at a time."""
 
     name: str
     min_similarity: float
     service: str
-    batch_texts: int
+    max_texts: int
     ask: Ask
     sleep: Sleep
 
     async def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
         """See `Embedder.embed_passages`."""
         vectors: list[list[float]] = []
-        for start in range(0, len(texts), self.batch_texts):
-            vectors += await self._batch(texts[start : start + self.batch_texts], "passages")
+        size = FIRST_BATCH_TEXTS
+        while len(vectors) < len(texts):
+            batch = texts[len(vectors) : len(vectors) + size]
+            try:
+                vectors += await self._batch(batch, "passages", has_one_try=len(batch) > 1)
+                size = min(2 * size, self.max_texts)
+            except TimeoutError:
+                size = len(batch) // 2
         return vectors
 
     async def embed_query(self, text: str) -> list[float]:
         """See `Embedder.embed_query`."""
         return (await self._batch([text], "query"))[0]
 
-    async def _batch(self, texts: Sequence[str], purpose: Purpose) -> list[list[float]]:
+    async def _batch(
+        self, texts: Sequence[str], purpose: Purpose, *, has_one_try: bool = False
+    ) -> list[list[float]]:
+        """The vectors of *texts*; raises TimeoutError at once if a time-out `has_one_try`."""
         attempts = PASSAGES_ATTEMPTS if purpose == "passages" else QUERY_ATTEMPTS
         attempt = 1
         while True:
             outcome = await self._try(texts, purpose)
             if not isinstance(outcome, ModelFailure):
                 return outcome
+            if has_one_try and outcome == TIMED_OUT:
+                raise TimeoutError
             wait_s = outcome.retry_after_s
             is_too_long = purpose == "query" and (wait_s or 0.0) > QUERY_TIMEOUT_S
             if not outcome.may_retry or attempt == attempts or is_too_long:
@@ -99,8 +112,8 @@ class BatchEmbedder:
         try:
             async with asyncio.timeout(timeout_s):
                 vectors = await self.ask(texts, purpose)
-        except TimeoutError:
-            return ModelFailure("no answer in time")
+        except (TimeoutError, httpx.TimeoutException):
+            return TIMED_OUT
         except ValidationError:
             return ModelFailure("an answer in no known shape")
         # The connection's errors are many: a key that no header can hold, an unusable proxy.
@@ -113,33 +126,18 @@ class BatchEmbedder:
         return vectors
 
 
-class QueryVectorCache:
-    """An Embedder over *embedder* that caches the vectors of the last MAX_QUERIES queries.
-
-    After a failure the service is not asked for a while, so that searches don't wait for it in
-    vain. Keys are keyed digests that only this process can compute: a query may be a private
-    dispute.
-    """
+class RestingEmbedder:
+    """An Embedder over *embedder* that rests after a failure, so that searches wait only once."""
 
     def __init__(self, embedder: Embedder, clock: Clock) -> None:
         self.name, self.min_similarity = embedder.name, embedder.min_similarity
         self.embed_passages = embedder.embed_passages
         self._embedder = embedder
         self._clock = clock
-        self._vectors: OrderedDict[bytes, list[float]] = OrderedDict()
-        self._secret = token_bytes(16)
         self._failure: tuple[str, float] = ("", 0.0)
 
     async def embed_query(self, text: str) -> list[float]:
         """See `Embedder.embed_query`."""
-        key = blake2b(text.encode(errors="replace"), digest_size=16, key=self._secret).digest()
-        vector = self._vectors.pop(key, None) or await self._ask(text)
-        self._vectors[key] = vector
-        if len(self._vectors) > MAX_QUERIES:
-            self._vectors.popitem(last=False)
-        return vector
-
-    async def _ask(self, text: str) -> list[float]:
         reason, until = self._failure
         if reason and self._clock.monotonic() < until:
             raise EmbedderUnavailable(reason)
@@ -175,7 +173,6 @@ def openai_embedder(
     """An Embedder by *model* at *base_url* over *client*, which the caller closes.
 
     Models differ; with most that Ollama serves, unrelated texts are below a similarity of 0.5.
-    Batches are small, so that a model on a laptop answers in time.
     """
     ask = partial(_ask_openai, client, endpoint(base_url, "embeddings"), model, bearer(api_key))
     return BatchEmbedder(f"openai-{model}", 0.5, "The server", 64, ask, sleep)

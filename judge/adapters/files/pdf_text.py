@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import date
 from io import BytesIO
 from typing import Any, BinaryIO
 
@@ -69,6 +70,12 @@ def pdf_reader(
             _end(child)
 
 
+def pdf_text(content: bytes, *, timeout_s: float = TIMEOUT_S) -> PdfText:
+    """The text of one PDF; raises UnreadableDocument."""
+    with pdf_reader(timeout_s=timeout_s) as read:
+        return read(content)
+
+
 def _end(child: "subprocess.Popen[bytes]") -> None:
     child.kill()
     child.wait()
@@ -97,13 +104,14 @@ def _ask(child: "subprocess.Popen[bytes]", content: bytes, timeout_s: float) -> 
         timer.cancel()
     if reason := reply.get("problem"):
         raise UnreadableDocument(reason)
-    return PdfText(tuple(reply["pages"]), reply["title"], tuple(reply["damaged"]))
+    updated = date.fromisoformat(reply["updated"]) if reply["updated"] else None
+    return PdfText(tuple(reply["pages"]), reply["title"], updated, tuple(reply["damaged"]))
 
 
 def read_pdf(
     content: bytes, *, timeout_s: float, max_pages: int = MAX_PAGES, max_text: int = MAX_TEXT
 ) -> dict[str, Any]:
-    """The JSON that the process writes: `pages`, `title`, `damaged`, or the `problem`."""
+    """The JSON that the process writes: `pages`, `title`, `updated`, `damaged`; or `problem`."""
     # Importing pypdf takes as long as reading a short file.
     from pypdf.errors import PyPdfError  # noqa: PLC0415
 
@@ -114,7 +122,8 @@ def read_pdf(
         return {"problem": str(error)}
     except (PyPdfError, *_ERRORS) as error:
         return {"problem": f"{BROKEN} ({type(error).__name__})."}
-    return {"pages": text.pages, "title": text.title, "damaged": text.damaged}
+    updated = str(text.updated or "")
+    return {"pages": text.pages, "title": text.title, "updated": updated, "damaged": text.damaged}
 
 
 _ERRORS = (
@@ -153,7 +162,15 @@ def _read(content: bytes, deadline: float, max_pages: int, max_text: int) -> Pdf
         raise UnreadableDocument("The PDF holds codes of its own for letters. Recognise its text.")
     title: object = reader.metadata.title if reader.metadata else None
     named = _storable(title).strip() if isinstance(title, str) else ""  # Some have `null`.
-    return PdfText(tuple(pages), named or None, tuple(damaged))
+    return PdfText(tuple(pages), named or None, _updated(reader.metadata), tuple(damaged))
+
+
+def _updated(metadata: Any) -> date | None:
+    """When the document was last changed, else made; None where neither is said rightly."""
+    for name in ("modification_date", "creation_date"):
+        with suppress(ValueError, AttributeError, TypeError):
+            return getattr(metadata, name).date()  # type: ignore[no-any-return]
+    return None
 
 
 def _no_text(damaged: list[int]) -> str:

@@ -6,7 +6,6 @@ replies by the same rules. It only scores sentences by their words: no network, 
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ from judge.text.brackets import in_parentheses, without_brackets
 from judge.text.english import content_stems, fold_space, source_sentences, words
 from judge.types.references import Reference
 from judge.types.replies import ModelReply, Prompt
-from judge.types.requests import JudgeRequest
 
 NAME: Final = "extractive"
 
@@ -29,14 +27,11 @@ LENGTH_BIAS: Final = 8
 """Words added to a sentence's length before dividing by it, so that headlines don't win."""
 
 MAX_PAGES: Final = 2
-"""Only the best pages are quoted, since no model rejects those that fit less. Passages of the
-person's own documents are always quoted."""
+"""Only the best pages are quoted, and none that does not fit clearly, since no model rejects it.
+Passages of the person's own documents are always quoted."""
 
 MAX_QUOTE_CHARS: Final = 360
 """Two quotes and the words around them fit the 960 characters of a summary."""
-
-MAX_ECHO_CHARS: Final = 150
-"""How much of the question a paraphrase of at most 240 characters repeats."""
 
 MAX_TITLE_CHARS: Final = 100
 MIN_WORDS: Final = 3
@@ -48,20 +43,16 @@ NOTHING: Final = NO_MODEL + ", and there is no reference on this to quote."
 NO_VIEW: Final = "Without a language model there is no view of this kind, and nothing to quote."
 LEAD: Final = "This may bear on it, in the words of the reference."
 
+PARAPHRASE: Final = "You describe a disagreement and ask for a view of it."
 POINTS: Final = (
-    ("Say how this affects you.", "Ask what the other side needs."),
-    ("List the facts you both accept.", "Gather dates, messages and agreements."),
-    ("Decide what you want from this.", "Choose one next step and a date for it."),
+    "List the facts that you both accept.",
+    "Decide what you want from this, and by when.",
 )
-"""For each persona in turn; the third point says where to read on."""
 READ_ON: Final = "Read it in full: {}."
 NO_PAGE: Final = "Ask again when a language model is available."
 
 _STRIPPED_START: Final = " \t.,;:!?…)-–—"
 _STRIPPED_END: Final = " \t.,;:!?…(-–—"
-
-_NUMBER_IN_PARENTHESES: Final = re.compile(r"\((\d+)\)")
-"""What `[1]` in a question was turned into; at the end of a clause it reads like a citation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +93,7 @@ class ExtractiveModel:
 
 def _ranked(prompt: Prompt) -> list[Quote]:
     """All quotes, those that answer the query best first; ties in reading order."""
-    quotes = list(_quotes(_quotable(prompt.references)))
+    quotes = list(_quotes(_quotable(prompt)))
     stems = [content_stems(quote.text) for quote in quotes]
     frequency = Counter(stem for quote_stems in stems for stem in set(quote_stems))
     query = set(content_stems(prompt.request.query))
@@ -122,9 +113,10 @@ def _ranked(prompt: Prompt) -> list[Quote]:
     return [quotes[at] for at in ranking]
 
 
-def _quotable(references: Sequence[Reference]) -> list[Reference]:
-    """The first pages, which fit best, and all passages."""
-    pages = [reference for reference in references if reference.kind == "page"]
+def _quotable(prompt: Prompt) -> list[Reference]:
+    """The first pages of those that fit clearly, and all passages."""
+    references = prompt.references
+    pages = [one for one in references if one.kind == "page" and one.number not in prompt.doubtful]
     return [*pages[:MAX_PAGES], *(other for other in references if other.kind == "passage")]
 
 
@@ -164,9 +156,9 @@ def _reply(prompt: Prompt, quotes: Sequence[Quote]) -> dict[str, object]:
     for quote in [*summary, *others]:
         used.setdefault(quote.reference.number, set()).add(quote.sentence)
     return {
-        "paraphrase": _paraphrase(prompt.request),
+        "paraphrase": PARAPHRASE,
         "personas": [
-            _persona(persona.name, at, others[at] if others else None)
+            _persona(persona.name, others[at] if others else None)
             for at, persona in enumerate(personas)
         ],
         "summary": " ".join([SUMMARY if quotes else NOTHING, *(quote.cited for quote in summary)]),
@@ -175,20 +167,12 @@ def _reply(prompt: Prompt, quotes: Sequence[Quote]) -> dict[str, object]:
     }
 
 
-def _paraphrase(request: JudgeRequest) -> str:
-    query = _NUMBER_IN_PARENTHESES.sub(r"\1", in_parentheses(fold_space(request.query)))
-    echo = _cut(query, MAX_ECHO_CHARS)
-    if not words(echo):
-        return "You describe a disagreement and ask for a view of it."
-    return f"You describe a disagreement and ask: “{echo}{' …' if echo != query else ''}”"
-
-
-def _persona(name: str, at: int, quote: Quote | None) -> dict[str, object]:
+def _persona(name: str, quote: Quote | None) -> dict[str, object]:
     return {
         "name": name,
         "verdict": None,
         "rationale": f"{LEAD} {quote.cited}" if quote else NO_VIEW,
-        "key_points": [*POINTS[at % len(POINTS)], _read_on(quote) if quote else NO_PAGE],
+        "key_points": [*POINTS, _read_on(quote) if quote else NO_PAGE],
     }
 
 

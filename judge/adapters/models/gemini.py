@@ -8,7 +8,7 @@ import asyncio
 import re
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -121,8 +121,8 @@ class GeminiClient:
 class GeminiService:
     """A ModelService over *client*, which the caller closes.
 
-    *reply_schema* is the JSON schema of the reply. It must set no bounds, since the service answers
-    bounds with status 400.
+    *reply_schema* gives the JSON schema of the reply to a prompt. It must set no bounds, since the
+    service answers bounds with status 400.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class GeminiService:
         journal: Journal,
         *,
         model: str,
-        reply_schema: Mapping[str, object],
+        reply_schema: Callable[[Prompt], Mapping[str, object]],
         thinking: Thinking,
     ) -> None:
         self.name = model
@@ -205,7 +205,7 @@ class GeminiService:
             system_instruction=prompt.instructions,
             max_output_tokens=max_tokens,
             response_mime_type="application/json",
-            response_json_schema=prompt.schema or self._reply_schema,
+            response_json_schema=_in_order(prompt.schema or self._reply_schema(prompt)),
             thinking_config=types.ThinkingConfig(**self._thinking) if self._thinking else None,
             store=False,  # else Google keeps every dispute for up to 55 days
         )
@@ -337,6 +337,16 @@ def thinking_config(model: str, thinking: Thinking) -> dict[str, Any]:
     if thinking in {"off", "minimal"}:
         return {"thinking_level": "minimal" if knows_minimal else "low"}
     return {"thinking_level": thinking}
+
+
+def _in_order(schema: Any) -> Any:
+    """*schema* with the order of the members of each object, to which the service keeps."""
+    if isinstance(schema, Mapping):
+        inner = {key: _in_order(value) for key, value in schema.items()}
+        names = list(schema.get("properties") or ())
+        is_object = schema.get("type") == "object" and names
+        return inner | ({"propertyOrdering": names} if is_object else {})
+    return [_in_order(item) for item in schema] if isinstance(schema, list) else schema
 
 
 def _name(value: Any) -> str:

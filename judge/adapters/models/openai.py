@@ -107,7 +107,7 @@ class OpenaiService:
     served_name: str
     api_key: str = field(repr=False)
     exact_schema: Callable[[Prompt], Mapping[str, object]]
-    loose_schema: Mapping[str, object]
+    loose_schema: Callable[[Prompt], Mapping[str, object]]
     thinking: Thinking = "low"
     _form: RequestForm = field(default_factory=RequestForm)
 
@@ -142,7 +142,9 @@ class OpenaiService:
     def _body(self, form: RequestForm, prompt: Prompt, *, factor: int) -> dict[str, Any]:
         """The JSON body of a request in *form*, with *factor* times the usual output limit."""
         is_exact = form.response_format == "exact" and not prompt.schema
-        schema = self.exact_schema(prompt) if is_exact else prompt.schema or self.loose_schema
+        schema = (
+            self.exact_schema(prompt) if is_exact else prompt.schema or self.loose_schema(prompt)
+        )
         instructions = prompt.instructions
         if form.response_format in {"json_object", "text"}:  # else the server enforces the schema
             instructions += f"\n\nThe JSON schema of your answer is {json.dumps(schema)}"

@@ -1,6 +1,9 @@
-"""Opens redis-py's client for what REDIS_URL names: a server, its sentinels, or a cluster."""
+"""Redis-py's client for what REDIS_URL names, and calls whose every failure is CacheUnavailable."""
 
-from typing import Any
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from redis.asyncio import (
     BlockingConnectionPool,
@@ -14,16 +17,32 @@ from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff, NoBackoff
-from redis.exceptions import RedisClusterException, RedisError
+from redis.exceptions import (
+    ClusterCrossSlotError,
+    MovedError,
+    RedisClusterException,
+    RedisError,
+    ResponseError,
+)
 
-from judge.errors import ConfigurationError
+from judge.errors import CacheUnavailable, ConfigurationError
 from judge.types.redis_address import RedisAddress, parse_redis_url
 
 RedisClient = Redis | RedisCluster
+Reply = TypeVar("Reply")
+
+MAX_CONNECTIONS = 64
+"""To one server; `Outage` lets fewer calls run at once."""
+
+REPLY_TIMEOUT_S = 0.25
+"""For one call with its retry; a Redis in the same building replies in about 1 ms."""
+
+SLICES = 12
+"""Turns of the event loop before Redis is blamed: in a busy process its reply may have arrived and
+not been read. Even a new connection needs no more."""
 
 CONNECT_TIMEOUT_S = 1.0
-"""To connect, or to get a connection from the pool. Reads and writes have no time-out here:
-`call_redis` counts only the time in which the event loop was free."""
+"""To connect, to learn the nodes of a cluster, or to get a connection from the pool."""
 
 SENTINEL_TIMEOUT_S = 0.1
 """For one sentinel, so that the next can still be asked within the time-out of a call."""
@@ -31,40 +50,23 @@ SENTINEL_TIMEOUT_S = 0.1
 SENTINEL_PORT = 26379
 REDIS_PORT = 6379
 
+_BEFORE_ARGUMENTS = re.compile(r", with args|Command # | script: | : <|\. ")
+"""What follows in an error message repeats what was sent, even a password, or does not help."""
 
-def connect(url: str, max_connections: int) -> RedisClient:
-    """A client for *url*, with *max_connections* to each server; it connects when first used.
 
-    Options in the query of *url* win over ours. Raises ConfigurationError.
+def connect(url: str) -> RedisClient:
+    """A client for *url*, which connects when first used.
+
+    Options in the query of *url* win over ours. Raises ConfigurationError, whose text does not
+    repeat the address, which may hold a password.
     """
-    # The message must not repeat the address, which may hold a password.
     try:
         address = parse_redis_url(url)
     except ValueError as error:
         raise ConfigurationError(f"REDIS_URL cannot be used: it {error}.") from None
-    options = _options(max_connections)
-    try:
-        if address.layout == "cluster":
-            return _cluster(address, options)
-        if address.layout == "sentinel":
-            client = _connect_through_sentinels(address, options)
-        else:
-            pool = BlockingConnectionPool.from_url(url, timeout=CONNECT_TIMEOUT_S, **options)
-            client = Redis.from_pool(pool)
-        # Options are checked when a connection is made: do it now, or each request would fail.
-        connections = client.connection_pool
-        connections.connection_class(**connections.connection_kwargs)
-    except (ValueError, TypeError, AttributeError, RedisError, RedisClusterException) as error:
-        raise ConfigurationError(
-            f"REDIS_URL cannot be used: an option after its question mark is wrong ({error})."
-        ) from None
-    return client
-
-
-def _options(max_connections: int) -> dict[str, Any]:
-    return {
-        "max_connections": max_connections,
-        "socket_timeout": None,
+    options: dict[str, Any] = {
+        "max_connections": MAX_CONNECTIONS,
+        "socket_timeout": None,  # call_redis has one for the whole call
         "socket_connect_timeout": CONNECT_TIMEOUT_S,
         # Writes are idempotent here, so one repeat is safe; the default of ten takes too long.
         "retry": Retry(ExponentialWithJitterBackoff(cap=0.05, base=0.01), 1),
@@ -74,6 +76,76 @@ def _options(max_connections: int) -> dict[str, Any]:
         # Bytes that are not UTF-8 become lone surrogates, which the cache recognises.
         "encoding_errors": "surrogateescape",
     }
+    try:
+        return _client(address, options)
+    except (ValueError, TypeError, AttributeError, RedisError, RedisClusterException) as error:
+        raise ConfigurationError(
+            f"REDIS_URL cannot be used: an option after its question mark is wrong ({error})."
+        ) from None
+
+
+def _client(address: RedisAddress, options: dict[str, Any]) -> RedisClient:
+    if address.layout == "cluster":
+        hosts, shared = _hosts(address, REDIS_PORT)
+        nodes = [ClusterNode(host, port) for host, port in hosts]
+        # By default every fifth MOVED reply closes all connections, those in use too, whose
+        # commands are then sent again.
+        return RedisCluster(startup_nodes=nodes, reinitialize_steps=0, **{**options, **shared})
+    if address.layout == "sentinel":
+        client = _master(address, options)
+    else:
+        [url] = address.urls
+        client = Redis.from_pool(
+            BlockingConnectionPool.from_url(url, timeout=CONNECT_TIMEOUT_S, **options)
+        )
+    # Options are checked when a connection is made: do it now, or each request would fail.
+    connections = client.connection_pool
+    connections.connection_class(**connections.connection_kwargs)
+    return client
+
+
+def _master(address: RedisAddress, options: dict[str, Any]) -> Redis:
+    hosts, shared = _hosts(address, SENTINEL_PORT)
+    sentinels = _Sentinels(
+        hosts,
+        sentinel_kwargs={
+            "socket_timeout": SENTINEL_TIMEOUT_S,
+            "socket_connect_timeout": SENTINEL_TIMEOUT_S,
+            "retry": Retry(NoBackoff(), 0),
+            "protocol": 2,
+            "ssl": shared.get("ssl", False),
+            "password": shared.pop("sentinel_password", None),
+        },
+    )
+    master: Redis = sentinels.master_for(address.service, **{**options, **shared})
+    return master
+
+
+class _Sentinels(Sentinel):
+    """Sentinels that are asked one caller at a time.
+
+    redis-py swaps the sentinel that answered to the front of its list, and so overwrites another
+    one when several connections ask at once.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)  # type: ignore[no-untyped-call]
+        self._turn = asyncio.Lock()
+
+    async def discover_master(self, service_name: str) -> Any:
+        """The address of the master, from the first sentinel that answers."""
+        async with self._turn:
+            return await super().discover_master(service_name)
+
+
+def _hosts(address: RedisAddress, port: int) -> tuple[list[tuple[str, int]], dict[str, Any]]:
+    """The hosts of *address*, and the options that all of them share."""
+    parsed: list[dict[str, Any]] = [dict(parse_url(text)) for text in address.urls]
+    hosts = [(url.pop("host"), url.pop("port", port)) for url in parsed]
+    shared = parsed[0]
+    if shared.pop("connection_class", None) is SSLConnection:
+        shared["ssl"] = True
+    return hosts, shared
 
 
 async def disconnect(client: RedisClient) -> None:
@@ -85,53 +157,44 @@ async def disconnect(client: RedisClient) -> None:
             await pool.sentinel_manager.aclose()
 
 
-def _connect_through_sentinels(address: RedisAddress, options: dict[str, Any]) -> Redis:
-    hosts, shared = _hosts(address, SENTINEL_PORT)
-    sentinel_options: dict[str, Any] = {
-        "socket_timeout": SENTINEL_TIMEOUT_S,
-        "socket_connect_timeout": SENTINEL_TIMEOUT_S,
-        "retry": Retry(NoBackoff(), 0),
-        "protocol": 2,
-        "ssl": shared.get("ssl", False),
-        "password": shared.pop("sentinel_password", None),
-    }
-    sentinels = _Sentinels(hosts, sentinel_options)
-    master: Redis = sentinels.master_for(address.service, **{**options, **shared})
-    return master
+async def call_redis(client: RedisClient, call: Callable[[], Awaitable[Reply]]) -> Reply:
+    """The reply to *call*; every failure of Redis, silence included, is CacheUnavailable."""
+    try:
+        if isinstance(client, RedisCluster):
+            # Until it knows its nodes, the client would send commands to any of them.
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                _ = await client.initialize()
+        return await _within(REPLY_TIMEOUT_S, call)
+    except TimeoutError as error:
+        message = "Redis did not answer in time."
+        raise CacheUnavailable(message) from error
+    except (MovedError, ClusterCrossSlotError) as error:
+        message = "Redis is a cluster: begin REDIS_URL with redis+cluster://."
+        raise CacheUnavailable(message) from error
+    except (RedisError, RedisClusterException, OSError, AttributeError, ValueError) as error:
+        # When a node is lost, the cluster client closes connections in use: calls that use them
+        # then fail with AttributeError, since the writer is gone. A ValueError is a reply that
+        # has no length where one belongs.
+        reason = f"{type(error).__name__}{_message(error)}"
+        raise CacheUnavailable(f"Redis failed: {reason}.") from error
 
 
-class _Sentinels(Sentinel):
-    """Sentinels that keep all their addresses.
-
-    redis-py swaps the sentinel that answered to the front of its list, and so overwrites another
-    one when several connections ask at once.
-    """
-
-    def __init__(self, hosts: list[tuple[str, int]], options: dict[str, Any]) -> None:
-        super().__init__(hosts, sentinel_kwargs=options)  # type: ignore[no-untyped-call]
-        self._all: tuple[Redis, ...] = tuple(self.sentinels)
-
-    async def discover_master(self, service_name: str) -> Any:
-        """The address of the master, from the first sentinel that answers."""
-        try:
-            return await super().discover_master(service_name)
-        finally:
-            self.sentinels = list(dict.fromkeys([*self.sentinels, *self._all]))
+async def _within(seconds: float, call: Callable[[], Awaitable[Reply]]) -> Reply:
+    """The reply to *call*; raises TimeoutError after *seconds* in which the loop was free."""
+    calling = asyncio.ensure_future(call())
+    try:
+        for _ in range(SLICES):
+            await asyncio.wait([calling], timeout=seconds / SLICES)
+            if calling.done():
+                return calling.result()
+        raise TimeoutError
+    finally:
+        calling.cancel()
 
 
-def _cluster(address: RedisAddress, options: dict[str, Any]) -> RedisCluster:
-    hosts, shared = _hosts(address, REDIS_PORT)
-    nodes = [ClusterNode(host, port) for host, port in hosts]
-    # By default every fifth MOVED reply closes all connections, those in use too, whose commands
-    # are then sent again.
-    return RedisCluster(startup_nodes=nodes, reinitialize_steps=0, **{**options, **shared})
-
-
-def _hosts(address: RedisAddress, port: int) -> tuple[list[tuple[str, int]], dict[str, Any]]:
-    """The hosts of *address*, and the options that all of them share."""
-    parsed: list[dict[str, Any]] = [dict(parse_url(text)) for text in address.urls]
-    hosts = [(url.pop("host"), url.pop("port", port)) for url in parsed]
-    shared = parsed[0]
-    if shared.pop("connection_class", None) is SSLConnection:
-        shared["ssl"] = True
-    return hosts, shared
+def _message(error: BaseException) -> str:
+    """The message of the system or of Redis, in brackets, without what was sent."""
+    while not isinstance(error, ResponseError) and (cause := error.__cause__ or error.__context__):
+        error = cause
+    message = _BEFORE_ARGUMENTS.split(str(error))[0].rstrip(".")
+    return f" ({message})" if message else ""

@@ -6,16 +6,13 @@ Pages and robots.txt are both downloaded here. `safe_addresses` guards the conne
 import contextlib
 import ssl
 import zlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 
 import httpx
 
 from judge.errors import FetchError
 
 MAX_URL_CHARS = 4096
-_GZIP_WINDOW = 31
-"""zlib's `wbits` for a gzip header and trailer, and nothing else."""
 
 _UNSUPPORTED_CODINGS = frozenset("br compress dcb dcz deflate exi x-compress zstd".split())
 """Content codings that we cannot decode. A name that is no coding, such as UTF-8, is ignored, as in
@@ -30,8 +27,6 @@ _LIBRARY_ERRORS = (
     ValueError,  # bad header values, impossible names: UnicodeError is one of them
 )
 _TIMEOUTS = (httpx.TimeoutException, TimeoutError)
-
-T = TypeVar("T")
 
 
 def parse_url(text: str) -> httpx.URL:
@@ -60,21 +55,20 @@ def origin_of(url: httpx.URL) -> str:
     return f"{url.scheme}://{url.netloc.decode('ascii')}"
 
 
-async def follow_redirects(
+@contextlib.asynccontextmanager
+async def open_response(
     transport: httpx.AsyncBaseTransport,
     start: httpx.URL,
     *,
     headers: Mapping[str, str],
     max_redirects: int,
-    read: Callable[[httpx.URL, httpx.Response], Awaitable[T]],
     before_hop: Callable[[httpx.URL], Awaitable[None]] | None = None,
-) -> T:
-    """What *read* returns for the response at the end of the redirects from *start*.
+) -> AsyncIterator[httpx.Response]:
+    """The response at the end of the redirects from *start*, with its body still to be read.
 
-    *before_hop* may refuse each address; for robots.txt itself there is none. An error or a
-    cancellation stops the download. The transport is used without an httpx client, which would
-    keep cookies, read proxy variables and .netrc, and fail on redirects before we see them.
-    Raises FetchError.
+    *before_hop* may refuse each address; for robots.txt itself there is none. The transport is used
+    without an httpx client, which would keep cookies, read proxy variables and .netrc, and fail on
+    redirects before we see them. Raises FetchError, also for httpx's errors inside the block.
     """
     url = start
     for _ in range(max_redirects + 1):
@@ -83,9 +77,11 @@ async def follow_redirects(
         with _translated_errors(url.host):
             request = httpx.Request("GET", url, headers=headers)
             response = await transport.handle_async_request(request)
+            response.request = request
             async with contextlib.aclosing(response):
                 if response.status_code not in _REDIRECTS:
-                    return await read(url, response)
+                    yield response
+                    return
         url = _next_hop(url, response.headers.get("location", ""))
     raise FetchError(
         "redirects",
@@ -134,55 +130,51 @@ def _tls_cause(error: BaseException | None) -> str:
     return ""
 
 
-class BoundedBody:
-    """Collects a body, decompressing chunk by chunk, and never holds more than *limit* + 1 bytes.
+async def read_body(response: httpx.Response, limit: int) -> bytes:
+    """The body of *response*, cut at *limit* + 1 bytes: a longer one is too large.
 
-    What follows the first gzip member is ignored, as in browsers.
+    No more than that is read or held. Raises FetchError ("encoding").
     """
-
-    def __init__(self, encoding: str, limit: int) -> None:
-        self._limit = limit
-        self._raw_bytes = 0
-        self._content = bytearray()
-        codings = [name.strip().lower() for name in encoding.split(",")]
-        gzip_count = sum(name in {"gzip", "x-gzip"} for name in codings)
-        self._gzip = zlib.decompressobj(_GZIP_WINDOW) if gzip_count else None
-        if gzip_count > 1 or not _UNSUPPORTED_CODINGS.isdisjoint(codings):
-            raise FetchError(
-                "encoding",
-                f"The reply is compressed with {encoding[:40]!r}, but only gzip was asked for.",
-            )
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the raw or decoded bytes exceed the limit; feed nothing more then."""
-        return self._raw_bytes > self._limit or len(self._content) > self._limit
-
-    def feed(self, chunk: bytes) -> None:
-        """Add a chunk from the network; raises FetchError ("encoding") for broken gzip."""
-        self._raw_bytes += len(chunk)
-        room = self._limit + 1 - len(self._content)
-        if self._gzip is None:
-            self._content += chunk[:room]
-        elif not self._gzip.eof:
-            try:
-                self._content += self._gzip.decompress(chunk, room)
-            except zlib.error as error:
-                raise FetchError("encoding", f"The reply's gzip is broken ({error}).") from None
-
-    def finish(self) -> bytes:
-        """The whole body; raises FetchError ("encoding") if the gzip ended early."""
-        is_complete = self._gzip is None or self._gzip.eof or self.is_over or not self._raw_bytes
-        if not is_complete:
-            raise FetchError("encoding", "The reply's gzip ended early. It is tried again later.")
-        return bytes(self._content[: self._limit])
-
-
-async def read_body(response: httpx.Response, limit: int) -> BoundedBody:
-    """The body of *response*; stops reading past *limit* bytes, raw or decoded."""
-    body = BoundedBody(response.headers.get("content-encoding", ""), limit)
+    encoding = response.headers.get("content-encoding", "")
+    codings = [name.strip().lower() for name in encoding.split(",")]
+    gzip_count = sum(name in {"gzip", "x-gzip"} for name in codings)
+    if gzip_count > 1 or not _UNSUPPORTED_CODINGS.isdisjoint(codings):
+        raise FetchError(
+            "encoding",
+            f"The reply is compressed with {encoding[:40]!r}, but only gzip was asked for.",
+        )
+    raw = bytearray()
     async for chunk in response.aiter_raw():
-        body.feed(chunk)
-        if body.is_over:
-            break
-    return body
+        raw += chunk[: limit + 1 - len(raw)]
+        if len(raw) > limit:
+            return bytes(raw)
+    return unzip(bytes(raw), limit) if raw and gzip_count else bytes(raw)
+
+
+def unzip(data: bytes, limit: int) -> bytes:
+    """The first member of the gzip *data*, cut at *limit* + 1 bytes.
+
+    As in browsers its checksum may be wrong or missing, if only the data are whole, and what
+    follows is ignored. Raises FetchError ("encoding").
+    """
+    unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        content = unpacker.decompress(data[_gzip_header(data) :], limit + 1)
+    except (zlib.error, ValueError) as error:
+        raise FetchError("encoding", f"The reply's gzip is broken ({error}).") from None
+    if not unpacker.eof and len(content) <= limit:
+        raise FetchError("encoding", "The reply's gzip ended early. It is tried again later.")
+    return content
+
+
+def _gzip_header(data: bytes) -> int:
+    """The length in bytes of the header of the gzip *data* (RFC 1952); raises ValueError."""
+    if not data.startswith(b"\x1f\x8b\x08"):
+        raise ValueError("not gzip")
+    flags, end = int.from_bytes(data[3:4]), 10
+    if flags & 4:  # extra field
+        end += 2 + int.from_bytes(data[10:12], "little")
+    for named in (8, 16):  # file name, comment
+        if flags & named:
+            end = data.index(b"\0", end) + 1
+    return end + 2 * bool(flags & 2)  # checksum of the header

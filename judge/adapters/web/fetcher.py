@@ -9,41 +9,28 @@ import re
 import ssl
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from importlib.metadata import version
 
-import httpcore
 import httpx
 
-from judge.adapters.web.downloads import follow_redirects, origin_of, parse_url, read_body
+from judge.adapters.web.downloads import open_response, origin_of, parse_url, read_body
 from judge.adapters.web.robots import (
     MAX_ROBOTS_BYTES,
     MAX_ROBOTS_REDIRECTS,
     PRODUCT,
     RobotsCache,
-    RobotsReply,
 )
-from judge.adapters.web.safe_addresses import (
-    GuardedNetwork,
-    GuardedTransport,
-    Resolver,
-    open_resolver,
-)
+from judge.adapters.web.safe_addresses import GuardedTransport, Resolver, open_resolver
 from judge.errors import FetchError
 from judge.types.references import Media, NotModified, Page, Validators
 
 MAX_PAGE_BYTES = 2 * 1024 * 1024
 """Of the raw body and of the decoded one."""
 
+MAX_PDF_BYTES = 10 * 1024 * 1024
 MAX_REDIRECTS = 3
 MAX_CONNECTIONS = 64
-MAX_IDLE_CONNECTIONS = 16
-IDLE_S = 5.0
-"""The pages of one request are fetched together; Apache closes idle connections as soon."""
-
 MAX_HEADER_CHARS = 512
-MAX_DRAINED_BYTES = 64 * 1024
-"""Reading as much takes about as long as a new TLS connection."""
 
 _WHOLE_PAGE = frozenset({httpx.codes.OK, httpx.codes.NON_AUTHORITATIVE_INFORMATION})
 """The latter is sent by proxies that changed the response."""
@@ -52,12 +39,18 @@ _GONE = frozenset({httpx.codes.NOT_FOUND, httpx.codes.GONE})
 
 _MEDIA: Mapping[Media, frozenset[str]] = {
     "html": frozenset({"text/html", "application/xhtml+xml"}),
+    "page": frozenset({"text/html", "application/xhtml+xml", "application/pdf"}),
     "json": frozenset({"application/json"}),
 }
 _ACCEPT: Mapping[Media, str] = {
     "html": "text/html, application/xhtml+xml;q=0.9, text/plain;q=0.1",
+    "page": "text/html, application/xhtml+xml;q=0.9, application/pdf;q=0.8, text/plain;q=0.1",
     "json": "application/json",
 }
+_NAMES: Mapping[Media, str] = {"html": "HTML", "page": "HTML or PDF", "json": "JSON"}
+_REFRESH = re.compile(r"\s*\d(?:\.\d*)?\s*[;,]\s*\S")
+"""A Refresh header that loads another page in less than ten seconds."""
+
 _HTML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([\w.:+-]{1,40})", re.IGNORECASE | re.ASCII)
 _PRINTABLE = re.compile(r"[\x20-\x7e]*")
@@ -65,7 +58,7 @@ _NO_VALIDATORS = Validators()
 
 
 class HttpxFetcher:
-    """Fetches pages over one pool of guarded connections; a PageFetcher."""
+    """Fetches pages over guarded connections; a PageFetcher."""
 
     def __init__(
         self,
@@ -78,7 +71,7 @@ class HttpxFetcher:
         self._transport = transport
         self._contact = contact
         self._version = product_version
-        self._robots = RobotsCache(self._ask_robots, clock)
+        self._robots = RobotsCache(self._fetch_robots, clock)
 
     async def fetch(
         self,
@@ -95,22 +88,21 @@ class HttpxFetcher:
         `encoding`, `content-type`, `status`, `timeout`, `connection`, `robots` and `tls`.
         """
         start = parse_url(url)
-
-        async def read(at: httpx.URL, response: httpx.Response) -> Page | NotModified:
-            page = await _read_page(at, response, validators, media)
-            # The URL as configured, unless there was a redirect.
-            return replace(page, url=url) if isinstance(page, Page) and at == start else page
-
+        headers = self._headers() | {"Accept": _ACCEPT[media]} | _conditions(validators)
         try:
-            async with asyncio.timeout(timeout_s):
-                return await follow_redirects(
+            async with (
+                asyncio.timeout(timeout_s),
+                open_response(
                     self._transport,
                     start,
-                    headers=self._headers() | {"Accept": _ACCEPT[media]} | _conditions(validators),
+                    headers=headers,
                     max_redirects=MAX_REDIRECTS,
                     before_hop=self._check_robots,
-                    read=read,
-                )
+                ) as response,
+            ):
+                # The URL as configured, unless there was a redirect.
+                final = url if response.url == start else str(response.url)
+                return await _read_page(final, response, validators, media)
         except TimeoutError:
             raise FetchError(
                 "timeout",
@@ -130,20 +122,26 @@ class HttpxFetcher:
             "User-Agent": f"{product} (+{contact})" if contact else product,
             "Accept": _ACCEPT["html"],
             "Accept-Encoding": "gzip",
-            "Accept-Language": "en-GB, en;q=0.8",
+            "Accept-Language": "en",
         }
 
     async def _check_robots(self, url: httpx.URL) -> None:
         await self._robots.check(origin_of(url), str(url))
 
-    async def _ask_robots(self, url: str) -> RobotsReply:
-        return await follow_redirects(
+    async def _fetch_robots(self, url: str) -> str:
+        """The text of the robots.txt at *url*; raises FetchError."""
+        async with open_response(
             self._transport,
             parse_url(url),
             headers=self._headers(),
             max_redirects=MAX_ROBOTS_REDIRECTS,
-            read=_read_robots,
-        )
+        ) as response:
+            if not response.is_success:
+                raise _bad_status(response)
+            body = await read_body(response, MAX_ROBOTS_BYTES)
+        text = body.decode("utf-8-sig", errors="replace")
+        # Drop the last line if it was cut: half a rule could forbid the whole site.
+        return text.rpartition("\n")[0] if len(body) > MAX_ROBOTS_BYTES else text
 
 
 def open_fetcher(
@@ -151,7 +149,7 @@ def open_fetcher(
     contact: Callable[[], str],
     trusted_hosts: frozenset[str] = frozenset(),
     resolver: Resolver | None = None,
-    network: httpcore.AsyncNetworkBackend | None = None,
+    transport: httpx.AsyncBaseTransport | None = None,
     ssl_context: ssl.SSLContext | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> HttpxFetcher:
@@ -161,94 +159,85 @@ def open_fetcher(
     `host:port`s that may be fetched from although their address is private. The other parameters
     are for tests, and for networks with their own certificate authority.
     """
-    pool = httpcore.AsyncConnectionPool(
-        ssl_context=ssl_context or httpx.create_ssl_context(trust_env=False),
-        max_connections=MAX_CONNECTIONS,
-        max_keepalive_connections=MAX_IDLE_CONNECTIONS,
-        keepalive_expiry=IDLE_S,
-        network_backend=GuardedNetwork(
-            frozenset(host.lower() for host in trusted_hosts),
-            resolver or open_resolver(),
-            network or httpcore.AnyIOBackend(),
-        ),
+    transport = transport or httpx.AsyncHTTPTransport(
+        verify=ssl_context or httpx.create_ssl_context(trust_env=False),
+        trust_env=False,
+        limits=httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=0),
     )
-    return HttpxFetcher(
-        GuardedTransport(pool), contact=contact, product_version=version("judge"), clock=clock
+    guarded = GuardedTransport(
+        frozenset(host.lower() for host in trusted_hosts), resolver or open_resolver(), transport
     )
-
-
-async def _read_robots(_: httpx.URL, response: httpx.Response) -> RobotsReply:
-    if not response.is_success:
-        await _drain(response)
-        return RobotsReply(response.status_code)
-    body = await read_body(response, MAX_ROBOTS_BYTES)
-    text = body.finish().decode("utf-8-sig", errors="replace")
-    # Drop the last line if it was cut: half a rule could forbid the whole site.
-    return RobotsReply(response.status_code, text.rpartition("\n")[0] if body.is_over else text)
-
-
-async def _drain(response: httpx.Response) -> None:
-    """Read and discard a short body, so that the connection can be reused."""
-    read_bytes = 0
-    async for chunk in response.aiter_raw():
-        read_bytes += len(chunk)
-        if read_bytes > MAX_DRAINED_BYTES:
-            break
+    return HttpxFetcher(guarded, contact=contact, product_version=version("judge"), clock=clock)
 
 
 async def _read_page(
-    url: httpx.URL, response: httpx.Response, sent: Validators, media: Media
+    url: str, response: httpx.Response, sent: Validators, media: Media
 ) -> Page | NotModified:
-    # Validators of the response; malformed or oversized values are dropped.
     headers = response.headers
+    # Malformed or oversized validators are dropped.
     validators = Validators(
         _sendable(headers.get("etag", "")), _sendable(headers.get("last-modified", ""))
     )
     if response.status_code == httpx.codes.NOT_MODIFIED and _conditions(sent):
-        await _drain(response)
         return NotModified(
             Validators(validators.etag or sent.etag, validators.last_modified or sent.last_modified)
         )
     if response.status_code not in _WHOLE_PAGE:
-        advice = (
-            "look where the page has moved to and correct the source's url."
-            if response.status_code in _GONE
-            else "ask the site whether it lets programs in, or choose another page."
-        )
+        raise _bad_status(response)
+    if _REFRESH.match(headers.get("refresh", "")):
         raise FetchError(
-            "status",
-            f"{url.host} answered with status {response.status_code}. If it stays so, {advice}",
+            "redirects",
+            f"{response.url.host} sends whoever reads the page elsewhere, by a Refresh header. "
+            "Look where it has moved to and correct the source's url.",
+            response.status_code,
         )
     content_type = headers.get("content-type", "")
-    _check_media_type(media, url.host, content_type)
-    body = await _read_bounded(url.host, response)
-    if not content_type and (media != "html" or not _HTML_START.match(body)):
-        raise FetchError("content-type", f"{url.host} does not say that it sent {media.upper()}.")
-    return Page(str(url), body, _charset(content_type), validators, content_type or "text/html")
+    _check_media_type(media, response, content_type)
+    is_pdf = content_type.lower().startswith("application/pdf")
+    body = await _read_bounded(response, MAX_PDF_BYTES if is_pdf else MAX_PAGE_BYTES)
+    if not content_type and (media == "json" or not _HTML_START.match(body)):
+        raise FetchError(
+            "content-type", f"{response.url.host} does not say that it sent {_NAMES[media]}."
+        )
+    return Page(url, body, _charset(content_type), validators, content_type or "text/html")
 
 
-async def _read_bounded(host: str, response: httpx.Response) -> bytes:
-    too_large = FetchError(
-        "too-large",
-        f"The page on {host} is over {MAX_PAGE_BYTES // 1024} KiB. Choose a smaller one.",
+def _bad_status(response: httpx.Response) -> FetchError:
+    status = response.status_code
+    advice = (
+        "look where the page has moved to and correct the source's url."
+        if status in _GONE
+        else "ask the site whether it lets programs in, or choose another page."
     )
+    return FetchError(
+        "status",
+        f"{response.url.host} answered with status {status}. If it stays so, {advice}",
+        status,
+    )
+
+
+async def _read_bounded(response: httpx.Response, limit: int) -> bytes:
     length = response.headers.get("content-length", "")
-    if length.isdecimal() and int(length[:20]) > MAX_PAGE_BYTES:
-        raise too_large
-    body = await read_body(response, MAX_PAGE_BYTES)
-    if body.is_over:
-        raise too_large
-    return body.finish()
+    is_declared = length.isdecimal() and int(length[:20]) > limit
+    body = b"" if is_declared else await read_body(response, limit)
+    if is_declared or len(body) > limit:
+        raise FetchError(
+            "too-large",
+            f"The page on {response.url.host} is over {limit // 1024} KiB. Choose a smaller one.",
+            response.status_code,
+        )
+    return body
 
 
-def _check_media_type(media: Media, host: str, content_type: str) -> None:
+def _check_media_type(media: Media, response: httpx.Response, content_type: str) -> None:
     # Of a repeated header the last value counts, as in browsers.
     kind = content_type.rpartition(",")[2].partition(";")[0].strip().lower()
     if content_type and kind not in _MEDIA[media]:
         raise FetchError(
             "content-type",
-            f"{host} sent {kind[:80]!r} where {media.upper()} was asked for. Only HTML pages "
-            "can be quoted; choose another source.",
+            f"{response.url.host} sent {kind[:80]!r} where {_NAMES[media]} was asked for. "
+            "Nothing else can be quoted; choose another source.",
+            response.status_code,
         )
 
 

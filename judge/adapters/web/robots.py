@@ -8,7 +8,6 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from protego import Protego
 
@@ -33,38 +32,14 @@ UNREACHABLE_TTL_S = 60.0
 ROBOTS_TIMEOUT_S = 3.0
 """Less than the five seconds of a page, so that the error names robots.txt and not the page."""
 
-MAX_ORIGINS = 256
-
 _CONNECTION_FAILURES = frozenset({"address", "connection", "tls", "timeout"})
 _AGENT_LINE = re.compile(r"\s*user[-\s]*agent\s*[:\s]\s*([^#]*)", re.IGNORECASE)
 _TOKEN = re.compile(r"[a-z_-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class RobotsReply:
-    """The HTTP status and the text of a response for robots.txt."""
-
-    status: int
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RobotsRules:
-    """The rules of one origin; `refusal` says why everything is refused for now."""
-
-    protego: Protego | None = None
-    refusal: str = ""
-
-    def allow(self, url: str) -> bool:
-        """True if *url* may be fetched."""
-        return not self.refusal and (self.protego is None or self.protego.can_fetch(url, PRODUCT))
-
-
-def parse_robots(text: str) -> RobotsRules:
+def parse_robots(text: str) -> Protego:
     """The rules in *text*, without lines that cannot be parsed; takes linear time."""
-    return RobotsRules(
-        Protego.parse("\n".join(_merge_other_agents(line) for line in text.splitlines()))
-    )
+    return Protego.parse("\n".join(_merge_other_agents(line) for line in text.splitlines()))
 
 
 def _merge_other_agents(line: str) -> str:
@@ -87,18 +62,19 @@ class RobotsCache:
 
     A 4xx or too many redirects mean that there are no rules (RFC 9309, 2.3.1.2 and 2.3.1.3). After
     a 5xx, a time-out or garbage the rules are unknown: everything is refused for a minute
-    (2.3.1.4), unless older rules are cached (2.4). A failed connection would fail for the page as
-    well, so that error is raised and not cached.
+    (2.3.1.4). A failed connection would fail for the page as well, so that error is raised and not
+    cached.
     """
 
     def __init__(
         self,
-        fetch: Callable[[str], Awaitable[RobotsReply]],
+        fetch: Callable[[str], Awaitable[str]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._fetch = fetch
+        """Gives the text of the robots.txt at an address; raises FetchError."""
         self._clock = clock
-        self._rules_by_origin: dict[str, tuple[RobotsRules, float]] = {}
+        self._rules_by_origin: dict[str, tuple[Protego | FetchError, float]] = {}
         self._single_flight = SingleFlight()
 
     async def check(self, origin: str, url: str) -> None:
@@ -107,62 +83,48 @@ class RobotsCache:
         If robots.txt itself cannot be fetched for want of a connection, the reason is "address",
         "connection", "tls" or "timeout".
         """
-        rules = await self._rules(origin)
+        rules, expiry = self._rules_by_origin.get(origin, (None, 0.0))
+        if rules is None or self._clock() >= expiry:
+            rules = await self._single_flight.share(origin, lambda: self._fetch_rules(origin))
+        if isinstance(rules, FetchError):
+            raise FetchError(rules.reason, str(rules)) from rules
         # In a thread, as is the parsing: half a mebibyte of wildcards takes 0.4 s to match.
-        if await asyncio.to_thread(rules.allow, url):
-            return
-        raise FetchError(
-            "robots",
-            rules.refusal
-            or f"The robots.txt of {origin} asks {PRODUCT} not to read this page. Choose "
-            "another source, or ask the site for leave.",
-        )
+        if not await asyncio.to_thread(rules.can_fetch, url, PRODUCT):
+            raise FetchError(
+                "robots",
+                f"The robots.txt of {origin} asks {PRODUCT} not to read this page. Choose "
+                "another source, or ask the site for leave.",
+            )
 
     async def aclose(self) -> None:
-        """Cancel pending fetches."""
+        """Cancel the fetches that nobody waits for any more."""
         await self._single_flight.aclose()
 
-    async def _rules(self, origin: str) -> RobotsRules:
-        if cached := self._rules_by_origin.get(origin):
-            rules, expiry = cached
-            if self._clock() < expiry:
-                return rules
-        outcome = await self._single_flight.share(origin, lambda: self._fetch_rules(origin))
-        if isinstance(outcome, FetchError):
-            raise FetchError(outcome.reason, str(outcome)) from outcome
-        return outcome
-
-    async def _fetch_rules(self, origin: str) -> RobotsRules | FetchError:
-        """The rules of *origin*, or why there is no connection to it; never raises."""
+    async def _fetch_rules(self, origin: str) -> Protego | FetchError:
+        """The rules of *origin*, or why nothing may be fetched from it; never raises."""
+        rules: Protego | FetchError
+        ttl_s = RULES_TTL_S
         try:
             async with asyncio.timeout(ROBOTS_TIMEOUT_S):
-                reply = await self._fetch(f"{origin}/robots.txt")
+                text = await self._fetch(f"{origin}/robots.txt")
+            rules = await asyncio.to_thread(parse_robots, text)
         except TimeoutError:
-            return self._unreachable(origin, f"did not come within {ROBOTS_TIMEOUT_S:g} s")
+            rules = _unknown(origin, f"did not come within {ROBOTS_TIMEOUT_S:g} s")
+            ttl_s = UNREACHABLE_TTL_S
         except FetchError as error:
             if error.reason in _CONNECTION_FAILURES:
                 return error
-            if error.reason == "redirects":
-                return self._remember(origin, RobotsRules(), RULES_TTL_S)
-            return self._unreachable(origin, f"cannot be read: {error}")
-        if reply.status >= 500:
-            return self._unreachable(origin, f"is answered with status {reply.status}")
-        is_there = 200 <= reply.status < 300
-        rules = await asyncio.to_thread(parse_robots, reply.text) if is_there else RobotsRules()
-        return self._remember(origin, rules, RULES_TTL_S)
-
-    def _unreachable(self, origin: str, problem: str) -> RobotsRules:
-        cached, _ = self._rules_by_origin.get(origin, (RobotsRules(refusal="unknown"), 0.0))
-        refused = RobotsRules(
-            refusal=f"The robots.txt of {origin} {problem}. Until it can be read nothing is "
-            f"fetched from there; it is asked again after {UNREACHABLE_TTL_S:g} s."
-        )
-        return self._remember(origin, refused if cached.refusal else cached, UNREACHABLE_TTL_S)
-
-    def _remember(self, origin: str, rules: RobotsRules, ttl_s: float) -> RobotsRules:
-        cache = self._rules_by_origin
-        cache.pop(origin, None)
-        cache[origin] = (rules, self._clock() + ttl_s)
-        if len(cache) > MAX_ORIGINS:
-            del cache[next(iter(cache))]  # the one that was fetched longest ago
+            if error.reason == "redirects" or 0 < error.status < 500:
+                rules = parse_robots("")
+            else:
+                rules, ttl_s = _unknown(origin, f"cannot be read: {error}"), UNREACHABLE_TTL_S
+        self._rules_by_origin[origin] = rules, self._clock() + ttl_s
         return rules
+
+
+def _unknown(origin: str, problem: str) -> FetchError:
+    return FetchError(
+        "robots",
+        f"The robots.txt of {origin} {problem}. Until it can be read nothing is fetched from "
+        f"there; it is asked again after {UNREACHABLE_TTL_S:g} s.",
+    )

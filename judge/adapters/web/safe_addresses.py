@@ -1,22 +1,19 @@
 """Checks that pages come from public addresses, at the moment of connecting (SSRF).
 
-Every connection of the page fetcher, also after a redirect, is made by GuardedNetwork: it resolves
-the name once, checks all addresses and connects to a checked one. So a name that changes its
-address between check and use (DNS rebinding) gains nothing. Host header, SNI and certificate
-checks use the name, since httpcore above still works with the name.
+Every request of the page fetcher, also after a redirect, goes through GuardedTransport: it resolves
+the name once, checks all addresses and connects to a checked one by its number. So a name that
+changes its address between check and use (DNS rebinding) gains nothing. The Host header, SNI and
+the certificate check use the name.
 """
 
 import asyncio
 import ipaddress
 import socket
-import ssl
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import httpcore
 import httpx
 
 from judge.errors import FetchError
@@ -89,46 +86,70 @@ def open_resolver() -> Resolver:
     return resolve
 
 
-@dataclass(frozen=True, slots=True)
-class GuardedNetwork(httpcore.AsyncNetworkBackend):
-    """A network backend that connects only to public addresses and *trusted* `host:port`s."""
+class GuardedTransport(httpx.AsyncBaseTransport):
+    """Sends requests only to public addresses and to *trusted* `host:port`s.
 
-    trusted: frozenset[str]
-    resolver: Resolver
-    network: httpcore.AsyncNetworkBackend
+    *inner* must keep no idle connections: it knows them by address, and one that was opened for
+    another name has shown that name's certificate.
+    """
 
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        """Connect to the first address of *host* that answers, if all of them are allowed.
+    def __init__(
+        self, trusted: frozenset[str], resolver: Resolver, inner: httpx.AsyncBaseTransport
+    ) -> None:
+        self._trusted = trusted
+        self._resolver = resolver
+        self._inner = inner
 
-        Raises FetchError ("address", "connection"), and httpcore's connect errors.
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """The response from the first address that answers, if all of the host's are allowed.
+
+        Raises FetchError ("address", "connection") and httpx's errors.
         """
-        addresses = await self._allowed(host, port)
-        limit_s = CONNECT_TIMEOUT_S if timeout is None else min(timeout, CONNECT_TIMEOUT_S)
-        failure: Exception | None = None
-        for address in addresses[:MAX_ADDRESSES_TRIED]:
-            try:
-                stream = await self.network.connect_tcp(
-                    address, port, limit_s, local_address, socket_options
-                )
-            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                failure = error
-            else:
-                return _ClosingStream(stream)
-        raise failure or FetchError(
+        host = request.url.raw_host.decode("ascii")
+        port = request.url.port or (443 if request.url.scheme == "https" else 80)
+        failure: Exception = FetchError(
             "connection", f"The name {host} has no address. Check the spelling of the source's url."
         )
+        for address in (await self._allowed(host, port))[:MAX_ADDRESSES_TRIED]:
+            try:
+                return await self._send(request, host, address)
+            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+                failure = error
+        raise failure
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._inner.aclose()
+
+    async def _send(self, request: httpx.Request, host: str, address: str) -> httpx.Response:
+        opened: list[Any] = []
+
+        async def note_connection(event: str, info: dict[str, Any]) -> None:
+            if event == "connection.connect_tcp.complete":
+                opened.append(info["return_value"])
+
+        numbered = httpx.Request(
+            request.method,
+            request.url.copy_with(host=address),
+            headers=request.headers,  # with the name as Host
+            extensions={
+                "sni_hostname": host,
+                "timeout": {"connect": CONNECT_TIMEOUT_S},
+                "trace": note_connection,
+            },
+        )
+        try:
+            return await self._inner.handle_async_request(numbered)
+        except asyncio.CancelledError:
+            # A TLS handshake that is cancelled would leave its connection open.
+            for stream in opened:
+                await stream.aclose()
+            raise
 
     async def _allowed(self, host: str, port: int) -> list[str]:
         """The distinct addresses of *host*; raises FetchError if any of them is not allowed."""
         addresses = list(dict.fromkeys(await self._addresses(host)))
-        if host_and_port(host.lower(), port) in self.trusted:
+        if host_and_port(host.lower(), port) in self._trusted:
             return addresses
         for address in addresses:
             if not is_public(address):
@@ -143,54 +164,14 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
 
     async def _addresses(self, host: str) -> Sequence[str]:
         try:
-            ipaddress.ip_address(host)
+            return [str(ipaddress.ip_address(host))]
         except ValueError:
             pass
-        else:
-            return [host]
         try:
-            return await self.resolver(host)
+            return await self._resolver(host)
         except (OSError, UnicodeError) as error:
             raise FetchError(
                 "connection",
                 f"The name {host} cannot be resolved ({error}). Check the spelling of the "
                 "source's url and this machine's DNS.",
             ) from error
-
-
-@dataclass(frozen=True, slots=True)
-class _ClosingStream(httpcore.AsyncNetworkStream):
-    """A connection that is closed when its TLS handshake is cancelled, as httpcore does not."""
-
-    stream: httpcore.AsyncNetworkStream
-
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
-        return await self.stream.read(max_bytes, timeout)
-
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        await self.stream.write(buffer, timeout)
-
-    async def aclose(self) -> None:
-        await self.stream.aclose()
-
-    async def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109
-    ) -> httpcore.AsyncNetworkStream:
-        try:
-            return await self.stream.start_tls(ssl_context, server_hostname, timeout)
-        except BaseException:
-            await self.stream.aclose()
-            raise
-
-    def get_extra_info(self, info: str) -> Any:
-        return self.stream.get_extra_info(info)
-
-
-class GuardedTransport(httpx.AsyncHTTPTransport):
-    """httpx's transport over a given pool, for which httpx has no parameter."""
-
-    def __init__(self, pool: httpcore.AsyncConnectionPool) -> None:
-        self._pool = pool  # the only attribute that httpx sets itself

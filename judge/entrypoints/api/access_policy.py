@@ -1,8 +1,7 @@
 """Access: keys, the principal behind a request, the rate limit, and what each route needs.
 
-Every route names its Access in `opt`; one that names none is private. AccessMiddleware wraps the
-router: it finds the principal and counts its requests before the route is known, so that unknown
-paths are counted and need a key too. `access_guard` checks it against the route's Access.
+Every route names its Access in `opt`; one that names none is private. An `AccessGuard` finds the
+principal of each request before its route is entered, counts it, and checks its Access.
 """
 
 import hashlib
@@ -11,18 +10,15 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Final
+from typing import Any, Final
 
-from litestar.types import ASGIApp, Receive, Scope, Send
+from litestar.connection import ASGIConnection
+from litestar.handlers import BaseRouteHandler
+from litestar.types import Scope
 
-from judge.entrypoints.api.client_address import (
-    Network,
-    caller_address,
-    has_foreign_host,
-    has_foreign_origin,
-)
-from judge.entrypoints.api.middleware import ANY_ORIGIN, EXTRA_HEADERS
-from judge.entrypoints.api.problem_responses import RequestRefused, send_problem
+from judge.entrypoints.api.client_address import Network, caller_address, is_foreign
+from judge.entrypoints.api.middleware import EXTRA_HEADERS
+from judge.entrypoints.api.problem_responses import RequestRefused
 from judge.ports import RateLimiter
 from judge.settings import Settings, name_and_key
 from judge.types.limits import RateLimit
@@ -31,15 +27,8 @@ from judge.types.search import OPERATOR, Viewer
 ACCESS: Final = "access"
 """The key in a route's `opt` for its Access."""
 
-UNLIMITED = ("/health/live", "/health/ready")
-"""Health probes are frequent; a refused one would make the platform think the service dead."""
-
-UNLIMITED_UNLESS_GUESSING = ("/metrics", "/playground/", "/widget.js")
-"""Prefixes of paths that are unlimited too, except with a wrong key. The page is made of a dozen
-files, which cost no more to send than to refuse."""
-
-KEYED_PATHS = ("/api/", "/mcp/")
-"""Prefixes of the paths that need a key when keys are set."""
+ANY_ORIGIN: Final = "*"
+"""What stands for every origin in JUDGE_CORS_ORIGINS."""
 
 NEEDS_ADMIN = "This needs a key for administration. See JUDGE_ADMIN_KEYS."
 IS_CLOSED = (
@@ -135,14 +124,17 @@ class AccessPolicy:
         self, authorization: bytes | None, address: str, *, is_cross_origin: bool = False
     ) -> Principal:
         """The principal that sent this `Authorization` header from *address*."""
-        key = self._key(authorization)
-        is_admin = key is not None and key.role is Role.ADMIN
+        scheme, _, sent = (authorization or b"").partition(b" ")
+        digest = _digest(sent.strip(b" ") if scheme.lower() == b"bearer" else b"")
+        # All are compared, so that timing reveals none; of two with one digest, admin is last.
+        known = [key for key in self.keys if hmac.compare_digest(key.digest, digest)]
+        key = known[-1] if known else Key(digest, Role.ANONYMOUS)
         return Principal(
-            role=key.role if key else Role.ANONYMOUS,
-            caller=f"key:{key.digest.hex()[:16]}" if key else f"address:{address}",
+            role=key.role,
+            caller=f"key:{digest.hex()[:16]}" if known else f"address:{address}",
             # Without any keys, only the machine's own user can reach the documents.
-            viewer=Viewer(key.name if key else "") if self.keys and not is_admin else OPERATOR,
-            has_wrong_key=bool(self.keys) and key is None and authorization is not None,
+            viewer=Viewer(key.name) if self.keys and key.role is not Role.ADMIN else OPERATOR,
+            has_wrong_key=bool(self.keys) and not known and authorization is not None,
             is_cross_origin=is_cross_origin,
             policy=self,
         )
@@ -156,13 +148,6 @@ class AccessPolicy:
             return has_user_keys or self.is_public
         return bool(self.keys)
 
-    def _key(self, authorization: bytes | None) -> Key | None:
-        """The key in the header, if it is known; all are compared, so that timing reveals none."""
-        scheme, _, sent_key = (authorization or b"").partition(b" ")
-        digest = _digest(sent_key.strip(b" "))
-        known = [key for key in self.keys if hmac.compare_digest(key.digest, digest)]
-        return known[-1] if known and scheme.lower() == b"bearer" else None
-
 
 def access_policy_of(settings: Settings, *, is_public: bool) -> AccessPolicy:
     """The policy of *settings*; a key in both lists is an admin key."""
@@ -175,10 +160,9 @@ def access_policy_of(settings: Settings, *, is_public: bool) -> AccessPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class AccessMiddleware:
-    """Passes allowed requests to *app*, with their Principal in the request's state."""
+class AccessGuard:
+    """Lets allowed requests through, with their Principal in the request's state."""
 
-    app: ASGIApp
     policy: AccessPolicy
     limit: RateLimit | None
     limiter: Callable[[], RateLimiter | None]
@@ -187,8 +171,11 @@ class AccessMiddleware:
     origins: tuple[str, ...] = ()
     """Web origins whose pages may call; a page of this machine may in any case."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass one request on, or answer it with a problem."""
+    async def __call__(
+        self, connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler
+    ) -> None:
+        """Return if the request may enter its route; raises RequestRefused."""
+        scope = connection.scope
         headers = scope["headers"]
         peer = (scope.get("client") or ("", 0))[0]
         # Several keys are joined, which matches none.
@@ -196,57 +183,39 @@ class AccessMiddleware:
         principal = self.policy.principal(
             b",".join(sent) if sent else None,
             caller_address(peer, headers, self.proxies),
-            is_cross_origin=has_foreign_host(headers) or has_foreign_origin(headers, self.origins),
+            is_cross_origin=is_foreign(headers, self.origins),
         )
-        scope.setdefault("state", {})["principal"] = principal
-        try:
+        scope["state"]["principal"] = principal
+        # Litestar answers OPTIONS itself, with nothing but the methods that /schema lists too.
+        default = Access.OPEN if scope.get("method") == "OPTIONS" else Access.PRIVATE
+        access = handler.opt.get(ACCESS, default)
+        # Pages, their files and health checks cost no more to send than to refuse.
+        if access not in {Access.OPEN, Access.METRICS} or principal.has_wrong_key:
             await self._count(scope, principal)
-            if f"{scope['path']}/".startswith(KEYED_PATHS):
-                principal.require(Access.JUDGING)
-        except RequestRefused as refusal:
-            await send_problem(refusal, scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
+        principal.require(access)
 
     async def _count(self, scope: Scope, principal: Principal) -> None:
         """Count the request, and add what is left to its reply; raises RequestRefused.
 
         The fields are those of draft-ietf-httpapi-ratelimit-headers-10.
         """
-        path, limiter = scope["path"], self.limiter()
-        is_guessing = principal.has_wrong_key
-        if path in UNLIMITED or (path.startswith(UNLIMITED_UNLESS_GUESSING) and not is_guessing):
-            return
+        limiter = self.limiter()
         if limiter is None or self.limit is None:
             return
         allowance = await limiter.take(principal.caller)
         wait = str(max(1, math.ceil(allowance.reset_s)))
         policy = f'"default";q={self.limit.requests};w={self.limit.window_s}'
-        scope["state"].setdefault(EXTRA_HEADERS, []).extend(
-            [
-                (b"ratelimit-policy", policy.encode()),
-                (b"ratelimit", f'"default";r={allowance.remaining};t={wait}'.encode()),
-            ]
+        scope["state"][EXTRA_HEADERS] = (
+            (b"ratelimit-policy", policy.encode()),
+            (b"ratelimit", f'"default";r={allowance.remaining};t={wait}'.encode()),
         )
         if not allowance.is_allowed:
             detail = f"Too many requests. The next one is welcome in {wait} s."
             raise RequestRefused("rate-limited", detail, headers={"Retry-After": wait})
 
 
-def access_guard(app: ASGIApp) -> ASGIApp:
-    """Middleware around each route: checks its Access against the principal."""
-
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        # Litestar answers OPTIONS itself, with nothing but the methods that /schema lists too.
-        default = Access.OPEN if scope.get("method") == "OPTIONS" else Access.PRIVATE
-        principal_of(scope).require(scope["route_handler"].opt.get(ACCESS, default))
-        await app(scope, receive, send)
-
-    return guarded
-
-
 def principal_of(scope: Scope) -> Principal:
-    """The principal that the access middleware found for this request."""
+    """The principal that the guard found for this request."""
     principal: Principal = scope["state"]["principal"]
     return principal
 

@@ -3,32 +3,31 @@
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import cache, partial
 from typing import Any
 
 from litestar import Litestar, Request, Response, asgi
+from litestar.config.cors import CORSConfig
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.exceptions import MethodNotAllowedException
 from litestar.handlers import HTTPRouteHandler
-from litestar.serialization import encode_json
 from litestar.status_codes import HTTP_500_INTERNAL_SERVER_ERROR
-from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
+from litestar.types import HTTPScope, Receive, Scope, Send
 
 from judge.adapters.journal import Journals, LibraryHandler, LogJournal
 from judge.adapters.metrics import Metrics
 from judge.bootstrap.services import Services, open_services
 from judge.entrypoints.api.access_policy import (
     Access,
-    AccessMiddleware,
-    access_guard,
+    AccessGuard,
     access_policy_of,
     principal_of,
 )
-from judge.entrypoints.api.client_address import has_foreign_origin, parse_networks
-from judge.entrypoints.api.middleware import CorsMiddleware, RequestMiddleware
+from judge.entrypoints.api.client_address import is_foreign, parse_networks
+from judge.entrypoints.api.middleware import RequestMiddleware
 from judge.entrypoints.api.openapi import derive_document
 from judge.entrypoints.api.problem_responses import RequestRefused, problem_response
 from judge.entrypoints.api.request_body import MAX_BODY_BYTES, BoundedRequest, read_body
@@ -78,15 +77,10 @@ WARM_UP_TIMEOUT_S = 2.0
 """How long start-up waits for the caches to warm, so that the first request need not."""
 
 
+@cache
 def openapi_document() -> dict[str, Any]:
     """The OpenAPI document of all routes."""
     return derive_document(ROUTES, DEPENDENCIES)
-
-
-@cache
-def _document() -> bytes:
-    """The OpenAPI document as it is sent."""
-    return encode_json(openapi_document())
 
 
 def _services(state: State, scope: Scope) -> Services:
@@ -121,31 +115,44 @@ def create_app(
     """
     counts = counts or Metrics(metrics_directory)
     journal = journal or Journals(LogJournal(sys.stderr), counts)
-    app = Litestar(
-        (*ROUTES, mcp) if open_mcp else ROUTES,
-        lifespan=[partial(_lifespan, partial(open_services, settings, journal), journal, open_mcp)],
-        dependencies=DEPENDENCIES,
-        state=State({"counts": counts, "heartbeat_s": heartbeat_s, "document": _document}),
-        request_class=BoundedRequest,
-        exception_handlers={Exception: partial(_answer_with_problem, journal)},
-        middleware=[access_guard],
-        request_max_body_size=MAX_BODY_BYTES,
-        openapi_config=None,
-        logging_config=None,
-        debug=False,
-    )
-    guarded: ASGIApp = AccessMiddleware(
-        app.asgi_handler,
+    guard = AccessGuard(
         access_policy_of(settings, is_public=is_public),
         limit=parse_rate_limit(settings.rate_limit),
         limiter=lambda: app.state.services.limiter,
         proxies=parse_networks(settings.trusted_proxies),
         origins=settings.cors_origins,
     )
-    if settings.cors_origins:
-        guarded = CorsMiddleware(guarded, settings.cors_origins)
-    app.asgi_handler = RequestMiddleware(guarded, journal)
+    app = Litestar(
+        (*ROUTES, mcp) if open_mcp else ROUTES,
+        lifespan=[partial(_lifespan, partial(open_services, settings, journal), journal, open_mcp)],
+        dependencies=DEPENDENCIES,
+        state=State({"counts": counts, "heartbeat_s": heartbeat_s, "document": openapi_document}),
+        request_class=BoundedRequest,
+        exception_handlers={Exception: partial(_answer_with_problem, journal)},
+        guards=[guard],
+        cors_config=cors_config(settings.cors_origins),
+        request_max_body_size=MAX_BODY_BYTES,
+        openapi_config=None,
+        logging_config=None,
+        debug=False,
+    )
+    app.asgi_handler = RequestMiddleware(app.asgi_handler, journal)
     return app
+
+
+def cors_config(origins: Sequence[str]) -> CORSConfig | None:
+    """What pages of *origins* may send and read; never with cookies."""
+    if not origins:
+        return None
+    return CORSConfig(
+        allow_origins=[*origins],
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=[
+            "authorization", "content-type", "x-request-id",
+            "mcp-protocol-version", "mcp-method", "mcp-name",
+        ],
+        expose_headers=["RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-ID"],
+    )  # fmt: skip
 
 
 @asynccontextmanager
@@ -205,7 +212,8 @@ async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
         # Without sessions there is no stream to listen to (GET) and none to end (DELETE).
         raise MethodNotAllowedException(headers={"allow": "POST"})
     state = scope["litestar_app"].state
-    if has_foreign_origin(scope["headers"], state.services.settings.cors_origins):
+    origins = state.services.settings.cors_origins
+    if is_foreign(scope["headers"], origins, checks_host=False):
         raise RequestRefused("forbidden", FOREIGN_ORIGIN)
     scope["state"]["viewer"] = principal_of(scope).viewer
     body = await read_body(scope, receive, max_bytes=MAX_BYTES)

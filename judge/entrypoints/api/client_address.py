@@ -17,22 +17,18 @@ Headers = Iterable[tuple[bytes, bytes]]
 UNKNOWN = "unknown"
 """A peer without an address, such as a Unix socket."""
 
-MAX_HOPS = 32
-"""Nobody has more proxies; hops further left are ignored."""
-
-MAX_ADDRESS_LENGTH = 64
-"""Characters of an address with its zone; longer text is not parsed."""
-
 IPV6_PREFIX = 64
 """Bits of the smallest network that a subscriber gets: its addresses count as one caller."""
 
-_PORT = re.compile(r"(?:\[([0-9a-fA-F:.]{2,45})\]|([0-9.]{7,15}))(?::[0-9]{1,5})?")
-_FOR = re.compile(r'(?:^|;)\s*for\s*=\s*("[^"]*"|[^;,"\s]*)', re.IGNORECASE)
+_HOP = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+))(?::[0-9]+)?")
+"""An address with its port, in brackets if it is IPv6."""
+
+_FOR = re.compile(r'(?:^|;)\s*for\s*=\s*("[^"]*"|[^;"\s]*)', re.IGNORECASE)
 
 
 def caller_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
     """The key for the rate limit: the client's IPv4 address, or its IPv6 network of 64 bits."""
-    address = _find_address(client_address(peer, headers, proxies) if proxies else peer)
+    address = _find_address(client_address(peer, headers, proxies))
     if isinstance(address, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((int(address), IPV6_PREFIX), strict=False))
     return str(address or UNKNOWN)
@@ -46,16 +42,13 @@ def client_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> s
     """
     if not _is_trusted(peer, proxies):
         return peer
-    pairs = list(headers)
-    forwarded = (_FOR.search(element) for element in _elements(pairs, b"forwarded"))
-    clients = {
-        _nearest_untrusted(peer, hops, proxies)
-        for hops in (
-            _elements(pairs, b"x-forwarded-for"),
-            [match[1].strip('"') if match else "" for match in forwarded],
-        )
-        if hops
-    }
+    sent = list(headers)
+    forwarded = (_FOR.search(element) for element in _elements(sent, b"forwarded"))
+    chains = (
+        _elements(sent, b"x-forwarded-for"),
+        [match[1].strip('"') if match else "" for match in forwarded],
+    )
+    clients = {_nearest_untrusted(peer, hops, proxies) for hops in chains if hops}
     return clients.pop() if len(clients) == 1 else peer
 
 
@@ -65,19 +58,17 @@ def is_loopback(host: str) -> bool:
     return host == "localhost" if address is None else address.is_loopback
 
 
-def has_foreign_host(headers: Headers) -> bool:
-    """Whether the `Host` header names another machine.
+def is_foreign(headers: Headers, origins: Sequence[str], *, checks_host: bool = True) -> bool:
+    """Whether a page that belongs neither to this machine nor to *origins* sent the request.
 
-    A page can point its own name at this one after it is loaded (DNS rebinding).
+    A page can point its own name at this machine after it is loaded (DNS rebinding): then the
+    `Host` header names another machine.
     """
-    hosts = (value.decode("latin-1") for name, value in headers if name == b"host")
-    return any(not is_loopback(_host_of(f"//{host}")) for host in hosts)
-
-
-def has_foreign_origin(headers: Headers, origins: Sequence[str]) -> bool:
-    """Whether the `Origin` header names neither one of *origins* nor this machine."""
-    sent = (value.decode("latin-1") for name, value in headers if name == b"origin")
-    return any(origin not in origins and not is_loopback(_host_of(origin)) for origin in sent)
+    return any(
+        not is_loopback(_host_of(text if name == b"origin" else f"//{text}"))
+        for name, text in ((name, value.decode("latin-1")) for name, value in headers)
+        if (name == b"host" and checks_host) or (name == b"origin" and text not in origins)
+    )
 
 
 def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
@@ -93,6 +84,12 @@ def _host_of(address: str) -> str:
         return ""
 
 
+def _elements(headers: Headers, name: bytes) -> list[str]:
+    """The elements of the comma-separated headers called *name*, of all lines in order."""
+    joined = ",".join(value.decode("latin-1") for key, value in headers if key.lower() == name)
+    return [element.strip() for element in joined.split(",")] if joined else []
+
+
 def _nearest_untrusted(peer: str, hops: Sequence[str], proxies: Sequence[Network]) -> str:
     """The rightmost of *hops* that is no trusted proxy.
 
@@ -100,7 +97,7 @@ def _nearest_untrusted(peer: str, hops: Sequence[str], proxies: Sequence[Network
     """
     nearest = peer
     for hop in reversed(hops):
-        match = _PORT.fullmatch(hop)
+        match = _HOP.fullmatch(hop)
         address = (match[1] or match[2]) if match else hop
         if _find_address(address) is None:
             return nearest
@@ -110,23 +107,13 @@ def _nearest_untrusted(peer: str, hops: Sequence[str], proxies: Sequence[Network
     return nearest
 
 
-def _elements(headers: Headers, name: bytes) -> list[str]:
-    """The last elements of the comma-separated headers called *name*, of all lines in order."""
-    lines = (value.decode("latin-1") for key, value in headers if key.lower() == name)
-    joined = ",".join(lines)
-    elements = joined.rsplit(",", MAX_HOPS)[-MAX_HOPS:] if joined else []
-    return [element.strip() for element in elements]
-
-
 def _is_trusted(text: str, proxies: Sequence[Network]) -> bool:
-    address = _find_address(text)
+    address = _find_address(text) if proxies else None
     return address is not None and any(address in network for network in proxies)
 
 
 def _find_address(text: str) -> Address | None:
     """The address in *text*, if it is one; an IPv4-mapped IPv6 address becomes IPv4."""
-    if len(text) > MAX_ADDRESS_LENGTH:
-        return None
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:

@@ -1,12 +1,6 @@
-"""Middleware around all of Litestar, so that what the router refuses passes it too.
-
-RequestMiddleware is the outermost: a request's id and log line, HEAD, security headers, unhandled
-errors. CorsMiddleware says which web origins may read the replies; Litestar's own is inside the
-router, so that a page could not read a refusal for a wrong key or too many requests.
-"""
+"""Middleware around all of Litestar: a request's id and log line, HEAD, security headers."""
 
 import re
-from collections.abc import Sequence
 from time import perf_counter
 from typing import Final
 from uuid import uuid4
@@ -15,13 +9,8 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge.adapters.journal import within_request
-from judge.entrypoints.api.problem_responses import send_problem
 from judge.entrypoints.event_log import log_error
 from judge.ports import Journal
-from judge.types.request_fields import BadFields, FieldError
-
-ANY_ORIGIN: Final = "*"
-"""What stands for every origin in JUDGE_CORS_ORIGINS."""
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -42,20 +31,6 @@ SECURITY_HEADERS: Final = (
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
-)
-
-
-PREFLIGHT = (
-    (b"access-control-allow-methods", b"GET, POST, DELETE"),
-    (
-        b"access-control-allow-headers",
-        b"authorization, content-type, x-request-id, mcp-protocol-version, mcp-method, mcp-name",
-    ),
-    (b"access-control-max-age", b"600"),
-)
-EXPOSED = (
-    b"access-control-expose-headers",
-    b"RateLimit, RateLimit-Policy, Retry-After, X-Request-ID",
 )
 
 
@@ -98,10 +73,8 @@ class RequestMiddleware:
         with within_request(request_id) as joined:
             try:
                 await self._app(scope, receive, send_on)
-            except Exception as error:  # noqa: BLE001 - nobody else is left to answer
+            except Exception as error:  # noqa: BLE001 - the reply has begun: its connection is lost
                 log_error(self._journal, error)
-                if not status:
-                    await send_problem(error, scope, receive, send_on)
             finally:
                 self._journal.note(
                     "http.request",
@@ -120,31 +93,3 @@ def request_id_of(scope: Scope) -> str:
     request_id = text if REQUEST_ID.fullmatch(text) else uuid4().hex
     scope.setdefault("state", {})["request_id"] = request_id
     return request_id
-
-
-class CorsMiddleware:
-    """Only pages of *origins* may read the replies of *app*, and none with cookies."""
-
-    def __init__(self, app: ASGIApp, origins: Sequence[str]) -> None:
-        self._app = app
-        self._origins = frozenset(origin.encode() for origin in origins)
-        self._allows_any = ANY_ORIGIN in origins
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a preflight request, or add the headers to the reply of *app*."""
-        headers = dict(scope["headers"])
-        origin = b"*" if self._allows_any else headers.get(b"origin", b"")
-        is_allowed = self._allows_any or origin in self._origins
-        # For caches: replies differ by origin, unless any may read them.
-        added = [] if self._allows_any else [(b"vary", b"Origin")]
-        if is_allowed:
-            added += [(b"access-control-allow-origin", origin), EXPOSED]
-        scope.setdefault("state", {})[EXTRA_HEADERS] = added
-        if scope.get("method") != "OPTIONS" or b"access-control-request-method" not in headers:
-            await self._app(scope, receive, send)
-        elif is_allowed:
-            await send({"type": "http.response.start", "status": 204, "headers": PREFLIGHT})
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-        else:
-            refusal = BadFields([FieldError("Origin", "is not one that may call this service")])
-            await send_problem(refusal, scope, receive, send)

@@ -37,16 +37,10 @@ TEXT_TOO: Final = "text_too"
 
 EVENT_STREAM: Final = "text/event-stream"
 
-REQUEST_ID: Final = {
-    "description": "The caller's id for this request, if it is 1 to 128 letters, digits, dots, "
-    "dashes and underscores, else a new one. It is the `id` of a verdict.",
-    "schema": {"type": "string"},
-}
 RETRY_AFTER: Final = {
     "description": "Seconds after which trying again makes sense.",
     "schema": {"type": "integer", "minimum": 1},
 }
-
 
 KEYED = ("unauthorized", "forbidden", "rate-limited")
 """What the access middleware may answer before a route that needs a key is reached."""
@@ -93,7 +87,6 @@ def derive_document(
     )
     # Defaults in it are still tuples and dataclasses.
     document: Json = decode_json(encode_json(app.openapi_schema.to_schema()))
-    document["components"]["headers"] = {"X-Request-ID": REQUEST_ID, "Retry-After": RETRY_AFTER}
     handlers = {_operation_id(handler): handler for handler in routes}
     for operation in (each for item in document["paths"].values() for each in item.values()):
         handler = handlers[operation["operationId"]]
@@ -111,33 +104,27 @@ def _complete(operation: Json, handler: HTTPRouteHandler) -> None:
     operation["summary"] = summary.rstrip(".") or operation["summary"]
     if description:
         operation["description"] = " ".join(description.split())
-    query = handler.opt.get(QUERY)
     # Litestar lists them in the order of a set.
-    in_path = sorted(operation.get("parameters", []), key=lambda each: str(each["name"]))
-    for parameter in in_path:
+    parameters = sorted(operation.get("parameters", []), key=lambda each: str(each["name"]))
+    for parameter in parameters:
         # A parameter with slashes in it would be a URI, which the id of a document need not be.
         parameter["schema"].pop("format", None)
-    request_id = {"name": "X-Request-ID", "in": "header", **REQUEST_ID}
-    operation["parameters"] = [*in_path, *(_query_parameters(query) if query else ()), request_id]
+    if query := handler.opt.get(QUERY):
+        parameters += _query_parameters(query)
+    operation["parameters"] = parameters
     if bodies := handler.opt.get(BODIES):
         content = {media_type: {"schema": _schema(body)} for media_type, body in bodies.items()}
         operation["requestBody"] = {"required": True, "content": content}
     operation["responses"] = dict(sorted(operation["responses"].items()))
     for status, response in operation["responses"].items():
-        _complete_response(status, response)
+        content = response.get("content", {})
+        if status in {"429", "503"} and MEDIA_TYPE in content:
+            response["headers"] = {"Retry-After": RETRY_AFTER}
+        if events := content.get(EVENT_STREAM):
+            # The body is text; only its `data` lines are JSON.
+            events["schema"] = {"type": "string", "contentSchema": events["schema"]}
     if handler.opt.get(TEXT_TOO):
         operation["responses"]["200"]["content"]["text/plain"] = {"schema": {"type": "string"}}
-
-
-def _complete_response(status: str, response: Json) -> None:
-    content = response.get("content", {})
-    names = ["X-Request-ID"]
-    if status in {"429", "503"} and MEDIA_TYPE in content:
-        names.append("Retry-After")
-    response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
-    if events := content.get(EVENT_STREAM):
-        # The body is text; only its `data` lines are JSON.
-        events["schema"] = {"type": "string", "contentSchema": events["schema"]}
 
 
 def _query_parameters(model: type[BaseModel]) -> list[Json]:

@@ -5,7 +5,6 @@ from typing import Any
 
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
-from litestar.types import Receive, Scope, Send
 
 from judge import problems
 from judge.errors import JudgeError
@@ -66,10 +65,3 @@ def problem_response(request: Request[Any, Any, Any], error: Exception) -> Respo
         media_type=MEDIA_TYPE,
         headers={**NO_STORE, **problem.headers},
     )
-
-
-async def send_problem(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with *error*, for middleware around Litestar."""
-    request: Request[Any, Any, Any] = Request(scope)
-    answer = problem_response(request, error).to_asgi_response(None, request)
-    await answer(scope, receive, send)

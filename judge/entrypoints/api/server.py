@@ -11,20 +11,19 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import h11
 import uvicorn
 from litestar import Litestar
-from prometheus_client.multiprocess import mark_process_dead
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
 from judge.adapters.files.watched_file import LastGood
 from judge.adapters.journal import LogJournal
+from judge.adapters.metrics import keep_counts_of
 from judge.bootstrap.services import open_services
 from judge.entrypoints.api.app import OpenMcp, create_app
 from judge.entrypoints.api.client_address import is_loopback
@@ -70,7 +69,9 @@ def serve(
         _exiting_at_signals(),
     ):
         announce = partial(_announce, settings, host, listener, is_public=is_public)
-        make_app = MakeApp(settings, folder, is_public, open_mcp)
+        make_app = partial(
+            _make_app, settings, folder=folder, is_public=is_public, open_mcp=open_mcp
+        )
         if workers == 1:
             Worker(_config(make_app, settings), announce).run([listener])
         else:
@@ -89,7 +90,9 @@ def _exiting_at_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _config(make_app: "MakeApp", settings: Settings, workers: int = 1) -> uvicorn.Config:
+def _config(
+    make_app: Callable[[], Litestar], settings: Settings, workers: int = 1
+) -> uvicorn.Config:
     return uvicorn.Config(
         make_app,
         factory=True,
@@ -110,29 +113,22 @@ def _config(make_app: "MakeApp", settings: Settings, workers: int = 1) -> uvicor
     )
 
 
-@dataclass(frozen=True, slots=True)
-class MakeApp:
-    """Makes the app of one process; *folder* is what the processes share, empty for one."""
-
-    settings: Settings
-    folder: str
-    is_public: bool
-    open_mcp: OpenMcp | None
-
-    def __call__(self) -> Litestar:
-        """The app, which ends with the parent process if there is one."""
-        if parent := multiprocessing.parent_process():
-            loop = asyncio.get_running_loop()
-            loop.add_reader(parent.sentinel, _end_with_parent, loop, parent.sentinel)
-        # The folder is empty at the start: only a worker that replaces another finds sources.
-        last_good = LastGood(Path(self.folder)) if self.folder else None
-        return create_app(
-            self.settings,
-            open_services=partial(open_services, last_good=last_good),
-            metrics_directory=self.folder,
-            is_public=self.is_public,
-            open_mcp=self.open_mcp,
-        )
+def _make_app(
+    settings: Settings, *, folder: str, is_public: bool, open_mcp: OpenMcp | None
+) -> Litestar:
+    """The app of one process, which ends with its parent; *folder* is what processes share."""
+    if parent := multiprocessing.parent_process():
+        loop = asyncio.get_running_loop()
+        loop.add_reader(parent.sentinel, _end_with_parent, loop, parent.sentinel)
+    # The folder is empty at the start: only a worker that replaces another finds sources.
+    last_good = LastGood(Path(folder)) if folder else None
+    return create_app(
+        settings,
+        open_services=partial(open_services, last_good=last_good),
+        metrics_directory=folder,
+        is_public=is_public,
+        open_mcp=open_mcp,
+    )
 
 
 def _end_with_parent(loop: asyncio.AbstractEventLoop, sentinel: int) -> None:
@@ -214,7 +210,8 @@ class Workers(Multiprocess):
         super().keep_subprocess_alive()
         for pid in before - {process.pid for process in self.processes}:
             LogJournal(sys.stderr).note("server.worker_ended", pid=pid or 0)
-            mark_process_dead(pid, self.folder)  # type: ignore[no-untyped-call]
+            if pid:
+                keep_counts_of(pid, self.folder)
 
     def run(self) -> None:
         """Serve until stopped; raises ConfigurationError when a worker could not start."""
@@ -271,9 +268,8 @@ def _shared_folder(workers: int) -> Iterator[str]:
         folder = tempfile.TemporaryDirectory(prefix="judge-workers-")
     except OSError as error:
         raise ConfigurationError(
-            f"--workers {workers} needs a folder for the counts that the workers share, and no "
-            f"temporary folder can be written to ({error.strerror}). Set TMPDIR to one that can, "
-            "or use one worker."
+            f"--workers {workers} needs a folder for the counts that the workers share "
+            f"({error.strerror}). Set TMPDIR to one that can be written to, or use one worker."
         ) from None
     with folder as directory:
         share_metrics_in(directory)

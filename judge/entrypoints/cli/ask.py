@@ -22,7 +22,7 @@ from judge.ports import Clock, Journal
 from judge.settings import Settings, load_settings
 from judge.text.english import counted
 from judge.types.references import Reference
-from judge.types.replies import PersonaVerdict
+from judge.types.replies import VERDICT_SENTENCES, PersonaVerdict
 from judge.types.request_fields import parse_fields
 from judge.types.requests import DEFAULT_DOMAIN, JudgeRequest
 from judge.types.results import (
@@ -214,13 +214,18 @@ class VerdictLayout:
         return "\n".join(wrapped(item, self.width, "  - ", "    ") for item in items)
 
     def _persona(self, persona: PersonaVerdict) -> str:
-        heading = f"{one_line(persona.name)}: {persona.verdict or NO_VERDICT}"
-        rationale = wrapped(persona.rationale, self.width, "  ")
-        return self._section(heading, f"{rationale}\n{self._points(persona.key_points)}")
+        heading = f"{one_line(persona.name)}: {one_line(persona.headline) or NO_VERDICT}"
+        sentence = VERDICT_SENTENCES[persona.verdict]
+        said = "" if persona.headline == sentence else sentence
+        texts = filter(None, (said, persona.rationale))
+        body = "\n".join(wrapped(text, self.width, "  ") for text in texts)
+        return self._section(heading, f"{body}\n{self._points(persona.key_points)}")
 
     def _other_side(self, other: OtherSide) -> str:
         """The other side's story, and what each persona says to them."""
-        verdicts = [f"{p.name}: {p.verdict}. {p.rationale}" for p in other.personas]
+        verdicts = [
+            f"{p.name}: {VERDICT_SENTENCES[p.verdict]} {p.rationale}" for p in other.personas
+        ]
         texts = [text for text in (other.note, other.retelling) if text]
         body = "\n".join(wrapped(text, self.width, "  ") for text in texts)
         return self._section(

@@ -93,7 +93,7 @@ def ask() -> None:
 
 CHECK_EPILOG = """\b
 Examples:
-judge check answer.md lease.md https://www.gov.uk/private-renting
+judge check answer.md lease.md https://www.example.org/renting
 your-assistant | judge check - lease.md --format json
 
 Exit code 0 means that the sources support every claim that is long enough to measure, 1 that they

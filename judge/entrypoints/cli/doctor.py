@@ -7,10 +7,10 @@ from pathlib import Path
 
 from judge.adapters.models.gemini import check_model
 from judge.adapters.models.openai import served_models
-from judge.adapters.redis.cache import ping_redis
 from judge.bootstrap.code_roots import open_roots
 from judge.bootstrap.corpus import open_search
 from judge.bootstrap.sources import open_sources
+from judge.bootstrap.stores import ping_redis
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import format_table, say, show
 from judge.entrypoints.cli.sources.check import check_examples
@@ -170,7 +170,7 @@ async def _check_redis(settings: Settings) -> CheckResult:
     if settings.redis_url is None:
         return CheckResult("redis", "not configured; the cache in the process serves one worker")
     try:
-        await ping_redis(settings.redis_url.get_secret_value())
+        await ping_redis(settings)
     except (CacheUnavailable, ConfigurationError) as error:
         fix = "Start Redis, let it be written, correct REDIS_URL, or unset it."
         return CheckResult("redis", str(error), fix)

@@ -5,7 +5,7 @@ import unicodedata
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from judge.errors import BadScope, ContentBlocked, InvalidReply, JudgeError, ModelUnavailable
+from judge.errors import BadScope, InvalidReply, JudgeError, ModelUnavailable
 
 if TYPE_CHECKING:
     from judge.types.results import HelpLine
@@ -54,8 +54,6 @@ def format_problem(error: JudgeError) -> str:
     """What happened and what to do next; some errors add a list."""
     lines = [one_line(line) for line in str(error).splitlines()]
     match error:
-        case ContentBlocked():
-            lines += [f"  {format_help_line(line)}" for line in error.help_lines]
         case InvalidReply():
             lines += [f"  {one_line(str(defect))}" for defect in error.defects]
         case BadScope() if error.valid:
@@ -64,6 +62,7 @@ def format_problem(error: JudgeError) -> str:
             lines.append(one_line(f"What to do: {error.hint}."))
         case _:
             pass
+    lines += [f"  {format_help_line(line)}" for line in error.help_lines]
     return "\n".join(lines)
 
 

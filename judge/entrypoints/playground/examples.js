@@ -4,7 +4,7 @@ export const EXAMPLES = [
   {
     title: "The boiler",
     context:
-      "The boiler in my rented flat in Leeds broke down three weeks ago, so there is no heating and no hot water. I told my landlord in writing the same day, and twice since. He says that he is busy and that an electric heater will do.",
+      "The boiler in my rented flat broke down three weeks ago, so there is no heating and no hot water. I told my landlord in writing the same day, and twice since. He says that he is busy and that an electric heater will do.",
     query: "Am I being unreasonable to expect my landlord to repair the boiler now?",
   },
   {

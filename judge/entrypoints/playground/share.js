@@ -33,7 +33,7 @@ async function asHtml() {
   page.body.append(h("main", {}, h("h1", {}, "Am I being unreasonable?"), result),
     h("footer", { class: "foot" }, h("p", {}, "An answer here is food for thought, not legal or medical advice.")));
   const head = `${page.head.getHTML()}<style>${style}</style>`;
-  return `<!doctype html>\n<html lang="en-GB"><head>${head}</head><body>${page.body.getHTML()}</body></html>\n`;
+  return `<!doctype html>\n<html lang="${document.documentElement.lang}"><head>${head}</head><body>${page.body.getHTML()}</body></html>\n`;
 }
 
 function save(ending, type, text) {

@@ -64,9 +64,11 @@ const DEFECTS = {
     expected.startsWith("no number")
       ? `${where} cites something, although there is nothing to cite.`
       : `${where} cites something that is not there; it may only cite ${expected}.`,
-  length: (where, expected) => `${where} is too long; ${expected} are wanted.`,
+  length: (where, expected) => `${where} was too long and is cut; ${expected} are wanted.`,
   uncited: (where) => `${where} rests on none of the references.`,
-  unhelpful: () => "The answer cites references that it says are of no help.",
+  misquoted: (where) => `${where} quotes words that stand in no reference and not in your story.`,
+  address: (where) => `${where} names an address or number that stands in no reference of ours.`,
+  unclear: (where) => `${where} has a bracket that may or may not cite something.`,
   bare: (where) => `${where} seems to cite something that is no reference of ours.`,
   misplaced: (where) => `${where} cites something, where nothing should be cited.`,
   repetition: (where) => `${where} repeats itself, or what the model was told.`,
@@ -97,17 +99,20 @@ export function warningInWords(warning, personas) {
 /** @type {[number, Intl.RelativeTimeFormatUnit][]} */
 const AGES = [[60, "minute"], [3600, "hour"], [86400, "day"]];
 
+/** How dates are written: as the country of the sources file does. */
+const LANGUAGE = globalThis.document?.documentElement.lang || undefined;
+
 /** How long ago *iso* was. */
 export function ago(iso, now = Date.now()) {
   const seconds = Math.max(0, (now - Date.parse(iso)) / 1000);
   if (seconds < 60) return "just now";
   const [size, unit] = AGES.findLast(([least]) => seconds >= least) ?? AGES[0];
-  return new Intl.RelativeTimeFormat("en-GB").format(-Math.floor(seconds / size), unit);
+  return new Intl.RelativeTimeFormat(LANGUAGE).format(-Math.floor(seconds / size), unit);
 }
 
 /** The day of *iso*: local for a moment, unchanged for a date. */
 export const day = (iso) =>
-  new Date(iso).toLocaleDateString("en-GB", {
+  new Date(iso).toLocaleDateString(LANGUAGE, {
     day: "numeric", month: "long", year: "numeric", timeZone: iso.includes("T") ? undefined : "UTC",
   });
 

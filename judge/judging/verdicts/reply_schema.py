@@ -18,6 +18,8 @@ PROSE_LIMIT = 960
 """Characters of a summary or a rationale, about 120 words."""
 KEY_POINT_LIMIT = 240
 """Characters of one key point, as for the paraphrase."""
+HEADLINE_LIMIT = 100
+"""Characters of a headline, one line on a phone; a longer one is cut, without asking again."""
 KEY_POINTS = 3
 MAX_REPLY_LENGTH = 200_000
 """Characters; ten times what the limits add up to, so that nothing hostile is parsed."""
@@ -48,6 +50,22 @@ def empty_if_none(value: object) -> object:
     return () if value is None else value
 
 
+def fitting_headline(value: object) -> str:
+    """*value* as one line of at most `HEADLINE_LIMIT` characters; empty if it is no text.
+
+    A longer one is cut behind its last whole word.
+    """
+    line = " ".join(strip_invisible(value).split()) if isinstance(value, str) else ""
+    if len(line) <= HEADLINE_LIMIT:
+        return line
+    return line[:HEADLINE_LIMIT].rpartition(" ")[0].rstrip(" ,;:-–—") + "…"
+
+
+def named_texts(value: object) -> tuple[str, ...]:
+    """The texts in *value*, if it is a list; what else a model may write there names nothing."""
+    return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
+
+
 Text = Annotated[str, BeforeValidator(strip_text), Field(min_length=1)]
 Paraphrase = Annotated[Text, Field(max_length=2 * PARAPHRASE_LIMIT)]
 Prose = Annotated[Text, Field(max_length=2 * PROSE_LIMIT)]
@@ -58,6 +76,7 @@ class PersonaBody(BaseModel):
 
     name: Text
     verdict: VerdictWord | None = None
+    headline: Annotated[str, BeforeValidator(fitting_headline)] = ""
     rationale: Prose
     key_points: Annotated[
         tuple[Annotated[Text, Field(max_length=2 * KEY_POINT_LIMIT)], ...],
@@ -72,6 +91,7 @@ class QuoteBody(BaseModel):
     sentences: Annotated[tuple[StrictInt, ...], BeforeValidator(empty_if_none)] = ()
 
 
+Care = Annotated[tuple[str, ...], BeforeValidator(named_texts)]
 QuoteBodies = Annotated[tuple[QuoteBody, ...], BeforeValidator(empty_if_none)]
 
 
@@ -79,14 +99,15 @@ class ReplyBody(BaseModel):
     """A complete reply; unknown fields are ignored."""
 
     paraphrase: Paraphrase
+    care: Care = ()
     references_help: StrictBool = True
     quotes: QuoteBodies = ()
     personas: tuple[PersonaBody, ...]
     summary: Prose
 
 
-def reply_schema() -> dict[str, object]:
-    """The JSON schema of a reply.
+def reply_schema(prompt: Prompt) -> dict[str, object]:
+    """The JSON schema of a reply to *prompt*.
 
     It is loose on purpose: Gemini answers tight bounds with an opaque 400, so lengths, names and
     ranges are checked here instead. Models write in this order: what can be checked alone comes
@@ -94,13 +115,27 @@ def reply_schema() -> dict[str, object]:
     """
     return object_schema(
         paraphrase=TEXT,
+        **_care_schema(prompt),
         references_help={"type": "boolean"},
         quotes=array_schema(object_schema(number=INTEGER, sentences=array_schema(INTEGER))),
         personas=array_schema(
-            object_schema(name=TEXT, verdict=VERDICT, rationale=TEXT, key_points=array_schema(TEXT))
+            object_schema(
+                name=TEXT,
+                verdict=VERDICT,
+                headline=TEXT,
+                rationale=TEXT,
+                key_points=array_schema(TEXT),
+            )
         ),
         summary=TEXT,
     )
+
+
+def _care_schema(prompt: Prompt, **limits: int) -> dict[str, object]:
+    """The schema of `care`, if there are rules that it may name."""
+    names = list(prompt.care)
+    schema = array_schema({"type": "string", "enum": names}) | limits
+    return {"care": schema} if names else {}
 
 
 def object_schema(**properties: object) -> dict[str, object]:
@@ -122,6 +157,7 @@ def exact_reply_schema(prompt: Prompt) -> dict[str, object]:
     persona_schemas = [_exact_persona(persona.name) for persona in prompt.personas]
     return object_schema(
         paraphrase=_text(PARAPHRASE_LIMIT),
+        **_care_schema(prompt, maxItems=len(prompt.care)),
         references_help={"type": "boolean"},
         quotes=_exact_quotes([len(source_sentences(r.text)) for r in prompt.references]),
         personas={"type": "array", "prefixItems": persona_schemas} | _exactly(len(persona_schemas)),
@@ -133,6 +169,7 @@ def _exact_persona(name: str) -> dict[str, object]:
     return object_schema(
         name={"type": "string", "enum": [name]},
         verdict=VERDICT,
+        headline={"type": "string", "maxLength": HEADLINE_LIMIT},
         rationale=_text(PROSE_LIMIT),
         key_points=array_schema(_text(KEY_POINT_LIMIT)) | _exactly(KEY_POINTS),
     )

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from html import unescape
-from itertools import chain, islice
+from itertools import islice
 
 _MODIFIED = (
     *("govuk:public-updated-at", "article:modified_time", "datemodified", "dcterms.modified"),
     *("dc.date.modified", "dc.modified", "og:updated_time", "last-modified", "lastmod", "revised"),
 )
-_PUBLISHED = (
+_ISSUED = (
     *("article:published_time", "datepublished", "dcterms.issued", "dcterms.date", "dc.date"),
     *("dc.date.issued", "dcterms.created", "date", "pubdate", "publish-date"),
 )
@@ -38,14 +38,16 @@ _DATES = (
     re.compile(rf"{_MONTH}\s{{1,3}}{_NTH},?\s{{1,3}}{_YEAR}", re.IGNORECASE),
     re.compile(rf"{_DAY}(?P<gap>[-/.])(?P<month>\d{{1,2}})(?P=gap){_YEAR}"),
 )
-"""ISO dates, dates as the British and Americans write them, and day/month/year in figures."""
+"""ISO dates, dates with the day or the month first, and day/month/year in figures."""
 
 _FIRST_YEAR, _LAST_YEAR = 1990, 2100
 """Years outside this range are not dates of web pages."""
 
-_UPDATED_WORDS = (b"updated", b"last update", b"reviewed", b"modified", b"edited")
-_PUBLISHED_WORDS = (b"published", b"posted")
-"""In lower case; matched alone or after "date" ("dateModified")."""
+_UPDATED, _PUBLISHED_ON = (
+    re.compile(rb"(?<![a-z])(?:date)?(?:%b)(?![a-z])" % words)
+    for words in (b"updated|last update|reviewed|modified|edited", b"published|posted")
+)
+"""Labels of a date, in lower case; "date" as in "dateModified"."""
 
 _TAG = re.compile(r"<(?:time[^<>]{1,200}?datetime=[\"']?([^\"'<>]{4,40}))?[^<>]{0,300}>")
 _DATE_REACH = 200
@@ -59,11 +61,11 @@ _PAGE_NOUNS = frozenset(
 )
 """What a page calls itself: if anything else was updated, the sentence is content."""
 
-_MAX_LABELS = 12
+_MAX_LABELS = 30
 
 
 def parse_date(text: str) -> date | None:
-    """The first date in *text*, in ISO or a British or American form, or None.
+    """The first date in *text*, in ISO form or with the name of its month, or None.
 
     >>> parse_date("3rd May 2024"), parse_date("2024-05-03T01:02:03Z"), parse_date("2024-13-01")
     (datetime.date(2024, 5, 3), datetime.date(2024, 5, 3), None)
@@ -85,10 +87,10 @@ def find_updated(metas: Mapping[str, str], markup: bytes, limited: bytes) -> dat
     scripts = list(_json_ld_dates(markup))
     return (
         _first_date(text for key, text in scripts if key == "dateModified")
-        or _line_date(_UPDATED_WORDS, limited)
-        or _first_date(map(metas.get, _PUBLISHED))
+        or _line_date(_UPDATED, limited)
+        or _first_date(map(metas.get, _ISSUED))
         or _first_date(text for key, text in scripts if key == "datePublished")
-        or _line_date(_PUBLISHED_WORDS, limited)
+        or _line_date(_PUBLISHED_ON, limited)
     )
 
 
@@ -103,30 +105,17 @@ def _first_date(texts: Iterable[str | None]) -> date | None:
     return next((day for text in texts if text and (day := parse_date(text))), None)
 
 
-def _line_date(words: Iterable[bytes], limited: bytes) -> date | None:
-    """The first date that directly follows one of *words*."""
+def _line_date(label: re.Pattern[bytes], limited: bytes) -> date | None:
+    """The first date that directly follows a *label* which is not part of a sentence."""
     lowered = limited.lower()
-    for end in chain.from_iterable(islice(_labels(word, lowered), _MAX_LABELS) for word in words):
+    for found in islice(label.finditer(lowered), _MAX_LABELS):
+        start, end = found.span()
         after = lowered[end : end + _DATE_REACH].decode("utf-8", "replace")
-        text = unescape(_TAG.sub(r" \1 ", after))
-        if day := parse_date(" ".join(text.split())[:_DATE_WITHIN]):
+        text = " ".join(unescape(_TAG.sub(r" \1 ", after)).split())[:_DATE_WITHIN]
+        day = parse_date(text)
+        if day and not _is_in_sentence(lowered[max(0, start - 40) : start].split()):
             return day
     return None
-
-
-def _labels(word: bytes, lowered: bytes) -> Iterator[int]:
-    """The end of each *word* that labels a date: a whole word, not part of a sentence."""
-    at = lowered.find(word)
-    while at != -1:
-        end = at + len(word)
-        before = lowered[max(0, at - 4) : at]
-        if (
-            not lowered[end : end + 1].isalpha()
-            and (before == b"date" or not before[-1:].isalpha())
-            and not _is_in_sentence(lowered[max(0, at - 40) : at].split())
-        ):
-            yield end
-        at = lowered.find(word, end)
 
 
 def _is_in_sentence(before: list[bytes]) -> bool:

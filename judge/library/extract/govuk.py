@@ -17,8 +17,7 @@ from judge.library.extract.lead_paragraph import is_prose
 from judge.library.extract.markup import limit_markup, parse_markup
 from judge.library.extract.page_blocks import PageBlocks, read_blocks
 from judge.library.extract.page_passages import MAX_WORDS, clean_text, cut_text, read_passages
-from judge.library.extract.page_status import nations_of
-from judge.library.nations import NATIONS
+from judge.library.extract.page_status import RegionNames, nations_of, regions_in
 
 HOST = "www.gov.uk"
 
@@ -52,7 +51,9 @@ def content_api_urls(url: str) -> tuple[str, ...]:
     return tuple(_API + at for at in ((path, whole) if may_be_part else (path,)))
 
 
-def parse_content_item(body: bytes, url: str, *, max_words: int = MAX_WORDS) -> ReadPage | None:
+def parse_content_item(
+    body: bytes, url: str, *, max_words: int = MAX_WORDS, regions: RegionNames = ()
+) -> ReadPage | None:
     """The page at *url* from the API's reply, or None if the reply is not about it.
 
     Never raises. A page that is "gone" counts as withdrawn; a redirect gives None, so that the HTML
@@ -70,7 +71,7 @@ def parse_content_item(body: bytes, url: str, *, max_words: int = MAX_WORDS) -> 
     facts = ReadPage(
         title=cut_text(clean_text(_text(item.get("title"))), MAX_TITLE_WORDS),
         updated=parse_date(_text(item.get("public_updated_at"))),
-        nations=_nations(_mapping(item.get("details"))),
+        nations=_nations(_mapping(item.get("details")), regions),
         withdrawn=bool(item.get("withdrawn_notice")) or item["document_type"] == "gone",
     )
     return facts if facts.withdrawn else _with_text(facts, item, part, max_words)
@@ -142,14 +143,14 @@ def _html(value: object, depth: int = 4) -> str:
     return f"<section><h2>{escape(title)}</h2>{''.join(texts)}</section>"
 
 
-def _nations(details: Mapping[str, object]) -> tuple[str, ...]:
-    """The nations that the item states, else those named under `need_to_know`."""
+def _nations(details: Mapping[str, object], names: RegionNames) -> tuple[str, ...]:
+    """The regions that the item states, else those named under `need_to_know`."""
     stated = _mapping(details.get("national_applicability"))
-    flags = ((nation, _mapping(stated.get(nation.replace("-", "_")))) for nation in NATIONS)
-    if applies := tuple(nation for nation, flag in flags if flag.get("applicable") is True):
+    flags = ((name, _mapping(stated.get(name.replace("-", "_")))) for name in regions_in(names))
+    if applies := tuple(name for name, flag in flags if flag.get("applicable") is True):
         return applies
     lines = _parse(_html(details.get("need_to_know"))).blocks
-    return next(filter(None, (nations_of(line.text) for line in lines)), ())
+    return next(filter(None, (nations_of(line.text, names) for line in lines)), ())
 
 
 def _text(value: object) -> str:

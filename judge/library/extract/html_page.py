@@ -24,7 +24,7 @@ from judge.library.extract.page_passages import (
     cut_text,
     read_passages,
 )
-from judge.library.extract.page_status import is_error_page, is_withdrawn, read_nations
+from judge.library.extract.page_status import RegionNames, is_withdrawn, read_nations
 from judge.text.decoding import html_as_utf8
 
 MAX_TITLE_WORDS = 40
@@ -34,8 +34,7 @@ _MAX_METAS = 200
 _MAX_MATCHES = 10
 """Elements read per selector: `*` would read a page once for each level of nesting."""
 
-_META_REFRESH = re.compile(r"\s*\d(?:\.\d*)?\s*[;,]\s*\S")
-"""A `<meta http-equiv=refresh>` that loads another page in less than ten seconds."""
+_REFRESH = re.compile(r"\s*\d(?:\.\d*)?\s*[;,\s]\s*\S")
 
 _HEAD_TITLE = re.compile(rb"<title[^<>]{0,200}>([^<]{0,1000})", re.IGNORECASE)
 _SITE_SUFFIX = re.compile(r"\s+[|\u2013\u2014\u00b7\u00bb-]\s+[^|\u2013\u2014\u00b7\u00bb]{1,60}$")
@@ -45,8 +44,7 @@ _SITE_SUFFIX = re.compile(r"\s+[|\u2013\u2014\u00b7\u00bb-]\s+[^|\u2013\u2014\u0
 class ReadPage:
     """What was read from a page.
 
-    A withdrawn page has no text, so that nothing can quote it; nor has an error page or one that
-    redirects by `<meta>`.
+    A withdrawn page has no text, so that nothing can quote it; nor has one that has moved.
     """
 
     title: str = ""
@@ -58,6 +56,10 @@ class ReadPage:
     nations: tuple[str, ...] = ()
     """Where the page says it applies; empty if it does not say."""
     withdrawn: bool = False
+    has_moved: bool = False
+    """Whether a `<meta>` sends the reader elsewhere at once."""
+    head_title: str = ""
+    """The text of its `<title>`."""
 
 
 def read_html(
@@ -67,12 +69,14 @@ def read_html(
     selector: str = "",
     max_words: int = MAX_WORDS,
     has_description: bool = False,
+    regions: RegionNames = (),
 ) -> ReadPage:
     """The page parsed from the HTML in *body*; never raises.
 
     *charset* is that of the HTTP header. The first text that *selector* (CSS) matches is the lead;
     an invalid selector or one without a match is ignored. If the site *has_description*, its
     paragraph of class "lead" only describes the page, and the paragraph after it is used.
+    *regions* are those that the page may say it applies to.
     """
     markup = html_as_utf8(body, charset)
     try:
@@ -86,16 +90,32 @@ def read_html(
     facts = ReadPage(
         title=_title(content, metas, head_title),
         updated=find_updated(metas, markup, limited),
-        nations=read_nations(content),
+        nations=read_nations(content, regions),
         withdrawn="govuk:withdrawn" in metas or is_withdrawn(content, head_title),
+        head_title=cut_text(head_title, MAX_TITLE_WORDS),
+        has_moved=_has_moved(tree),
     )
-    has_moved = _META_REFRESH.match(metas.get("refresh", ""))
-    if facts.withdrawn or has_moved or is_error_page(content, head_title):
+    if facts.withdrawn or facts.has_moved:
         return facts
     passages = read_passages(page, content)
     chosen = _selected_text(tree, selector) if selector else ""
     lead = chosen or _lead(content, has_description=has_description)
     return replace(facts, lead=cut_text(clean_text(lead), max_words) or None, passages=passages)
+
+
+def _has_moved(tree: LexborHTMLParser) -> bool:
+    """Whether a `<meta http-equiv=refresh>`, which some pages have in the body, leads elsewhere."""
+    nodes = tree.css("meta[http-equiv][content]")[:_MAX_METAS]
+    return any(
+        (node.attributes["http-equiv"] or "").lower() == "refresh"
+        and leads_elsewhere(node.attributes["content"] or "")
+        for node in nodes
+    )
+
+
+def leads_elsewhere(refresh: str) -> bool:
+    """Whether a Refresh header or `<meta>` loads another page in less than ten seconds."""
+    return _REFRESH.match(refresh) is not None
 
 
 def _lead(content: Content, *, has_description: bool) -> str:

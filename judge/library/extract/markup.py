@@ -24,11 +24,8 @@ which costs less than a second. Real pages stay under 60."""
 MAX_ATTRIBUTES = 64
 """Of one tag; tags of 632 real pages have up to 28."""
 
-MAX_NAMES = 25_000
+MAX_NAMES = 8_000
 """Different names of tags and attributes; no real page has more than 5,000."""
-
-MAX_BODIES = 20
-"""The parser adds the attributes of each further `<body>` or `<html>` to the first."""
 
 MAX_FORMATTING = 100
 """Different formatting tags; those of a page with more lose their attributes."""
@@ -75,18 +72,17 @@ def limit_markup(html: bytes) -> bytes:
 def _check_tags(html: bytes) -> None:
     known: set[bytes] = set()
     opened: Counter[bytes] = Counter()
-    depth = bodies = 0
+    depth = 0
     for slash, tag, attributes in _TAG.findall(html):
         names, name = _NAMES.findall(attributes), tag.lower()
         known.update(names, [name])
-        bodies += name in {b"body", b"html"}
         if name not in _SELF_CLOSING and (not slash or opened[name]):
             step = -1 if slash else 1
             opened[name] += step
             depth += step
         if len(names) > MAX_ATTRIBUTES or len(known) > MAX_NAMES:
             raise UnreadableDocument("Its markup has too many attributes.")
-        if depth > MAX_DEPTH or bodies > MAX_BODIES:
+        if depth > MAX_DEPTH:
             raise UnreadableDocument("Its markup is nested too deeply.")
 
 

@@ -62,11 +62,28 @@ _SCREEN_READER_CLASS = re.compile("sr-only|visually-?hidden|screen-reader-text")
 _BYLINE_PARTS = ("author", "byline")
 
 _HIDING_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|clip\s*:\s*rect\s*\(\s*0"
-    r"|(?:left|top|text-indent)\s*:\s*-\d{3}",
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|clip\s*:\s*rect\s*\(\s*[01]\D"
+    r"|(?:left|top|text-indent)\s*:\s*-\d{3}|font-size\s*:\s*0*\.?0+(?:[a-z%]|\s*(?:;|!|$))"
+    r"|clip-path\s*:\s*(?:inset\s*\(\s*(?:[5-9]\d|100)%|circle\s*\(\s*0|polygon\s*\(\s*0\W+0\W+0)"
+    r"|transform\s*:\s*scale\s*\(\s*0\s*[,)]",
     re.IGNORECASE,
 )
 """Zero opacity or height does not count: scripts reveal such text on scrolling or unfolding."""
+
+_COLOURS = re.compile(r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*([^;!]+)", re.IGNORECASE)
+_CLEAR = re.compile(
+    r"transparent|#(?:...0|.{6}00)|(?:rgb|hsl)a?\((?:(?:[^,]*,){3}|[^,]*/)\s*0*\.?0+%?\s*\)"
+)
+_WHITE = re.compile(r"#f{3,4}|#f{6}(?:f{2})?|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\)")
+
+_HIDING_CLASSES = frozenset(
+    "d-none hidden is-hidden u-hidden invisible display-none uk-hidden".split()
+)
+_SHOWING_CLASS = re.compile(
+    r"(?:^|\s)(?:(?:sm|md|lg|xl|2xl|xxl|print):(?:block|inline|flex|grid|table|contents|visible|"
+    r"not-)|d-(?:sm|md|lg|xl|xxl)-(?!none)|(?:js|no-js)\b)"
+)
+"""A class that shows on some screens what another one hides on the rest."""
 
 
 class Boilerplate(IntEnum):
@@ -109,14 +126,42 @@ def _words(name: str) -> list[str]:
 
 def is_hidden(attributes: Attributes) -> bool:
     """Whether the element is invisible, decorative, or for screen readers only."""
-    if _SCREEN_READER_CLASS.search((attributes.get("class") or "").lower()):
+    classes = (attributes.get("class") or "").lower()
+    if _SCREEN_READER_CLASS.search(classes):
         return True  # as in "opens in a new tab"
+    if "inert" in attributes or _has_hiding_style(attributes.get("style") or ""):
+        return attributes.get("role") != "tabpanel"
+    if attributes.get("role") == "tabpanel":
+        return False
     if "hidden" in attributes:
         # "until-found" text is shown as soon as a search in the page finds it.
         return attributes["hidden"] != "until-found" and not _is_streamed(attributes)
-    if (style := attributes.get("style")) and _HIDING_STYLE.search(style):
+    if attributes.get("aria-hidden") == "true":
         return True
-    return attributes.get("aria-hidden") == "true"
+    is_hiding = classes and not _HIDING_CLASSES.isdisjoint(classes.split())
+    return bool(is_hiding) and not _SHOWING_CLASS.search(classes)
+
+
+def _has_hiding_style(style: str) -> bool:
+    """Whether *style* hides the text, by its place, its size or its colour."""
+    if not style:
+        return False
+    if _HIDING_STYLE.search(style):
+        return True
+    colours = {name.lower(): _colour(value) for name, value in _COLOURS.findall(style)}
+    text = colours.get("color", "")
+    if _CLEAR.fullmatch(text):
+        return "background-clip" not in style.lower()  # else the text shows the background
+    return text not in {"", "none", "inherit"} and text in {
+        colours.get("background"),
+        colours.get("background-color"),
+    }
+
+
+def _colour(value: str) -> str:
+    """*value* in one of its spellings; those of white are one."""
+    folded = value.strip().lower()
+    return "white" if _WHITE.fullmatch(folded) else folded
 
 
 def is_skipped(attributes: Attributes) -> bool:

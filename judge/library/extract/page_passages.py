@@ -15,13 +15,13 @@ from judge.library.extract.page_blocks import HEADING_TAGS, Boilerplate, PageBlo
 from judge.text.english import fold_space, strip_invisible
 
 MAX_PASSAGES = 60
-"""Per page; with more, neighbours under the same heading are joined, then any neighbours."""
+"""Per page; with more, neighbours under the same heading are joined, and the rest is left out."""
 
 MAX_WORDS = 80
 """Per passage."""
 
 _MAX_CHARACTERS = 60_000
-"""Per paragraph or list; all passages of a page together hold half of that."""
+"""Per paragraph or list."""
 
 _MIN_WORDS = 4
 """Shorter lines are labels."""
@@ -31,9 +31,6 @@ _MIN_WORDS_UNENDED = 12
 
 _MAX_LINK_SHARE = 0.6
 """Share of link text above which a list, or a line that is not a sentence, is navigation."""
-
-_LONG_ITEM = 30
-"""A list item of more words is a paragraph of its own."""
 
 _ITEM_TAGS = frozenset({"li", "dt", "dd", "tr"})
 
@@ -62,8 +59,6 @@ def read_passages(page: PageBlocks, content: Content | None = None) -> tuple[Pag
     if len(passages) > MAX_PASSAGES:
         by_heading = groupby(passages, key=itemgetter(0))
         passages = [passage for _, group in by_heading for passage in _joined(group)]
-    if len(passages) > MAX_PASSAGES:
-        passages = list(_joined(passages))
     return tuple([PagePassage(heading, text) for heading, text in passages[:MAX_PASSAGES]])
 
 
@@ -89,51 +84,32 @@ class _PassageReader:
     passages: list[_HeadedText] = field(default_factory=list)
     _heading: str = ""
     _lead_in: PageBlock | None = None
-    _list: list[tuple[int, list[PageBlock]]] = field(default_factory=list)
+    _list: dict[int, list[PageBlock]] = field(default_factory=dict)
+    """The blocks of each item or row that follows the lead-in."""
 
     def add_block(self, block: PageBlock) -> None:
         """Add *block* to the open passage, ending that first if *block* does not belong to it."""
-        item = self.items[block.element]
         if block.tag in HEADING_TAGS:
             self.close()
             self._heading = clean_text(block.text).strip(" #\u00b6")
-        elif not item:
+        elif item := self.items[block.element]:
+            self._list.setdefault(item, []).append(block)
+        else:
             self.close()
             self._lead_in = block
-        elif self._list and self._list[-1][0] == item:
-            self._list[-1][1].append(block)
-        else:
-            if self._list and self._is_row(item) != self._is_row(self._list[-1][0]):
-                self.close()
-            self._list.append((item, [block]))
-
-    def _is_row(self, item: int) -> bool:
-        return self.page.tags[item] == "tr"
 
     def close(self) -> None:
         """Close the open passage: a paragraph, a list, or both."""
-        lead_in, items = self._lead_in, self._list
-        self._lead_in, self._list = None, []
-        is_led = lead_in is not None and lead_in.text.endswith(":")
-        if lead_in is not None and not (is_led and items) and _is_text(lead_in):
-            self._add(lead_in.text)
-        if items:
-            self._add_list(lead_in.text + " " if lead_in is not None and is_led else "", items)
-
-    def _add_list(self, lead_in: str, items: list[tuple[int, list[PageBlock]]]) -> None:
-        if not lead_in and _is_linked([block for _, blocks in items for block in blocks]):
+        lead_in, items = self._lead_in, list(self._list.values())
+        self._lead_in, self._list = None, {}
+        listed = "; ".join(" ".join(block.text for block in blocks) for blocks in items)
+        if lead_in is not None and items and lead_in.text.endswith(":"):
+            self._add(f"{lead_in.text} {listed}")
             return
-        short: list[str] = []
-        for _, blocks in items:
-            text = " ".join(block.text for block in blocks)
-            if text.count(" ") >= _LONG_ITEM:
-                self._add(lead_in + "; ".join(short))
-                self._add(text)
-                lead_in = ""
-                short = []
-            else:
-                short.append(text)
-        self._add(lead_in + "; ".join(short))
+        if lead_in is not None and _is_text(lead_in):
+            self._add(lead_in.text)
+        if not _is_linked([block for blocks in items for block in blocks]):
+            self._add(listed)
 
     def _add(self, text: str) -> None:
         text = shorten_words(clean_text(text[:_MAX_CHARACTERS]))
@@ -146,7 +122,10 @@ class _PassageReader:
 
 def _is_linked(blocks: Sequence[PageBlock]) -> bool:
     characters = sum(len(block.text) for block in blocks)
-    return sum(block.link_characters for block in blocks) >= _MAX_LINK_SHARE * characters
+    return (
+        bool(blocks)
+        and sum(block.link_characters for block in blocks) >= _MAX_LINK_SHARE * characters
+    )
 
 
 def _is_text(block: PageBlock) -> bool:

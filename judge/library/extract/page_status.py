@@ -1,33 +1,23 @@
-"""Reads the notes around a page's title: the nations it applies to, and whether it is withdrawn.
+"""Reads the notes around a page's title: the regions it applies to, and whether it is withdrawn.
 
 Such notes come before the text or right under the title. The same words further down are prose:
 an article about withdrawn guidance is not withdrawn.
 """
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
 from judge.library.extract.lead_paragraph import Content
 from judge.library.extract.page_blocks import HEADING_TAGS, PageBlock
-from judge.library.nations import NATIONS
 
-_BRITAIN = ("england", "scotland", "wales")
-_PLACES: dict[str, tuple[str, ...]] = {
-    "england": ("england",),
-    "scotland": ("scotland",),
-    "wales": ("wales",),
-    "northern ireland": ("northern-ireland",),
-    "great britain": _BRITAIN,
-    "united kingdom": NATIONS,
-    "britain": _BRITAIN,
-    "uk": NATIONS,
-    "gb": _BRITAIN,
-    "ni": ("northern-ireland",),
-}
-_PLACE_NAME = rf"(?:{'|'.join(_PLACES)})\b"
-_PLACE = rf"(?:(?:all of |the whole of )?the )?{_PLACE_NAME}(?!['\u2019])"
-_PLACE_LIST = rf"(?P<places>{_PLACE}(?:(?:(?:,? and|,? or|,| &|/) ?|\u2013){_PLACE})*+)"
+RegionNames = tuple[tuple[str, tuple[str, ...]], ...]
+"""What pages call the regions of a country, in lower case, with the regions that each name means.
+
+The regions themselves come first, in the order in which they are listed.
+"""
 
 _PAGE = (
     r"(?:(?:web)?page|guidance|guide|publication|document|content|information|advice|policy|"
@@ -36,25 +26,45 @@ _PAGE = (
     r"manual|service|(?:web)?site|version)"
 )
 _SUBJECT = rf"(?:(?:this|the|our) (?:[\w-]+ )??)?{_PAGE}(?: (?:on|in) this {_PAGE})?"
-_APPLIES = re.compile(
-    rf"(?:{_SUBJECT} (?:only )?|this |it )?"
+_APPLIES_TO = (
     r"(?:(?:applies|apply|relates?|available)(?: only)?(?: to| in| for| across| if you live in)?"
     r"|is (?:only )?for|covers|(?:covers|explains|is about|tells you about|relates to) the law in"
     r"|jurisdiction:|(?:geographical )?extent:|country:|nations?:)"
-    r"(?: [a-z]+)??(?: living| who (?:live|rent|work))?(?: in)?:? ?"
-    rf"(?:only )?{_PLACE_LIST}(?=\W*$|\W*[.;:(\u2013]|,| only| but| and not| -| see\b)"
-    rf"|(?:for )?{_PLACE_LIST.replace('places', 'alone')} only\W*$"
+    r"(?: [a-z]+)??(?: living| who (?:live|rent|work))?(?: in)?:?"
 )
-"""A line that says where the page applies; after a bracket come links for other nations."""
-
-_DOES_NOT_APPLY = re.compile(
-    rf"(?:{_SUBJECT} |this |it )?do(?:es)?(?: not|n['\u2019]t) apply (?:to|in) {_PLACE_LIST}\W*$"
-)
-
 _LABEL = re.compile(rf"(?:{_SUBJECT} |this )?applies (?:to|in):?$")
 """A label whose places follow on the next lines."""
 
-_PLACES_ALONE = re.compile(rf"{_PLACE_LIST}\W*$")
+
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """Patterns of lines that say where a page applies."""
+
+    applies: re.Pattern[str]
+    """After a bracket come links for other regions."""
+    does_not_apply: re.Pattern[str]
+    places_alone: re.Pattern[str]
+    place_name: re.Pattern[str]
+
+
+@functools.lru_cache(maxsize=8)
+def _notes(names: RegionNames) -> _Notes:
+    place_name = rf"(?:{'|'.join(re.escape(name) for name, _ in names)})\b"
+    place = rf"(?:(?:all of |the whole of )?the )?{place_name}(?!['\u2019])"
+    listed = rf"(?P<places>{place}(?:(?:(?:,? and|,? or|,| &|/) ?|\u2013){place})*+)"
+    return _Notes(
+        re.compile(
+            rf"(?:{_SUBJECT} (?:only )?|this |it )?{_APPLIES_TO} ?"
+            rf"(?:only )?{listed}(?=\W*$|\W*[.;:(\u2013]|,| only| but| and not| -| see\b)"
+            rf"|(?:for )?{listed.replace('places', 'alone')} only\W*$"
+        ),
+        re.compile(
+            rf"(?:{_SUBJECT} |this |it )?do(?:es)?(?: not|n['\u2019]t) apply (?:to|in) {listed}\W*$"
+        ),
+        re.compile(rf"{listed}\W*$"),
+        re.compile(rf"\b{place_name}"),
+    )
+
 
 _OUT_OF_DATE = (
     r"(?:out of date|obsolete|not being (?:updated|maintained)|no longer (?:available|in force|"
@@ -75,28 +85,12 @@ _WITHDRAWN = re.compile(
 _WITHDRAWN_HEADING = re.compile(
     r"this (?:(?!if|that|what|when|whose)[\w-]+ ){1,8}(?:was|has been) (?:withdrawn|archived)\b"
 )
-"""A heading may call the page anything: "This Welsh language scheme was withdrawn on ..."."""
+"""A heading may call the page anything: "This parking scheme was withdrawn on ..."."""
 
 _WITHDRAWN_TITLE = re.compile(r"[\[(]?(?:withdrawn|archived|superseded)(?:[\])]|\s?[:\u2013-]\s)")
 _WITHDRAWN_TAG = re.compile(
     rf"\W*(?:status: )?(?:withdrawn|archived|superseded)(?: {_PAGE})?(?:\W*$|:| by\b| (?:on )?\d)"
 )
-
-_CANNOT = r"(?:(?:can(?:no|')t|could(?: not|n't)) be found|(?:was|is) not found|not found)"
-_ERROR_TITLE = re.compile(
-    r"(?!\W*(?:\s[|\u2013\u2014\u00b7\u00bb-]\s|$))\W*"
-    r"(?:(?:sorry|oops)\W+)?(?:(?:http|error|status|40\d|410|5\d\d)\b\W*)*"
-    rf"(?:(?:(?:the |this |that )?page )?(?:you (?:requested|are looking for) )?{_CANNOT}"
-    r"|we (?:can(?:no|')t|could(?: not|n't)) find (?:the|this|that|your) page[\w ]{0,30}"
-    r"|(?:page|service) (?:temporarily )?unavailable|access denied|forbidden|bad gateway"
-    r"|(?:internal )?server error|there is a problem with (?:the|this) service"
-    r"|something went wrong|just a moment|attention required!)?"
-    r"\W*(?:\s[|\u2013\u2014\u00b7\u00bb-]\s.*)?"
-)
-"""The title of an error page, with or without the name of its site."""
-
-_MAX_ERROR_TITLE = 120
-"""Characters of such a title; matching takes quadratic time."""
 
 _TAG_REACH = 3
 """Blocks between the title and a tag such as "Withdrawn"."""
@@ -108,41 +102,39 @@ _MAX_BLOCKS_BEFORE = 60
 """Blocks before the text in which notes are looked for."""
 
 
-def read_nations(content: Content) -> tuple[str, ...]:
-    """The nations that the page says it applies to, in a fixed order; often none."""
+def read_nations(content: Content, names: RegionNames) -> tuple[str, ...]:
+    """The regions that the page says it applies to, in the order of *names*; often none."""
+    if not names:
+        return ()
     lines = [_folded(block.text) for block in _around_title(content)]
     for at, line in enumerate(lines, 1):
         whole = line
         if _LABEL.match(line):
-            places = [*lines[at : at + 1], *takewhile(_PLACES_ALONE.match, lines[at + 1 :])]
+            alone = _notes(names).places_alone.match
+            places = [*lines[at : at + 1], *takewhile(alone, lines[at + 1 :])]
             whole = f"applies to {' and '.join(places)}"
-        if nations := nations_of(whole):
+        if nations := nations_of(whole, names):
             return nations
     return ()
 
 
-def nations_of(line: str) -> tuple[str, ...]:
-    """The nations in a *line* such as "Applies to England and Wales (see ...)", or none."""
-    line = " ".join(line.lower().split())
-    if match := _APPLIES.match(line):
-        nations = _nations_named(match["places"] or match["alone"])
-        return tuple(nation for nation in NATIONS if nation in nations)
-    if match := _DOES_NOT_APPLY.match(line):
-        nations = _nations_named(match["places"])
-        return tuple(nation for nation in NATIONS if nation not in nations)
-    return ()
+def regions_in(names: RegionNames) -> tuple[str, ...]:
+    """All regions that *names* mean, in their order."""
+    return tuple(dict.fromkeys(region for _, several in names for region in several))
 
 
-def _nations_named(places: str) -> set[str]:
-    names = re.findall(rf"\b{_PLACE_NAME}", places)
-    return {nation for name in names for nation in _PLACES[name]}
-
-
-def is_error_page(content: Content, head_title: str) -> bool:
-    """Whether *content* is an error page that was sent with status 200."""
-    titles = [head_title, *([content.heading.text] if content.heading else [])]
-    short = (title for title in titles if len(title) <= _MAX_ERROR_TITLE)
-    return any(_ERROR_TITLE.fullmatch(_folded(title)) for title in short)
+def nations_of(line: str, names: RegionNames) -> tuple[str, ...]:
+    """The regions in a *line* such as "Applies to NORTH and SOUTH (see ...)", or none."""
+    if not names:
+        return ()
+    line, notes, means = " ".join(line.lower().split()), _notes(names), dict(names)
+    applies = notes.applies.match(line)
+    match = applies or notes.does_not_apply.match(line)
+    if match is None:
+        return ()
+    places = match["places"] or match["alone"]
+    named = {region for name in notes.place_name.findall(places) for region in means[name]}
+    return tuple(region for region in regions_in(names) if (region in named) == bool(applies))
 
 
 def is_withdrawn(content: Content, head_title: str) -> bool:

@@ -7,6 +7,7 @@ A page that was not read yet is ranked by its title and topics.
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from judge.library.pages.page_records import PageContent, PageKey, PageRecord, SnippetRequest
 from judge.library.rank.candidate_index import (
@@ -56,19 +57,32 @@ class PageLibrary:
     def __init__(self, thesaurus: Thesaurus) -> None:
         self._thesaurus = thesaurus
         self._pages: dict[PageKey, LibraryPage] = {}
-        self._generation = 0
-        self._indexed: tuple[str, int, IndexedPages] | None = None
-        """The catalogue digest and the generation it was compiled from, and the index."""
+        self._indexed: IndexedPages | None = None
+        self._is_outdated = False
         self._indexing = asyncio.Lock()
 
     async def update(self, read: Sequence[ReadRecord]) -> None:
         """Count the words of pages just read, and rank by them from now on."""
         self._pages |= await asyncio.to_thread(_count_all, read)
-        self._generation += 1
+        self._is_outdated = True
 
     def page(self, request: SnippetRequest, lead: str = "") -> LibraryPage:
         """The page, ranked by its title, topics and *lead* alone if it was not read yet."""
         return _as_configured(request, self._pages.get(request.key), lead)
+
+    def twin_of(self, request: SnippetRequest, record: PageRecord) -> str:
+        """The address on the same host that says the very same under another title, or "".
+
+        So does what a site sends for every address that it does not have.
+        """
+        own = urlsplit(request.source.url)
+        for (_, url), page in self._pages.items():
+            other = urlsplit(url)
+            is_other = other.netloc == own.netloc and other[2:4] != own[2:4]
+            is_titled_so = page.terms.page.title == request.source.title
+            if page.digest == record.digest and is_other and not is_titled_so:
+                return url
+        return ""
 
     def is_current(self, request: SnippetRequest, record: PageRecord) -> bool:
         """Whether the library has the page with the text that *record* describes."""
@@ -76,19 +90,14 @@ class PageLibrary:
         return page is not None and page.digest == record.digest
 
     async def indexed(self, catalog: SourceCatalog) -> IndexedPages:
-        """The index of all pages of *catalog*; callers who wait together share one compilation.
-
-        It holds everything learned before the call; what is learned during it may be missing, or
-        each caller would need an index of its own while pages are being read.
-        """
-        wanted = self._generation
+        """The index of all pages of *catalog*; callers who wait together share one compilation."""
         async with self._indexing:
-            digest, generation, indexed = self._indexed or ("", 0, None)
-            if indexed is None or digest != catalog.digest or generation < wanted:
-                generation, pages = self._generation, dict(self._pages)
-                indexed = await asyncio.to_thread(self._compile, catalog, pages)
-                self._indexed = catalog.digest, generation, indexed
-            return indexed
+            known = self._indexed
+            if known is None or self._is_outdated or known.catalog.digest != catalog.digest:
+                self._is_outdated = False  # until something is learned, even while compiling
+                known = await asyncio.to_thread(self._compile, catalog, dict(self._pages))
+                self._indexed = known
+            return known
 
     def compiled(self, pages: Sequence[LibraryPage]) -> CandidateIndex:
         """An index over these *pages* alone, such as those read during a request."""
@@ -106,7 +115,7 @@ class PageLibrary:
 def requests_of(catalog: SourceCatalog) -> list[SnippetRequest]:
     """A request for every page of *catalog*, in the order of the sources file."""
     return [
-        SnippetRequest(domain.name, source, catalog.retrieval)
+        SnippetRequest(domain.name, source, catalog.retrieval, catalog.country.region_names)
         for domain in catalog.domains
         for source in domain.sources
     ]

@@ -1,28 +1,39 @@
-"""Fetches one page, from its publisher's API or as HTML, and parses it to a record and content.
+"""Fetches one page, from its publisher's API, as HTML or as PDF, and parses it.
 
-Parsing runs in a thread, which is abandoned when markup takes too long.
+Parsing runs in a thread, which is abandoned when markup takes too long; a PDF is read in a process
+of its own. What is not the page that was meant (`walls`) is a failed fetch.
 """
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import date, timedelta
+from html import escape
 from urllib.parse import urlsplit
 
-from judge.errors import FetchError
+from judge.errors import FetchError, UnreadableDocument
 from judge.library.extract.govuk import content_api_urls, parse_content_item
 from judge.library.extract.html_page import ReadPage, read_html
 from judge.library.extract.page_passages import MAX_WORDS
+from judge.library.extract.page_status import RegionNames
 from judge.library.pages.page_records import (
     PARSE_TIMEOUT_S,
+    PDF_TIMEOUT_S,
     PageContent,
     PageRecord,
     SnippetRequest,
 )
-from judge.ports import Clock, PageFetcher
+from judge.library.pages.walls import wall_reason
+from judge.library.rank.candidate_index import CandidatePage
+from judge.ports import Clock, PageFetcher, PdfReader
 from judge.text.decoding import xhtml_as_html
-from judge.types.references import NotModified, Page, Validators
+from judge.types.references import Media, Page, Validators
+from judge.types.search import PdfText
+
+NewPage = tuple[PageRecord, PageContent | None]
+"""A page as it is now; its content is None if it has not changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,127 +43,139 @@ class PageReader:
     fetcher: PageFetcher
     clock: Clock
     read: Callable[..., ReadPage | None]
+    read_pdf: PdfReader | None = None
+    """Reads a page that is a PDF; without it no such page can be read."""
 
     async def read_page(
-        self, request: SnippetRequest, known: PageRecord | None
-    ) -> tuple[PageRecord, PageContent | None]:
-        """The page as it is now; content is None if it has not changed since *known*.
+        self,
+        request: SnippetRequest,
+        known: PageRecord | None,
+        last: CandidatePage | None = None,
+    ) -> NewPage:
+        """The page as it is now; *known* is the record it may be unchanged from.
 
+        *last* is its last good text, with which a new one is compared.
         The URLs of a publisher's API come first, the page itself last; together they share one
         fetch timeout. Raises FetchError.
         """
-        try:
-            # The fetcher has its own timeout; this one ensures that the lock outlasts the reading.
-            async with asyncio.timeout(request.reading_s):
-                return await self._fetch_first_available(request, known)
-        except TimeoutError as error:
-            raise FetchError("timeout", f"{host_of(request)} took too long to answer.") from error
-
-    async def _fetch_first_available(
-        self, request: SnippetRequest, known: PageRecord | None
-    ) -> tuple[PageRecord, PageContent | None]:
-        """The page from the first URL that has it; raises FetchError."""
         addresses = (*content_api_urls(request.source.url), request.source.url)
         deadline = self.clock.monotonic() + request.settings.fetch_timeout_s
         failure = FetchError("no-text", f"No paragraph was found on {host_of(request)}.")
         for index, address in enumerate(addresses):
             # Share the time, so that an API that hangs leaves some for the page itself.
             timeout_s = (deadline - self.clock.monotonic()) / (len(addresses) - index)
+            same = known if known and known.address == address else None
             try:
-                result = await self._fetch_and_parse(request, address, known, timeout_s)
+                page = await self._fetch(request, address, same, max(timeout_s, 0.0))
+                if not isinstance(page, Page):
+                    return page
+                if parsed := await self._parse(request, page, last):
+                    return self._as_record(request, address, page, parsed)
             except FetchError as error:
                 failure = error
-                continue
-            if result is not None:
-                return result
         raise failure
 
-    async def _fetch_and_parse(
+    async def _fetch(
         self, request: SnippetRequest, address: str, known: PageRecord | None, timeout_s: float
-    ) -> tuple[PageRecord, PageContent | None] | None:
-        """The page as *address* has it, None if it has another; raises FetchError."""
-        if known is not None and known.address != address:
-            known = None
-        validators = known.validators if known else Validators()
-        page = await self._fetch(request, address, validators, max(timeout_s, 0.0))
-        if not isinstance(page, Page):
-            if known is None:
-                host = host_of(request)
-                raise FetchError("unasked-304", f"{host} sent 304 to a first request.")
-            current = page.validators if page.validators != Validators() else validators
-            return replace(known, fetched_at=self.clock.now(), validators=current), None
-        if _is_front_page(page.url) and not _is_front_page(address):
+    ) -> Page | NewPage:
+        """The reply of *address*, or *known* if that has not changed; raises FetchError."""
+        sent = known.validators if known else Validators()
+        media: Media = "page" if address == request.source.url else "json"
+        page = await self.fetcher.fetch(address, timeout_s=timeout_s, validators=sent, media=media)
+        if isinstance(page, Page):
+            if leads_nowhere(page.url) and not leads_nowhere(address):
+                raise FetchError(
+                    "redirects",
+                    f"{host_of(request)} sends whoever asks for the page to its front page or to "
+                    "one that says that it is gone. Look where it has moved to and correct the "
+                    "source's url.",
+                )
+            return page
+        if known is None:
+            raise FetchError("unasked-304", f"{host_of(request)} sent 304 to a first request.", 304)
+        current = page.validators if page.validators != Validators() else sent
+        return replace(known, fetched_at=self.clock.now(), validators=current), None
+
+    async def _parse(
+        self, request: SnippetRequest, page: Page, last: CandidatePage | None
+    ) -> ReadPage | None:
+        """What *page* says, None if it is about another page; raises FetchError."""
+        is_pdf = page.content_type.startswith("application/pdf")
+        try:
+            async with asyncio.timeout(PDF_TIMEOUT_S if is_pdf else PARSE_TIMEOUT_S):
+                return await asyncio.to_thread(self._parse_now, request, page, last, is_pdf=is_pdf)
+        except TimeoutError as error:
             raise FetchError(
-                "redirects",
-                f"{host_of(request)} sends whoever asks for the page to its front page. Look where "
-                "it has moved to and correct the source's url.",
+                "slow-markup", f"The page on {host_of(request)} takes too long to read."
+            ) from error
+
+    def _parse_now(
+        self, request: SnippetRequest, page: Page, last: CandidatePage | None, *, is_pdf: bool
+    ) -> ReadPage | None:
+        body, updated = page.body, None
+        if is_pdf:
+            body, updated = self._pdf_as_html(request, body)
+        read = self.read(
+            request.source.url,
+            body,
+            "text/html" if is_pdf else page.content_type,
+            charset="" if is_pdf else page.charset,
+            selector=request.source.selector,
+            max_words=request.settings.max_words,
+            regions=request.region_names,
+        )
+        if read and read.lead and (reason := wall_reason(request.source, read, last)):
+            raise FetchError(
+                "wall",
+                f"{host_of(request)} sent something that is not the page: it {reason}. Open the "
+                "address in a browser; if it shows the page, correct the source's title and "
+                "topics, else its url.",
+                200,
             )
-        parsed = await self._parse(request, page)
-        return self._as_record(request, address, page, parsed) if parsed else None
+        return replace(read, updated=updated) if read and updated else read
+
+    def _pdf_as_html(self, request: SnippetRequest, body: bytes) -> tuple[bytes, date | None]:
+        """The text of a PDF with a `<p>` for each paragraph, and its date; raises FetchError."""
+        if self.read_pdf is None:
+            raise FetchError("content-type", f"{host_of(request)} sent a PDF, which is not read.")
+        try:
+            pdf = self.read_pdf(body)
+        except UnreadableDocument as error:
+            raise FetchError("bad-pdf", f"The PDF on {host_of(request)}: {error}", 200) from error
+        return pdf_as_html(pdf), pdf.updated
 
     def _as_record(
         self, request: SnippetRequest, address: str, page: Page, read: ReadPage
-    ) -> tuple[PageRecord, PageContent]:
+    ) -> NewPage:
+        if read.has_moved:
+            raise FetchError(
+                "moved",
+                f"The page on {host_of(request)} sends its readers elsewhere. Look where it has "
+                "moved to and correct the source's url.",
+                200,
+            )
         if not (read.lead or read.withdrawn):
             title = f" under {read.title[:80]!r}" if read.title else ""
             raise FetchError(
                 "no-text",
                 f"No paragraph was found on {host_of(request)}{title}; a selector may help.",
+                200,
             )
-        content = PageContent(read.title, read.passages)
-        last = (self.clock.now() + timedelta(days=1)).date()
+        now = self.clock.now()
+        # A date in the future is a mistake; one day is allowed for time zones ahead of ours.
+        is_past = read.updated and read.updated <= (now + timedelta(days=1)).date()
         record = PageRecord(
             text=read.lead or "",
-            fetched_at=self.clock.now(),
+            fetched_at=now,
             fingerprint=request.fingerprint,
             validators=page.validators,
             address=address,
-            # A date in the future is a mistake; one day is allowed for time zones ahead of ours.
-            updated=read.updated if read.updated and read.updated <= last else None,
+            updated=read.updated if is_past else None,
             nations=read.nations,
             is_withdrawn=read.withdrawn,
             digest=hashlib.sha256(repr(read).encode()).hexdigest()[:16],
         )
-        return record, content
-
-    async def _fetch(
-        self, request: SnippetRequest, address: str, validators: Validators, timeout_s: float
-    ) -> Page | NotModified:
-        try:
-            return await self.fetcher.fetch(
-                address,
-                timeout_s=timeout_s,
-                validators=validators,
-                media="html" if address == request.source.url else "json",
-            )
-        except FetchError:
-            raise
-        except Exception as error:
-            # A bug in the fetcher costs only this page, as an error of the page does.
-            name = type(error).__name__
-            raise FetchError(
-                f"unexpected-{name}", f"{name} while fetching {host_of(request)}."
-            ) from error
-
-    async def _parse(self, request: SnippetRequest, page: Page) -> ReadPage | None:
-        host = host_of(request)
-        try:
-            async with asyncio.timeout(PARSE_TIMEOUT_S):
-                return await asyncio.to_thread(
-                    self.read,
-                    request.source.url,
-                    page.body,
-                    page.content_type,
-                    charset=page.charset,
-                    selector=request.source.selector,
-                    max_words=request.settings.max_words,
-                )
-        except TimeoutError as error:
-            raise FetchError(
-                "slow-markup", f"The page on {host} takes too long to read."
-            ) from error
-        except Exception as error:
-            raise FetchError("bad-markup", f"The page on {host} cannot be read.") from error
+        return record, PageContent(read.title, read.passages)
 
 
 def read_body(
@@ -163,6 +186,7 @@ def read_body(
     charset: str = "",
     selector: str = "",
     max_words: int = MAX_WORDS,
+    regions: RegionNames = (),
 ) -> ReadPage | None:
     """The page at *url* parsed from *body*, or None if *body* is about another page.
 
@@ -172,20 +196,70 @@ def read_body(
     is_govuk = bool(content_api_urls(url))
     kind = content_type.partition(";")[0].strip().lower()
     if kind.endswith("json"):
-        return parse_content_item(body, url, max_words=max_words) if is_govuk else None
+        if not is_govuk:
+            return None
+        return parse_content_item(body, url, max_words=max_words, regions=regions)
+    if not is_markup(body, charset):
+        return ReadPage()
     if kind == "application/xhtml+xml":
         body = xhtml_as_html(body)
     # GOV.UK puts a description above the text of its pages.
     return read_html(
-        body, charset=charset, selector=selector, max_words=max_words, has_description=is_govuk
+        body,
+        charset=charset,
+        selector=selector,
+        max_words=max_words,
+        has_description=is_govuk,
+        regions=regions,
     )
-
-
-def _is_front_page(url: str) -> bool:
-    parts = urlsplit(url)
-    return bool(parts.netloc) and parts.path in {"", "/"} and not parts.query
 
 
 def host_of(request: SnippetRequest) -> str:
     """The host alone, for logs: a query string may be private."""
     return urlsplit(request.source.url).hostname or ""
+
+
+def path_of(request: SnippetRequest) -> str:
+    """The path alone, for logs."""
+    return urlsplit(request.source.url).path or "/"
+
+
+_NOWHERE = re.compile(
+    r"(?:/(?:home(?:page)?|index|default|start|main|welcome|hafan|[a-z]{2}(?:[-_][a-z]{2})?))*"
+    r"(?:\.(?:html?|aspx?|php|jsp))?/?"
+    r"|.*/(?:40[34]|410|500|(?:page-?)?not-?found|error(?:s|-?page|404)?|sorry|unavailable|gone"
+    r"|maintenance|log-?in|sign-?in|sso|captcha|blocked|denied|consent)(?:\.[a-z]{3,5})?/?",
+    re.IGNORECASE,
+)
+"""Paths of front pages, perhaps in a language, and of pages about errors and signing in."""
+
+
+def leads_nowhere(url: str) -> bool:
+    """Whether *url* is a front page, or one about errors or signing in, by its path."""
+    parts = urlsplit(url)
+    return bool(parts.netloc and not parts.query and _NOWHERE.fullmatch(parts.path))
+
+
+_MARKUP = re.compile(rb"<[a-zA-Z!/?]")
+_SNIFFED_BYTES = 1024
+
+
+def is_markup(body: bytes, charset: str = "") -> bool:
+    """Whether *body* can be HTML: some tag in it, and not the bytes of another format."""
+    begins = body[:_SNIFFED_BYTES]
+    if begins.startswith((b"\xff\xfe", b"\xfe\xff")) or charset.startswith("utf-16"):
+        return True
+    is_other = begins.startswith((b"%PDF-", b"PK\x03\x04")) or b"\0" in begins
+    return not is_other and _MARKUP.search(body) is not None
+
+
+_LINE_END = re.compile(r"(?<=[.!?:])\s*\n|\n\s*\n")
+"""Where a paragraph of a PDF may end: after a sentence that ends its line, or at an empty line."""
+
+
+def pdf_as_html(pdf: PdfText) -> bytes:
+    """The text of *pdf* as a page of HTML, its title as the heading."""
+    paragraphs = (p for page in pdf.pages for p in _LINE_END.split(page) if p.strip())
+    text = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in paragraphs)
+    heading = f"<h1>{escape(pdf.title)}</h1>" if pdf.title else ""
+    return f"<meta charset=utf-8><main>{heading}{text}</main>".encode()

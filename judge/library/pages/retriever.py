@@ -13,7 +13,7 @@ from uuid import uuid4
 from judge.errors import FetchError
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.approved_pages import IndexedPages, PageLibrary, requests_of
-from judge.library.pages.page_reader import PageReader, host_of, read_body
+from judge.library.pages.page_reader import PageReader, host_of, path_of, read_body
 from judge.library.pages.page_records import (
     CachedPage,
     PageContent,
@@ -22,7 +22,7 @@ from judge.library.pages.page_records import (
     SnippetStore,
 )
 from judge.library.sources.catalog import SourceCatalog
-from judge.ports import Cache, Clock, Journal, Lock, PageFetcher
+from judge.ports import Cache, Clock, Journal, Lock, PageFetcher, PdfReader
 from judge.single_flight import SingleFlight
 from judge.types.references import Snippet
 from judge.vocabulary.thesaurus import load_thesaurus
@@ -47,6 +47,7 @@ class SnippetRetriever:
     clock: Clock
     journal: Journal
     read: Callable[..., ReadPage | None] = read_body
+    read_pdf: PdfReader | None = None
     library: PageLibrary = field(default_factory=lambda: PageLibrary(load_thesaurus()))
     reader: PageReader = field(init=False)
     store: SnippetStore = field(init=False)
@@ -54,7 +55,7 @@ class SnippetRetriever:
     _loaded_digest: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
-        self.reader = PageReader(self.fetcher, self.clock, self.read)
+        self.reader = PageReader(self.fetcher, self.clock, self.read, self.read_pdf)
         self.store = SnippetStore(self.cache, self.clock)
 
     async def indexed(self, catalog: SourceCatalog) -> IndexedPages:
@@ -120,6 +121,7 @@ class SnippetRetriever:
 
     async def refresh(self, request: SnippetRequest) -> PageRecord:
         """Fetch the page now, store it, and return its record; raises FetchError."""
+        await self.look_up([request])  # The last good text, which it is compared with.
         return await self._fetch(request, known=None)
 
     def is_due(self, request: SnippetRequest, page: CachedPage) -> bool:
@@ -134,14 +136,7 @@ class SnippetRetriever:
 
     async def read_ahead(self, request: SnippetRequest) -> None:
         """Fetch the page if it is due and no other process does so; failures are remembered."""
-        token = uuid4().hex
-        try:
-            if await self.lock.acquire(request.page_key, token, request.lock_ttl_s):
-                [page] = await self.look_up([request])
-                if self.is_due(request, page):
-                    await self._try_fetch(request, page)
-        finally:
-            await self.lock.release(request.page_key, token)
+        await self._fetch_once(request, lambda page: self.is_due(request, page), patience_s=0)
 
     async def aclose(self) -> None:
         """Cancel the fetches that nobody waits for any more."""
@@ -151,37 +146,38 @@ class SnippetRetriever:
         """The page with the snippet to cite; fetched if that is needed and useful."""
         if not page.needs_fetch:
             return page
+
+        async def fetch_needed() -> CachedPage:
+            return await self._fetch_once(
+                request, lambda page: page.needs_fetch, patience_s=request.lock_ttl_s
+            )
+
         try:
             async with asyncio.timeout(request.settings.fetch_timeout_s):
-                return await self._single_flight.share(request, lambda: self._fetch_once(request))
+                return await self._single_flight.share(request, fetch_needed)
         except TimeoutError:
             return page
 
-    async def _fetch_once(self, request: SnippetRequest) -> CachedPage:
-        """Fetch the page, unless another process has just done so or is doing so."""
-        token = uuid4().hex
+    async def _fetch_once(
+        self, request: SnippetRequest, is_wanted: Callable[[CachedPage], bool], *, patience_s: float
+    ) -> CachedPage:
+        """Fetch the page if it *is_wanted*, unless another process has just done so.
+
+        While another does so it is waited for, up to *patience_s*.
+        """
+        token, give_up = uuid4().hex, self.clock.monotonic() + patience_s
         try:
-            is_ours, page = await self._wait_for_lock(request, token)
-            if is_ours and page.needs_fetch:
-                return await self._try_fetch(request, page)
-            return page
+            while True:
+                is_ours = await self.lock.acquire(request.page_key, token, request.lock_ttl_s)
+                # Look even with the lock: its last holder may have fetched the page since.
+                [page] = await self.look_up([request])
+                if is_ours and is_wanted(page):
+                    return await self._try_fetch(request, page)
+                if is_ours or not is_wanted(page) or self.clock.monotonic() >= give_up:
+                    return page
+                await asyncio.sleep(POLL_S)
         finally:
             await self.lock.release(request.page_key, token)
-
-    async def _wait_for_lock(self, request: SnippetRequest, token: str) -> tuple[bool, CachedPage]:
-        """Whether we hold the lock, and the cached state of the page.
-
-        Returns when the lock is acquired, when another process has finished the page, or when
-        that process should have been done by now.
-        """
-        give_up = self.clock.monotonic() + request.lock_ttl_s
-        while True:
-            is_ours = await self.lock.acquire(request.page_key, token, request.lock_ttl_s)
-            # Look even with the lock: its last holder may have fetched the page since.
-            [page] = await self.look_up([request])
-            if is_ours or not page.needs_fetch or self.clock.monotonic() >= give_up:
-                return is_ours, page
-            await asyncio.sleep(POLL_S)
 
     async def _try_fetch(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
         """The page as fetched now, or *page* itself if that fails."""
@@ -190,29 +186,43 @@ class SnippetRetriever:
         try:
             # If the content is lost, a 304 would not bring it back: fetch unconditionally.
             record = await self._fetch(request, known=page.record if is_current else None)
-        except FetchError as error:
-            self._note("snippet.fetch_failed", request, started, reason=error.reason)
+        except Exception as error:  # noqa: BLE001 - a bug costs one page, as a fault of it does
+            reason = getattr(error, "reason", f"unexpected-{type(error).__name__}")
+            status = getattr(error, "status", 0)
+            self._note("snippet.fetch_failed", request, started, reason=reason, status=status)
             await self.store.put_failure(request)
             return page
         self._note("page.withdrawn" if record.is_withdrawn else "snippet.fetched", request, started)
         if record.is_withdrawn:
             return CachedPage(record=record, is_withdrawn=True)
-        return CachedPage(request.snippet(record.text, record.fetched_at, record.updated), record)
+        return CachedPage(request.snippet(record), record)
 
     async def _fetch(self, request: SnippetRequest, known: PageRecord | None) -> PageRecord:
         """Fetch the page and store it in the cache and the library; raises FetchError."""
-        record, content = await self.reader.read_page(request, known)
+        page = self.library.page(request)
+        last = page.terms.page if page.is_read and not page.is_withdrawn else None
+        record, content = await self.reader.read_page(request, known, last)
+        if twin := self.library.twin_of(request, record):
+            raise FetchError(
+                "wall",
+                f"The page says the same as {twin}, so one of them is missing or needless. Open "
+                "both in a browser, then correct or remove the source.",
+                200,
+            )
         if content is None:
-            await self.store.renew(request, record)
-        else:
-            await self.store.put(request, record, content)
-            if not self.library.is_current(request, record):
-                await self.library.update([(request, record, content)])
+            [content] = await self.store.contents([request])
+        elif not self.library.is_current(request, record):
+            await self.library.update([(request, record, content)])
+        await self.store.put(request, record, content)
         return record
 
-    def _note(self, event: str, request: SnippetRequest, started: float, **fields: str) -> None:
+    def _note(
+        self, event: str, request: SnippetRequest, started: float, **fields: str | int
+    ) -> None:
         elapsed_ms = round((self.clock.monotonic() - started) * 1000, 1)
-        self.journal.note(event, host=host_of(request), elapsed_ms=elapsed_ms, **fields)
+        self.journal.note(
+            event, host=host_of(request), path=path_of(request), elapsed_ms=elapsed_ms, **fields
+        )
 
 
 def _full_text(lead: Snippet, content: PageContent | None) -> str:

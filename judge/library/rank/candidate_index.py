@@ -6,27 +6,41 @@ index from such pages is quick, and the index is immutable.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain, islice
-from operator import mul
 
-from judge.text.english import STOP_WORDS, content_stems, stems
+from judge.text.english import content_stems
 from judge.text.ranking import K1, B, idf
 from judge.types.requests import DEFAULT_DOMAIN
 from judge.vocabulary.thesaurus import Thesaurus
 from judge.vocabulary.word_vectors import load_word_vectors
 
-WHOLE_TEXT, LEAD, TITLE = 1.0, 0.5, 2.0
-"""Weight of a word in each field of a page."""
+TITLE_WEIGHT = 2.0
+"""Weight of an official word in the title and of any word in the topics, which whoever configured
+the page chose, beside 1 anywhere on the page."""
 
-TEXT_WORDS, LEAD_WORDS, TITLE_WORDS, PASSAGE_WORDS = 670, 22, 3, 19
-"""Average lengths, in content words, of a page of guidance, its lead, its title and a passage. They
-are constants, so that a page's weights do not depend on the other pages."""
+HEADING_WEIGHT = 0.5
+"""What a word in its heading adds to a passage."""
+
+TEXT_WORDS, TITLE_WORDS, PASSAGE_WORDS = 670, 3, 19
+"""Average lengths, in content words, of a page of guidance, its title and a passage. They are
+constants, so that a page's weights do not depend on the other pages."""
 
 TEXT_VECTOR_WORDS = 100
 """Content words from the beginning of a page in its text vector, besides its title."""
+
+FULL_IDF = 14.0
+MAX_BOOST = 2.0
+"""The summed IDF of an entry's official words from which its gains stay as they are. Entries of
+commoner words ("online shop") name their subject as surely: they are boosted halfway, at most
+doubled."""
+
+PRIOR_PAGES = 300
+"""Document frequencies assume at least this many pages: among three pages no word is common."""
+
+MAX_IDF = 6.0
+"""IDFs run from 0 to this whatever the number of pages, so that the threshold stays valid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +57,7 @@ class CandidatePage:
 
 @dataclass(frozen=True, slots=True)
 class PageTerms:
-    """A page with the weight (saturated term frequency) of each stem: in all, and by passage.
+    """A page with the saturated frequency of each stem: on it, in its title, and by passage.
 
     `text_vector` is the sum of its words' vectors, scaled to length 1.
     """
@@ -51,32 +65,35 @@ class PageTerms:
     page: CandidatePage
     text_vector: Sequence[float]
     stems: Mapping[str, float]
+    title: Mapping[str, float]
     passages: Mapping[str, Mapping[int, float]]
     """By stem and number of the passage."""
 
 
 def count_terms(page: CandidatePage) -> PageTerms:
     """Count the words of *page*, for a `CandidateIndex`."""
-    title, lead = content_stems(page.title), content_stems(page.lead)
+    title, topics = content_stems(page.title), content_stems(" ".join(page.topics))
+    lead = content_stems(page.lead)
     headings = {heading: content_stems(heading) for heading, _ in page.passages}
     texts = [content_stems(text) for _, text in page.passages]
-    named = [*title, *content_stems(" ".join(page.topics))]
-    beginning = islice(chain(lead, *texts), TEXT_VECTOR_WORDS)
-    fields = (
-        (WHOLE_TEXT, [*title, *lead, *chain(*headings.values(), *texts)], TEXT_WORDS),
-        (LEAD, lead, LEAD_WORDS),
-        (TITLE, named, TITLE_WORDS),
-    )
-    gains: dict[str, float] = {}
-    for weight, words, average in fields:
-        for stem, value in _saturated(words, average).items():
-            gains[stem] = gains.get(stem, 0.0) + weight * value
     passages: dict[str, dict[int, float]] = {}
     for number, ((heading, _), words) in enumerate(zip(page.passages, texts)):
-        for stem, value in _saturated([*headings[heading], *words], PASSAGE_WORDS).items():
+        gains = dict.fromkeys(headings[heading], HEADING_WEIGHT)
+        for stem, value in _saturated(words, PASSAGE_WORDS).items():
+            gains[stem] = gains.get(stem, 0.0) + value
+        for stem, value in gains.items():
             passages.setdefault(stem, {})[number] = value
-    vector = load_word_vectors().text_vector(named, beginning)
-    return PageTerms(page, vector, gains, passages)
+    beginning = islice(chain(lead, *texts), TEXT_VECTOR_WORDS)
+    stems = _saturated([*title, *lead, *chain(*headings.values(), *texts)], TEXT_WORDS)
+    for stem, value in _saturated(topics, TITLE_WORDS).items():
+        stems[stem] = stems.get(stem, 0.0) + TITLE_WEIGHT * value
+    return PageTerms(
+        page,
+        load_word_vectors().text_vector([*title, *topics], beginning),
+        stems=stems,
+        title=_saturated(title, TITLE_WORDS),
+        passages=passages,
+    )
 
 
 def _saturated(stems: Sequence[str], average: int) -> dict[str, float]:
@@ -85,61 +102,18 @@ def _saturated(stems: Sequence[str], average: int) -> dict[str, float]:
     return {stem: count * (K1 + 1) / (count + fullness) for stem, count in Counter(stems).items()}
 
 
-MENTION_SHARE = 0.1
-"""Pages that gain less than this share of the best gain from an entry gain nothing (saves time)."""
-
-FULL_IDF = 14.0
-MAX_BOOST = 2.0
-"""The summed IDF of an entry's official words from which its gains stay as they are. Entries of
-commoner words ("online shop") name their subject as surely: they are boosted halfway, at most
-doubled. That ranked relevant pages higher on five sets of disputes; docs/quality.md has them."""
-
-PRIOR_PAGES = 300
-"""Document frequencies assume at least this many pages: among three pages no word is common."""
-
-COMPARED_PAGES = 40
-"""Pages whose text vectors are compared, the best by words: comparing all takes 2 ms a dispute."""
-
-MAX_IDF = 6.0
-"""IDFs run from 0 to this whatever the number of pages, so that thresholds stay valid."""
-
-IndexedWord = tuple[str, bytes, bool]
-"""The stem of a word, its row in the word vectors (empty for none), and whether it is searched for:
-it occurs in some page and says something about a subject."""
-
-
 @dataclass(frozen=True, slots=True)
 class CandidateIndex:
-    """What `rank_candidates` needs: the scaled IDF of each stem, and what pages gain from entries.
+    """What `rank_candidates` needs: the scaled IDF of each stem, and what pages gain from terms.
 
-    `gains` has for each stem and entry what each page with it gains: for a stem its IDF times its
-    saturated frequency there. `domains` maps each domain to its pages, `words` looks up a word.
+    `gains` has for each stem and for the number of each entry what the pages with it gain, by
+    their numbers: for a stem its IDF times its saturated frequency there.
     """
 
     pages: tuple[PageTerms, ...]
     thesaurus: Thesaurus
     idfs: Mapping[str, float]
     gains: Mapping[str | int, Mapping[int, float]]
-    domains: Mapping[str, frozenset[int]]
-    words: Callable[[str], IndexedWord]
-
-    def score_pages(
-        self, terms: Iterable[tuple[str | int, float]], text_vector: Sequence[float] = ()
-    ) -> list[float]:
-        """The score of every page: gains from *terms* (stems or entries), times their factors.
-
-        To the best `COMPARED_PAGES` the dot product of the page's text vector, of length 1, with
-        *text_vector* is added.
-        """
-        scores = [0.0] * len(self.pages)
-        for key, factor in terms:
-            for number, gain in self.gains[key].items():
-                scores[number] += factor * gain
-        if text_vector:
-            best = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
-            for number in best[:COMPARED_PAGES]:
-                scores[number] += sum(map(mul, text_vector, self.pages[number].text_vector))
-        return scores
 
 
 def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> CandidateIndex:
@@ -147,38 +121,18 @@ def compile_candidates(pages: Iterable[PageTerms], thesaurus: Thesaurus) -> Cand
     pages = tuple(pages)
     frequencies = Counter(stem for page in pages for stem in page.stems)
     idfs = {stem: _scaled_idf(count, len(pages)) for stem, count in frequencies.items()}
-    by_stem: dict[str, dict[int, float]] = {stem: {} for stem in idfs}
-    domains: dict[str, set[int]] = {}
+    gains: dict[str | int, dict[int, float]] = {stem: {} for stem in idfs}
+    titled: dict[str, dict[int, float]] = {}
     for number, page in enumerate(pages):
-        domains.setdefault(page.page.domain, set()).add(number)
-        for stem, gain in page.stems.items():
-            by_stem[stem][number] = idfs[stem] * gain
-    entries = [
-        _squared(
-            _summed(by_stem.get(stem, {}) for stem in entry.official),
-            sum([idfs.get(stem, MAX_IDF) for stem in entry.official]),
-        )
-        for entry in thesaurus.entries
-    ]
-    gains: dict[str | int, Mapping[int, float]] = {}
-    gains.update(by_stem)
-    gains.update(enumerate(entries))
-    return CandidateIndex(
-        pages=pages,
-        thesaurus=thesaurus,
-        idfs=idfs,
-        gains=gains,
-        domains={domain: frozenset(numbers) for domain, numbers in domains.items()},
-        words=lru_cache(maxsize=8192)(lambda word: _indexed(word, idfs, thesaurus)),
-    )
-
-
-def _indexed(word: str, stems_in_pages: Container[str], thesaurus: Thesaurus) -> IndexedWord:
-    [stem] = stems([word])
-    if word in STOP_WORDS:
-        return stem, b"", False
-    is_ignored = word in thesaurus.storytelling or word.isdigit()
-    return stem, load_word_vectors().row(stem), stem in stems_in_pages and not is_ignored
+        for stem, value in page.stems.items():
+            gains[stem][number] = idfs[stem] * value
+        for stem, value in page.title.items():
+            titled.setdefault(stem, {})[number] = TITLE_WEIGHT * idfs[stem] * value
+    for entry, (_, official) in enumerate(thesaurus.entries):
+        parts = [part.get(stem, {}) for stem in official for part in (gains, titled)]
+        total_idf = sum(idfs.get(stem, MAX_IDF) for stem in official)
+        gains[entry] = _squared(_summed(parts), total_idf)
+    return CandidateIndex(pages, thesaurus, idfs, gains)
 
 
 def _scaled_idf(frequency: int, pages: int) -> float:
@@ -202,7 +156,6 @@ def _squared(gains: dict[int, float], total_idf: float) -> dict[int, float]:
     """
     if not gains:
         return gains
-    best = max(gains.values())
-    min_gain = MENTION_SHARE * best
     boost = min(max(math.sqrt(FULL_IDF / total_idf), 1.0), MAX_BOOST)
-    return {number: gain * gain * boost / best for number, gain in gains.items() if gain > min_gain}
+    scale = boost / max(gains.values())
+    return {number: gain * gain * scale for number, gain in gains.items()}

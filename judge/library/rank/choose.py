@@ -8,35 +8,36 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from judge.library.dispute import Dispute
-from judge.library.extract.page_passages import cut_text
 from judge.library.pages.approved_pages import IndexedPages, LibraryPage, PageLibrary
 from judge.library.pages.page_records import PageKey, SnippetRequest
 from judge.library.rank.candidate_index import CandidatePage
 from judge.library.rank.candidates import NO_SIMILARITIES, Candidate, rank_candidates
+from judge.library.rank.reference_text import reference_text
 from judge.types.references import Snippet
-
-ASSUMED_NATION = "england"
-"""The nation of a dispute that names none: most of our users live there."""
-
-SEPARATOR = " … "
-"""Between a page's lead and its most relevant passage."""
 
 
 class ChosenPage(NamedTuple):
-    """A page to retrieve, and its ranking by its text; None while the text is unknown."""
+    """A page to retrieve and its ranking, which is by title and topics while its text is unknown.
+
+    `candidate` is None when nothing of them matched, `digest` that of the known text.
+    """
 
     request: SnippetRequest
     candidate: Candidate | None = None
     digest: str = ""
-    guess: Candidate | None = None
-    """The ranking by title and topics alone, if the text is unknown and they matched."""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the page was ranked by its text."""
+        return bool(self.digest)
 
 
 class OfferedPage(NamedTuple):
-    """A page to cite, and the nations where it applies; empty means all."""
+    """A page to cite, and the regions where it applies; empty means all."""
 
     snippet: Snippet
     nations: frozenset[str]
+    fits_clearly: bool
 
 
 def choose_pages(
@@ -49,8 +50,8 @@ def choose_pages(
     """The pages to retrieve, best first: relevant ones, then those whose text is unknown.
 
     Of the latter, pages whose title or topics match the dispute come first, then those of its
-    domain. The choice never depends on which snippets are cached. *similarities* is explained at
-    `rank_candidates`.
+    domain. The choice never depends on which snippets are cached. Only pages that apply in one of
+    *nations* count, without any all of them. *similarities* is explained at `rank_candidates`.
     """
     limit = indexed.catalog.retrieval.references
     read, unread = _usable_pages(indexed, domain, nations)
@@ -66,7 +67,7 @@ def choose_pages(
             indexed.index, dispute, domain,
             limit=limit, wanted=sorted(unread), has_threshold=False,
         )  # fmt: skip
-        matched = [ChosenPage(indexed.by_key[_key(c.page)][0], guess=c) for c in likely]
+        matched = [ChosenPage(indexed.by_key[_key(c.page)][0], c) for c in likely]
         others = (indexed.pages[number][0] for number in unread)
         known = {page.request.key for page in matched}
         chosen += matched
@@ -90,7 +91,7 @@ def offer_pages(
     by_key = {chosen.request.key: (chosen, snippet) for chosen, snippet in retrieved}
     pages = {key: library.page(chosen.request, s.text) for key, (chosen, s) in by_key.items()}
     ranked = [chosen.candidate for chosen, _ in retrieved if chosen.candidate]
-    if any(not c.digest or c.digest != pages[c.request.key].digest for c, _ in retrieved):
+    if any(not c.is_read or c.digest != pages[c.request.key].digest for c, _ in retrieved):
         usable = [
             pages[key]
             for key, (chosen, _) in by_key.items()
@@ -103,10 +104,12 @@ def offer_pages(
     offered = []
     for candidate in ranked:
         chosen, snippet = by_key[_key(candidate.page)]
-        request = chosen.request
-        text = _reference_text(snippet.text, candidate, request.settings.max_words)
+        request, settings = chosen.request, chosen.request.settings
+        text = reference_text(snippet.text, candidate, settings.passages, settings.max_words)
         nations_of_page = _nations(request, pages[request.key])
-        offered.append(OfferedPage(replace(snippet, text=text), nations_of_page))
+        offered.append(
+            OfferedPage(replace(snippet, text=text), nations_of_page, candidate.fits_clearly)
+        )
     return tuple(offered)
 
 
@@ -129,9 +132,9 @@ def _usable_pages(
 
 
 def _is_usable(request: SnippetRequest, page: LibraryPage, nations: frozenset[str]) -> bool:
-    """Whether the page is not withdrawn and applies in a named nation, or in the assumed one."""
+    """Whether the page is not withdrawn and applies in one of *nations*; none means anywhere."""
     applies_in = _nations(request, page)
-    is_near = not applies_in or bool(applies_in & (nations or {ASSUMED_NATION}))
+    is_near = not applies_in or not nations or bool(applies_in & nations)
     return is_near and not page.is_withdrawn
 
 
@@ -142,13 +145,3 @@ def _nations(request: SnippetRequest, page: LibraryPage) -> frozenset[str]:
 
 def _key(page: CandidatePage) -> PageKey:
     return page.domain, page.url
-
-
-def _reference_text(lead: str, candidate: Candidate, max_words: int) -> str:
-    """*lead*, followed by the candidate's best passage if there is one."""
-    if candidate.passage < 0:
-        return lead
-    text = candidate.page.passages[candidate.passage][1]
-    passage = cut_text(text, max_words)
-    is_lead = passage.removesuffix("...") in lead or lead.removesuffix("...") in text
-    return lead if is_lead else f"{lead}{SEPARATOR}{passage}"

@@ -46,29 +46,37 @@ class PageEmbeddings:
     lock: Lock
     journal: Journal
     budget_s: float = BUDGET_S
-    _vectors: dict[str, Vector] = field(default_factory=dict)
-    """By the digest of the embedded text."""
     _digests: dict[str, str] = field(default_factory=dict)
-    """By the URL of the page."""
+    """Of the text that is embedded, by the URL of the page."""
+    _vectors: dict[str, Vector] = field(default_factory=dict)
+    """By that digest."""
 
     async def update(self, indexed: IndexedPages) -> None:
         """Get a vector for each page of *indexed*; only one process at a time computes them."""
-        texts = {page.terms.page.url: _embedded_text(page.terms.page)
-                 for _, page in indexed.pages if page.is_read}  # fmt: skip
-        self._digests = {url: self._digest(text) for url, text in texts.items()}
-        by_digest = {self._digests[url]: text for url, text in texts.items()}
-        self._vectors = {d: v for d, v in self._vectors.items() if d in by_digest}
+        texts: dict[str, str] = {}
+        for _, page in indexed.pages:
+            if page.is_read:
+                text = _embedded_text(page.terms.page)
+                self._digests[page.terms.page.url] = digest = self._digest(text)
+                texts[digest] = text
+        self._vectors = {d: vector for d, vector in self._vectors.items() if d in texts}
+        missing = [digest for digest in texts if digest not in self._vectors]
+        values = await self.cache.get_many([_key(digest) for digest in missing]) if missing else []
+        known = {d: vector for d, value in zip(missing, values) if (vector := _decoded(value))}
+        self._vectors |= known
         token = uuid4().hex
+        if known.keys() >= set(missing) or not await self.lock.acquire(
+            "vectors", token, LOCK_TTL_S
+        ):
+            return
         try:
-            if await self._load_cached(by_digest):
-                return
-            if await self.lock.acquire("vectors", token, LOCK_TTL_S):
-                try:
-                    await self._embed_missing(by_digest)
-                finally:
-                    await self.lock.release("vectors", token)
+            await self._embed(
+                [(digest, texts[digest]) for digest in missing if digest not in known]
+            )
         except EmbedderUnavailable as error:
             self._note(error)
+        finally:
+            await self.lock.release("vectors", token)
 
     async def similarities(self, dispute: str) -> Mapping[str, float]:
         """The similarity of pages to *dispute* by URL, 1 for the nearest; empty on failure.
@@ -88,31 +96,20 @@ class PageEmbeddings:
             for url, digest in self._digests.items()
             if digest in self._vectors
         }
-        near = [url for url, cosine in cosines.items() if cosine >= self.embedder.min_similarity]
-        near.sort(key=lambda url: -cosines[url])
-        return {url: 2 / (rank + 2) for rank, url in enumerate(near)}
+        nearest = sorted(cosines, key=cosines.__getitem__, reverse=True)
+        return {url: 2 / (rank + 2) for rank, url in enumerate(nearest)}
 
     def _digest(self, text: str) -> str:
         return blake2b(f"{self.embedder.name}\n{text}".encode(), digest_size=16).hexdigest()
 
-    async def _load_cached(self, by_digest: Mapping[str, str]) -> bool:
-        """Load vectors that other processes stored; return whether none is missing now."""
-        missing = [digest for digest in by_digest if digest not in self._vectors]
-        values = await self.cache.get_many([_key(digest) for digest in missing]) if missing else []
-        cached = zip(missing, map(_decode_vector, values))
-        self._vectors |= {digest: vector for digest, vector in cached if vector}
-        return self._vectors.keys() >= by_digest.keys()
-
-    async def _embed_missing(self, by_digest: Mapping[str, str]) -> None:
-        missing = [digest for digest in by_digest if digest not in self._vectors]
-        for start in range(0, len(missing), BATCH_SIZE):
-            batch = missing[start : start + BATCH_SIZE]
-            raw = await self.embedder.embed_passages([by_digest[digest] for digest in batch])
-            vectors = dict(zip(batch, map(_normalised, raw)))
+    async def _embed(self, texts: Sequence[tuple[str, str]]) -> None:
+        """Embed *texts*, given with their digests, and store each batch at once."""
+        for start in range(0, len(texts), BATCH_SIZE):
+            digests, batch = zip(*texts[start : start + BATCH_SIZE])
+            raw = await self.embedder.embed_passages(batch)
+            vectors = dict(zip(digests, map(_normalised, raw)))
             self._vectors |= vectors
-            await self.cache.put_many(
-                {_key(digest): (_encode_vector(v), TTL_S) for digest, v in vectors.items()}
-            )
+            await self.cache.put_many({_key(d): (_encoded(v), TTL_S) for d, v in vectors.items()})
 
     def _note(self, error: Exception) -> None:
         self.journal.note("pages.words_only", error=type(error).__name__)
@@ -133,11 +130,11 @@ def _key(digest: str) -> str:
     return f"vector:{digest}"
 
 
-def _encode_vector(vector: Vector) -> str:
+def _encoded(vector: Vector) -> str:
     return base64.b64encode(array("f", vector).tobytes()).decode()
 
 
-def _decode_vector(text: str | None) -> Vector | None:
+def _decoded(text: str | None) -> Vector | None:
     """The vector in *text*; None if it is absent or cannot be decoded."""
     try:
         return array("f", base64.b64decode(text or "", validate=True))

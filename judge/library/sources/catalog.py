@@ -10,7 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 
+from judge.library.country import DATE_FORMATS, Country, compile_places, plain_name
 from judge.library.sources.tables import (
+    CountriesFileTable,
+    CountryTable,
     DomainTable,
     HelpTable,
     Mistake,
@@ -32,7 +35,7 @@ from judge.types.text_files import TextFile
 SOURCES_FILE = "sources.toml"
 """The name used in errors for a sources file that is given as text."""
 
-SINGLETONS = ("retrieval", "blocked", "personas")
+SINGLETONS = ("country", "retrieval", "blocked", "personas")
 """Tables that only one of the files may contain."""
 
 
@@ -44,6 +47,9 @@ class SubjectWords:
     terms: tuple[tuple[str, float], ...] = ()
     patterns: tuple[PatternTable, ...] = ()
 
+
+MIN_OWN_NUMBER = 8
+"""Characters of a phone number that only one service has, spaces included."""
 
 NO_WORDS = SubjectWords()
 """For a subject without a data file, or one whose vocabulary is switched off."""
@@ -87,6 +93,12 @@ def package_vocabulary() -> Vocabulary:
         },
         _package_file("safety.toml"),
     )
+
+
+@functools.cache
+def package_countries() -> tuple[CountryTable, ...]:
+    """The countries that the package knows; the first is that of a file that names none."""
+    return tuple(read_table(_package_file("countries.toml"), CountriesFileTable).countries)
 
 
 def _package_file(name: str) -> TextFile:
@@ -149,9 +161,11 @@ class SafetyRule:
 class SourceCatalog:
     """The validated sources; `digest` identifies the texts that they were made from.
 
-    `files` maps `retrieval`, `blocked` and `personas` to the file that sets them, if one does.
+    `files` maps the tables of SINGLETONS to the file that sets them, if one does. `foreign_help`
+    are the addresses and numbers of help lines that are known to be another country's.
     """
 
+    country: Country
     retrieval: RetrievalSettings
     domains: tuple[DomainSpec, ...]
     safety: tuple[SafetyRule, ...]
@@ -159,6 +173,7 @@ class SourceCatalog:
     personas: tuple[Persona, ...]
     digest: str
     files: Mapping[str, str] = field(default_factory=dict, compare=False)
+    foreign_help: frozenset[str] = frozenset()
 
     def domain_help(self, name: str) -> tuple[HelpLine, ...]:
         """The help lines of the domain called *name*; none for `default`."""
@@ -186,13 +201,15 @@ def parse_sources(
     first = main if isinstance(main, TextFile) else TextFile(SOURCES_FILE, main)
     parsed = [_SourcesFile(file, read_table(file, SourcesTable)) for file in (first, *included)]
     package = vocabulary if parsed[0].table.vocabulary else NO_VOCABULARY
-    mistakes = list(_mistakes_across(parsed, package))
-    if mistakes:
-        raise configuration_error(mistakes)
     table = {
         key: next((f.table for f in parsed if f.has(key)), parsed[0].table) for key in SINGLETONS
     }
+    country = _joined_country(table["country"].country)
+    mistakes = [*_mistakes_across(parsed, package), *_unknown_regions(parsed, country)]
+    if mistakes:
+        raise configuration_error(mistakes)
     return SourceCatalog(
+        country=_country(country),
         retrieval=RetrievalSettings(**table["retrieval"].retrieval.model_dump()),
         domains=tuple(
             _domain(name, domain, source.file.name, package)
@@ -203,12 +220,114 @@ def parse_sources(
             [_rule(rule, source.file.name) for source in parsed for rule in source.table.safety],
             {rule.name for source in parsed for rule in source.table.safety if not rule.vocabulary},
             package,
+            country.name,
         ),
         blocked_help=_help_lines(table["blocked"].blocked.help),
         personas=tuple(Persona(item.name, item.brief) for item in table["personas"].personas),
         digest=texts_digest(tuple(file.text for file in (first, *included, *vocabulary.files))),
         files={key: file.file.name for key in SINGLETONS for file in parsed if file.has(key)},
+        foreign_help=_foreign_help([file.table for file in parsed], vocabulary, country.name),
     )
+
+
+def _joined_country(own: CountryTable | None) -> CountryTable:
+    """*own* over what the package knows of that country; without one, the package's first."""
+    known = package_countries()
+    if own is None:
+        return known[0]
+    base = next((other for other in known if _is_same(other.name, own.name)), own)
+    joined = {
+        key: {
+            region: [*getattr(base, key).get(region, ()), *getattr(own, key).get(region, ())]
+            for region in {**getattr(base, key), **getattr(own, key)}
+        }
+        for key in ("places", "patterns")
+    }
+    said = {key: getattr(own, key) for key in own.model_fields_set}
+    return base.model_copy(update=said | joined) if base is not own else own
+
+
+def _is_same(name: str, other: str) -> bool:
+    return plain_name(name) == plain_name(other)
+
+
+def _country(table: CountryTable) -> Country:
+    """*table* compiled, with the places of all other countries that the package knows."""
+    ours = {name.casefold() for name in _names_of(table)}
+    others = [other for other in package_countries() if not _is_same(other.name, table.name)]
+    elsewhere = {
+        name: other.name
+        for other in others
+        for name in _names_of(other)
+        if name.casefold() not in ours
+    }
+    return Country(
+        name=table.name,
+        language=table.language,
+        regions=tuple(table.regions),
+        assumed=table.assumed or "",
+        date_format=DATE_FORMATS[table.dates],
+        emergency=_help_lines(table.emergency),
+        region_names=(
+            *((region.replace("-", " "), (region,)) for region in table.regions),
+            *((name.casefold(), tuple(regions)) for name, regions in table.groups.items()),
+        ),
+        places=compile_places(
+            {region: table.places.get(region, ()) for region in table.regions},
+            table.patterns,
+            table.lookalikes,
+            elsewhere,
+            {code: other.name for other in others for code in other.short},
+        ),
+    )
+
+
+def _names_of(table: CountryTable) -> Iterator[str]:
+    """All names of places in a country, its own among them."""
+    yield from (table.name, plain_name(table.name), *table.names)
+    yield from (region.replace("-", " ") for region in table.regions)
+    yield from (name for names in table.places.values() for name in names)
+
+
+def _unknown_regions(files: Sequence[_SourcesFile], country: CountryTable) -> Iterator[Mistake]:
+    """A mistake for each region that `[country]` does not list."""
+    valid = f"must be one of {', '.join(country.regions)}"
+    fix = valid if country.regions else "needs regions in [country], which lists none"
+    for source in files:
+        named: list[tuple[tuple[int | str, ...], str]] = [
+            (("domains", name, "sources", index, "nations", at), region)
+            for name, domain in source.table.domains.items()
+            for index, page in enumerate(domain.sources)
+            for at, region in enumerate(page.nations)
+        ]
+        if own := source.table.country:
+            named += [(("country", "assumed"), own.assumed)] if own.assumed else []
+            named += [(("country", "places", region), region) for region in own.places]
+            named += [(("country", "patterns", region), region) for region in own.patterns]
+            named += [
+                (("country", "groups", name), region)
+                for name, regions in own.groups.items()
+                for region in regions
+            ]
+        wrong = (path for path, region in named if region not in country.regions)
+        yield from (Mistake(source.file, path, fix) for path in wrong)
+
+
+def _foreign_help(
+    tables: Iterable[SourcesTable], vocabulary: Vocabulary, country: str
+) -> frozenset[str]:
+    """The addresses and numbers of lines that say that they are another country's.
+
+    Short numbers are left out: emergency numbers are the same in many countries.
+    """
+    lines = [line for rule in vocabulary.safety() for line in rule.help]
+    for table in tables:
+        lines += table.blocked.help
+        lines += [line for rule in table.safety for line in rule.help]
+        lines += [line for domain in table.domains.values() for line in domain.help]
+    abroad = [line for line in lines if line.country and not _is_same(line.country, country)]
+    phones = (line.phone for line in abroad if len(line.phone) >= MIN_OWN_NUMBER)
+    return frozenset([*(line.url for line in abroad), *phones])
 
 
 def _mistakes_across(files: Sequence[_SourcesFile], package: Vocabulary) -> Iterator[Mistake]:
@@ -281,15 +400,19 @@ def _source(table: SourceTable) -> SourceSpec:
 
 
 def _safety(
-    ours: Sequence[SafetyRule], replaced: Iterable[str | None], vocabulary: Vocabulary
+    ours: Sequence[SafetyRule],
+    replaced: Iterable[str | None],
+    vocabulary: Vocabulary,
+    country: str,
 ) -> tuple[SafetyRule, ...]:
     """The rules of the sources files, then those of the package that have no rule of their name.
 
     A rule with the name of one of the package's extends it and overrules its help lines. Those
-    whose names are in *replaced*, from `vocabulary = false`, replace it instead.
+    whose names are in *replaced*, from `vocabulary = false`, replace it instead. The package's
+    help lines count only in the country that they name.
     """
     file = vocabulary.safety_file.name if vocabulary.safety_file else ""
-    by_name = {rule.name: _rule(rule, file) for rule in vocabulary.safety() if rule.name}
+    by_name = {rule.name: _rule(rule, file, country) for rule in vocabulary.safety() if rule.name}
     rules = []
     for rule in ours:
         base = by_name.pop(rule.name, None)
@@ -309,11 +432,13 @@ def _joined(base: SafetyRule, more: SafetyRule) -> SafetyRule:
     )
 
 
-def _rule(table: SafetyTable, file: str) -> SafetyRule:
+def _rule(table: SafetyTable, file: str, country: str = "") -> SafetyRule:
+    """The rule in *table*; with a *country*, only with the help lines of that country."""
+    lines = [line for line in table.help if not country or _is_same(line.country, country)]
     return SafetyRule(
         tuple(table.terms),
         tuple(table.patterns),
-        _help_lines(table.help),
+        _help_lines(lines),
         tuple(table.harmless),
         table.name or "",
         (file,),

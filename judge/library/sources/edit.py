@@ -15,7 +15,6 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
 from judge.errors import ConfigurationError
-from judge.library.nations import NATIONS
 from judge.library.pages.page_records import PageContent, PageRecord
 from judge.library.sources.catalog import SourceCatalog
 from judge.text.english import STOP_WORDS, stems, words
@@ -105,7 +104,7 @@ def propose_source(
         url=url,
         title=f"{title}{_publisher(url, title, catalog)}"[:200] or url[:200],
         topics=tuple(_topics(title, record, content)[:MAX_TOPICS]),
-        nations=() if set(record.nations) >= set(NATIONS) else record.nations,
+        nations=() if set(record.nations) >= set(catalog.country.regions) else record.nations,
         selector="",
     )
 

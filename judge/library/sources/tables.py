@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -22,7 +21,6 @@ from pydantic_core import ErrorDetails
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from judge.errors import ConfigurationError
-from judge.library.nations import NATIONS
 from judge.library.sources.toml_lines import key_name, line_of
 from judge.text.patterns import checked_regex
 from judge.text.untrusted import has_tag
@@ -54,11 +52,11 @@ def _http_url(value: str) -> str:
     if not has_port:
         raise ValueError("must have a host and a port from 1 to 65535, as in https://a.example:80/")
     if parts.scheme not in {"http", "https"}:
-        raise ValueError("must be http or https, as in https://www.gov.uk/private-renting")
+        raise ValueError("must be http or https, as in https://www.example.org/renting")
     if not value.isascii() or not value.isprintable() or " " in value:
         raise ValueError("must be as it is sent: percent-encoded, and its host as xn--bcher-kva.de")
     if not (":" in host or _HOST.fullmatch(host)) or parts.username is not None:
-        raise ValueError("must have a host and no user name, as in https://www.gov.uk/")
+        raise ValueError("must have a host and no user name, as in https://www.example.org/")
     return value
 
 
@@ -72,12 +70,9 @@ def _prompt_text(value: str) -> str:
     return value
 
 
-def _nation(value: object) -> object:
-    """*value* in our spelling; raises ValueError unless it is a nation of the United Kingdom."""
-    nation = "-".join(value.lower().split()) if isinstance(value, str) else value
-    if nation not in NATIONS:
-        raise ValueError(f"must be one of {', '.join(NATIONS)}")
-    return nation
+def _region(value: str) -> str:
+    """*value* in our spelling: small letters, with hyphens."""
+    return "-".join(value.lower().split())
 
 
 def _domain_name(value: str) -> str:
@@ -131,6 +126,10 @@ _is_name = _only(
     re.compile(r"[a-z0-9][a-z0-9_-]{0,39}").fullmatch,
     "must be at most 40 of a-z, 0-9, - and _, as in [domains.tenancy]",
 )
+_is_language = _only(
+    re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,2}").fullmatch,
+    "must be a language tag, as in en-GB",
+)
 _is_glob = _only(is_relative_glob, 'must be a path relative to this file, as in "domains/*.toml"')
 
 _Line = Annotated[str, *_of_at_most(200, _line)]
@@ -142,7 +141,8 @@ _LongRegex = Annotated[str, *_of_at_most(500, checked_regex)]
 _Contact = Annotated[str, *_of_at_most(200, _is_header)]
 _Selector = Annotated[str, *_of_at_most(500, _selector)]
 _Glob = Annotated[str, *_of_at_most(200, _is_glob)]
-_Nation = Annotated[str, BeforeValidator(_nation)]
+_Region = Annotated[str, *_of_at_most(40, _line), AfterValidator(_region)]
+_Language = Annotated[str, *_of_at_most(20, _is_language)]
 _Weight = Annotated[float, Field(ge=-10, le=10)]
 _Phone = Annotated[str, *_of_at_most(40, _is_phone)]
 _DomainName = Annotated[str, AfterValidator(_is_name), AfterValidator(_domain_name)]
@@ -159,6 +159,7 @@ class RetrievalTable(_Table):
 
     ttl_hours: float = Field(RetrievalSettings().ttl_hours, gt=0, le=24 * 30)
     references: int = Field(RetrievalSettings().references, ge=1, le=20)
+    passages: int = Field(RetrievalSettings().passages, ge=1, le=10)
     passages_per_scope: int = Field(RetrievalSettings().passages_per_scope, ge=1, le=10)
     max_words: int = Field(RetrievalSettings().max_words, ge=10, le=1000)
     fetch_timeout_s: float = Field(RetrievalSettings().fetch_timeout_s, gt=0, le=60)
@@ -168,17 +169,35 @@ class RetrievalTable(_Table):
 
 
 class HelpTable(_Table):
-    """A help line."""
+    """A help line; *country* is where it helps, the country of the file when it is left out."""
 
     title: _Line
     url: _Url
     phone: _Phone = ""
+    country: _Name = ""
 
 
 class BlockedTable(_Table):
     """`[blocked]`: what is shown when the model's safety filter refuses a dispute."""
 
     help: list[HelpTable] = Field(default_factory=list, max_length=20)
+
+
+class CountryTable(_Table):
+    """`[country]`: where the guidance holds; what is left out comes from the package, if there."""
+
+    name: _Name
+    language: _Language = "en"
+    dates: Literal["day-month-year", "month-day-year", "year-month-day"] = "day-month-year"
+    regions: list[_Region] = Field(default_factory=list, max_length=100)
+    assumed: _Region | None = None
+    emergency: list[HelpTable] = Field(default_factory=list, max_length=5)
+    places: dict[_Region, list[_Term]] = Field(default_factory=dict)
+    patterns: dict[_Region, list[_LongRegex]] = Field(default_factory=dict)
+    lookalikes: list[_LongRegex] = Field(default_factory=list, max_length=100)
+    groups: dict[_Term, list[_Region]] = Field(default_factory=dict)
+    names: list[_Term] = Field(default_factory=list)
+    short: list[_Term] = Field(default_factory=list)
 
 
 class PersonaTable(_Table):
@@ -212,7 +231,7 @@ class SourceTable(_Table):
     url: _Url
     title: _Line
     topics: list[_Line] = Field(default_factory=list)
-    nations: list[_Nation] = Field(default_factory=list)
+    nations: list[_Region] = Field(default_factory=list)
     selector: _Selector = ""
 
 
@@ -240,6 +259,7 @@ class SourcesTable(_Table):
 
     include: list[_Glob] = Field(default_factory=list, max_length=50)
     vocabulary: bool = True
+    country: CountryTable | None = None
     retrieval: RetrievalTable = RetrievalTable()
     blocked: BlockedTable = BlockedTable()
     personas: list[PersonaTable] = Field(default_factory=list, max_length=MAX_PERSONAS)
@@ -253,6 +273,13 @@ class VocabularyTable(_Table):
     version: Literal[1]
     patterns: list[PatternTable] = Field(default_factory=list, max_length=100)
     terms: dict[_Term, _Weight]
+
+
+class CountriesFileTable(_Table):
+    """The file of the countries that the package knows; the first is that of a file without one."""
+
+    version: Literal[1]
+    countries: list[CountryTable] = Field(min_length=1)
 
 
 class SafetyFileTable(_Table):

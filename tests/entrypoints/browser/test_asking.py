@@ -118,16 +118,6 @@ async def test_retry_names_the_defects_in_plain_words(visit: Visit):
     await page.get_by_role("button", name="Stop").click()
 
 
-async def test_long_words_do_not_break_the_layout(visit: Visit):
-    page = await visit.open()
-    await page.set_viewport_size(PHONE)
-    word = "Donaudampfschifffahrt" * 8
-    visit.gemini.script(BOTH | {"summary": f"{word} [1].", "paraphrase": word})
-    await ask(page, context=f"My landlord {word}")
-    await expect(answer(page)).to_be_focused()
-    await assert_fits(page)
-
-
 async def test_page_works_with_the_keyboard_alone(visit: Visit):
     page = await visit.open()
     press = page.keyboard.press
@@ -167,17 +157,6 @@ async def test_page_fits_narrow_windows(visit: Visit):
     await assert_fits(page)
     await visit.open("/#search")
     await assert_fits(page)
-
-
-async def test_reduced_motion_disables_animation(visit: Visit):
-    page = visit.page
-    await page.emulate_media(reduced_motion="reduce")
-    await visit.open()
-    visit.gemini.script(slow(json.dumps(GOOD), 20))
-    await ask(page)
-    await expect(page.locator("#steps .now")).to_be_visible()
-    assert await page.evaluate("document.getAnimations().length") == 0
-    await page.get_by_role("button", name="Stop").click()
 
 
 async def test_nothing_of_a_dispute_is_stored(visit: Visit):

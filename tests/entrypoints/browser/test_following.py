@@ -129,18 +129,6 @@ async def test_final_verdict_does_not_move_what_is_shown(stream: ScriptedStream)
     await expect(page.locator("#announcer")).to_have_text("The answer is here.")
 
 
-async def test_tab_order_is_the_answer_and_then_the_stop_button(stream: ScriptedStream):
-    page = stream.page
-    await write_two(stream)
-    await expect(page.locator("#verdict-title")).to_be_focused()
-    await page.keyboard.press("Tab")
-    await expect(page.locator(".persona .cite")).to_be_focused()
-    await page.keyboard.press("Tab")
-    await expect(page.get_by_role("button", name="Stop")).to_be_focused()
-    await page.keyboard.press("Tab")
-    await expect(page.get_by_role("link", name="Repairs")).to_be_focused()
-
-
 async def test_retry_removes_only_rejected_fields(stream: ScriptedStream):
     page = stream.page
     await write_two(stream)
@@ -153,14 +141,6 @@ async def test_retry_removes_only_rejected_fields(stream: ScriptedStream):
     await stream.field("personas.0", PERSONAS[0] | {"verdict": "Yes"})
     await expect(parts(stream)).to_have_text(["Therapist", "Analyst"])
     await expect(page.locator(".word")).to_have_text(["Yes", "No"])
-
-
-async def test_repeated_stream_removes_all_fields_without_a_defect(stream: ScriptedStream):
-    await write_two(stream)
-    await stream.say("restart", {"defects": [], "keeps": []})
-    await expect(stream.page.locator("#steps")).to_contain_text("The answer broke off.")
-    await expect(parts(stream)).to_have_count(0)
-    await expect(stream.page.locator(".retold, .defects, .waiting")).to_have_count(0)
 
 
 async def test_fields_stay_after_a_timeout(stream: ScriptedStream):
@@ -231,17 +211,6 @@ async def test_agreement_with_both_sides_is_warned_of_before_the_verdict(visit: 
     await expect(other.locator("blockquote")).to_have_text(OTHER_SIDE["retelling"])
     await expect(other.locator("li")).to_have_text("Analyst: No. You are busy.")
     await expect(other).to_contain_text(OTHER_SIDE["note"])
-
-
-async def test_next_steps_link_to_the_cited_pages_with_their_dates(stream: ScriptedStream):
-    page = stream.page
-    await stream.say("verdict", VERDICT)
-    steps = page.get_by_role("region", name="What you can do next")
-    link = steps.get_by_role("link", name="Paying the rent")
-    await expect(link).to_have_attribute("href", "https://advice.example/2")
-    await expect(page.locator("#reference-2")).to_contain_text("the publisher gives no date")
-    await page.get_by_text("Looked at, not used (1)").click()
-    await expect(page.locator("#reference-1")).to_contain_text("updated 1 April 2025")
 
 
 async def test_screen_reader_order_is_the_order_of_the_page(stream: ScriptedStream):

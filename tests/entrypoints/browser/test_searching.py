@@ -1,13 +1,12 @@
 """The search tab, and documents as references, with a real index."""
 
-import asyncio
 import re
 
 import httpx
 import pytest
-from playwright.async_api import Route, expect
+from playwright.async_api import expect
 
-from tests.entrypoints.browser.acting import answer, ask, assert_accessible, problem
+from tests.entrypoints.browser.acting import answer, ask, assert_accessible
 from tests.entrypoints.browser.visiting import Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -56,36 +55,6 @@ async def test_search_without_hits_shows_the_hint(visit: Visit, rules):
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", name="Nothing was found")).to_be_focused()
     await expect(page.locator("#found .banner")).to_contain_text("No tag is called 'nowhere'")
-
-
-async def test_refused_search_is_explained(visit: Visit, rules):
-    page = await visit.open("/#search")
-    await page.get_by_role("searchbox", name="Look for").fill("boiler @collection:nope")
-    await page.keyboard.press("Enter")
-    await expect(problem(page)).to_contain_text("There is no collection 'nope'.")
-    await expect(problem(page)).to_contain_text("You can use: policies.")
-
-
-async def test_late_answer_does_not_replace_a_newer_one(visit: Visit, rules):
-    later_is_shown = asyncio.Event()
-
-    async def hold(route: Route) -> None:
-        if "nowhere" in (route.request.post_data or ""):
-            await later_is_shown.wait()
-        await route.continue_()
-
-    page = await visit.open("/#search")
-    await page.route("**/api/search", hold)
-    await page.get_by_role("searchbox", name="Look for").fill("boiler @tag:nowhere")
-    await page.keyboard.press("Enter")
-    await page.get_by_role("searchbox", name="Look for").fill("boiler")
-    await page.keyboard.press("Enter")
-    await expect(page.get_by_role("heading", name="1 passage found")).to_be_focused()
-    async with page.expect_response("**/api/search") as first:
-        later_is_shown.set()
-    await (await first.value).finished()
-    await expect(page.get_by_role("heading", name="1 passage found")).to_be_visible()
-    await expect(page.get_by_role("heading", name="Nothing was found")).to_have_count(0)
 
 
 async def test_documents_in_the_scope_become_references(visit: Visit, rules):

@@ -1,14 +1,16 @@
 import os
+import subprocess
+import sys
 
 import pytest
 
-from judge.adapters.metrics import Metrics
+from judge.adapters.metrics import Metrics, keep_counts_of
 from judge.errors import ConfigurationError
 
 FIELDS = {
     "http.request": {"method": "GET", "route": "/x", "status": 200, "ms": 12.5},
     "judgement.finished": {"domain": "tenancy", "evidence": "none", "degraded": True},
-    "reply.defect": {"rule": "citation", "attempt": 1, "is_hard": False},
+    "reply.defect": {"rule": "citation", "attempt": 1, "severity": "soft"},
     "model.replied": {
         "model": "m",
         "finish": "stop",
@@ -108,3 +110,34 @@ def test_a_full_disk_under_the_shared_files_is_reported(tmp_path):
 
 def test_several_processes_are_read_from_the_directory_they_share(tmp_path):
     assert Metrics(str(tmp_path)).render() == b""
+
+
+COUNTING = """
+import os, sys
+from judge.settings import share_metrics_in
+share_metrics_in(sys.argv[1])
+from judge.adapters.metrics import Metrics, keep_counts_of
+metrics = Metrics(sys.argv[1])
+metrics.note("sources.reloaded")
+metrics.note("http.request", route="/", ms=2, method="GET", status=200)
+print(os.getpid())
+"""
+
+
+def test_counts_of_ended_processes_stay_and_their_files_go(tmp_path):
+    def count_once() -> int:
+        command = [sys.executable, "-c", COUNTING, str(tmp_path)]
+        return int(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+    for _ in range(2):
+        keep_counts_of(count_once(), str(tmp_path))
+        assert {path.name for path in tmp_path.iterdir()} == {
+            "counter_ended.db",
+            "histogram_ended.db",
+        }
+    last = count_once()
+    shown = Metrics(str(tmp_path)).render().decode()
+    assert 'judge_events_total{event="sources.reloaded"} 3.0' in shown
+    assert 'judge_http_request_seconds_count{route="/"} 3.0' in shown
+    keep_counts_of(last, str(tmp_path))
+    keep_counts_of(last, str(tmp_path))

@@ -46,7 +46,7 @@ def test_each_claim_has_its_own_citation() -> None:
 def test_every_citation_has_one_claim_with_words_of_the_text(text: str) -> None:
     marks = find_marks(text)
     found = list(find_claims(text, marks))
-    assert [claim.mark for claim in found] == marks
+    assert [claim.mark for claim in found] == [*marks]
     for claim in found:
         assert not find_marks(claim.text)
         assert "".join(claim.text.split()) in _without_marks(text)

@@ -35,7 +35,7 @@ def reply(**changes: Any) -> dict[str, Any]:
             {
                 "name": name,
                 "verdict": "No",
-                "rationale": "You asked politely.",
+                "rationale": f"You asked politely, says the {name}.",
                 "key_points": ["one", "two", "three"],
             }
             for name in ("Therapist", "Analyst", "Coach")

@@ -14,8 +14,8 @@ from tests.unit.golden.material import reply, run_config, write_case
 WRONG = reply(summary="The law says so [7].")
 """Cites a missing reference, which is a hard defect."""
 
-RUDE = reply(summary="Repairs are for your landlord [1].", references_help=False)
-"""Says that no reference helps and cites one, which is a soft defect."""
+RUDE = reply(summary="Repairs are for your landlord [1], as source nine says.")
+"""Names a reference that is not there outside of brackets, which is a soft defect."""
 
 
 async def test_hard_defect_is_reported_instead_of_the_missing_reply(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ async def test_hard_defect_is_reported_instead_of_the_missing_reply(tmp_path: Pa
 async def test_soft_defect_is_reported_if_the_second_reply_is_missing(tmp_path: Path) -> None:
     stored = write_case(tmp_path, replies=[RUDE], expected={"status": 200})
     found = differences(stored.case.expected, await run_case(stored, run_config()))
-    assert [one.field for one in found] == ["unhelpful in references_help"]
+    assert [one.field for one in found] == ["bare in summary"]
 
 
 async def test_case_without_replies_reports_the_missing_one(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ BAD: list[tuple[str, Any, dict[str, Any], str]] = [
     ("mentions", ["boiler", "council"], {}, "nothing of council"),
     ("avoids", ["POLITELY"], {}, "POLITELY in personas.0.rationale"),
     ("words_at_most", {"summary": 5}, {}, "words in summary"),
-    ("words_at_most", {"rationale": 2}, {}, "3 words in personas.1.rationale"),
+    ("words_at_most", {"rationale": 2}, {}, "6 words in personas.1.rationale"),
     ("addresses_you", True, {"summary": "They are to blame."}, "nobody"),
     ("gives_no_legal_advice", True, {"summary": "You should sue."}, "You should sue in summary"),
     ("offers_help", True, {}, "no help line"),

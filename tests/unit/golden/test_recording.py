@@ -136,7 +136,7 @@ async def test_two_attempts_and_an_unavailable_page_are_recorded(tmp_path: Path)
 
 
 async def test_failed_second_attempt_is_recorded_as_unavailable() -> None:
-    quoteless = answer(quotes=[])
+    quoteless = answer(summary="See [1], and source nine.")
     draft = await recorded(ScriptedModel(quoteless, ModelUnavailable("gone")))
     assert draft.document["replies"][1] == {"unavailable": "gone"}
     assert draft.document["expected"]["attempts"] == 1

@@ -8,6 +8,7 @@ import pytest
 from judge.bootstrap.sources import compile_knowledge
 from judge.judging.care import (
     SafetyFindings,
+    care_lines,
     compile_safety,
     find_safety,
 )
@@ -76,7 +77,7 @@ class TestHelp:
     )
     def test_help_lines_match_the_danger(self, text, phone):
         care = find_safety(WATCH, read_dispute(text, "Am I unreasonable?"))
-        assert phone in [line.phone for line in care.help]
+        assert phone in [line.phone for line in care_lines(WATCH, care)]
 
     def test_harmless_dispute_gets_no_help_lines(self):
         assert (
@@ -85,11 +86,12 @@ class TestHelp:
         )
 
     def test_danger_in_the_question_is_found(self):
-        assert find_safety(WATCH, read_dispute("We had a row.", "He hits me, is that normal?")).help
+        dispute = read_dispute("We had a row.", "He hits me, is that normal?")
+        assert care_lines(WATCH, find_safety(WATCH, dispute))
 
     def test_help_lines_of_several_rules_are_in_their_order_without_duplicates(self):
         care = find_safety(WATCH, read_dispute("He hits me and tracks my every move.", ""))
-        phones = [line.phone for line in care.help]
+        phones = [line.phone for line in care_lines(WATCH, care)]
         assert phones[0] == "999"
         assert phones.count("0808 2000 247") == 1
         assert "0808 802 0300" in phones

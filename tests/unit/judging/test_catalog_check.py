@@ -16,26 +16,6 @@ def kinds(text):
     return [kind for kind, _, _ in findings(text)]
 
 
-def test_longer_term_that_hides_a_term_of_another_domain_is_a_finding():
-    renting = "[domains.renting.terms]\nlandlord = 3\nflat = 0.5\n"
-    told = findings(renting + "[domains.pubs.terms]\n'pub landlord' = 3\n'flat beer' = 2\n")
-
-    assert [(kind, path) for kind, path, _ in told] == [
-        ("hidden-term", 'domains.pubs.terms."pub landlord"')
-    ]
-    assert "'landlord' (3) of renting" in told[0][2]
-
-
-def test_term_weighed_in_both_domains_hides_nothing():
-    renting = "[domains.renting.terms]\nlandlord = 3\n'pub landlord' = 1\n"
-
-    assert kinds(renting + "[domains.pubs.terms]\n'pub landlord' = 3") == []
-
-
-def test_longer_term_of_the_same_domain_is_not_a_finding():
-    assert kinds("[domains.x.terms]\nlandlord = 3\n'pub landlord' = 0") == []
-
-
 def test_page_in_two_domains_and_plain_http_are_findings():
     page = "sources = [{ url = '%s://example.org/a%s', title = 'A' }]\nterms = { %s = 1 }\n"
     told = findings(

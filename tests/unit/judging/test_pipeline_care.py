@@ -11,6 +11,7 @@ from judge.ports import LanguageModel
 from judge.types.requests import JudgeRequest
 from judge.types.results import JudgeResult, OtherSide
 from tests.fakes.clock import FakeClock
+from tests.fakes.country import UK
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel
 from tests.fakes.pipeline import build_pipeline, text_retriever
@@ -58,7 +59,8 @@ PAGES = {
     "https://b.example/everywhere": HEARING,
     "https://b.example/all": HEARING,
 }
-ASSUMED = "No nation of the United Kingdom is named: the law of England was assumed."
+EMERGENCY = [line.title for line in UK.emergency]
+ASSUMED = "No part of the United Kingdom is named: the law of England was assumed."
 SAD = "I want to kill myself because my landlord is so mean."
 
 
@@ -116,18 +118,18 @@ class TestCare:
     @pytest.mark.parametrize(
         ("context", "titles"),
         [
-            ("My boss is so mean to all of us.", ["Conciliators", "The same listeners"]),
-            ("My landlord is mean to me.", []),
+            ("My boss is so mean to all of us.", [*EMERGENCY, "Conciliators"]),
+            ("My landlord is mean to me.", EMERGENCY),
         ],
     )
-    async def test_refused_dispute_without_general_help_lines_has_those_of_its_domain(
+    async def test_refused_dispute_without_general_help_lines_has_those_of_country_and_domain(
         self, context: str, titles: list[str]
     ) -> None:
         sources = SOURCES[: SOURCES.index("[blocked]")] + SOURCES[SOURCES.index("[[safety]]") :]
         with pytest.raises(ContentBlocked) as caught:
             await judge(ScriptedModel(ContentBlocked("SAFETY")), context, sources=sources)
         assert [line.title for line in caught.value.help_lines] == titles
-        assert ("help lines" in str(caught.value)) == bool(titles)
+        assert "help lines" in str(caught.value)
 
 
 class TestNations:

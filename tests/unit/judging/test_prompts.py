@@ -6,13 +6,15 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge.citations.marks import find_marks
 from judge.judging.prompts import DEFAULT_PERSONAS, prompt_digest, render_prompt
 from judge.judging.references import number_references
-from judge.text.brackets import numbered_brackets
+from judge.library.country import ANYWHERE
 from judge.text.english import source_sentences
 from judge.types.references import Snippet
 from judge.types.replies import Defect, Persona
 from judge.types.requests import JudgeRequest
+from tests.fakes.country import UK
 
 WHEN = datetime(2026, 1, 15, tzinfo=UTC)
 REQUEST = JudgeRequest(context="My landlord will not mend the boiler.", query="Am I wrong?")
@@ -142,7 +144,7 @@ def test_untrusted_text_has_no_sentence_or_reference_number(pages: list[str], sa
     dispute = JudgeRequest.model_construct(context=said, query=said)
     references = number_references([snippet(page) for page in pages])
     prompt = render_prompt(dispute, references, DEFAULT_PERSONAS)
-    assert all(numbered_brackets(reference.text) == [] for reference in references)
+    assert all(not find_marks(reference.text) for reference in references)
     told = prompt.text[prompt.text.index("<DISPUTE>") :]
     assert not SENTENCE_MARK.search(told)
     assert not re.search(r"[\[{]\s*\d+\s*[\]}]", told)
@@ -176,7 +178,8 @@ def test_safety_instructions_are_added_only_if_needed() -> None:
     assert "never call fear" in careful.instructions
 
 
-def test_prompt_digest_changes_with_a_persona() -> None:
+def test_prompt_digest_changes_with_a_persona_and_the_country() -> None:
     other = (Persona("Therapist", "Listen."), *DEFAULT_PERSONAS[1:])
-    assert prompt_digest(DEFAULT_PERSONAS) == prompt_digest(DEFAULT_PERSONAS)
-    assert prompt_digest(DEFAULT_PERSONAS) != prompt_digest(other)
+    assert prompt_digest(DEFAULT_PERSONAS, UK) == prompt_digest(DEFAULT_PERSONAS, UK)
+    assert prompt_digest(DEFAULT_PERSONAS, UK) != prompt_digest(other, UK)
+    assert prompt_digest(DEFAULT_PERSONAS, UK) != prompt_digest(DEFAULT_PERSONAS, ANYWHERE)

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from judge.judging.model_caller import Deadline
 from judge.judging.references import CollectedReferences, ReferenceCollector
 from judge.library.dispute import read_dispute
 from judge.library.extract.html_page import ReadPage
@@ -58,7 +57,6 @@ class World:
             "tenancy",
             passages or CitablePassages(),
             CATALOG,
-            Deadline.after(30, self.clock),
         )
 
 
@@ -100,4 +98,4 @@ async def test_withdrawn_page_is_neither_offered_nor_counted_as_unreadable(world
 
 
 async def test_no_nation_is_assumed_if_all_pages_apply_everywhere(world):
-    assert (await world.collect()).assumed_nation is None
+    assert (await world.collect()).assumed_region == ""

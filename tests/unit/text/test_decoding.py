@@ -38,6 +38,10 @@ def test_the_header_wins_over_utf_8():
         b'<meta http-equiv="Content-Type" content="text/html; charset=windows-1251">',
         b"<head><!-- " + b"a long licence " * 1000 + b"--><meta charset=windows-1251>",
         b'<?xml version="1.0" encoding="windows-1251"?>',
+        b"<!-- <meta charset=utf-8> --><meta charset=windows-1251>",
+        b"<script>s = '<meta charset=utf-8>'</script><meta charset=windows-1251>",
+        b"<meta data-charset=utf-8 name=a><meta charset=windows-1251>",
+        b"<metadata charset=utf-8><meta charset=windows-1251>",
     ],
 )
 def test_declared_encoding_is_used_if_the_bytes_are_not_utf_8(declared):

@@ -21,6 +21,7 @@ from judge.types.request_fields import (
     parse_fields,
     parse_json,
 )
+from judge.types.requests import JudgeRequest
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
@@ -130,3 +131,17 @@ def errors_of(model, fields) -> tuple[FieldError, ...]:
     except BadFields as error:
         return error.errors
     return ()
+
+
+@pytest.mark.parametrize(
+    "hidden", ["\u200b" * 20, "\u3164" * 20, "\u2800 \u2060" * 9, "\ufeff" * 20, "\U000e0041" * 20]
+)
+def test_characters_that_show_nothing_do_not_count(hidden: str):
+    for fields in (
+        {"context": hidden, "query": "Is it fair?"},
+        {"context": "A row about tea.", "query": f"{hidden}no{hidden}"},
+    ):
+        with pytest.raises(BadFields, match="must have at least"):
+            parse_fields(JudgeRequest, fields)
+    long = parse_fields(JudgeRequest, {"context": "é" * 8000 + hidden, "query": "Is it fair?"})
+    assert long.context == "é" * 8000

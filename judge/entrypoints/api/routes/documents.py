@@ -34,8 +34,8 @@ from judge.types.search import folder_path
 OVERHEAD_BYTES = 64 * 1024
 """Room for what surrounds a document of the largest size: fields, quotation marks, boundaries."""
 
-BYTES_OF_JSON = 3
-"""Bytes of JSON for a byte of text, at most: encoders that write only ASCII write \\u00e9 for é."""
+MAX_JSON_BYTES = 3 * MAX_BYTES + OVERHEAD_BYTES
+"""Encoders that write only ASCII write \\u00e9 for the two bytes of é."""
 
 SMALLER = f"A document may have {MAX_BYTES // 1024 // 1024} MiB. Split it."
 
@@ -130,30 +130,25 @@ async def remove_document(request: AnyRequest, services: NamedDependency[Service
 
     The id may hold slashes.
     """
-    collection, document_id = _collection_and_id(request)
+    # The raw path: routing merges double slashes, which URLs have.
+    raw = request.scope["raw_path"].partition(b"?")[0].decode("ascii", "replace")
+    named = raw.partition("/documents/")[2].partition("/")
+    collection, document_id = unquote(named[0]), unquote(named[2])
     report = await services.corpus.indexer.remove(collection, [document_id])
     if report.missing:
         raise NotFound(f"There is no document {document_id!r} in {collection!r}.")
 
 
-def _collection_and_id(request: AnyRequest) -> tuple[str, str]:
-    """Collection and id from the raw path: routing merges double slashes, which URLs have."""
-    raw = request.scope["raw_path"].partition(b"?")[0].decode("ascii", "replace")
-    collection, _, document_id = raw.partition("/documents/")[2].partition("/")
-    return unquote(collection), unquote(document_id)
-
-
 async def _sent(request: AnyRequest, collection: str) -> tuple[NewDocument, str, bytes]:
     """The document as described, its name and its bytes; *collection* is the default of a file."""
     content_type = request.headers.get("content-type", "")
-    if is_json(content_type):
-        max_bytes = MAX_BYTES * BYTES_OF_JSON + OVERHEAD_BYTES
-        body = await read_body(request.scope, request.receive, max_bytes=max_bytes, advice=SMALLER)
-        new = parse_json(NewDocument, body.removeprefix(BOM_UTF8))
-        if (new.text is None) == (new.url is None):
-            raise BadFields([FieldError("text", "or url must be there, and not both")])
-        return new, new.document_id or "", (new.text or "").encode()
-    return await _sent_as_form(request, content_type, collection)
+    if not is_json(content_type):
+        return await _sent_as_form(request, content_type, collection)
+    body = await read_body(request.scope, request.receive, max_bytes=MAX_JSON_BYTES, advice=SMALLER)
+    new = parse_json(NewDocument, body.removeprefix(BOM_UTF8))
+    if (new.text is None) == (new.url is None):
+        raise BadFields([FieldError("text", "or url must be there, and not both")])
+    return new, new.document_id or "", (new.text or "").encode()
 
 
 async def _sent_as_form(

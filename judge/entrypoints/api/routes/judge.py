@@ -31,8 +31,8 @@ EXAMPLE = {
 DisputeBody = Annotated[
     JudgeRequest,
     BodyKwarg(
-        description="At most 64 KiB. Unknown fields are refused; `followUpResponses`, which the "
-        "first frontends send, is ignored.",
+        description="At most 64 KiB. Unknown fields are refused, but for `followUpResponses`: a "
+        "text, a list of texts or of objects with texts, which is read as part of `context`.",
         examples=[Example(value=EXAMPLE)],
     ),
 ]

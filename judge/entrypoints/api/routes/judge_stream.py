@@ -34,6 +34,7 @@ from judge.types.results import (
     AttemptStarted,
     DomainDetected,
     FieldChecked,
+    HelpFound,
     JudgeResult,
     ReferencesReady,
     Restarted,
@@ -57,6 +58,7 @@ on, is the status for the log and the metrics."""
 
 NAMES: Final[Mapping[type[Step], str]] = {
     DomainDetected: "domain",
+    HelpFound: "help",
     ReferencesReady: "references",
     AttemptStarted: "attempt",
     FieldChecked: "field",
@@ -87,6 +89,7 @@ class StreamEvents(TypedDict, total=False):
     """What `/api/judge/stream` sends: the data of each event, by its name."""
 
     domain: DomainDetected
+    help: HelpFound
     references: ReferencesReady
     attempt: AttemptStarted
     field: FieldChecked
@@ -120,7 +123,8 @@ async def judge_stream(
     """Judge one dispute and send each step.
 
     As `POST /api/judge`, in server-sent events. Each has a name and, in one line of JSON, the
-    member of `StreamEvents` with that name: `domain`; `references`, as soon as they are read;
+    member of `StreamEvents` with that name: `domain`; `help`, as soon as there are help lines, and
+    again when the model names more (none is withdrawn); `references`, as soon as they are read;
     `attempt`, each time that the model is asked; `field`, for each part of its reply that is
     complete and breaks no rule, as it will stand in the verdict; `restart`, when a reply is asked
     again or begins anew, with its defects: the fields told so far are withdrawn; `support`, when
@@ -166,46 +170,39 @@ class JudgementStream:
             await send({"type": "http.response.start", "status": 200, "headers": list(HEAD)})
             while isinstance(event, bytes):
                 await send({"type": "http.response.body", "body": event, "more_body": True})
-                event = await self._next(events)
+                try:
+                    event = await asyncio.wait_for(events.get(), self.heartbeat_s)
+                except TimeoutError:
+                    event = HEARTBEAT
         finally:
             judging.cancel()
             await asyncio.wait([judging])
 
-    async def _next(self, events: asyncio.Queue[Queued]) -> Queued:
-        """The next event, or a comment, so that no proxy takes the connection for dead."""
-        try:
-            async with asyncio.timeout(self.heartbeat_s):
-                return await events.get()
-        except TimeoutError:
-            return HEARTBEAT
-
     async def _judge(self, scope: Scope, events: asyncio.Queue[Queued]) -> None:
         """Queue an event for each step, and for the verdict or the error that it ends in."""
+        state = scope["state"]
 
         def queue_step(step: Step) -> None:
-            scope["state"]["final_status"] = 200
+            state["final_status"] = 200
             events.put_nowait(_step_as_event(step))
 
-        request_id = scope["state"]["request_id"]
         try:
             result = await self.services.pipeline.judge(
-                self.request, request_id=request_id, emit=queue_step, stream_fields=True
+                self.request, request_id=state["request_id"], emit=queue_step, stream_fields=True
             )
             log_judgement(self.services.journal, result)
             events.put_nowait(as_event("verdict", result))
         except Exception as error:  # noqa: BLE001 - the client gets an event for any
-            has_begun = "final_status" in scope["state"]
-            events.put_nowait(self._error_event(error, scope) if has_begun else error)
+            if "final_status" not in state:
+                events.put_nowait(error)
+                return
+            problem = problem_of(error)
+            state["final_status"] = problem.kind.status
+            if problem.slug == "internal-error":
+                log_error(self.services.journal, error)
+            body = as_body(problem, path=scope["path"], request_id=state["request_id"])
+            events.put_nowait(as_event("error", body))
         events.put_nowait(None)
-
-    def _error_event(self, error: Exception, scope: Scope) -> bytes:
-        """The `error` event for *error*: the body of the problem that the plain route sends."""
-        problem = problem_of(error)
-        scope["state"]["final_status"] = problem.kind.status
-        if problem.slug == "internal-error":
-            log_error(self.services.journal, error)
-        body = as_body(problem, path=scope["path"], request_id=scope["state"]["request_id"])
-        return as_event("error", body)
 
 
 def as_event(name: str, data: object) -> bytes:

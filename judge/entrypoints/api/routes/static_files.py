@@ -10,9 +10,11 @@ from typing import Any, Final
 
 from litestar import Request, Response, get
 from litestar.datastructures import State
+from litestar.di import NamedDependency
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 
+from judge.bootstrap.services import Services
 from judge.entrypoints.api.access_policy import Access
 
 TYPES: Final = {
@@ -23,12 +25,10 @@ TYPES: Final = {
 }
 """By file extension; Litestar adds the charset of texts."""
 
-POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 HEADERS: Final = {
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
     # After an update the files must fit one another.
     "Cache-Control": "no-cache",
 }
@@ -41,15 +41,12 @@ WIDGET_HEADERS: Final = {
     "Cache-Control": "public, max-age=3600, stale-while-revalidate=86400",
 }
 
-WIDGET: Final = "widget.js"
-PLAYGROUND: Final = "playground"
-SCHEMA: Final = "api/schema_page"
 PAGES: Final = {
-    "/": (PLAYGROUND, "index.html"),
-    "/widget.js": (PLAYGROUND, WIDGET),
-    "/schema": (SCHEMA, "schema.html"),
-    "/schema/schema.js": (SCHEMA, "schema.js"),
-    "/schema/schema.css": (SCHEMA, "schema.css"),
+    "/": ("playground", "index.html"),
+    "/widget.js": ("playground", "widget.js"),
+    "/schema": ("api/schema_page", "schema.html"),
+    "/schema/schema.js": ("api/schema_page", "schema.js"),
+    "/schema/schema.css": ("api/schema_page", "schema.css"),
 }
 """Path -> a folder of the entrypoints, and the file in it."""
 
@@ -60,13 +57,20 @@ PAGES: Final = {
     include_in_schema=False,
     sync_to_thread=False,
 )
-def static_file(request: Request[Any, Any, Any], name: FromPath[str] = "") -> Response[bytes]:
+def static_file(
+    request: Request[Any, Any, Any],
+    services: NamedDependency[Services],
+    name: FromPath[str] = "",
+) -> Response[bytes]:
     """A page for people, or one of the files that it is made of."""
     path = request.scope["path_template"]
-    folder, name = PAGES.get(path, (PLAYGROUND, name))
+    folder, name = PAGES.get(path, ("playground", name))
     body = files_in(folder).get(name)
     if body is None:
         raise NotFoundException
+    language = services.sources.current().catalog.country.language
+    if path == "/" and language.startswith("en-"):  # the page itself is in English
+        body = body.replace(b'<html lang="en">', f'<html lang="{language}">'.encode())
     return Response(
         body,
         media_type=TYPES[name.rpartition(".")[2]],
@@ -75,7 +79,7 @@ def static_file(request: Request[Any, Any, Any], name: FromPath[str] = "") -> Re
 
 
 @get("/schema/openapi.json", access=Access.OPEN, include_in_schema=False, sync_to_thread=False)
-def schema_document(state: State) -> Response[bytes]:
+def schema_document(state: State) -> Response[dict[str, Any]]:
     """The OpenAPI 3.1 document. Litestar cannot derive it on several threads at once."""
     return Response(state.document(), media_type="application/vnd.oai.openapi+json")
 

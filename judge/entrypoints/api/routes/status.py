@@ -76,20 +76,15 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[R
     requests; the model is never asked.
     """
     await services.retriever.cache.put_many({"health": ("", 1)})
-    index: list[str] = []
+    degraded = list(services.degraded())
     try:
         async with asyncio.timeout(CHECK_TIMEOUT_S):
             await services.corpus.search.catalogue.ping()
     except (IndexUnavailable, TimeoutError):
-        index = ["index"]
-    try:
-        # On a thread, `current` checks the sources file before it answers, not meanwhile.
-        async with asyncio.timeout(CHECK_TIMEOUT_S):
-            known = await asyncio.to_thread(services.sources.current)
-    except TimeoutError:  # all threads wait, such as for a DNS server that does not answer
-        known = services.sources.current()
-    domains = known.catalog.domains
-    degraded = [*services.degraded(), *index, *(["sources"] if services.sources.problem else [])]
+        degraded.append("index")
+    if services.sources.problem:
+        degraded.append("sources")
+    domains = services.sources.current().catalog.domains
     status: Literal["ok", "draining", "unready"] = "ok"
     if state.is_draining:
         status = "draining"
@@ -133,7 +128,7 @@ def explain_problem(
     if kind is None:
         raise NotFoundException
     page = (
-        '<!doctype html><html lang="en-GB"><meta charset="utf-8">'
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(kind.title)}</title><h1>{escape(kind.title)}</h1>"
         f"<p>HTTP status {kind.status}, <code>{slug}</code>.</p><p>{escape(kind.advice)}</p></html>"

@@ -109,14 +109,14 @@ async def warm_cache(journal: Journal) -> int:
     Raises ConfigurationError and CacheUnavailable.
     """
     async with open_library(load_settings(), journal) as library:
-        if library.redis is None:
+        if library.stores.redis is None:
             raise ConfigurationError(
                 "There is no cache to fill: without Redis each process has one of its own, which "
                 "fills as it judges. Set REDIS_URL to share one."
             )
-        await library.redis.ping()
+        await library.stores.redis.ping()
         pages = await check_pages(library, "Reading")
-        if library.degraded():
+        if library.stores.degraded():
             raise CacheUnavailable(
                 "Redis went away, so not all was kept. Run `judge doctor`, then try again."
             )

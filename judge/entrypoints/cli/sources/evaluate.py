@@ -14,8 +14,8 @@ from judge.entrypoints.cli.sources.check import check_pages
 from judge.errors import ConfigurationError
 from judge.judging.domains import detect_domain
 from judge.judging.knowledge import Knowledge
+from judge.library.country import find_regions
 from judge.library.dispute import read_dispute
-from judge.library.nations import find_nations
 from judge.library.pages.approved_pages import IndexedPages
 from judge.library.rank.choose import choose_pages
 from judge.ports import Journal
@@ -91,8 +91,9 @@ def _evaluate(
 ) -> Evaluated:
     """The domain that *labelled* gets and, if it has labelled pages, the pages it is offered."""
     dispute = read_dispute(labelled.context, labelled.query)
-    domain = detect_domain(known.detector, dispute).domain
-    pages = choose_pages(indexed, dispute, domain, find_nations(dispute)) if labelled.pages else ()
+    domain, country = detect_domain(known.detector, dispute).domain, known.catalog.country
+    regions = country.regions_of_law(find_regions(country, dispute))
+    pages = choose_pages(indexed, dispute, domain, regions) if labelled.pages else ()
     offered = [page.request.source.url for page in pages]
     return Evaluated(line, labelled.domain, labelled.pages, domain, offered)
 

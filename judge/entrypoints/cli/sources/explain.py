@@ -50,10 +50,10 @@ async def _show(journal: Journal, dispute: Dispute, form: str, *, may_fetch: boo
             likely = [page.request for page in explanation.pages]
             await library.retriever.retrieve(likely)
             explanation = await _explain(library, dispute)
-            unread = {page.request for page in explanation.pages if not page.candidate}
+            unread = {page.request for page in explanation.pages if not page.is_read}
             if failed := len(unread.intersection(likely)):
                 say(f"Likely pages that failed: {failed}; `judge sources check` says why.")
-            read = tuple(page for page in explanation.pages if page.candidate)
+            read = tuple(page for page in explanation.pages if page.is_read)
             explanation = replace(explanation, pages=read)
     show(form, _as_json(explanation), _parts(explanation))
 
@@ -79,14 +79,13 @@ def _without_text(term: ExplainedTerm) -> dict[str, object]:
 
 
 def _page_as_json(chosen: ChosenPage) -> dict[str, object]:
-    candidate = chosen.candidate
-    known = candidate or chosen.guess
+    known = chosen.candidate
     return {
         "url": chosen.request.source.url,
         "title": chosen.request.source.title,
         "domain": chosen.request.domain,
-        "is_read": candidate is not None,
-        "score": round(candidate.score, 2) if candidate else None,
+        "is_read": chosen.is_read,
+        "score": round(known.score, 2) if known and chosen.is_read else None,
         "reasons": [asdict(reason) for reason in known.reasons] if known else [],
     }
 
@@ -113,7 +112,7 @@ def _parts(explanation: DisputeExplanation) -> Iterator[str]:
         return
     pages = [(c.request.source.title, c.request.source.url, _because(c)) for c in explanation.pages]
     yield format_table(("Would be offered", "Address", "Because of"), pages)
-    if any(page.candidate is None for page in explanation.pages):
+    if not all(page.is_read for page in explanation.pages):
         yield (
             "Pages that were not read yet are guessed from their titles and topics; --fetch reads "
             "the likely ones first, as a dispute does."
@@ -125,14 +124,9 @@ def _needed(explanation: DisputeExplanation) -> str:
     threshold, scores = explanation.threshold, explanation.detection.scores
     why = [f"a text of {threshold.words} words needs {threshold.for_length:.3g}"]
     best = scores[0].domain if scores else ""
-    if threshold.for_question is not None:
-        why.append(
-            f"a long story whose question says nothing of {best} {threshold.for_question:.3g}"
-        )
     if threshold.for_runner_up is not None:
         second = scores[1]
-        is_twice = threshold.for_runner_up < round(second.score + MIN_LEAD, 2)
-        how = "twice that" if is_twice else f"{MIN_LEAD:g} more than its {second.score:g}"
+        how = f"{MIN_LEAD:g} more than its {second.score:g}"
         why.append(f"to be told from {second.domain} takes {how}, {threshold.for_runner_up:.3g}")
     needed = f"Needed: {threshold.needed:.3g} ({'; '.join(why)})."
     if explanation.detection.domain != DEFAULT_DOMAIN:
@@ -148,9 +142,8 @@ def _row(term: ExplainedTerm) -> Sequence[str]:
         text += f" (for {term.configured!r})"
     if term.is_asked:
         text += " [asked]"
-    gave = f"not heard in {term.lost_to!r}" if term.lost_to else f"{term.score:+.3g}"
-    times = "" if term.lost_to else f"{term.factor:.3g}"
-    return term.domain, text, f"{term.weight:g}", times, gave, term.file
+    gave = (f"{term.weight:g}", f"{term.factor:.3g}", f"{term.score:+.3g}")
+    return term.domain, text, *gave, term.file
 
 
 def _why_help(line: HelpLine, explanation: DisputeExplanation) -> str:
@@ -162,7 +155,7 @@ def _why_help(line: HelpLine, explanation: DisputeExplanation) -> str:
 
 def _because(chosen: ChosenPage) -> str:
     """What gave the page most of its score, or made it a guess."""
-    known = chosen.candidate or chosen.guess
+    known = chosen.candidate
     found = [reason.shown for reason in known.reasons if reason.shown] if known else []
     reasons = ", ".join(dict.fromkeys(found[:MAX_REASONS])) or "its domain"
-    return reasons if chosen.candidate else f"{reasons}; not read yet"
+    return reasons if chosen.is_read else f"{reasons}; not read yet"

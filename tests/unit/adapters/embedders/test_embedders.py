@@ -8,10 +8,9 @@ from aiohttp import web
 from judge.adapters.embedders.services import (
     BACKOFF_S,
     FAILURE_TTL_S,
-    MAX_QUERIES,
     MAX_WAIT_S,
     PASSAGES_ATTEMPTS,
-    QueryVectorCache,
+    RestingEmbedder,
     cohere_embedder,
     gemini_embedder,
 )
@@ -57,16 +56,16 @@ class FakeCohere:
 
 async def test_cohere_is_told_the_purpose_and_sent_batches_in_order():
     fake = FakeCohere()
-    texts = ["x" * n for n in range(1, 96 + 6)]
+    texts = ["x" * n for n in range(1, 250)]
 
     async with fake.embedder() as embedder:
         vectors = await embedder.embed_passages(texts)
         assert await embedder.embed_query("abc") == [3.0, 1.0]
 
     assert [vector[0] for vector in vectors] == [float(len(text)) for text in texts]
-    assert [len(request["texts"]) for request in fake.requests] == [96, 5, 1]
+    assert [len(request["texts"]) for request in fake.requests] == [8, 16, 32, 64, 96, 33, 1]
     purposes = [request["input_type"] for request in fake.requests]
-    assert purposes == ["search_document", "search_document", "search_query"]
+    assert purposes == ["search_document"] * 6 + ["search_query"]
     assert fake.requests[0]["output_dimension"] == 1024
     assert fake.keys[0] == "Bearer secret"
 
@@ -142,6 +141,16 @@ async def test_fewer_vectors_than_texts_are_an_error(vectors):
             await embedder.embed_passages(["a", "b"])
 
 
+async def test_batch_without_an_answer_in_time_is_halved():
+    fake = FakeCohere(*[TimeoutError()] * 2)
+
+    async with fake.embedder() as embedder:
+        assert len(await embedder.embed_passages(["abc"] * 9)) == 9
+
+    assert [len(request["texts"]) for request in fake.requests] == [8, 4, 2, 4, 3]
+    assert fake.sleeps == []
+
+
 async def test_service_timeout_is_unavailable():
     fake = FakeCohere(*[TimeoutError()] * 9)
 
@@ -187,14 +196,14 @@ class FakeGeminiEmbeddings:
 
 async def test_gemini_is_told_the_purpose_and_sent_batches_in_order():
     fake = FakeGeminiEmbeddings()
-    texts = ["x" * n for n in range(1, 100 + 3)]
+    texts = ["x" * n for n in range(1, 11)]
 
     async with fake.embedder() as embedder:
         vectors = await embedder.embed_passages(texts)
         assert await embedder.embed_query("abc") == [3, 1]
 
     assert [vector[0] for vector in vectors] == [len(text) for text in texts]
-    assert [len(batch) for batch in fake.requests] == [100, 2, 1]
+    assert [len(batch) for batch in fake.requests] == [8, 2, 1]
     assert fake.paths[0] == "/v1beta/models/gemini-embedding-001:batchEmbedContents"
     assert fake.requests[0][0]["taskType"] == "RETRIEVAL_DOCUMENT"
     assert fake.requests[2][0]["taskType"] == "RETRIEVAL_QUERY"
@@ -219,44 +228,9 @@ async def test_gemini_that_cannot_be_started_is_unavailable(monkeypatch, tmp_pat
         await embedder.embed_query("abc")
 
 
-QUERY = ("query", 1)
-
-
-async def test_query_is_embedded_once():
-    embedder = FakeEmbedder()
-    vectors = QueryVectorCache(embedder, FakeClock())
-
-    assert await vectors.embed_query("boat") == await vectors.embed_query("boat")
-    await vectors.embed_query("bread")
-
-    assert embedder.calls == [QUERY, QUERY]
-
-
-async def test_least_recently_used_query_is_evicted():
-    embedder = FakeEmbedder()
-    vectors = QueryVectorCache(embedder, FakeClock())
-    for number in range(MAX_QUERIES):
-        await vectors.embed_query(f"boat {number}")
-    await vectors.embed_query("boat 0")
-    await vectors.embed_query("one more")
-    embedder.calls.clear()
-
-    await vectors.embed_query("boat 0")
-    assert embedder.calls == []
-    await vectors.embed_query("boat 1")
-    assert embedder.calls == [QUERY]
-
-
-async def test_cache_does_not_store_query_text():
-    vectors = QueryVectorCache(FakeEmbedder(), FakeClock())
-    await vectors.embed_query("boat")
-
-    assert "boat" not in repr(vars(vectors))
-
-
 async def test_failed_service_is_not_called_for_a_while():
     embedder, clock = FakeEmbedder(), FakeClock()
-    vectors = QueryVectorCache(embedder, clock)
+    vectors = RestingEmbedder(embedder, clock)
     embedder.is_down = True
     with pytest.raises(EmbedderUnavailable, match="it is down"):
         await vectors.embed_query("boat")
@@ -271,7 +245,7 @@ async def test_failed_service_is_not_called_for_a_while():
 
 async def test_other_members_are_those_of_the_embedder():
     embedder = FakeEmbedder()
-    vectors = QueryVectorCache(embedder, FakeClock())
+    vectors = RestingEmbedder(embedder, FakeClock())
 
     assert (vectors.name, vectors.min_similarity) == ("fake-4", 0.5)
     assert await vectors.embed_passages(["loaf"]) == [[0.0, 1.0, 0.0, 0.0]]

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.adapters.models.extractive import MAX_QUOTE_CHARS, ExtractiveModel
+from judge.citations.marks import find_marks
 from judge.judging.verdicts.check import ReplyCheck, check_reply
-from judge.text.brackets import numbered_brackets
 from judge.text.english import source_sentences
 from judge.text.untrusted import safe_text
 from judge.types.references import Reference
@@ -140,13 +140,6 @@ def test_support_of_a_quotation_is_whole():
     assert {citation.support for citation in checked.reply.citations} == {1.0}
 
 
-def test_abbreviations_and_prices_do_not_end_a_sentence():
-    told = complete(*references(REPAIRS)).text
-
-    assert "“Ask for the gas certificate, e.g. The blue one”" in told
-    assert "“It often costs £20.50 or more a week”" in told
-
-
 def test_there_is_no_verdict_and_the_summary_says_why():
     reply = answer(*references(REPAIRS))
 
@@ -200,7 +193,7 @@ def test_what_looks_like_a_citation_in_the_question_or_a_title_is_not_repeated(d
         assert checked.reply is not None
         assert "Is " in checked.reply.paraphrase
         assert "right?”" in checked.reply.paraphrase
-        assert not numbered_brackets(checked.reply.paraphrase)
+        assert not find_marks(checked.reply.paraphrase)
 
 
 def test_a_number_in_the_brackets_of_a_question_is_not_warned_of_as_a_citation():
@@ -266,20 +259,6 @@ def test_a_page_without_a_title_is_named_by_its_number():
     assert reply["personas"][0]["key_points"][-1] == "Read it in full: reference 1."
 
 
-def test_personas_are_those_of_the_prompt():
-    personas = (Persona("Aunt", "a brief"), Persona("Uncle", "a brief"))
-
-    reply = json.loads(complete(*references(REPAIRS), personas=personas).text)
-
-    assert [persona["name"] for persona in reply["personas"]] == ["Aunt", "Uncle"]
-
-
-def test_the_same_dispute_gets_the_same_reply():
-    given = references(REPAIRS, "Councils can order your landlord to repair things.")
-
-    assert complete(*given) == complete(*given)
-
-
 def test_a_bracket_that_spans_two_quoted_sentences_takes_in_no_citation():
     given = references(
         "The landlord must repair the boiler [as amended. Tell your landlord of the boiler first]."
@@ -320,10 +299,11 @@ def test_no_dispute_and_no_page_make_a_reply_that_breaks_a_hard_rule_or_a_limit(
     assert not any(citation.contradicts for citation in checked.reply.citations)
 
 
-def test_only_the_two_best_pages_are_quoted_and_every_passage():
+def test_only_the_two_best_pages_that_fit_clearly_are_quoted_and_every_passage():
     pages = references(*(f"The landlord repairs the boiler of house {n}." for n in range(1, 5)))
     own = replace(make_reference(5, "My landlord repairs the boiler at once."), kind="passage")
 
-    quoted = {quote["number"] for quote in answer(*pages, own)["quotes"]}
-
-    assert quoted == {1, 2, 5}
+    for doubtful, expected in ((), {1, 2, 5}), ((2, 3), {1, 4, 5}), ((1, 2, 3, 4), {5}):
+        prompt = Prompt("", "", REQUEST, (*pages, own), PERSONAS, doubtful=frozenset(doubtful))
+        reply = asyncio.run(ExtractiveModel().complete(prompt, timeout_s=1, doubles_limit=False))
+        assert {quote["number"] for quote in json.loads(reply.text)["quotes"]} == expected

@@ -53,7 +53,7 @@ class ChatBench:
             served_name=name,
             api_key=key,
             exact_schema=exact_reply_schema,
-            loose_schema=reply_schema(),
+            loose_schema=reply_schema,
         )
         self.model = RemoteModel(service, self.journal, jitter=lambda: -1.0)
 
@@ -113,7 +113,7 @@ async def test_schema_objects_forbid_additional_properties(bench):
     schema = bench.fake.requests[0]["response_format"]["json_schema"]["schema"]
     persona = schema["properties"]["personas"]["prefixItems"][0]
     assert schema["additionalProperties"] is persona["additionalProperties"] is False
-    assert list(schema["properties"]) == list(reply_schema()["properties"])
+    assert list(schema["properties"]) == list(reply_schema(PROMPT)["properties"])
 
 
 async def test_schema_is_sent_without_bounds_to_servers_that_refuse_them():

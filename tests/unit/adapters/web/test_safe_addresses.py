@@ -6,7 +6,7 @@ import socket
 import threading
 from collections.abc import Sequence
 
-import httpcore
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,30 +15,33 @@ from judge.adapters.web.safe_addresses import (
     CONNECT_TIMEOUT_S,
     MAX_ADDRESSES_TRIED,
     MAX_LOOK_UPS,
-    GuardedNetwork,
+    GuardedTransport,
     host_and_port,
     is_public,
     open_resolver,
 )
 from judge.errors import FetchError
-from tests.fakes.network import PUBLIC, FakeResolver
+from tests.fakes.network import PUBLIC
 
 PUBLIC_6 = "2606:4700::6810:84e5"
 
 
-class Recorder(httpcore.AsyncMockBackend):
-    """Notes where it is asked to connect; the addresses in *dead* do not answer."""
+class Recorder(httpx.AsyncBaseTransport):
+    """Notes the requests it is asked to send; the addresses in *dead* do not answer."""
 
     def __init__(self, dead: Sequence[str] = ()) -> None:
-        super().__init__([])
         self.dead = dead
-        self.connected: list[tuple[str, int]] = []
+        self.requests: list[httpx.Request] = []
 
-    async def connect_tcp(self, host, port, *_):
-        self.connected.append((host, port))
-        if host in self.dead:
-            raise httpcore.ConnectError(f"{host} does not answer")
-        return await super().connect_tcp(host, port)
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        if request.url.host in self.dead:
+            raise httpx.ConnectError(f"{request.url.host} does not answer")
+        return httpx.Response(200)
+
+    @property
+    def addresses(self) -> list[str]:
+        return [request.url.host for request in self.requests]
 
 
 class Names:
@@ -55,8 +58,12 @@ class Names:
         return self.answers[host]
 
 
-def guarded(network: Recorder, *trusted: str, **names: list[str]) -> GuardedNetwork:
-    return GuardedNetwork(frozenset(trusted), Names(**names), network)
+async def send(network: Recorder, url: str, *trusted: str, **names: list[str]) -> Names:
+    """Request *url* over *network*; the resolver with its calls."""
+    resolver = Names(**names)
+    guarded = GuardedTransport(frozenset(trusted), resolver, network)
+    await guarded.handle_async_request(httpx.Request("GET", url))
+    return resolver
 
 
 @pytest.mark.parametrize("address", [PUBLIC, "8.8.8.8", "1.1.1.1", PUBLIC_6, "2a00:1450:4009::1"])
@@ -129,12 +136,15 @@ async def test_slow_dns_does_not_block_other_names(monkeypatch):
     assert await asyncio.gather(*look_ups) == [[]] * MAX_LOOK_UPS
 
 
-async def test_the_connection_goes_to_the_address_that_was_checked():
+async def test_request_goes_to_the_checked_address_and_names_the_host():
     network = Recorder()
-    guard = guarded(network, example=[PUBLIC])
-    await guard.connect_tcp("example", 443)
-    assert network.connected == [(PUBLIC, 443)]
-    assert guard.resolver.calls == ["example"]
+    resolver = await send(network, "https://example/a?b", example=[PUBLIC_6])
+    [request] = network.requests
+    assert str(request.url) == f"https://[{PUBLIC_6}]/a?b"
+    assert request.headers["host"] == "example"
+    assert request.extensions["sni_hostname"] == "example"
+    assert request.extensions["timeout"] == {"connect": CONNECT_TIMEOUT_S}
+    assert resolver.calls == ["example"]
 
 
 async def test_dns_rebinding_after_the_check_has_no_effect():
@@ -144,62 +154,58 @@ async def test_dns_rebinding_after_the_check_has_no_effect():
     async def rebinding(host):
         return next(answers)
 
-    guard = GuardedNetwork(frozenset(), rebinding, network)
-    await guard.connect_tcp("example", 80)
+    guarded = GuardedTransport(frozenset(), rebinding, network)
+    await guarded.handle_async_request(httpx.Request("GET", "http://example/"))
     with pytest.raises(FetchError, match=r"127\.0\.0\.1"):
-        await guard.connect_tcp("example", 80)
-    assert network.connected == [(PUBLIC, 80)]
+        await guarded.handle_async_request(httpx.Request("GET", "http://example/"))
+    assert network.addresses == [PUBLIC]
 
 
 @pytest.mark.parametrize("addresses", [[PUBLIC, "10.0.0.1"], ["10.0.0.1", PUBLIC], ["nonsense"]])
 async def test_one_address_that_is_not_public_refuses_the_name(addresses):
     network = Recorder()
     with pytest.raises(FetchError) as caught:
-        await guarded(network, example=addresses).connect_tcp("example", 80)
+        await send(network, "http://example/", example=addresses)
     assert caught.value.reason == "address"
     assert "add example:80 to JUDGE_TRUSTED_HOSTS" in str(caught.value)
-    assert network.connected == []
+    assert network.requests == []
 
 
-@pytest.mark.parametrize("literal", ["127.0.0.1", "::1", "fe80::1%25eth0", "169.254.169.254"])
+@pytest.mark.parametrize("literal", ["127.0.0.1", "[::1]", "[fe80::1%25eth0]", "169.254.169.254"])
 async def test_an_address_in_the_url_is_checked_without_a_look_up(literal):
     network = Recorder()
-    guard = guarded(network)
     with pytest.raises(FetchError) as caught:
-        await guard.connect_tcp(literal, 80)
+        await send(network, f"http://{literal}/")
     assert caught.value.reason == "address"
-    assert guard.resolver.calls == []
-    assert network.connected == []
+    assert network.requests == []
 
 
 async def test_a_trusted_host_may_be_private():
     network = Recorder()
-    await guarded(network, "intranet:8080", intranet=["10.0.0.1"]).connect_tcp(
-        "Intranet".lower(), 8080
-    )
-    assert network.connected == [("10.0.0.1", 8080)]
+    await send(network, "http://Intranet:8080/", "intranet:8080", intranet=["10.0.0.1"])
+    assert [str(request.url) for request in network.requests] == ["http://10.0.0.1:8080/"]
 
 
 @pytest.mark.parametrize("trusted", ["intranet:8081", "other:8080", "10.0.0.1:8080", "intranet"])
 async def test_trust_applies_to_one_host_and_port(trusted):
     network = Recorder()
     with pytest.raises(FetchError):
-        await guarded(network, trusted, intranet=["10.0.0.1"]).connect_tcp("intranet", 8080)
-    assert network.connected == []
+        await send(network, "http://intranet:8080/", trusted, intranet=["10.0.0.1"])
+    assert network.requests == []
 
 
 async def test_the_next_address_is_tried_when_one_is_dead():
     network = Recorder(dead=[PUBLIC_6])
-    await guarded(network, example=[PUBLIC_6, PUBLIC_6, PUBLIC]).connect_tcp("example", 80)
-    assert network.connected == [(PUBLIC_6, 80), (PUBLIC, 80)]
+    await send(network, "http://example/", example=[PUBLIC_6, PUBLIC_6, PUBLIC])
+    assert network.addresses == [PUBLIC_6, PUBLIC]
 
 
 async def test_only_a_few_addresses_are_tried():
     many = [f"8.8.8.{number}" for number in range(20)]
     network = Recorder(dead=many)
-    with pytest.raises(httpcore.ConnectError):
-        await guarded(network, example=many).connect_tcp("example", 80)
-    assert len(network.connected) == MAX_ADDRESSES_TRIED
+    with pytest.raises(httpx.ConnectError):
+        await send(network, "http://example/", example=many)
+    assert network.addresses == many[:MAX_ADDRESSES_TRIED]
 
 
 @pytest.mark.parametrize("failure", [OSError("no such name"), UnicodeError("label too long"), None])
@@ -209,9 +215,9 @@ async def test_a_name_without_an_address_is_a_connection_error(failure):
             raise failure
         return []
 
-    guard = GuardedNetwork(frozenset(), resolver, Recorder())
+    guarded = GuardedTransport(frozenset(), resolver, Recorder())
     with pytest.raises(FetchError) as caught:
-        await guard.connect_tcp("example", 80)
+        await guarded.handle_async_request(httpx.Request("GET", "http://example/"))
     assert caught.value.reason == "connection"
     assert str(caught.value) == (
         f"The name example cannot be resolved ({failure}). Check the spelling of the source's url "
@@ -226,36 +232,8 @@ async def test_a_name_without_an_address_is_a_connection_error(failure):
 )
 async def test_a_private_address_is_refused_with_what_to_trust(host, place):
     with pytest.raises(FetchError) as caught:
-        await guarded(Recorder(), example=["10.0.0.1"]).connect_tcp(host, 8080)
+        await send(Recorder(), f"http://{host}:8080/", example=["10.0.0.1"])
     assert str(caught.value) == (
         f"{place} is not a public address, so nothing is fetched from it. If the pages there are "
         f"your own, add {host}:8080 to JUDGE_TRUSTED_HOSTS."
     )
-
-
-class Refusing(httpcore.AsyncMockBackend):
-    """A network without any host; records the connection attempts."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[object, ...]] = []
-
-    async def connect_tcp(self, *asked: object) -> httpcore.AsyncNetworkStream:
-        self.asked.append(asked)
-        raise httpcore.ConnectError("nobody is there")
-
-
-async def test_each_address_is_tried_once_with_the_given_options() -> None:
-    network = Refusing()
-    guarded = GuardedNetwork(frozenset(), FakeResolver(PUBLIC, "1.1.1.1", PUBLIC), network)
-    with pytest.raises(httpcore.ConnectError, match="nobody is there"):
-        await guarded.connect_tcp("a.example", 443, 0.5, "0.0.0.0", [(1, 2, 3)])
-    rest = (443, 0.5, "0.0.0.0", [(1, 2, 3)])
-    assert network.asked == [(PUBLIC, *rest), ("1.1.1.1", *rest)]
-
-
-@pytest.mark.parametrize("given", [None, 1e6])
-async def test_connect_timeout_is_bounded(given: float | None) -> None:
-    network = Refusing()
-    with pytest.raises(httpcore.ConnectError):
-        await GuardedNetwork(frozenset(), FakeResolver(PUBLIC), network).connect_tcp("a", 80, given)
-    assert network.asked == [(PUBLIC, 80, CONNECT_TIMEOUT_S, None, None)]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
-from judge.judging.other_side import one_line
 from judge.ports import OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.results import JudgeResult, OtherSide
@@ -23,10 +22,10 @@ WRONG = json.dumps({"retelling": f"{RETOLD} It costs £90.", "query": "Am I bein
 VERDICTS = ("Yes", "No", "Partially")
 
 
-def saying(*verdicts: str, rationale: str = "Fine [1].") -> str:
+def saying(*verdicts: str, rationale: str = "{}: fine [1].") -> str:
     document = json.loads(GOOD)
     for persona, verdict in zip(document["personas"], verdicts, strict=True):
-        persona |= {"verdict": verdict, "rationale": rationale}
+        persona |= {"verdict": verdict, "rationale": rationale.format(persona["name"])}
     return json.dumps(document)
 
 
@@ -52,9 +51,9 @@ async def test_retelling_is_judged_with_the_same_references() -> None:
     assert told is not None
     assert (told.retelling, told.agrees, told.note) == (RETOLD, True, "")
     assert [(one.name, one.verdict, one.rationale) for one in told.personas] == [
-        ("Therapist", "Yes", "Fine [1]."),
-        ("Analyst", "Yes", "Fine [1]."),
-        ("Coach", "Partially", "Fine [1]."),
+        ("Therapist", "Yes", "Therapist: fine [1]."),
+        ("Analyst", "Yes", "Analyst: fine [1]."),
+        ("Coach", "Partially", "Coach: fine [1]."),
     ]
     assert (result.warnings, result.attempts) == ((), 1)
     first, _, last = model.prompts
@@ -199,16 +198,3 @@ async def test_neither_story_is_journalled() -> None:
     assert "boiler" not in str(world.journal.entries)
     assert world.journal.fields_of("other_side.heard") == [{"agrees": False}]
     assert len(world.journal.fields_of("other_side.replied")) == 3
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("You asked [1].", "You asked [1]."),
-        ("You asked\n  twice. [1] They said no.", "You asked twice. [1] They said no."),
-        (f"You asked. {'So. ' * 60}", f"You asked. {'So. ' * 57}".strip()),
-        (f"{'very ' * 60}long. Yes.", f"{'very ' * 60}long."),
-    ],
-)
-def test_rationale_is_one_line_of_whole_sentences(text: str, line: str) -> None:
-    assert one_line(text) == line

@@ -9,6 +9,7 @@ from judge.judging.verdicts.check import ReplyCheck, check_reply
 from judge.types.references import Reference
 from judge.types.replies import ModelReply
 from judge.types.requests import JudgeRequest
+from tests.fakes.country import UK
 
 TEXTS = (
     (
@@ -54,7 +55,7 @@ def persona(name: str, **changes: Any) -> dict[str, Any]:
     return {
         "name": name,
         "verdict": "No",
-        "rationale": "You asked politely, and more than once.",
+        "rationale": f"You asked the {name} politely, and more than once.",
         "key_points": ["Write today", "Keep copies", "Name a date"],
     } | changes
 
@@ -68,7 +69,7 @@ def check(
         reply = json.dumps(reply)
     if isinstance(reply, str):
         reply = ModelReply(reply, "model")
-    prompt = render_prompt(REQUEST, references, DEFAULT_PERSONAS)
+    prompt = render_prompt(REQUEST, references, DEFAULT_PERSONAS, country=UK)
     return check_reply(reply, prompt, **options)
 
 

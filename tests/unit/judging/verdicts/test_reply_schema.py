@@ -1,11 +1,13 @@
 """The schema of a reply, and how a reply is parsed."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from judge.judging.prompts import DEFAULT_PERSONAS, render_prompt
+from judge.judging.verdicts.check import check_reply
 from judge.judging.verdicts.reply_schema import (
     MAX_REPLY_LENGTH,
     MAX_SHAPE_DEFECTS,
@@ -13,7 +15,7 @@ from judge.judging.verdicts.reply_schema import (
     parse_reply,
     reply_schema,
 )
-from judge.types.replies import Defect, Persona
+from judge.types.replies import Defect, ModelReply, Persona
 from tests.unit.judging.verdicts.replies import (
     REFERENCES,
     REQUEST,
@@ -23,6 +25,10 @@ from tests.unit.judging.verdicts.replies import (
     rules,
 )
 
+LONG = (
+    "You may ask for it, then ask again, and keep paying the rent: the two are not one and same "
+    "thing in the eyes"
+)
 PROMPT = render_prompt(REQUEST, REFERENCES, DEFAULT_PERSONAS)
 
 
@@ -52,7 +58,7 @@ def test_longest_texts_of_the_exact_schema_pass_the_check() -> None:
 
 def test_exact_schema_has_the_fields_of_the_loose_one_in_order() -> None:
     exact: Any = exact_reply_schema(PROMPT)
-    loose: Any = reply_schema()
+    loose: Any = reply_schema(PROMPT)
     assert list(exact["properties"]) == list(loose["properties"])
     [voice, *_] = exact["properties"]["personas"]["prefixItems"]
     assert list(voice["properties"]) == loose["properties"]["personas"]["items"]["required"]
@@ -147,6 +153,7 @@ def test_exact_schema_bounds_every_text_list_and_number() -> None:
     voice = {
         "name": {"type": "string", "enum": ["Judge"]},
         "verdict": {"type": "string", "enum": ["Yes", "No", "Partially"]},
+        "headline": {"type": "string", "maxLength": 100},
         "rationale": text,
         "key_points": {"type": "array", "items": point, "minItems": 3, "maxItems": 3},
     }
@@ -174,3 +181,63 @@ def test_exact_schema_bounds_every_text_list_and_number() -> None:
         "properties": fields,
         "required": list(fields),
     }
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Expect it,\n but pay the rent.", "Expect it, but pay the rent."),
+        (f"{LONG} of law", LONG[:99] + "…"),
+        ("", "No, you are not being unreasonable."),
+        (None, "No, you are not being unreasonable."),
+        (["No"], "No, you are not being unreasonable."),
+    ],
+)  # fmt: skip
+def test_headline_is_one_short_line_whatever_the_model_writes(said: object, shown: str) -> None:
+    checked = check(good_reply(personas=personas(headline=said)))
+    assert checked.reply is not None
+    assert checked.reply.personas[1].headline == shown
+    assert checked.defects == ()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "sentence"),
+    [
+        ("Yes", "Yes, you are being unreasonable."),
+        ("Partially", "Partly: you have a point, and so do they."),
+    ],
+)
+def test_verdict_without_a_headline_is_a_sentence(verdict: str, sentence: str) -> None:
+    checked = check(good_reply(personas=personas(verdict=verdict)))
+    assert checked.reply is not None
+    assert checked.reply.personas[1].headline == sentence
+
+
+def test_headline_may_not_cite_what_is_not_there() -> None:
+    checked = check(good_reply(personas=personas(headline="It is for them [7].")))
+    assert rules(checked) == [("citation", "personas.1.headline", True)]
+
+
+def test_care_is_an_enum_behind_the_paraphrase_and_absent_without_rules() -> None:
+    careful = replace(PROMPT, care=("violence", "self-harm"))
+    loose: Any = reply_schema(careful)
+    exact: Any = exact_reply_schema(careful)
+    assert loose["properties"]["care"]["items"]["enum"] == ["violence", "self-harm"]
+    assert exact["properties"]["care"]["maxItems"] == 2
+    assert list(exact["properties"])[:2] == list(loose["required"])[:2] == ["paraphrase", "care"]
+    assert "care" not in str(reply_schema(PROMPT))
+
+
+@pytest.mark.parametrize(
+    ("said", "seen"),
+    [
+        (["self-harm"], ("self-harm",)),
+        (["self-harm", "violence", "violence", "ufo", 7, None], ("violence", "self-harm")),
+        ([], ()), (None, ()), ("violence", ()), ({"violence": True}, ()),
+    ],
+)  # fmt: skip
+def test_care_names_only_known_rules_and_costs_no_verdict(said: object, seen: object) -> None:
+    prompt = replace(PROMPT, care=("violence", "self-harm"))
+    checked = check_reply(ModelReply(json.dumps(good_reply(care=said)), "model"), prompt)
+    assert checked.care == seen
+    assert checked.reply is not None

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from judge.library.extract.govuk import content_api_urls, parse_content_item
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.page_reader import read_body
+from tests.fakes.country import UK
 
 ITEMS = Path(__file__).parents[5] / "shared" / "eval" / "govuk"
 URL = "https://www.gov.uk/repairs"
@@ -19,7 +20,7 @@ TEXT = "Your landlord has to repair the boiler within a reasonable time of being
 
 def parse(url=URL, **fields):
     item = {"document_type": "guide", "base_path": "/repairs", "title": "Repairs"} | fields
-    return parse_content_item(json.dumps(item).encode(), url)
+    return parse_content_item(json.dumps(item).encode(), url, regions=UK.region_names)
 
 
 def guide(*slugs):
@@ -244,7 +245,7 @@ def test_real_items_have_their_nations_and_withdrawn_ones_no_text():
     items = real_items()
     for item in items:
         url = f"https://www.gov.uk{item['base_path']}"
-        found = parse_content_item(json.dumps(item).encode(), url)
+        found = parse_content_item(json.dumps(item).encode(), url, regions=UK.region_names)
         told = item["details"].get("national_applicability", {})
         applies = {name.replace("_", "-") for name, one in told.items() if one["applicable"]}
         if item["document_type"] == "redirect":

@@ -126,6 +126,20 @@ def test_elements_around_the_content_are_not_the_lead(junk):
         "<p class='visually-hidden'>{}</p>",
         "<p><del>{}</del></p>",
         "<s>{}</s>",
+        '<p style="font-size:0">{}</p>',
+        '<p style="font-size: 0.0em !important">{}</p>',
+        '<p style="color: transparent">{}</p>',
+        '<p style="color:rgba(0, 0, 0, 0)">{}</p>',
+        '<p style="color:#12345600">{}</p>',
+        '<p style="clip-path: inset(50%)">{}</p>',
+        '<p style="clip-path:circle(0)">{}</p>',
+        '<p style="transform: scale(0)">{}</p>',
+        '<p style="color: #FFF; background-color: white">{}</p>',
+        '<p style="background:#fafafa;color:#fafafa">{}</p>',
+        "<p inert>{}</p>",
+        "<p class='lead d-none'>{}</p>",
+        "<div class=hidden><p>{}</p></div>",
+        "<p class=invisible>{}</p>",
         "<noscript><p>{}</p></noscript>",
         "<template><p>{}</p></template>",
         "<script>document.write('<p>{}</p>')</script>",
@@ -182,6 +196,18 @@ FOUND = {
     ),
     "hidden content streamed by react is read": (
         f"<body><div hidden id='S:0'><p>{WANTED}</p></div></body>"
+    ),
+    "text that is hidden on some screens only is read": (
+        f"<body><p class='d-none d-md-block'>{WANTED}</p><p class='hidden lg:flex'>{JUNK}</p>"
+    ),
+    "tab panel that is not open is read": (
+        f"<body><div role=tabpanel hidden class=hidden><p>{WANTED}</p></div></body>"
+    ),
+    "text in colours that can be told apart is read": (
+        f"<body><p style='color: rgb(0, 0, 0); background: none; font-size: 0.9em'>{WANTED}</p>"
+    ),
+    "text filled with its background is read": (
+        f"<body><p style='color: transparent; background-clip: text'>{WANTED}</p>"
     ),
     "hidden until found content is read": (
         f"<body><div hidden=until-found><p>{WANTED}</p></div></body>"

@@ -13,7 +13,7 @@ HOSTILE = {
     "option groups": "<select>" + "<optgroup>" * 20_000,
     "attributes": f"<p {' '.join(f'a{n}' for n in range(50_000))}>",
     "names": "".join(f"<p a{n} b{n}>" for n in range(28_000)),
-    "bodies": "<body a=1><p>" * 1_000,
+    "attributes of html": "".join(f"<html a{n}=1>" for n in range(9_000)),
     "quotes": '<a x="' * 30_000,
 }
 

@@ -39,12 +39,6 @@ def test_list_after_a_whole_sentence_is_a_separate_passage():
     assert texts(inner) == [TEXT, "damp in the walls; a broken lock"]
 
 
-def test_long_item_of_a_list_is_a_separate_passage():
-    long = "The council can look at the flat and tell the landlord what has to be done first. " * 3
-    inner = f"<ul><li>damp in the walls</li><li>{long}</li><li>a broken front door</li></ul>"
-    assert texts(inner) == ["damp in the walls", long.strip(), "a broken front door"]
-
-
 def test_rows_of_a_table_are_read_as_a_list():
     inner = "<p>The rates are:</p><table><tr><td>21 and over</td><td>£12</td></tr></table>"
     assert texts(inner) == ["The rates are: 21 and over £12"]
@@ -53,11 +47,6 @@ def test_rows_of_a_table_are_read_as_a_list():
 def test_repeated_text_is_one_passage():
     box = f"<div class=narrow><p>{TEXT}</p></div>"
     assert texts(f"{box}{box.replace('narrow', 'wide')}") == [TEXT]
-
-
-def test_table_after_a_list_is_a_separate_passage():
-    inner = "<ul><li>damp in the walls</li></ul><table><tr><td>21 and over</td><td>£12</td></tr>"
-    assert texts(f"{inner}</table>") == ["damp in the walls", "21 and over £12"]
 
 
 def test_table_and_details_are_read_beside_a_long_text():
@@ -154,9 +143,3 @@ def test_passages_under_one_heading_are_joined_first():
     found = passages("".join(f"<h2>Part {n}</h2>{section}" for n in range(30)))
     assert [one.heading for one in found] == [f"Part {n}" for n in range(30)]
     assert {one.text for one in found[:-1]} == {f"{TEXT} {TEXT} And so on. {TEXT}"}
-
-
-def test_joined_passages_have_the_heading_of_the_first():
-    found = passages("".join(f"<h2>Part {n}</h2><p>We do say so.</p>" for n in range(100)))
-    assert [one.heading for one in found] == [f"Part {n}" for n in range(0, 100, 20)][: len(found)]
-    assert len(found) >= 4

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge.library.extract.html_page import read_html
+from tests.fakes.country import UK
 
 TESTS = Path(__file__).parents[3]
 RECORDED = TESTS / "fixtures" / "read_pages"
@@ -22,7 +23,7 @@ def as_read(page: Path) -> str:
 
 def _lines(body: bytes) -> Iterator[str]:
     for has_description in (False, True):
-        found = read_html(body, has_description=has_description)
+        found = read_html(body, has_description=has_description, regions=UK.region_names)
         yield f"{found.title} ({found.updated}, {', '.join(found.nations) or 'all nations'})"
         yield f"withdrawn: {found.withdrawn}"
         yield f"lead: {found.lead}"

@@ -1,6 +1,5 @@
 """A page is read from its publisher's API, or else from its HTML."""
 
-import asyncio
 import json
 from dataclasses import replace
 from datetime import date, timedelta
@@ -8,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from judge.errors import FetchError
-from judge.library.extract.html_page import ReadPage
+from judge.errors import FetchError, UnreadableDocument
 from judge.library.pages.page_reader import PageReader, read_body
 from judge.library.pages.page_records import PageRecord, SnippetRequest
 from judge.types.references import (
@@ -20,7 +18,9 @@ from judge.types.references import (
     SourceSpec,
     Validators,
 )
+from judge.types.search import PdfText
 from tests.fakes.clock import FakeClock
+from tests.fakes.country import UK
 
 PAGE = "https://www.gov.uk/tenant-repairs"
 API = "https://www.gov.uk/api/content/tenant-repairs"
@@ -29,6 +29,7 @@ PART_API = "https://www.gov.uk/api/content/tenant-repairs/heating"
 BODY = "Your landlord must repair the heating within a reasonable time of being told of it."
 IN_HTML = "Your landlord has to mend the boiler, says the page as it is shown to people here."
 HTML = f"<html><body><main><h1>Repairs</h1><p>{IN_HTML}</p></main></body></html>"
+NO_TEXT = "No paragraph was found on advice.example; a selector may help."
 ETAG = Validators(etag='"1"')
 
 
@@ -83,7 +84,8 @@ async def read(
 ) -> tuple[PageRecord, Site]:
     clock = FakeClock()
     site = Site(clock, pages)
-    request = SnippetRequest("tenancy", SourceSpec(url, "Repairs"), RetrievalSettings(**settings))
+    source, retrieval = SourceSpec(url, "Repairs"), RetrievalSettings(**settings)
+    request = SnippetRequest("tenancy", source, retrieval, UK.region_names)
     record, _ = await PageReader(site, clock, read_body).read_page(request, known)
     return record, site
 
@@ -99,18 +101,37 @@ async def read(
             "No paragraph was found on advice.example; a selector may help.",
         ),
         (
-            Page(
-                "", b"<h1>Page not found</h1><p>Sorry, there is no such page on here.</p>", "utf-8"
+            Page("", b"<h1>Repairs</h1><meta http-equiv=refresh content='0;url=/b'>", "utf-8"),
+            "moved",
+            (
+                "The page on advice.example sends its readers elsewhere. Look where it has moved "
+                "to and correct the source's url."
             ),
-            "no-text",
-            "No paragraph was found on advice.example under 'Page not found'; a selector may help.",
+        ),
+        (
+            Page("", b"<h1>Page not found</h1><p>Sorry, there is no page of repairs here.</p>"),
+            "wall",
+            (
+                "advice.example sent something that is not the page: it is titled as an error or "
+                "a check of its visitors. Open the address in a browser; if it shows the page, "
+                "correct the source's title and topics, else its url."
+            ),
+        ),
+        (Page("", b"%PDF-1.7 <p>", "utf-8"), "no-text", NO_TEXT),
+        (Page("", b"PK\x03\x04 <p>", "utf-8"), "no-text", NO_TEXT),
+        (Page("", b"<p>\0" + b"a" * 99, "utf-8"), "no-text", NO_TEXT),
+        (Page("", IN_HTML.encode(), "utf-8"), "no-text", NO_TEXT),
+        (
+            Page("", b"%PDF-1.7", content_type="application/pdf"),
+            "content-type",
+            "advice.example sent a PDF, which is not read.",
         ),
         (
             Page("https://www.advice.example/", HTML.encode(), "utf-8"),
             "redirects",
             (
-                "advice.example sends whoever asks for the page to its front page. Look where it "
-                "has moved to and correct the source's url."
+                "advice.example sends whoever asks for the page to its front page or to one that "
+                "says that it is gone. Look where it has moved to and correct the source's url."
             ),
         ),
         (
@@ -127,39 +148,6 @@ async def test_unreadable_page_is_an_error_that_names_only_its_host(page, reason
     assert (caught.value.reason, str(caught.value)) == (reason, message)
 
 
-@pytest.mark.parametrize(
-    ("error", "reason", "message"),
-    [
-        (ValueError("odd"), "bad-markup", "The page on www.gov.uk cannot be read."),
-        (TimeoutError(), "slow-markup", "The page on www.gov.uk takes too long to read."),
-    ],
-)
-async def test_bad_or_slow_markup_is_an_error_that_names_its_host(error, reason, message):
-    def fail(*_: object, **__: object) -> ReadPage:
-        raise error
-
-    clock = FakeClock()
-    request = SnippetRequest("tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings())
-    with pytest.raises(FetchError) as caught:
-        await PageReader(Site(clock, {}), clock, fail).read_page(request, None)
-    assert (caught.value.reason, str(caught.value)) == (reason, message)
-
-
-async def test_exception_of_the_fetcher_is_an_error_with_its_type_and_host() -> None:
-    class Broken(Site):
-        async def fetch(self, *_: object, **__: object) -> Page:
-            raise ZeroDivisionError("private")
-
-    clock = FakeClock()
-    request = SnippetRequest("tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings())
-    with pytest.raises(FetchError) as caught:
-        await PageReader(Broken(clock, {}), clock, read_body).read_page(request, None)
-    assert (caught.value.reason, str(caught.value)) == (
-        "unexpected-ZeroDivisionError",
-        "ZeroDivisionError while fetching www.gov.uk.",
-    )
-
-
 async def test_govuk_page_is_read_only_from_the_api():
     record, site = await read({API: item()})
     assert (record.text, record.updated, record.address) == (BODY, date(2024, 3, 1), API)
@@ -170,7 +158,7 @@ async def test_page_of_another_host_is_read_only_as_html():
     url = "https://advice.example/repairs"
     record, site = await read({url: Page(url, HTML.encode(), "utf-8")}, url)
     assert record.text == IN_HTML
-    assert site.calls == [(url, "html")]
+    assert site.calls == [(url, "page")]
 
 
 @pytest.mark.parametrize(
@@ -194,7 +182,7 @@ async def test_page_of_another_host_is_read_only_as_html():
 async def test_html_is_read_if_the_api_lacks_the_page(answer: Page | str):
     record, site = await read({API: answer})
     assert (record.text, record.address) == (IN_HTML, PAGE)
-    assert site.calls == [(API, "json"), (PAGE, "html")]
+    assert site.calls == [(API, "json"), (PAGE, "page")]
 
 
 @pytest.mark.parametrize(
@@ -274,26 +262,60 @@ async def test_error_of_the_html_is_raised_if_both_fail():
     assert failure.value.reason == "status"
 
 
-async def test_hanging_fetcher_is_a_timeout():
-    class Hanging:
-        async def fetch(self, *_: object, **__: object) -> Page:
-            await asyncio.Event().wait()
-            raise AssertionError
-
-    request = SnippetRequest(
-        "tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings(fetch_timeout_s=0.01)
-    )
-    with pytest.raises(FetchError) as failure:
-        await PageReader(Hanging(), FakeClock(), read_body).read_page(request, None)
-    assert failure.value.reason == "timeout"
-    assert str(failure.value) == "www.gov.uk took too long to answer."
-
-
 @pytest.mark.parametrize(("days", "is_known"), [(1, True), (2, False)])
 async def test_update_after_tomorrow_is_ignored(days: int, is_known: bool) -> None:
     day = (FakeClock().now() + timedelta(days=days)).date()
     record, _ = await read({API: item(public_updated_at=f"{day}T09:30:00Z")})
     assert record.updated == (day if is_known else None)
+
+
+@pytest.mark.parametrize(
+    "final",
+    [
+        *("/", "/home", "/en/", "/en-gb/index.html", "/index.php", "/Default.aspx", "/404.html"),
+        *("/error.aspx", "/a/page-not-found", "/errors/404", "/account/login", "/hafan", ""),
+    ],
+)
+async def test_redirect_to_a_front_or_error_page_is_refused(final: str) -> None:
+    url = "https://advice.example/repairs"
+    with pytest.raises(FetchError) as caught:
+        await read({url: Page(f"https://advice.example{final}", HTML.encode(), "utf-8")}, url)
+    assert caught.value.reason == "redirects"
+
+
+@pytest.mark.parametrize(
+    "final", ["/housing/repairs", "/en/repairs", "/home/repairs", "/errors-in"]
+)
+async def test_redirect_to_another_page_is_followed(final: str) -> None:
+    url = "https://advice.example/repairs"
+    page = Page(f"https://advice.example{final}", HTML.encode(), "utf-8")
+    assert (await read({url: page}, url))[0].text == IN_HTML
+
+
+async def test_pdf_is_read_with_its_paragraphs_and_its_date() -> None:
+    text = f"Repairs in a rented home\n\n{IN_HTML}\nA leak has to be\nmended as well, and soon.\n"
+    clock, url = FakeClock(), "https://advice.example/repairs.pdf"
+    site = Site(clock, {url: Page(url, b"%PDF-1.7", "", ETAG, "application/pdf; qs=1")})
+    reader = PageReader(
+        site, clock, read_body, lambda _: PdfText((text,), "Repairs & more", date(2025, 5, 1))
+    )
+    request = SnippetRequest("tenancy", SourceSpec(url, "Repairs"), RetrievalSettings())
+    record, content = await reader.read_page(request, None)
+    assert (record.text, record.updated) == (IN_HTML, date(2025, 5, 1))
+    assert content.title == "Repairs & more"
+    assert "A leak has to be mended as well, and soon." in content.passages[-1].text
+
+
+async def test_broken_pdf_is_an_error_that_says_so() -> None:
+    def broken(_: bytes) -> PdfText:
+        raise UnreadableDocument("It is encrypted.")
+
+    clock = FakeClock()
+    site = Site(clock, {PAGE: Page(PAGE, b"%PDF-1.7", content_type="application/pdf")})
+    request = SnippetRequest("tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings())
+    with pytest.raises(FetchError, match="It is encrypted") as caught:
+        await PageReader(site, clock, read_body, broken).read_page(request, None)
+    assert caught.value.reason == "bad-pdf"
 
 
 @pytest.mark.parametrize(

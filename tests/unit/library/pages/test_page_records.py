@@ -8,19 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge.adapters.memory.cache import MemoryCache
 from judge.library.extract.page_passages import PagePassage
 from judge.library.pages.page_records import (
-    FETCH_MARGIN_S,
-    PARSE_TIMEOUT_S,
+    CachedPage,
     PageContent,
     PageRecord,
     SnippetRequest,
-    find_content,
-    find_record,
-    format_content,
-    format_record,
+    SnippetStore,
 )
 from judge.types.references import RetrievalSettings, SourceSpec, Validators
+from tests.fakes.clock import FakeClock
 
 RECORD = PageRecord(
     "Repairs are due.",
@@ -32,6 +30,14 @@ WANTED = SnippetRequest(
     "tenancy", SourceSpec("https://a.example/x:y?z", "Title"), RetrievalSettings()
 )
 words = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+async def found(record: str) -> CachedPage:
+    """What is found when the cache holds *record*."""
+    cache = MemoryCache(FakeClock())
+    await cache.put_many({WANTED.record_key: (record, 600)})
+    [page] = await SnippetStore(cache, FakeClock()).look_up([WANTED])
+    return page
 
 
 @given(
@@ -46,21 +52,25 @@ words = st.text(st.characters(exclude_categories=["Cs"]))
         st.lists(words).map(tuple),
         st.booleans(),
         words,
-    )
+    ),
+    st.builds(PageContent, words, st.lists(st.builds(PagePassage, words, words)).map(tuple)),
 )
-def test_record_round_trips(record: PageRecord):
-    assert find_record(format_record(record)) == record
+async def test_record_and_content_round_trip(record: PageRecord, content: PageContent):
+    store = SnippetStore(MemoryCache(FakeClock()), FakeClock())
+    await store.put(WANTED, record, content)
+    [page] = await store.look_up([WANTED])
+    assert page.record == record
+    assert await store.contents([WANTED]) == [content]
 
 
 @given(st.text() | st.dictionaries(st.text(), st.integers()).map(json.dumps))
-def test_any_text_that_is_no_record_gives_none(text: str):
-    assert find_record(text) is None
+async def test_any_text_that_is_no_record_counts_as_absent(text: str):
+    assert (await found(text)).record is None
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"text": ""},
         {"updated": "yesterday"},
         {"nations": "wales"},
         {"is_withdrawn": "perhaps"},
@@ -71,31 +81,19 @@ def test_any_text_that_is_no_record_gives_none(text: str):
         {"validators": None},
     ],
 )
-def test_record_with_an_invalid_field_gives_none(change: dict[str, object]):
-    assert find_record(json.dumps(json.loads(format_record(RECORD)) | change)) is None
+async def test_record_with_an_invalid_field_counts_as_absent(change: dict[str, object]):
+    fields = {"text": "a", "fetched_at": "2026-01-15T09:30:00Z", "fingerprint": "a"}
+    fields["validators"] = {}
+    assert (await found(json.dumps(fields))).record
+    assert (await found(json.dumps(fields | change))).record is None
 
 
-@given(
-    st.builds(PageContent, words, st.lists(st.builds(PagePassage, words, words)).map(tuple)),
-    st.text(),
-)
-def test_content_round_trips_and_any_other_text_gives_none(content: PageContent, text: str):
-    assert find_content(format_content(content)) == content
-    assert find_content(text) is None
-
-
-def test_record_of_a_withdrawn_page_may_have_no_text():
-    withdrawn = replace(RECORD, text="", is_withdrawn=True)
-    assert find_record(format_record(withdrawn)) == withdrawn
-
-
-def test_lock_outlasts_the_reading_of_the_page():
-    fetching_s = WANTED.settings.fetch_timeout_s + FETCH_MARGIN_S
-    assert WANTED.lock_ttl_s > WANTED.reading_s == fetching_s + PARSE_TIMEOUT_S
+def test_lock_outlasts_the_fetching_of_the_page():
+    assert WANTED.lock_ttl_s > WANTED.settings.fetch_timeout_s
 
 
 def test_snippet_key_is_domain_and_url():
-    others = [WANTED.page_key, WANTED.own_page_key, WANTED.content_key, WANTED.failure_key]
+    others = [WANTED.page_key, WANTED.record_key, WANTED.content_key, WANTED.failure_key]
     assert WANTED.snippet_key == "snippet:tenancy:https://a.example/x:y?z"
     assert not [key for key in others if key.startswith("snippet:")]
     assert len({WANTED.snippet_key, *others}) == 5

@@ -13,9 +13,6 @@ from judge.library.extract.html_page import ReadPage
 from judge.library.extract.page_passages import PagePassage
 from judge.library.pages.page_records import (
     SnippetRequest,
-    find_content,
-    find_record,
-    format_record,
 )
 from judge.library.pages.retriever import SnippetRetriever
 from judge.library.sources.catalog import parse_sources
@@ -35,7 +32,14 @@ DAY_S = 86_400
 
 
 def first_words(
-    _url: str, body: bytes, _type: str, *, charset: str, selector: str = "", max_words: int = 80
+    _url: str,
+    body: bytes,
+    _type: str,
+    *,
+    charset: str,
+    selector: str = "",
+    max_words: int = 80,
+    regions: object = (),
 ) -> ReadPage:
     """A reader whose pages are plain words; a page that begins with `WITHDRAWN` is withdrawn."""
     text = body.decode(charset)
@@ -121,28 +125,6 @@ async def retriever(world: World):
     await retriever.aclose()
 
 
-class TestRepeatedLookup:
-    async def test_repeated_lookup_equals_that_of_a_new_retriever(self, world, retriever):
-        asked = SnippetRequest("tenancy", REPAIRS, SETTINGS)
-        [read] = await retriever.retrieve([asked])
-        text = asked.snippet_key
-        for change in (
-            {},
-            {text: ("Other words.", 9 * DAY_S)},
-            {asked.failure_key: (asked.fingerprint, DAY_S)},
-            {asked.page_key: (format_record(replace(read.record, nations=("wales",))), 9 * DAY_S)},
-            {asked.page_key: (format_record(replace(read.record, fingerprint="x")), 9 * DAY_S)},
-            {asked.page_key: (format_record(read.record), 9 * DAY_S)},
-        ):
-            await world.cache.put_many(change)
-            for _ in range(2):
-                found = await retriever.store.look_up([asked])
-                assert found == await world.retriever().store.look_up([asked])
-        world.clock.advance(DAY_S + 1)  # the text is there still, and too old
-        [old] = await retriever.store.look_up([asked])
-        assert old.snippet.is_stale
-
-
 class TestCold:
     async def test_fetched_pages_are_in_the_order_of_the_sources(self, world, retriever):
         found = await snippets(retriever, "tenancy", [RENTING, REPAIRS], SETTINGS)
@@ -179,7 +161,7 @@ class TestCold:
     ):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert world.journal.entries == [
-            ("snippet.fetched", {"host": "advice.example", "elapsed_ms": 0.0})
+            ("snippet.fetched", {"host": "advice.example", "path": "/repairs", "elapsed_ms": 0.0})
         ]
 
 
@@ -211,12 +193,23 @@ class TestWarm:
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert found.text == "Corrected by ops."
 
+    @pytest.mark.parametrize("blank", [" ", "\n\t", "\u200b", "\ufeff \u2060"])
+    async def test_blank_text_under_the_snippet_key_is_no_text(self, world, retriever, blank: str):
+        for other in (retriever, world.retriever()):
+            await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": (blank, 600)})
+            [found] = await snippets(other, "tenancy", [REPAIRS], SETTINGS)
+            assert found.text.strip(blank)
+        await other.aclose()
+
     async def test_expired_snippet_is_fetched_again(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.clock.advance(DAY_S)
-        world.fetcher.page(REPAIRS.url, "The law has changed.")
+        world.fetcher.page(REPAIRS.url, "The law of repairs has changed.")
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        assert (found.text, found.fetched_at) == ("The law has changed.", world.clock.now())
+        assert (found.text, found.fetched_at) == (
+            "The law of repairs has changed.",
+            world.clock.now(),
+        )
 
     async def test_shortened_ttl_applies_to_stored_pages(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
@@ -254,7 +247,8 @@ class TestWarm:
 
     @pytest.mark.parametrize("record", ["{", "[]", "null", '{"text": "old"}'])
     async def test_invalid_record_counts_as_absent(self, world, retriever, record: str):
-        await world.cache.put_many({f"page:tenancy:{REPAIRS.url}": (record, 600)})
+        key = SnippetRequest("tenancy", REPAIRS, SETTINGS).record_key
+        await world.cache.put_many({key: (record, 600)})
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
             world.expected(REPAIRS),
         )
@@ -298,9 +292,9 @@ class TestChangedSettings:
     async def test_failure_with_another_selector_does_not_count(self, world, retriever):
         world.fetcher.page(REPAIRS.url, " ")
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
-        source = replace(REPAIRS, selector="main p")
+        source = replace(REPAIRS, selector="repairs p")
         [found] = await snippets(retriever, "tenancy", [source], SETTINGS)
-        assert found.text == "main p"
+        assert found.text == "repairs p"
 
     async def test_new_title_applies_at_once(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
@@ -333,9 +327,9 @@ class TestRevalidation:
         world.clock.advance(DAY_S)
         world.fetcher.pages[REPAIRS.url] = NotModified(sent)
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        record = find_record(await world.value(f"page:tenancy:{REPAIRS.url}"))
-        assert record is not None
-        assert record.validators == kept
+        request = SnippetRequest("tenancy", REPAIRS, SETTINGS)
+        [page] = await retriever.store.look_up([request])
+        assert page.record.validators == kept
 
 
 class TestFailure:
@@ -349,12 +343,18 @@ class TestFailure:
     async def test_failure_is_journalled_with_host_and_reason_but_no_query_string(
         self, world, retriever
     ):
-        world.fetcher.fail(REPAIRS.url, "status")
+        world.fetcher.pages[REPAIRS.url] = FetchError("status", "It is down.", 503)
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert world.journal.entries == [
             (
                 "snippet.fetch_failed",
-                {"host": "advice.example", "reason": "status", "elapsed_ms": 0.0},
+                {
+                    "host": "advice.example",
+                    "path": "/repairs",
+                    "elapsed_ms": 0.0,
+                    "reason": "status",
+                    "status": 503,
+                },
             )
         ]
 
@@ -365,9 +365,9 @@ class TestFailure:
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
         assert world.fetcher.hits[REPAIRS.url] == 1
         world.clock.advance(1)
-        world.fetcher.page(REPAIRS.url, "Up again.")
+        world.fetcher.page(REPAIRS.url, "Repairs are up again.")
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        assert found.text == "Up again."
+        assert found.text == "Repairs are up again."
 
     async def test_last_good_text_is_used_and_marked_stale(self, world, retriever):
         good = world.expected(REPAIRS, is_stale=True)
@@ -521,15 +521,36 @@ class TestManyAtOnce:
 
 class TestRefresh:
     async def test_refresh_fetches_the_page_despite_the_cache_and_stores_it(self, world, retriever):
-        world.fetcher.page(REPAIRS.url, "Old.", etag='"1"')
+        world.fetcher.page(REPAIRS.url, "Old repairs.", etag='"1"')
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        world.fetcher.page(REPAIRS.url, "New.")
+        world.fetcher.page(REPAIRS.url, "New repairs.")
         fresh = await retriever.refresh(SnippetRequest("tenancy", REPAIRS, SETTINGS))
-        assert (fresh.text, fresh.updated) == ("New.", date(2024, 3, 1))
+        assert (fresh.text, fresh.updated) == ("New repairs.", date(2024, 3, 1))
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
-            world.expected(REPAIRS, text="New."),
+            world.expected(REPAIRS, text="New repairs."),
         )
         assert world.fetcher.calls[1:] == [(REPAIRS.url, Validators())]
+
+    async def test_wall_is_a_failure_that_keeps_the_last_good_text(self, world, retriever):
+        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        world.fetcher.page(REPAIRS.url, "Please sign in to your account with a password.")
+        with pytest.raises(FetchError, match="is not the page"):
+            await world.retriever().refresh(SnippetRequest("tenancy", REPAIRS, SETTINGS))
+        world.clock.advance(DAY_S)
+        [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        assert found.is_stale
+        assert found.text == "Repairs are the landlord's duty."
+        [failure] = world.journal.fields_of("snippet.fetch_failed")
+        assert (failure["reason"], failure["status"]) == ("wall", 200)
+
+    async def test_text_of_another_address_of_the_host_is_a_wall(self, world, retriever):
+        both = "Repairs and deposits are subjects of ours."
+        for source in (REPAIRS, DEPOSITS):
+            world.fetcher.page(source.url, both)
+        found = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
+        assert found[0].text == both
+        with pytest.raises(FetchError, match=r"same as https://advice\.example/repairs"):
+            await retriever.refresh(SnippetRequest("tenancy", DEPOSITS, SETTINGS))
 
     async def test_failed_refresh_raises_and_keeps_the_cached_page(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
@@ -557,12 +578,12 @@ class TestWithdrawn:
             assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
             world.clock.advance(3600)
         assert world.journal.entries == [
-            ("page.withdrawn", {"host": "advice.example", "elapsed_ms": 0.0})
+            ("page.withdrawn", {"host": "advice.example", "path": "/repairs", "elapsed_ms": 0.0})
         ]
         world.clock.advance(DAY_S)
-        world.fetcher.page(REPAIRS.url, "In force again.")
+        world.fetcher.page(REPAIRS.url, "Repairs are in force again.")
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        assert found.text == "In force again."
+        assert found.text == "Repairs are in force again."
 
     async def test_last_good_text_of_a_withdrawn_page_is_not_used(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
@@ -592,7 +613,7 @@ class TestContent:
         assert second.library.page(request) == first.library.page(request)
         assert first.library.page(request).nations == {"wales"}
         assert world.fetcher.hits == {REPAIRS.url: 1}
-        assert world.cache.lookups == [3, 1]
+        assert world.cache.lookups == [4, 1]
 
     async def test_page_with_lost_content_is_fetched_unconditionally(self, world):
         world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
@@ -611,8 +632,8 @@ class TestContent:
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         key = SnippetRequest("tenancy", REPAIRS, SETTINGS).content_key
         assert await world.cache.seconds_left(key) == 30 * DAY_S
-        content = find_content(await world.value(key))
-        assert content is not None
+        request = SnippetRequest("tenancy", REPAIRS, SETTINGS)
+        [content] = await retriever.store.contents([request])
         assert content.passages == (PagePassage("Heading", "Repairs are due."),)
 
     async def test_not_modified_page_is_not_read_again(self, world):
@@ -645,4 +666,4 @@ class TestContent:
         indexed = [await retriever.indexed(catalog) for _ in range(3)]
         assert all(page.is_read for _, page in indexed[0].pages)
         assert indexed[1] is indexed[2] is indexed[0]
-        assert world.cache.lookups == [9, 3]
+        assert world.cache.lookups == [12, 3]

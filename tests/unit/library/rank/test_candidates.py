@@ -2,7 +2,6 @@
 
 import json
 import random
-from operator import mul
 from pathlib import Path
 
 import pytest
@@ -12,15 +11,14 @@ from hypothesis import strategies as st
 from benchmarks.relevance import build
 from judge.library.dispute import read_dispute
 from judge.library.rank.candidate_index import (
-    COMPARED_PAGES,
+    MAX_BOOST,
+    TITLE_WEIGHT,
     CandidateIndex,
     CandidatePage,
     compile_candidates,
     count_terms,
 )
-from judge.library.rank.candidates import LIMIT, RERANK_WINDOW, Candidate, rank_candidates
-from judge.library.rank.query_terms import STRONGEST_WORDS, read_query_terms
-from judge.text.english import content_stems
+from judge.library.rank.candidates import LIMIT, rank_candidates
 from judge.vocabulary.thesaurus import load_thesaurus, parse_thesaurus
 
 SHARED = Path(__file__).parents[5] / "shared" / "eval" / "relevance"
@@ -60,14 +58,6 @@ DISMISSAL = page(
 PAGES = (EVICTION, DEPOSIT, DISMISSAL)
 
 
-@pytest.mark.parametrize("word", ["pet", "loan", "rent", "landlord's", "landlord’s", "deposits"])
-def test_any_word_counts_more_in_the_title(word: str):
-    [stem] = content_stems(word)
-    titled = count_terms(CandidatePage("u", f"The {word} rules", "", (("", "Some words."),)))
-    told = count_terms(CandidatePage("u", "The rules", "", (("", f"Some {word} words."),)))
-    assert titled.stems[stem] > 1.5 * told.stems[stem]
-
-
 SACKED = "I got sacked from the garage on Friday after three years there."
 
 
@@ -100,23 +90,12 @@ def test_best_passage_is_chosen_even_far_down_the_page(index):
     best = rank_candidates(
         index, read_dispute("He came with bailiffs and changed the locks.", "Evicted?"), ""
     )[0]
-    assert (best.page, best.passage) == (EVICTION, 2)
+    assert (best.page, best.passages[0]) == (EVICTION, 2)
 
 
 def test_word_of_a_lay_phrase_does_not_match_another_subject():
     fires = page("https://example.org/fires", "Fire safety", "Fires: fire doors, fire drills.")
     assert urls(compiled([fires, *PAGES]), "Fired?", "I got fired.")[0] == "dismissal"
-
-
-def test_words_that_only_say_where_it_happened_are_ignored():
-    fines = page("https://example.org/parking", "Parking fines", "A parking fine can be appealed.")
-    index = compile_candidates([count_terms(fines)], load_thesaurus())
-
-    def found(story: str) -> tuple[Candidate, ...]:
-        return rank_candidates(index, read_dispute(story, "Is that fair?"), "default")
-
-    assert found("They sent me a parking fine for my car.")
-    assert not found("He hit me in the parking lot, then in the parking garage.")
 
 
 def test_domain_boosts_its_pages_without_excluding_others(index):
@@ -125,12 +104,6 @@ def test_domain_boosts_its_pages_without_excluding_others(index):
     assert {"deposit", "dismissal"} <= set(neutral)
     assert urls(index, query, context, "tenancy")[0] == "deposit"
     assert "dismissal" in urls(index, query, context, "tenancy")
-
-
-def test_page_needs_a_higher_score_without_a_domain(index):
-    query, context = "What about damage?", "zebra " * 120
-    assert urls(index, query, context, "other") == ["deposit"]
-    assert urls(index, query, context, "default") == []
 
 
 def test_reasons_add_up_to_the_score_and_have_the_words_of_the_dispute(index):
@@ -144,33 +117,10 @@ def test_reasons_add_up_to_the_score_and_have_the_words_of_the_dispute(index):
 def test_subject_of_a_page_counts_without_a_shared_word():
     thesaurus = parse_thesaurus('[subjects.any]\n"x" = "y"\n[storytelling]\nignore = "so"')
     index = compile_candidates([count_terms(one) for one in PAGES], thesaurus)
-    [best] = rank_candidates(index, read_dispute("", "Unjustified sacking?"), "x")
+    asked = read_dispute("", "Unjustified sacking?")
+    [best] = rank_candidates(index, asked, "workplace")
     assert best.page == DISMISSAL
-    assert [one.shown for one in best.reasons if one.score] == ["its subject"]
-
-
-def test_scores_of_all_pages_at_once_equal_those_one_by_one(index):
-    asked = read_query_terms(index, read_dispute(SACKED, "Was the dismissal fair?"))
-    scores = index.score_pages((), asked.text_vector)[:COMPARED_PAGES]
-    for page, score in zip(index.pages, scores, strict=False):
-        assert score == pytest.approx(sum(map(mul, asked.text_vector, page.text_vector)), abs=1e-3)
-    assert min(scores) < 0 < max(scores)
-
-
-def test_rarest_words_are_searched_if_there_are_too_many():
-    words = [f"z{letter}{other}xq" for letter in "bdfghkl" for other in "aeiou"]
-    pages = [page(f"https://example.org/{at}", "Any", " ".join(words[at:])) for at in range(35)]
-    asked = read_query_terms(compiled(pages), read_dispute(" ".join(reversed(words)), ""))
-    assert set(asked.stems) == set(content_stems(" ".join(words[:STRONGEST_WORDS])))
-
-
-def test_weight_of_a_word_is_proportional_to_its_count(index):
-    [stem] = content_stems("carpet")
-    once, thrice = (
-        read_query_terms(index, read_dispute("carpet " * times, "")).passage_weights[stem]
-        for times in (1, 3)
-    )
-    assert thrice == pytest.approx(3 * once)
+    assert [one.shown for one in best.reasons if one.score] == ["its subject", "workplace"]
 
 
 def test_lay_phrase_for_common_words_is_boosted_but_not_for_rare_words():
@@ -181,10 +131,13 @@ def test_lay_phrase_for_common_words_is_boosted_but_not_for_rare_words():
     common = [page(f"https://{n}.example/", "A shop", "The shop is open.") for n in range(150)]
     rare = page("https://sea.example/", "Harbour, mooring, pilot, tonnage and quay", "All of them.")
     index = compile_candidates([count_terms(one) for one in (rare, *common)], thesaurus)
-    assert index.gains[0][1] > 1.9 * index.idfs["shop"] * index.pages[1].stems["shop"]
-    held = index.pages[0].stems
-    said = [index.idfs[stem] * held[stem] for stem in thesaurus.entries[1].official]
-    assert index.gains[1][0] == pytest.approx(sum(said))
+    for number, entry, boost in ((1, 0, MAX_BOOST), (0, 1, 1.0)):
+        said = [
+            index.idfs[stem] * (page.stems[stem] + TITLE_WEIGHT * page.title[stem])
+            for page in [index.pages[number]]
+            for stem in thesaurus.entries[entry].official
+        ]
+        assert index.gains[entry][number] == pytest.approx(boost * sum(said), rel=0.1)
 
 
 def test_topics_count_like_the_title():
@@ -194,34 +147,17 @@ def test_topics_count_like_the_title():
     assert urls(compiled([named]), "Is an eviction fair?") == ["silent"]
 
 
-def test_number_of_candidates_is_limited():
+def test_number_of_candidates_is_limited_and_equals_keep_their_order():
     many = [page(f"https://example.org/e{n}", "Eviction", "Eviction notice.") for n in range(20)]
-    assert len(urls(compiled(many), "Is this eviction notice fair?")) == LIMIT
-
-
-def test_equal_pages_keep_their_order():
-    many = [page(f"https://example.org/e{n}", "Eviction", "Eviction notice.") for n in range(5)]
-    assert urls(compiled(many), "Is this eviction fair?") == [f"e{n}" for n in range(5)]
+    found = urls(compiled(many), "Is this eviction notice fair?")
+    assert found == [f"e{n}" for n in range(LIMIT)]
+    assert urls(compile_candidates([], load_thesaurus()), "Is this fair?") == []
 
 
 def test_page_without_passages_is_ranked_without_a_passage():
     bare = CandidatePage("https://example.org/bare", "Eviction notices", "Eviction notices.", ())
     best = rank_candidates(compiled([bare]), read_dispute("", "Eviction notice?"), "")[0]
-    assert best.passage == -1
-
-
-def test_empty_index_has_no_candidates():
-    empty = compile_candidates([], load_thesaurus())
-    assert rank_candidates(empty, read_dispute(SACKED, "Fair?"), "default") == ()
-
-
-@given(st.text(max_size=200), st.text(max_size=60), st.sampled_from(["default", "tenancy", "x"]))
-def test_any_text_is_ranked_deterministically_with_existing_passages(context, query, domain):
-    index = compiled_once()
-    found = rank_candidates(index, read_dispute(context, query), domain)
-    assert found == rank_candidates(index, read_dispute(context, query), domain)
-    assert all(one.score > 0 for one in found)
-    assert all(-1 <= one.passage < len(one.page.passages) for one in found)
+    assert best.passages == ()
 
 
 _COMPILED: list[CandidateIndex] = []
@@ -254,16 +190,17 @@ def test_labelled_disputes_find_a_relevant_page():
 WORDS = "my landlord sacked me notice court deposit scheme carpet bailiff subject unfair 7".split()
 
 
-@given(st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join), st.integers(1, 8))
+@given(st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join) | st.text(), st.integers(1, 8))
 def test_smaller_limit_gives_the_first_candidates_with_reasons_that_add_up(context, limit):
     index, dispute = compiled_once(), read_dispute(context, "Is it fair?")
     few, all_of_them = (
         rank_candidates(index, dispute, "tenancy", limit=most, has_threshold=False)
-        for most in (limit, RERANK_WINDOW)
+        for most in (limit, LIMIT)
     )
     assert few == all_of_them[:limit]
     for one in all_of_them:
         assert sum(reason.score for reason in one.reasons) == pytest.approx(one.score, abs=1e-4)
+        assert set(one.passages) <= set(range(len(one.page.passages)))
 
 
 def test_similarities_in_meaning_raises_only_its_own_page(index):

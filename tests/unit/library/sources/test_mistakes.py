@@ -109,7 +109,7 @@ title = ''
 
 [domains.x]
 sources = [{ url = 'x', title = 'A' }]
-=> line 2: domains.x.sources[1].url: must be http or https, as in https://www.gov.uk/private-renting
+=> line 2: domains.x.sources[1].url: must be http or https, as in https://www.example.org/renting
 
 [domains.x]
 sources = [{ url = 'https://e.org:0/', title = 'A' }]
@@ -129,15 +129,15 @@ sources = [{ url = 'https://e.org/a b', title = 'A' }]
 
 [domains.x]
 sources = [{ url = 'https:///x', title = 'A' }]
-=> line 2: domains.x.sources[1].url: must have a host and no user name, as in https://www.gov.uk/
+=> line 2: domains.x.sources[1].url: must have a host and no user name, as in https://www.example.org/
 
 [domains.x]
 sources = [{ url = 'https://me@e.org/', title = 'A' }]
-=> line 2: domains.x.sources[1].url: must have a host and no user name, as in https://www.gov.uk/
+=> line 2: domains.x.sources[1].url: must have a host and no user name, as in https://www.example.org/
 
 [domains.x]
 sources = [{ url = 'https://e_x..org/', title = 'A' }]
-=> line 2: domains.x.sources[1].url: must have a host and no user name, as in https://www.gov.uk/
+=> line 2: domains.x.sources[1].url: must have a host and no user name, as in https://www.example.org/
 
 [domains.x]
 sources = [{ url = 'https://e.org', title = 'A', nations = ['mars'] }]

@@ -1,6 +1,6 @@
-"""Rate limits counted inside this process."""
+"""The requests of each caller and the tokens of the day, counted inside this process."""
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass
 
 from judge.ports import Clock
@@ -50,3 +50,18 @@ def allowance(limit: RateLimit, count: int, reset_s: float) -> Allowance:
         remaining=max(0, limit.requests - count),
         reset_s=reset_s,
     )
+
+
+class MemoryTokenCounter:
+    """A TokenCounter for one process; its counts are lost when the process ends."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._totals: Counter[str] = Counter()
+        """By day: a clock that is set back and forth over midnight starts no day anew."""
+
+    async def add(self, tokens: int) -> int:
+        """Add *tokens*; returns the day's new total."""
+        day = self._clock.now().date().isoformat()
+        self._totals[day] += tokens
+        return self._totals[day]

@@ -2,8 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge.library.country import find_regions
 from judge.library.dispute import read_dispute
-from judge.library.nations import NATIONS, find_nations
+from tests.fakes.country import UK
+
+
+def regions(text):
+    return find_regions(UK, read_dispute(text, ""))
 
 
 @pytest.mark.parametrize(
@@ -54,7 +59,7 @@ from judge.library.nations import NATIONS, find_nations
     ],
 )
 def test_mentioned_nation_is_found(text, nations):
-    assert find_nations(read_dispute(text, "")) == nations
+    assert regions(text) == nations
 
 
 @pytest.mark.parametrize(
@@ -95,9 +100,9 @@ def test_mentioned_nation_is_found(text, nations):
     ],
 )
 def test_text_that_resembles_a_place_names_no_nation(text):
-    assert find_nations(read_dispute(text, "")) == frozenset()
+    assert regions(text) == frozenset()
 
 
 @given(st.text(max_size=300))
 def test_any_text_names_only_known_nations(text):
-    assert find_nations(read_dispute(text, "")) <= set(NATIONS)
+    assert regions(text) <= set(UK.regions)

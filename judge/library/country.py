@@ -1,0 +1,187 @@
+"""The country that the guidance is for, and which places a dispute names: law differs by place.
+
+A missed region costs little: one is assumed. A wrong one hides good pages, so look-alikes do not
+count (a bank that is called after a region, a town of the same name abroad), and a town counts only
+as a place: "in TOWN", not "a TOWN fan". All names are data: `[country]` of the sources file and
+`vocabulary/countries.toml`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from judge.library.dispute import Dispute, normalise
+from judge.library.extract.page_status import RegionNames
+from judge.text.patterns import PatternSet, Phrases
+from judge.types.results import HelpLine
+
+DATE_FORMATS = {
+    "day-month-year": "%d %B %Y",
+    "month-day-year": "%B %d, %Y",
+    "year-month-day": "%Y-%m-%d",
+}
+"""How people of a country write a date, as `[country] dates` says, for `strftime`."""
+
+_PLACE = (
+    r"\b(?:in|near|from|to|around|outside|of|at|for|leave|left) "
+    r"(?:(?:central|north|south|east|west|inner|greater) )?"
+)
+_NOT_A_NAME = (
+    r"\b(?! (?:road|street|avenue|lane|close|drive|crescent|terrace|gardens|square|grove|mews|"
+    r"united|city|county|fc|fan|airport|bridge|marathon)\b)"
+)
+_HOME = (
+    r"\b(?:-based| (?:flat|house|home|tenement|landlord|landlady|tenancy|council|employer|"
+    r"tribunal))\b"
+)
+_SET_IN = re.compile(
+    r"(?:\bhere in|\b(?:i'?m|i am|we'?re|we are)(?: now| currently| all)? in|\b(?:i|we)(?: \w+)? "
+    r"(?:live|lived|rent|work|study|moved|reside)(?: \w+){0,5} (?:in|to)|^(?:living|renting|"
+    r"working|based)(?: \w+){0,3} in|\b(?:based|located) in|\blaws? (?:in|of)|\bresident of|"
+    r"\bmy (?:\w+ )?(?:landlord|landlady|boss|manager|employer|job|company|work|school|college|"
+    r"house|home|flat|apartment|neighbou?rs?)(?: is| are)?(?: here)? in)"
+    r"(?: the)?(?: state of)?(?: \w+){0,2}$"
+)
+"""What comes before a place where the dispute is set, and not one where somebody travels."""
+
+_SET_BY = frozenset("law tenant landlord renter court employer resident state".split())
+"""The word after such a place: "Texas law"."""
+
+_BEFORE = 9
+"""Words before a place that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What names the regions of a country, and places elsewhere with their countries."""
+
+    signs: PatternSet
+    sign_regions: tuple[str, ...]
+    """The region of each sign."""
+    lookalikes: PatternSet
+    towns: str
+    """A pattern for any town of the country."""
+    abroad: Phrases[str]
+    """The country of each place elsewhere."""
+    short: PatternSet
+    """Abbreviations after a town or in brackets: "Dayton, OH"."""
+    short_countries: Mapping[str, str]
+
+
+NO_PLACES = Places(PatternSet(()), (), PatternSet(()), "", Phrases(()), PatternSet(()), {})
+
+
+@dataclass(frozen=True, slots=True)
+class Country:
+    """Where the guidance holds, as `[country]` of the sources file says.
+
+    `regions` are in the file's order; `assumed` is the one whose law counts when none is named.
+    `emergency` is shown where nobody can tell whether a dispute calls for care.
+    """
+
+    name: str
+    language: str
+    regions: tuple[str, ...] = ()
+    assumed: str = ""
+    date_format: str = "%d %B %Y"
+    emergency: tuple[HelpLine, ...] = ()
+    region_names: RegionNames = ()
+    """What pages call one region or several of them."""
+    places: Places = field(default=NO_PLACES, repr=False, compare=False)
+
+    def regions_of_law(self, named: frozenset[str]) -> frozenset[str]:
+        """The regions whose law counts where *named* ones are mentioned; none means any."""
+        return named or frozenset(filter(None, [self.assumed]))
+
+
+ANYWHERE = Country("their country", "en")
+"""For a prompt without a sources file."""
+
+
+def plain_name(name: str) -> str:
+    """*name* of a country in lower case and without its article."""
+    return name.casefold().removeprefix("the ")
+
+
+def compile_places(
+    towns: Mapping[str, Sequence[str]],
+    patterns: Mapping[str, Iterable[str]],
+    lookalikes: Iterable[str],
+    elsewhere: Mapping[str, str],
+    short: Mapping[str, str],
+) -> Places:
+    """The places of a country: *towns* and *patterns* by region, and what only looks like one.
+
+    *elsewhere* has the country of every place abroad, *short* that of abbreviations such as OH.
+    """
+    signs = [
+        (sign, region)
+        for region, names in towns.items()
+        for sign in (
+            rf"\b{re.escape(region).replace('-', ' ')}{_NOT_A_NAME}",
+            rf"{_PLACE}{_either(names)}{_NOT_A_NAME}",
+            rf"\b{_either(names)}{_HOME}",
+        )
+    ]
+    signs += [
+        (rf"(?:{sign}){_NOT_A_NAME[2:]}", region)
+        for region, several in patterns.items()
+        for sign in several
+    ]
+    all_towns, states = _either(name for names in towns.values() for name in names), _either(short)
+    return Places(
+        PatternSet(sign for sign, _ in signs),
+        tuple(region for _, region in signs),
+        PatternSet((*lookalikes, rf"\b{all_towns}, {states}\b")),
+        all_towns,
+        Phrases((normalise(name).words, country) for name, country in elsewhere.items()),
+        PatternSet((rf"\b[a-z]{{3,}}, (?P<code>{states})\b", rf"[(\[](?P<code>{states})[)\]]")),
+        short,
+    )
+
+
+def _either(names: Iterable[str]) -> str:
+    """A pattern for one of *names*, the longest first; one that never matches without any."""
+    ordered = sorted({name.casefold() for name in names}, key=lambda name: (-len(name), name))
+    return rf"(?:{'|'.join(map(re.escape, ordered))})" if ordered else r"(?!)"
+
+
+def find_regions(country: Country, dispute: Dispute) -> frozenset[str]:
+    """The regions of *country* that *dispute* mentions; often none."""
+    places = country.places
+    text = _without(places.lookalikes, dispute.folded)
+    if abroad := {name for name, _, _ in _named_abroad(places, dispute)}:
+        twins = re.compile(rf"\b{places.towns},? {_either(abroad)}\b")  # a town's namesake
+        text = twins.sub("-", text)
+    return frozenset(places.sign_regions[number] for number, _ in places.signs.matches(text))
+
+
+def find_abroad(country: Country, dispute: Dispute) -> str:
+    """The other country where *dispute* is set, as far as it says so; "" if it does not.
+
+    One that names a region of *country* too is taken to be set there.
+    """
+    places = country.places
+    for _, where, (before, after) in _named_abroad(places, dispute):
+        if (_SET_IN.search(before) or after in _SET_BY) and not find_regions(country, dispute):
+            return where
+    codes = (match["code"] for _, match in places.short.matches(dispute.folded))
+    return next((places.short_countries[code.casefold()] for code in codes), "")
+
+
+def _named_abroad(places: Places, dispute: Dispute) -> Iterator[tuple[str, str, tuple[str, str]]]:
+    """Each place elsewhere in *dispute*: name, country, and the words before and the one after."""
+    for text in (dispute.query, dispute.context):
+        for start, phrases in places.abroad.find(text.words):
+            length, country = phrases[-1]
+            end = start + length
+            before = " ".join(text.words[max(0, start - _BEFORE) : start])
+            after = text.words[end].removesuffix("s") if end < len(text.words) else ""
+            yield " ".join(text.words[start:end]), country, (before, after)
+
+
+def _without(lookalikes: PatternSet, text: str) -> str:
+    """*text* with what only looks like a place blanked out."""
+    for _, match in list(lookalikes.matches(text)):
+        text = text[: match.start()] + "-" * len(match[0]) + text[match.end() :]
+    return text

@@ -1,0 +1,140 @@
+"""Tells a page from what a server sends in its place with status 200: a wall.
+
+Bot checks, consent, sign-in, paywalls, queues, errors, parked names: their kinds do not end, so a
+page is compared with what it should be: the title and topics configured for it, and its own last
+good text. Beside that stands a list of how such pages speak; it counts only for short pages that
+hardly touch on their subject, since guidance speaks of cookies, accounts and queues too.
+"""
+
+import re
+from collections.abc import Iterable
+
+from judge.library.extract.html_page import ReadPage
+from judge.library.rank.candidate_index import CandidatePage
+from judge.text.english import content_stems
+from judge.types.references import SourceSpec
+
+SHORT_WORDS = 160
+"""Words of text; walls have up to 120, and of 298 real pages one in twenty has fewer."""
+
+ENOUGH_WORDS = 20
+"""Words of text; with fewer, a page may share none with its title and topics by chance."""
+
+SHRUNK_SHARE = 0.1
+"""Of the words of the last good text; less is a remnant of the page."""
+
+KNOWN_SHARE = 0.2
+"""Share of a page's stems that its last good text must have, unless it is on its subject. Two
+unrelated pages share about a tenth."""
+
+ON_SUBJECT = 0.5
+"""Share of the stems of title and topics that makes a text one about its subject."""
+
+MIN_SIGNS = 3
+"""Different phrases of the list below that make a short page, off its subject, a wall. One
+less is enough where only its headings share a word with title and topics."""
+
+_SITE = r"\s[|\u2013\u2014\u00b7\u00bb:-]\s"
+_CANNOT = r"(?:(?:can(?:no|')t|could(?: not|n't)) be found|(?:was|is) not found|not found)"
+_WALL_TITLE = re.compile(
+    rf"(?!\W*(?:{_SITE}|$))\W*(?:(?:sorry|oops|hmm)\W+)?(?:(?:http|error|status|40\d|410|429|5\d\d|10\d\d)"
+    rf"\b\W*)*(?:(?:(?:the |this |that )?page )?(?:you (?:requested|are looking for) )?{_CANNOT}"
+    r"|we (?:can(?:no|')t|could(?: not|n't)) find (?:the|this|that|your) page[\w ]{0,30}"
+    r"|(?:page|service|site) (?:temporarily )?unavailable|access denied|forbidden|bad gateway"
+    r"|(?:internal )?server error|there is a problem with (?:the|this) service|too many requests"
+    r"|something went wrong|(?:just )?(?:a|one) moment(?: please)?|please wait|attention required!?"
+    r"|(?:are you|verify (?:that )?you are) (?:a )?(?:human|robot)\??|security check|pardon our .*"
+    r"|(?:log|sign)(?:ed)? ?(?:in|out)|(?:log|sign) in to .*|session (?:has )?(?:expired|timed out)"
+    r"|(?:site |under |scheduled )?maintenance|error establishing a database connection"
+    r"|welcome to (?:nginx|apache|iis|centos|plesk|caddy)!?|(?:apache2 .*|iis windows.*)"
+    r"|account suspended|this domain is for sale|before you continue|moved permanently"
+    r"|object moved|redirecting\W*|tudalen heb ei chanfod|heb ganfod y dudalen)?"
+    rf"\W*(?:{_SITE}.*)?"
+)
+"""The title of such a page in lower case, with or without the name of its site; matching takes
+quadratic time, so long titles are not tried."""
+
+_MAX_TITLE = 120
+
+_PHRASES = r"""
+(?:ro)?bots?\b|automated|crawlers?\b|scrap(?:er|ing)|programs? (?:have|has|that)
+browsers?\b|javascript|scripts? (?:on|off|are|is|from)|plug-?ins?\b|extensions?\b|cookies?\b|cwcis
+captcha|puzzle|tick (?:the|this)|press and hold|verif|unusual (?:traffic|activity)
+you are (?:a |an )?(?:human|person|real|visitor)|human\b|security check
+den(?:y|ied)|block(?:ed|s)?\b|forbidden|refused|reject|turned away|not (?:allowed|permitted)
+permission|unauthori[sz]ed|restricted|restrictions|let (?:you |us )?in\b|access\b
+firewall|protection\b|protected by|security\b|cloudflare|incapsula|imperva|sucuri|akamai
+too many|rate limit|limit(?:ed)?\b|slow(?:ed)? down|requests?\b|handshake|certificate
+(?:this|our|the|these|whole) (?:new )?(?:web ?)?(?:sites?|pages?|server|service|address)\b
+what you (?:were|are) looking for|start page|home ?page|search box|search at the top
+(?:log|sign)(?:ged|ning|ging)? ?(?:in|on|up)\b|passwords?\b|welcome back|mewngofnod
+(?:free|your|an?|this) (?:account|profile)|regist(?:er|ration)
+subscri|member(?:s|ship)?\b|supporters?\b|(?:read|see) the rest|(?:keep|continue) reading
+free trial|first (?:four |\w+ )?(?:weeks?|months?)|articles? (?:left|this month)|unlock
+(?:eighteen|18|21)\b|adults?\b|your age|old enough|date of birth|how old|over 1[68]
+queue|your turn|waiting room|in line\b|(?:please )?wait\b|number [\d,]+|busy\b
+maintenance|back (?:soon|shortly|online|in )|switched off|offline|upgrad|install|temporar
+unavailable|(?:try|look in|come back|check back)(?: us)? (?:again|later|in)|patience|apologi|sorry
+database|web ?server|nginx|apache|\biis\b|php\b|wordpress|plesk|cpanel|hosting|stack trace
+asp\.net|exception|configuration|runtime|default (?:welcome )?page|mae'n ddrwg
+errors?\b|\b(?:40[0-9]|50[0-9])\b|no longer|(?:has )?gone\b|removed|taken down|deleted|problem\b
+(?:not|n't|cannot|nothing) (?:be )?(?:found|find|exist|under)|heb ei|dod o hyd
+moved?\b|new address|elsewhere|somewhere else|bookmarks?\b|redirect|follow th|this link
+click here|being taken|relocated|symud|domain|for sale|buy (?:this|it)|make an offer|parked
+registrar|be yours|sell it|session|tim(?:ed|e) ?out|expired?|inactiv|away for too long|start again
+vpn|proxy|your (?:country|region|location)|where you are|not (?:available|shown) in|visiting from
+licen[cs]e|partners\b|advertis|personali[sz]|legitimate interest|your device|consent\b|privacy
+(?:accept|agree|reject|refuse|manage)(?: to)? (?:all|choices|options)|purposes?\b
+reload|refresh|reference(?: number| id)?[: ]|administrator|webmaster|(?:your|ip) address
+(?:support|ray|incident|error|request) (?:id|number|code)|window open
+(?:y|r|'r) dudalen|tudalen|wefan|safle|gwall
+"""
+_SIGNS = re.compile(rf"\b(?:{'|'.join(_PHRASES.split(chr(10))[1:-1])})", re.IGNORECASE)
+"""How walls speak of the visit, the visitor and the site."""
+
+
+def wall_reason(source: SourceSpec, page: ReadPage, last: CandidatePage | None) -> str:
+    """Why *page* is not what *source* should be, as words that follow "it"; "" if it may be.
+
+    *last* is its last good text, if there is one.
+    """
+    titles = [title.casefold().replace("\u2019", "'") for title in (page.title, page.head_title)]
+    if any(len(title) <= _MAX_TITLE and _WALL_TITLE.fullmatch(title) for title in titles if title):
+        return "is titled as an error or a check of its visitors"
+    texts = [passage.text for passage in page.passages] or [page.lead or ""]
+    body, headings = _stems(texts), _stems([*titles, *(p.heading for p in page.passages)])
+    subject = _stems([source.title, *source.topics])
+    shared = len(subject & body)
+    length, signs = _length(texts), set(_SIGNS.findall(" ".join([*titles, *texts]).casefold()))
+    is_unlike = subject and not shared and subject.isdisjoint(headings)
+    if is_unlike and (len(signs) > 1 or length >= ENOUGH_WORDS):
+        return "shares no word with the title and topics of the source"
+    is_off_subject = shared < ON_SUBJECT * len(subject)
+    length, signs = _length(texts), set(_SIGNS.findall(" ".join([*titles, *texts]).casefold()))
+    if (
+        is_off_subject
+        and length < SHORT_WORDS
+        and len(signs) >= (MIN_SIGNS if shared else MIN_SIGNS - 1)
+    ):
+        return "speaks of the visit and hardly of its subject"
+    return _reason_beside(last, body, length, is_off_subject=is_off_subject) if last else ""
+
+
+def _reason_beside(
+    last: CandidatePage, body: set[str], length: int, *, is_off_subject: bool
+) -> str:
+    """Why a page of the stems *body* and *length* words does not follow *last*; "" if it may."""
+    texts = [text for _, text in last.passages] or [last.lead]
+    if length < SHRUNK_SHARE * _length(texts):
+        return "has shrunk to less than a tenth"
+    if is_off_subject and len(body & _stems(texts)) < KNOWN_SHARE * len(body):
+        return "shares hardly a word with what stood there before"
+    return ""
+
+
+def _stems(texts: Iterable[str]) -> set[str]:
+    return set(content_stems(" ".join(texts)))
+
+
+def _length(texts: Iterable[str]) -> int:
+    return sum(len(text.split()) for text in texts)

@@ -1,0 +1,72 @@
+"""Quotations and addresses that stand in nothing are found, and honest ones are not."""
+
+from judge.citations.made_up import made_up_addresses, made_up_quotations
+from judge.citations.marks import find_marks
+
+KNOWN = (
+    (
+        "Private renting\nYour landlord must keep the boiler, heating and hot water in working "
+        "order. Repairs must be carried out within a reasonable time once you have reported them. "
+        "Call Shelter on 0808 800 4444.\nhttps://www.gov.uk/private-renting/your-landlord"
+    ),
+    "The council can inspect a rented home that is cold, damp or unsafe.",
+    "He told me: “I will come on Tuesday morning with a new pump”. My number is +44 7700 900123.",
+    "https://www.samaritans.org 116 123",
+)
+MADE_UP = """
+The guidance says "landlords must pay compensation for every day" [1].
+According to the page, ‘you can stop paying rent at once’ [1].
+“Tenants may leave without any notice”, says the guidance [1].
+The rules say “you may withhold all rent until then” [1].
+Under [1] landlords ‘have to mend it within 24 hours’.
+As the page puts it, «the landlord must provide heaters free of charge» [1].
+Im Gesetz steht „dass der Vermieter sofort zahlen muss“ [1].
+『landlords have to pay for everything』 is what it says [1].
+The guidance tells you to “ask a judge for an injunction now” [1].
+The guidance goes on to say “stop all payments right now” [1].
+It says “repairs must be carried out within two days once you have reported them” [1].
+He said “I will never mend it for you” [1].
+""".strip().splitlines()
+HONEST = """
+It says “Repairs must be carried out within a reasonable time” [1].
+It says “your landlord must keep the boiler … in working order” [1].
+He promised “I will come on Tuesday morning with a new pump”, and the duty stands [1].
+The council calls this “cold, damp or unsafe” [2].
+The so-called “reasonable time” is short, and the page “Private renting” says so [1].
+Tell him: “Please repair the boiler by Friday, as the law asks” [1].
+You could write, “The boiler has been broken for three weeks” [1].
+Send a text such as “The boiler is still not working today” and keep it [1].
+A calm “I would like a date for the repair” helps more [1].
+The '90s boiler can't be the tenants' problem, and it isn't theirs' [1].
+The guidance says “you may withhold all rent until then”. Repairs are due [1].
+""".strip().splitlines()
+UNKNOWN_ADDRESSES = (
+    "https://www.gov.uk/made-up", "www.shelter.org/legal", "help@council.example",
+    "citizensadvice.org.uk/foo", "http://192.0.2.1/x", "0300 123 4567", "020-7946-0000",
+    "(020) 7946 0999", "+44 20 7946 0958", "0161.496.0000", "call 555-0199", "text 88833",
+)  # fmt: skip
+NO_UNKNOWN_ADDRESS = """
+See gov.uk/private-renting/your-landlord, GOV.UK or samaritans.org.
+Call 08088004444, 0808 800 4444 or 07700 900123, and 116 123 or 999 in danger.
+On 01.04.2025 at 9, from 01/04/2025 to 01/05/2025, between 1990 and 2000.
+It cost £1,500,000, 0.5 per cent or 0.25 0.125, in 2024-2025, for 0 10 20 30 40 50 people.
+Phone him 3 times, at 10 on Monday; a.m. or p.m., e.g. with letter.pdf, under section 21(1)(a).
+""".strip().splitlines()
+
+
+def test_quotation_of_four_words_must_stand_in_what_is_known() -> None:
+    found = {said: list(made_up_quotations(said, find_marks(said), KNOWN)) for said in MADE_UP}
+    assert [said for said, quotations in found.items() if len(quotations) != 1] == []
+    assert all(quotation in said for said, [quotation] in found.items())
+
+
+def test_honest_quotations_and_words_to_say_are_not_made_up() -> None:
+    found = {said: list(made_up_quotations(said, find_marks(said), KNOWN)) for said in HONEST}
+    assert {said: quotations for said, quotations in found.items() if quotations} == {}
+
+
+def test_address_or_number_must_stand_in_what_is_known() -> None:
+    for address in UNKNOWN_ADDRESSES:
+        assert len(list(made_up_addresses(f"So {address}.", KNOWN))) == 1, address
+    for said in NO_UNKNOWN_ADDRESS:
+        assert list(made_up_addresses(said, KNOWN)) == [], said
