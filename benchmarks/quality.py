@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from judge.citations.support import support
-from judge.golden.results import wilson
+from judge.golden.rates import wilson
 from judge.text.english import source_sentences
 
 ROOT = Path(__file__).resolve().parent.parent

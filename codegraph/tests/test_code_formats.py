@@ -150,7 +150,7 @@ def test_modules_are_named_from_their_package_or_source_root():
         "src/p/__init__.py": "p",
         "src/p/a.py": "p.a",
     }
-    assert modules.is_namespace("n")
+    assert modules.is_namespace("n", "s.py")
     assert modules.absolute("src/p/a.py", 1, "x") == "p.x"
     assert modules.absolute("src/p/__init__.py", 1, "") == "p"
     assert modules.absolute("src/p/a.py", 9, "x") == "x"

@@ -47,6 +47,48 @@ def test_files_are_listed_by_git(repo):
     assert list(Repository(root).files()) == [".gitignore", "a.py", "b.py"]
 
 
+SLOW_PATTERN = "a*" * 14 + "b"
+
+
+def test_a_pattern_that_git_matches_for_ever_is_refused(repo):
+    root = repo("--- a.py\ndef f(): ...\n--- .gitignore\n**/x/**\n# a*a*a*a*a*\n*.*.*.py\n")
+    git(root, "init", "-q")
+    build_graph_for_repo(root)
+    (root / ("a" * 100 + "c")).touch()
+    (root / ".gitignore").write_text(f"out/\n!{SLOW_PATTERN}\n")
+
+    with pytest.raises(BadRepository, match=r"Line 2 of \.gitignore has a pattern"):
+        build_graph_for_repo(root)
+    found = tool_rag_where_used("f", root)
+    assert (found.freshness_state, len(found.items)) == ("UNKNOWN", 1)
+
+
+def test_git_that_takes_too_long_is_not_asked_again(repo, monkeypatch):
+    root = repo("--- a.py\n--- sub/.gitignore\n" + SLOW_PATTERN + "\n")
+    git(root, "init", "-q")
+    (root / "sub" / ("a" * 100 + "c")).touch()
+    monkeypatch.setattr("codegraph.store.repository._GIT_TIMEOUT_S", 0.3)
+    repository = Repository(root)
+
+    for _ in range(200):
+        with pytest.raises(BadRepository, match="git could not list the files"):
+            repository.files()
+
+
+def test_submodules_are_named(repo):
+    root = repo("--- a.py\n--- vendor/lib/b.py\n--- other/c.py\n")
+    for folder in (root / "vendor" / "lib", root / "other", root):
+        git(folder, "init", "-q")
+    git(root / "vendor" / "lib", "add", ".")
+    git(root / "vendor" / "lib", "commit", "-qm", "x")
+    git(root, "add", "vendor/lib", "a.py")
+
+    report = build_graph_for_repo(root)
+
+    assert report.submodules == ("other", "vendor/lib")
+    assert list(statuses(root)) == ["a.py"]
+
+
 def test_subfolder_of_a_work_tree_is_listed_from_its_own_root(repo):
     root = repo("--- sub/a.py\n--- b.py\n")
     git(root, "init", "-q")

@@ -485,6 +485,84 @@ export { bigintType as bigint }; // use
 let count: bigint;
 --- b.ts
 import { bigint } from "./a"; // use
+=== a member of an object literal | tools.sharpen
+--- a.ts
+export const tools = {
+  sharpen() { this.sharpen(); }, // use
+  polish: 3,
+} as const;
+--- b.ts
+import { tools } from "./a";
+tools.sharpen(); // use
+tools.polish;
+=== a property of an object literal in another | api.users.list
+--- a.ts
+import { fetchAll } from "./f";
+export const api = Object.freeze({ users: { "list": () => 1 }, fetchAll });
+--- f.ts
+export function fetchAll() {}
+--- b.ts
+import { api } from "./a";
+api.users.list(); // use
+api.fetchAll();
+=== a function that an object literal names | fetchAll
+--- a.ts
+import { fetchAll } from "./f"; // use
+export const api = { fetchAll }; // use
+--- f.ts
+export function fetchAll() {}
+--- b.ts
+import { api } from "./a";
+api.fetchAll(); // use
+=== an object literal with a declared type has no members | I.go
+--- a.ts
+interface I { go(): void }
+const x: I = { go() {} };
+x.go(); // use
+=== a member of a default object | gate.close
+--- gate.ts
+export default { close: () => 1 };
+--- b.ts
+import door from "./gate";
+door.close(); // use
+=== an anonymous default function by the name of its module | run
+--- run.ts
+export default () => 1;
+--- b.ts
+import start from "./run"; // use
+start(); // use
+=== a default export with a new name | Panel
+--- index.ts
+export { default as Panel } from "./x"; // use
+--- x.ts
+export default class {}
+--- b.ts
+import { Panel } from "."; // use
+new Panel(); // use
+=== a package of the repository, by its exports | meter
+--- packages/ui/package.json
+{"name": "@a/ui", "exports": {".": {"import": "./dist/esm/index.mjs"}, "./*": "./dist/*.js"}}
+--- packages/ui/src/index.ts
+export function meter() {}
+--- packages/app/b.ts
+import { meter } from "@a/ui"; // use
+meter(); // use
+=== a part of a package of the repository | gauge
+--- packages/ui/package.json
+{"name": "@a/ui", "exports": {"./parts/*": [{"default": "./build/parts/*.js"}]}}
+--- packages/ui/parts/gauges.ts
+export function gauge() {}
+--- packages/app/b.ts
+import { gauge } from "@a/ui/parts/gauges"; // use
+gauge(); // use
+=== a private import of a package | hid
+--- package.json
+{"imports": {"#inner/*": "./lib/inner/*.js"}}
+--- lib/inner/one.ts
+export function hid() {}
+--- b.ts
+import { hid } from "#inner/one"; // use
+hid(); // use
 """
 
 MARKS = {"exact": "// use", "inferred": "// inferred"}

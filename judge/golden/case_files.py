@@ -8,13 +8,14 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from judge.adapters.files.whole_file import read_whole, write_whole
 from judge.errors import ConfigurationError, JudgeError, NotFound
 from judge.golden.cases import GoldenCase, GoldenPage, parse_case
+from judge.golden.evaluators import EVALUATORS, Evaluators, check_questions, load_evaluators
 from judge.types.references import Page
 from judge.types.text_files import TextFile
 
@@ -31,13 +32,14 @@ class CasesLocked(JudgeError):
 
 @dataclass(frozen=True, slots=True)
 class StoredCase:
-    """A case with its name, its file, its pages (None for one that is down) and its sources."""
+    """A case with its name and file, its pages (None if down), its sources, and evaluators."""
 
     name: str
     path: Path
     case: GoldenCase
     pages: dict[str, Page | None]
     sources: tuple[TextFile, ...] = ()
+    evaluators: Evaluators = field(default_factory=lambda: EVALUATORS, compare=False)
 
 
 def load_cases(folder: Path, names: Sequence[str] = ()) -> list[StoredCase]:
@@ -69,6 +71,8 @@ def load_case(path: Path) -> StoredCase:
     """The case in the file *path*; raises ConfigurationError, naming it, for a bad one."""
     try:
         case = parse_case(read_whole(path, MAX_BYTES).decode("utf-8-sig"))
+        evaluators = load_evaluators(path.parent)
+        check_questions(case.expected.evaluators, evaluators)
         pages = {url: _page(path.parent, url, value) for url, value in case.pages.items()}
         sources = tuple(
             TextFile(str(path.parent / PAGES / name), _fixture(path.parent, name).decode())
@@ -76,7 +80,7 @@ def load_case(path: Path) -> StoredCase:
         )
     except (ConfigurationError, ValueError, OSError) as error:
         raise ConfigurationError(f"{path}: {error}") from error
-    return StoredCase(path.stem, path, case, pages, sources)
+    return StoredCase(path.stem, path, case, pages, sources, evaluators)
 
 
 def _page(folder: Path, url: str, value: str | GoldenPage | None) -> Page | None:

@@ -24,16 +24,15 @@ from judge.errors import (
 )
 from judge.golden.case_files import StoredCase
 from judge.golden.replay import (
-    FixedClock,
     RecordingModel,
-    ReplayedReply,
+    ReplayClock,
     ReplayFetcher,
     ReplayModel,
     RuleJournal,
 )
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
-from judge.judging.pipeline import Pipeline, emit_nothing
+from judge.judging.pipeline import Pipeline
 from judge.judging.references import Arrange, ReferenceCollector
 from judge.library.extract.document_reader import DocumentMetadata
 from judge.library.pages.retriever import SnippetRetriever
@@ -41,9 +40,9 @@ from judge.library.search.service import CitablePassageFinder
 from judge.ports import Clock, LanguageModel, PassageFinder
 from judge.problems import as_body, problem_of
 from judge.settings import Settings
-from judge.types.replies import Defect, Prompt
+from judge.types.replies import Defect, ModelReply, Usage
 from judge.types.requests import JudgeRequest
-from judge.types.results import Emit, Restarted, Step, Versions
+from judge.types.results import Restarted, Step, Versions
 from judge.types.text_files import TextFile
 
 REPLAY_DEADLINE_S = 30.0
@@ -56,23 +55,37 @@ class Outcome:
 
     status: int
     body: Mapping[str, Any]
-    prompts: tuple[Prompt, ...]
+    prompts: tuple[str, ...] = ()
+    """The first prompt, and further ones if the model was asked again."""
+
+    prompt_digest: str = ""
+    """Identifies the prompts, to the byte."""
+
     versions: Versions = field(default_factory=lambda: Versions("", ""))
-    attempts: tuple[ReplayedReply, ...] = ()
+    replies: tuple[ModelReply, ...] = ()
+    rules: tuple[tuple[str, ...], ...] = ()
+    """The rules that each reply broke."""
+
+    defects: tuple[Defect, ...] = ()
+    """The defects behind those rules, as far as the pipeline reports them."""
+
     missing: tuple[str, ...] = ()
     """The pages and replies that were requested and that the case does not have, in words."""
 
-    error: JudgeError | None = None
-
-    @property
-    def defects(self) -> tuple[Defect, ...]:
-        """Every rule that a reply broke, in order."""
-        return tuple(defect for attempt in self.attempts for defect in attempt.defects)
+    unanswered: str = ""
+    """Why there is no answer, if the model gave none."""
 
     @property
     def lacks_reply(self) -> bool:
         """Whether the model was called more often than the case has replies."""
         return any(name.startswith("reply") for name in self.missing)
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of the answer, the other side included; if it failed, those of its replies."""
+        if self.status == 200:
+            return Usage(**self.body["usage"])
+        return sum((reply.usage for reply in self.replies), Usage())
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +96,21 @@ class RunConfig:
     model: LanguageModel | None = None
     """The real model; None replays the replies of the case."""
 
-    clock: Clock = field(default_factory=FixedClock)
     deadline_s: float = REPLAY_DEADLINE_S
     arrange: Arrange = tuple
     """Applied to the snippets before they are numbered; variants change them here."""
+
     sources_file: str = ""
     started: datetime | None = None
     """When the run began, in UTC."""
 
     is_exact: bool = True
     """Whether all expectations count, or only those that any good answer meets."""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a real model is asked."""
+        return self.model is not None
 
     def knowledge_for(self, stored: StoredCase) -> Knowledge:
         """The sources that *stored* was recorded with, if it has any and the run is exact."""
@@ -107,11 +125,12 @@ def _knowledge_of(sources: tuple[TextFile, ...]) -> Knowledge:
 
 async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
     """Judge *stored* over its own pages; errors become the problem that a client would get."""
-    fetcher, replies = ReplayFetcher(stored.pages), ReplayModel(stored.case.replies)
-    journal, steps = RuleJournal(), list[Step]()
-    knowledge = config.knowledge_for(stored)
-    clock = config.clock
-    model = RecordingModel(config.model or _model_of(stored, replies))
+    case = stored.case
+    fetcher, replies = ReplayFetcher(stored.pages), ReplayModel(case.replies)
+    journal, knowledge = RuleJournal(), config.knowledge_for(stored)
+    clock = ReplayClock(case.recorded_at, is_live=config.is_live)
+    own_model = ExtractiveModel() if case.model == "extractive" else replies
+    model = RecordingModel(config.model or own_model)
     retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
     try:
         async with _open_documents(stored, clock) as passages:
@@ -123,24 +142,14 @@ async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
                 journal=journal,
                 deadline_s=config.deadline_s,
             )
-            outcome = await judge_recorded(pipeline, model, stored.case.input, emit=steps.append)
+            outcome = await judge_recorded(pipeline, model, case.input)
     finally:
         await retriever.aclose()
-    first = tuple(d for step in steps if isinstance(step, Restarted) for d in step.defects)
     missing = [f"the page {url}" for url in fetcher.unknown]
-    if replies.calls > len(stored.case.replies):
-        why = ", which is asked for because the one before broke a rule" if first else ""
+    if replies.calls > len(case.replies):
+        why = ", which is asked for because the one before broke a rule" * bool(outcome.defects)
         missing.append(f"reply {replies.calls}{why}")
-    # No step reports the soft defects of a second reply.
-    both = outcome.error.defects if isinstance(outcome.error, InvalidReply) else first
-    defects_by_reply = (first, tuple(both[len(first) :]))
-    attempts = (
-        ReplayedReply(reply.usage, rules, reply.model, reply.text, defects)
-        for reply, rules, defects in zip(
-            model.model_replies, journal.broken, defects_by_reply, strict=False
-        )
-    )
-    return replace(outcome, attempts=tuple(attempts), missing=tuple(missing))
+    return replace(outcome, rules=tuple(journal.broken), missing=tuple(missing))
 
 
 @asynccontextmanager
@@ -183,30 +192,29 @@ async def judge_recorded(
     model: RecordingModel,
     request: JudgeRequest,
     *,
-    emit: Emit = emit_nothing,
+    shown: tuple[type[JudgeError], ...] = (JudgeError,),
 ) -> Outcome:
-    """The status and body that a client over HTTP would get, and the prompts of *model*."""
+    """What a client over HTTP would get; errors that are not to be *shown* so are raised."""
+    steps: list[Step] = []
     try:
-        result = await pipeline.judge(request, request_id=REQUEST_ID, emit=emit)
-    except JudgeError as error:
-        problem = as_body(problem_of(error), path="/api/judge", request_id=REQUEST_ID)
-        body, prompts = to_jsonable_python(problem), tuple(model.prompts)
-        return Outcome(problem["status"], body, prompts, pipeline.knowledge().versions, error=error)
-    return Outcome(200, to_jsonable_python(result), tuple(model.prompts), result.versions)
-
-
-def is_unanswered(outcome: Outcome, config: RunConfig) -> bool:
-    """Whether a real model gave no answer, so that there is nothing to score."""
-    return config.model is not None and isinstance(
-        outcome.error, ModelUnavailable | DeadlineExceeded
+        result = await pipeline.judge(request, request_id=REQUEST_ID, emit=steps.append)
+        status, body, versions = 200, to_jsonable_python(result), result.versions
+        error: JudgeError | None = None
+    except shown as failure:
+        error, versions = failure, pipeline.knowledge().versions
+        problem = as_body(problem_of(failure), path="/api/judge", request_id=REQUEST_ID)
+        status, body = problem["status"], to_jsonable_python(problem)
+    # Of a reply that is shown, no step tells the soft defects.
+    asked_again = (d for step in steps if isinstance(step, Restarted) for d in step.defects)
+    prompts = [(prompt.instructions, prompt.text) for prompt in model.prompts]
+    text = "\0".join(part for parts in prompts for part in parts)
+    return Outcome(
+        status,
+        body,
+        prompts=tuple(map("\n\n".join, prompts)),
+        prompt_digest=hashlib.sha256(text.encode()).hexdigest()[:16],
+        versions=versions,
+        replies=tuple(model.model_replies),
+        defects=error.defects if isinstance(error, InvalidReply) else tuple(asked_again),
+        unanswered=str(error) if isinstance(error, ModelUnavailable | DeadlineExceeded) else "",
     )
-
-
-def prompt_digest(prompts: tuple[Prompt, ...]) -> str:
-    """Identifies the rendered prompts of an outcome, to the byte."""
-    text = "\0".join(f"{prompt.instructions}\0{prompt.text}" for prompt in prompts)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _model_of(stored: StoredCase, replies: ReplayModel) -> LanguageModel:
-    return ExtractiveModel() if stored.case.model == "extractive" else replies

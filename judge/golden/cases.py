@@ -3,15 +3,19 @@
 import json
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 
 from judge.errors import ConfigurationError
-from judge.golden.evaluators import Phrase, checked_questions
+from judge.golden.built_in_evaluators import Phrase
 from judge.types.replies import Evidence, FinishReason, Usage, VerdictWord
 from judge.types.request_fields import BadFields, StrictModel, parse_json
 from judge.types.requests import JudgeRequest
+
+REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
+"""The moment at which a case is replayed that does not say when it was recorded."""
 
 
 class GoldenReply(StrictModel):
@@ -94,8 +98,8 @@ class Expected(StrictModel):
     exact_body: Mapping[str, Any] | None = None
     """The whole body, with what differs between runs masked."""
 
-    evaluators: Annotated[Mapping[str, Any], AfterValidator(checked_questions)] = {}
-    """The parameter of each evaluator, by its name."""
+    evaluators: Mapping[str, Any] = {}
+    """The parameter of each evaluator, by its name; `load_case` checks them."""
 
     graded: tuple[Rubric, ...] = ()
     """Questions that the model itself answers; only `--live` asks them."""
@@ -112,6 +116,9 @@ class GoldenCase(StrictModel):
     live: bool | None = None
     """Whether `--live` includes this case; by default, unless its replies are faulty on purpose."""
 
+    recorded_at: AwareDatetime = REPLAY_TIME
+    """The time of its replay, which decides how old a page is."""
+
     versions: Mapping[Literal["model", "prompt", "sources"], str] = {}
     """Those with which the replies were recorded; for readers, never compared."""
 
@@ -122,6 +129,9 @@ class GoldenCase(StrictModel):
 
     sources: tuple[str, ...] = ()
     """Those it was recorded with, as fixtures in `pages/`: the sources file and its includes."""
+
+    prompts: tuple[str, ...] = ()
+    """Those of a recorded case, so that a change of the prompt can be shown word by word."""
 
     replies: tuple[Annotated[GoldenReply, BeforeValidator(_reply)], ...] = ()
     model: Literal["scripted", "extractive"] = "scripted"
@@ -140,6 +150,16 @@ class GoldenCase(StrictModel):
 def parse_case(text: str) -> GoldenCase:
     """The case in *text*; raises ConfigurationError that names the wrong key."""
     try:
+        json.loads(text, object_pairs_hook=_each_key_once)
         return parse_json(GoldenCase, text)
-    except BadFields as error:
+    except (BadFields, ValueError, RecursionError) as error:
         raise ConfigurationError(f"This is no golden case: {error}") from error
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of *pairs*; raises ValueError for a second key, which would overrule the first."""
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        second = next(key for key in document if [key for key, _ in pairs].count(key) > 1)
+        raise ValueError(f"{second!r} stands twice in one object; keep one")
+    return document

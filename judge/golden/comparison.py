@@ -1,155 +1,140 @@
 """Compares two runs of the same cases: changed prompts, changed answers, changed rates."""
 
-import math
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Literal
 
 from judge.golden.differences import Difference, body_differences, masked
-from judge.golden.results import Interval, Result, Run, by_case, counts_in_words, wilson
+from judge.golden.rates import Interval, Paired, newcombe, paired
+from judge.golden.results import CaseScore, Result, Run, by_case
 
 CONTEXT = 12
 """Words of unchanged text that are shown before and after a change."""
 
 _WORD = re.compile(r"\s*\S+|\s+$")
 
-DiffPart = tuple[Literal["same", "removed", "added"], str]
 
+def word_diff(before: str, after: str) -> str:
+    """What changed, as `git diff --word-diff` has it: [-removed-]{+added+}, with some context.
 
-def diff(before: str, after: str) -> list[DiffPart]:
-    """The differences of two texts word by word, with some context; empty when they are equal."""
+    Empty when the texts are equal.
+    """
     if before == after:
-        return []
+        return ""
     old, new = _WORD.findall(before), _WORD.findall(after)
-    parts: list[DiffPart] = []
+    parts = []
     for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT):
-        parts.append(("same", " … "))
+        text = ""
         for kind, i, j, k, m in group:
+            removed, added = "".join(old[i:j]), "".join(new[k:m])
             if kind == "equal":
-                parts.append(("same", "".join(old[i:j])))
-                continue
-            parts += [("removed", "".join(old[i:j])), ("added", "".join(new[k:m]))]
-    return [part for part in parts[1:] if part[1]]
-
-
-def marked(parts: Sequence[DiffPart]) -> str:
-    """*parts* in the form of `git diff --word-diff`: [-removed-]{+added+}."""
-    forms = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
-    return "".join(forms[kind].format(text) for kind, text in parts)
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerChange:
-    """One answer in two runs; a field is empty where nothing changed."""
-
-    before: Result
-    after: Result
-    prompt: tuple[DiffPart, ...]
-    """The change of the first prompt, or where that is the same of the second."""
-
-    body: tuple[Difference, ...]
-    """Field by field, without what differs in every run."""
-
-    @property
-    def is_change(self) -> bool:
-        """Whether anything changed."""
-        return bool(self.prompt or self.body or self.before.failed != self.after.failed)
-
-
-def answer_changes(before: Run, after: Run) -> list[AnswerChange]:
-    """Each answer of *after* beside that of the same number before, where both are stored."""
-    by_number = {(result.case, result.number): result for result in before}
-    changes = []
-    for new in after:
-        old = by_number.get((new.case, new.number))
-        if old and old.answer and new.answer:
-            prompts = zip_longest(old.answer.prompts, new.answer.prompts, fillvalue="")
-            prompt = next((tuple(diff(*pair)) for pair in prompts if pair[0] != pair[1]), ())
-            bodies = masked(old.answer.body), masked(new.answer.body)
-            body = tuple(body_differences(*bodies, is_exact=True))
-            changes.append(AnswerChange(old, new, prompt, body))
-    return changes
-
-
-def prompt_changes(changes: Sequence[AnswerChange]) -> dict[tuple[DiffPart, ...], list[str]]:
-    """Each distinct change of prompts with the cases that have it."""
-    groups: dict[tuple[DiffPart, ...], list[str]] = {}
-    for change in changes:
-        cases = groups.setdefault(change.prompt, [])
-        if change.after.case not in cases:
-            cases.append(change.after.case)
-    groups.pop((), None)
-    return groups
-
-
-def verdict_moves(before: Run, after: Run) -> Iterator[tuple[str, str, str, str]]:
-    """Case, persona and the counts of each verdict, before and after, where they differ."""
-    old, new = _verdicts(before), _verdicts(after)
-    for case, persona in sorted(old.keys() & new.keys()):
-        was, now = (counts_in_words(counts[case, persona]) for counts in (old, new))
-        if was != now:
-            yield case, persona, was, now
-
-
-def _verdicts(results: Run) -> dict[tuple[str, str], Counter[str]]:
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for result in results:
-        for persona in result.answer.body.get("personas", ()) if result.answer else ():
-            key = result.case, persona["name"]
-            counts.setdefault(key, Counter())[str(persona["verdict"])] += 1
-    return counts
+                text += removed
+            else:
+                text += f"[-{removed}-]" * bool(removed) + f"{{+{added}+}}" * bool(added)
+        parts.append(text)
+    return " … ".join(parts)
 
 
 Direction = Literal["worse", "gone", "unscored", "better", "new", "same"]
 _ORDER: Sequence[Direction] = ("worse", "gone", "unscored", "better", "new", "same")
-Rate = tuple[int, int]
-"""Hits and trials."""
 
 
 @dataclass(frozen=True, slots=True)
-class RateChange:
-    """A rate in both runs, None where it is unknown, and the 95 % interval of its change."""
+class CaseChange:
+    """A case in two runs, of which one may lack it."""
 
     name: str
-    direction: Direction
-    before: float | None
-    after: float | None
-    interval: Interval | None = None
+    before: CaseScore | None
+    after: CaseScore | None
 
     @property
-    def is_clear(self) -> bool:
-        """Whether chance is an unlikely explanation."""
-        return self.interval is not None and (self.interval.low > 0 or self.interval.high < 0)
+    def rates(self) -> tuple[float | None, float | None]:
+        """The shares that passed, before and after; None where nothing was scored."""
+        old, new = self.before, self.after
+        return old.rate if old else None, new.rate if new else None
+
+    @property
+    def direction(self) -> Direction:
+        """What became of its rate."""
+        if not self.before or not self.after:
+            return "new" if self.after else "gone"
+        old, new = self.rates
+        if old is None or new is None:
+            return "unscored"
+        return "same" if old == new else "better" if new > old else "worse"
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 95 % interval of the change of a rate; None in replays, which never vary."""
+        old, new = self.before, self.after
+        if not old or not new or not (old.scored and new.scored and new.results[0].is_live):
+            return None
+        return newcombe((old.passes, old.scored), (new.passes, new.scored))
+
+    @property
+    def prompt(self) -> str:
+        """What changed in the first prompt, or where that is the same in a later one."""
+        return next((diff for one, other in self._kept() if (diff := _prompt_diff(one, other))), "")
+
+    @property
+    def body(self) -> list[Difference]:
+        """The first answers, field by field, without what differs in every run."""
+        for one, other in self._kept():
+            if one.answer and other.answer:
+                bodies = masked(one.answer.body), masked(other.answer.body)
+                return list(body_differences(*bodies, is_exact=True))
+        return []
+
+    @property
+    def is_change(self) -> bool:
+        """Whether anything changed."""
+        failed = [score and score.failed for score in (self.before, self.after)]
+        return bool(self.direction != "same" or failed[0] != failed[1] or self.prompt or self.body)
+
+    def _kept(self) -> Iterable[tuple[Result, Result]]:
+        """The answers of the same number, in both runs."""
+        pair = self.before, self.after
+        return zip(*(score.results if score else () for score in pair), strict=False)
 
 
-def newcombe(before: Rate, after: Rate) -> Interval:
-    """The 95 % interval of the difference of two rates.
-
-    R. G. Newcombe, Statistics in Medicine 17 (1998) 873-890, method 10.
-    """
-    rate_a, rate_b = before[0] / before[1], after[0] / after[1]
-    a, b = wilson(*before), wilson(*after)
-    step = rate_b - rate_a
-    low = step - math.hypot(rate_b - b.low, a.high - rate_a)
-    return Interval(low, step + math.hypot(b.high - rate_b, rate_a - a.low))
+def _prompt_diff(one: Result, other: Result) -> str:
+    if not one.answer or not other.answer:
+        return ""
+    prompts = zip_longest(one.answer.prompts, other.answer.prompts, fillvalue="")
+    return next((word_diff(*pair) for pair in prompts if pair[0] != pair[1]), "")
 
 
-def compare_cases(before: Run, after: Run) -> list[RateChange]:
-    """The change of each case's rate, worse ones first, then by name."""
-    old, new = ({s.name: (s.passes, s.scored) for s in by_case(run)} for run in (before, after))
-    changes = [_rate_change(name, old.get(name), new.get(name)) for name in sorted({*old, *new})]
+def compare_runs(before: Run, after: Run) -> list[CaseChange]:
+    """Each case of either run, worse ones first, then by name."""
+    old, new = ({score.name: score for score in by_case(run)} for run in (before, after))
+    changes = [CaseChange(name, old.get(name), new.get(name)) for name in sorted({*old, *new})]
     return sorted(changes, key=lambda change: _ORDER.index(change.direction))
 
 
-def _rate_change(name: str, old: Rate | None, new: Rate | None) -> RateChange:
-    before, after = (rate[0] / rate[1] if rate and rate[1] else None for rate in (old, new))
-    if old is None or new is None:
-        return RateChange(name, "new" if old is None else "gone", before, after)
-    if before is None or after is None:
-        return RateChange(name, "unscored", before, after)
-    direction: Direction = "same" if before == after else "better" if after > before else "worse"
-    return RateChange(name, direction, before, after, newcombe(old, new))
+def paired_difference(changes: Sequence[CaseChange]) -> Paired | None:
+    """The difference over the cases that were scored in both runs; None without any."""
+    pairs = (change.rates for change in changes)
+    rates = [(old, new) for old, new in pairs if old is not None and new is not None]
+    return paired(rates) if rates else None
+
+
+def side_by_side(runs: Mapping[str, Run]) -> Iterator[Sequence[str]]:
+    """A row for each case: its name, and how many answers passed in each of *runs*, by label."""
+    by_run = [{score.name: score for score in by_case(run)} for run in runs.values()]
+    for name in dict.fromkeys(name for scores in by_run for name in scores):
+        found = (scores.get(name) for scores in by_run)
+        yield (
+            name,
+            *(f"{score.passes} of {len(score.results)}" if score else "-" for score in found),
+        )
+
+
+def differences_in_words(runs: Mapping[str, Run]) -> Iterator[str]:
+    """How each of *runs* differs from the first, and whether chance may explain it."""
+    (first, before), *others = runs.items()
+    for label, after in others:
+        if difference := paired_difference(compare_runs(before, after)):
+            yield f"{label} against {first}: {difference}"

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from judge.golden.case_runner import Outcome, prompt_digest
+from judge.golden.case_runner import Outcome
 from judge.golden.cases import Expected
-from judge.golden.evaluators import EVALUATORS, evaluate
+from judge.golden.evaluators import EVALUATORS, Evaluators, evaluate, parameter_of
 
 MASK = "(changes)"
 """Replaces values in an exact body that differ between runs."""
@@ -27,9 +27,11 @@ class Difference:
     found: object
 
 
-def differences(expected: Expected, outcome: Outcome) -> tuple[Difference, ...]:
+def differences(
+    expected: Expected, outcome: Outcome, evaluators: Evaluators = EVALUATORS
+) -> tuple[Difference, ...]:
     """Everything in *outcome* that is not as *expected*, each once; empty when it passes."""
-    found = list(_find_differences(expected, outcome))  # Not hashable: values may be lists.
+    found = list(_find_differences(expected, outcome, evaluators))  # not hashable
     return tuple(item for at, item in enumerate(found) if item not in found[:at])
 
 
@@ -78,7 +80,9 @@ def found_value(key: str, outcome: Outcome) -> object:
     return list(found) if isinstance(found, tuple) else found
 
 
-def _find_differences(expected: Expected, outcome: Outcome) -> Iterator[Difference]:
+def _find_differences(
+    expected: Expected, outcome: Outcome, evaluators: Evaluators
+) -> Iterator[Difference]:
     yield from _status_differences(expected, outcome)
     if outcome.status != expected.status:
         return
@@ -94,15 +98,16 @@ def _find_differences(expected: Expected, outcome: Outcome) -> Iterator[Differen
         summary = str(outcome.body.get("summary", ""))
         yield from _summary_difference(expected.summary_matches, summary)
     for words in expected.second_prompt_names:
-        second = outcome.prompts[1].instructions if len(outcome.prompts) > 1 else ""
+        second = "".join(outcome.prompts[1:2])
         if words not in second:
             yield Difference("second_prompt_names", words, second[-300:])
     yield from body_differences(expected.body or {}, outcome.body, is_exact=False)
     if expected.exact_body is not None:
         yield from body_differences(expected.exact_body, masked(outcome.body), is_exact=True)
     for name, wanted in expected.evaluators.items() if outcome.status == 200 else ():
-        if complaints := evaluate(name, outcome.body, wanted):
-            yield Difference(name, EVALUATORS[name].expected(wanted), complaints)
+        if complaints := evaluate(evaluators[name], outcome.body, wanted):
+            is_plain = parameter_of(evaluators[name]) is None
+            yield Difference(name, "yes" if is_plain else wanted, complaints)
 
 
 def _summary_difference(pattern: str, summary: str) -> Iterator[Difference]:
@@ -147,5 +152,5 @@ _GETTERS: Mapping[str, Callable[[Outcome], object]] = {
     "coach_verdict": _verdict("Coach"),
     "expect_citation": lambda outcome: bool(outcome.body.get("citations")),
     "defects": lambda outcome: tuple(d["rule"] for d in outcome.body.get("defects", ())),
-    "prompt_digest": lambda outcome: prompt_digest(outcome.prompts),
+    "prompt_digest": lambda outcome: outcome.prompt_digest,
 }

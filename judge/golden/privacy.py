@@ -15,7 +15,7 @@ MIN_SECRET_LENGTH = 8
 """Characters; masking shorter settings would mask ordinary words too."""
 
 _KEYS = re.compile(
-    r"AIza[0-9A-Za-z_-]{30,}"  # Google
+    r"AIza[0-9A-Za-z_-]{30,}|\bAQ\.[0-9A-Za-z_-]{20,}"  # Google
     r"|\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{16,}"
     r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bxox[abprs]-[A-Za-z0-9-]{10,}|\bAKIA[0-9A-Z]{16}\b"
     r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"  # JSON web tokens

@@ -24,7 +24,7 @@ from judge.golden.case_files import (
     serialize_case,
     write_output,
 )
-from judge.golden.case_runner import Outcome, RunConfig, judge_recorded, prompt_digest, run_case
+from judge.golden.case_runner import Outcome, RunConfig, judge_recorded, run_case
 from judge.golden.cases import Expected
 from judge.golden.differences import Difference, body_differences, differences, found_value, masked
 from judge.golden.replay import RecordingFetcher, RecordingModel
@@ -66,7 +66,7 @@ class Draft:
     """A case before it is written: its document, and its fixtures by file name."""
 
     name: str
-    document: Mapping[str, Any]
+    document: dict[str, Any]
     fixtures: Mapping[str, bytes]
     had_keys: bool = False
     """Whether anything that looks like a key was masked."""
@@ -98,20 +98,31 @@ async def record(
     """
     fetcher = RecordingFetcher(pipeline.references.retriever.fetcher)
     model = RecordingModel(pipeline.model.primary)
-    outcome = await _judge(request, pipeline, fetcher, model)
-    if outcome.error and not isinstance(outcome.error, ContentBlocked | InvalidReply):
-        raise outcome.error
+    clock, started = pipeline.clock, pipeline.clock.now()
+    cache, lock = MemoryCache(clock), MemoryLock(clock)
+    retriever = SnippetRetriever(fetcher, cache, lock, clock, pipeline.journal)
+    recorded = replace(
+        pipeline,
+        references=replace(pipeline.references, retriever=retriever),
+        model=replace(pipeline.model, primary=model, fallback=None),
+    )
+    try:
+        shown = (ContentBlocked, InvalidReply)
+        outcome = await judge_recorded(recorded, model, request, shown=shown)
+    finally:
+        await retriever.aclose()
     files = {url: f"{name}.{number}.html" for number, url in enumerate(fetcher.pages, 1)}
-    fixtures = {files[url]: page.body for url, page in fetcher.pages.items() if page}
     config = RunConfig(pipeline.knowledge())
     versions = config.knowledge.versions
     # Named by version, so that cases recorded with the same sources share the files.
     own = [f"sources.{versions.sources}.{number}.toml" for number, _ in enumerate(sources, 1)]
+    fixtures = {files[url]: page.body for url, page in fetcher.pages.items() if page}
     fixtures |= zip(own, (file.text.encode() for file in sources), strict=True)
     is_extractive = model.name == EXTRACTIVE
     document = {
         "about": "",
         "recorded": True,
+        "recorded_at": started.isoformat(timespec="seconds"),
         "versions": {"model": model.name, "prompt": versions.prompt, "sources": versions.sources},
         "input": request.model_dump(exclude_defaults=True),
         "pages": {
@@ -123,85 +134,56 @@ async def record(
         "model": "extractive" if is_extractive else "scripted",
         "expected": _expected(outcome),
     }
-    return await _scrubbed_draft(Draft(name, document, fixtures), config, scrub)
+    draft = _scrubbed(Draft(name, document, fixtures), scrub)
+    await _replay(draft, config)
+    return draft
 
 
-async def _judge(
-    request: JudgeRequest,
-    pipeline: Pipeline,
-    fetcher: RecordingFetcher,
-    model: RecordingModel,
-) -> Outcome:
-    """*request* judged by *pipeline* with these ports, and without its cache and fallback."""
-    clock = pipeline.clock
-    retriever = SnippetRetriever(
-        fetcher, MemoryCache(clock), MemoryLock(clock), clock, pipeline.journal
-    )
-    recorded = replace(
-        pipeline,
-        references=replace(pipeline.references, retriever=retriever),
-        model=replace(pipeline.model, primary=model, fallback=None),
-    )
-    try:
-        return await judge_recorded(recorded, model, request)
-    finally:
-        await retriever.aclose()
-
-
-async def _scrubbed_draft(draft: Draft, config: RunConfig, scrub: Scrub) -> Draft:
-    """*draft* with keys masked; raises CannotRecord where that is impossible or does not replay."""
+def _scrubbed(draft: Draft, scrub: Scrub) -> Draft:
+    """*draft* with keys masked; raises CannotRecord where that is impossible."""
     if any(scrub(url) != url for url in draft.document["pages"]):
         raise CannotRecord("The address of a page holds a key. Take it out of the sources.")
-    document = _scrubbed(draft.document, scrub)
+    document = _scrubbed_value(draft.document, scrub)
     # Latin-1 maps every byte to a character and back, whatever the charset of the page.
     fixtures = {
         name: scrub(body.decode("latin-1")).encode("latin-1")
         for name, body in draft.fixtures.items()
     }
     had_keys = (document, fixtures) != (draft.document, draft.fixtures)
-    clean = Draft(draft.name, document, fixtures, had_keys)
-    document["expected"]["prompt_digest"] = await _replayed_digest(clean, config)
-    return clean
+    return Draft(draft.name, document, fixtures, had_keys)
+
+
+def _scrubbed_value(value: Any, scrub: Scrub) -> Any:
+    if isinstance(value, str):
+        return scrub(value)
+    if isinstance(value, Mapping):
+        return {key: _scrubbed_value(below, scrub) for key, below in value.items()}
+    return [_scrubbed_value(item, scrub) for item in value] if isinstance(value, list) else value
+
+
+async def _replay(draft: Draft, config: RunConfig) -> None:
+    """Note the prompts of a replay of *draft*; raises CannotRecord unless it gives its body."""
+    with TemporaryDirectory(prefix="judge-golden-") as folder:
+        outcome = await run_case(load_case(write_draft(Path(folder), draft)), config)
+    expected = draft.document["expected"]
+    found = list(body_differences(expected["exact_body"], masked(outcome.body), is_exact=True))
+    if found:
+        lines = [line for difference in found[:5] for line in difference_lines(difference)]
+        raise CannotRecord("\n".join(["The case would not replay as it was recorded:", *lines]))
+    expected["prompt_digest"] = outcome.prompt_digest
+    draft.document["prompts"] = list(outcome.prompts)
 
 
 def _expected(outcome: Outcome) -> dict[str, Any]:
     """What is exact about the recorded answer, and an evaluator that any answer should pass."""
-    exact = {"prompt_digest": prompt_digest(outcome.prompts), "exact_body": masked(outcome.body)}
+    exact = {"prompt_digest": outcome.prompt_digest, "exact_body": masked(outcome.body)}
+    body = outcome.body
     if outcome.status != 200:
-        kind = outcome.body["type"].rpartition("/")[2]
-        return {"status": outcome.status, "type": kind, **exact}
-    return {
-        "status": 200,
-        "domain": outcome.body["domain"],
-        "attempts": outcome.body["attempts"],
-        "evaluators": {_question(outcome): True},
-        **exact,
-    }
-
-
-def _question(outcome: Outcome) -> str:
-    """The evaluator for what any answer should do: cite references, decline them, or cite none."""
-    if outcome.body["evidence"] == "not_applicable":
-        return "declines_references"
-    return "cites_something" if outcome.body["references"] else "no_citation"
-
-
-async def _replayed_digest(draft: Draft, config: RunConfig) -> str:
-    """The digest of the prompts in a replay of *draft*: the recorded one, unless keys were masked.
-
-    Raises CannotRecord unless the replay has the prompts and the body that were recorded.
-    """
-    with TemporaryDirectory(prefix="judge-golden-") as folder:
-        stored = load_case(write_draft(Path(folder), draft))
-    outcome = await run_case(stored, config)
-    expected, digest = draft.document["expected"], prompt_digest(outcome.prompts)
-    found = list(body_differences(expected["exact_body"], masked(outcome.body), is_exact=True))
-    if digest != expected["prompt_digest"] and not draft.had_keys:
-        found.append(Difference("prompt_digest", expected["prompt_digest"], digest))
-    if found:
-        lines = [line for difference in found[:5] for line in difference_lines(difference)]
-        raise CannotRecord("\n".join(["The case would not replay as it was recorded:", *lines]))
-    return digest
+        return {"status": outcome.status, "type": found_value("type", outcome), **exact}
+    question = "cites_something" if body["references"] else "no_citation"
+    question = "declines_references" if body["evidence"] == "not_applicable" else question
+    checked = {key: body[key] for key in ("domain", "attempts")}
+    return {"status": 200, **checked, "evaluators": {question: True}, **exact}
 
 
 def write_draft(folder: Path, draft: Draft) -> Path:
@@ -215,14 +197,6 @@ def write_draft(folder: Path, draft: Draft) -> Path:
             write_output(folder / PAGES / name, body)
         write_output(path, serialize_case(draft.document).encode())
     return path
-
-
-def _scrubbed(value: Any, scrub: Scrub) -> Any:
-    if isinstance(value, str):
-        return scrub(value)
-    if isinstance(value, Mapping):
-        return {key: _scrubbed(below, scrub) for key, below in value.items()}
-    return [_scrubbed(below, scrub) for below in value] if isinstance(value, list) else value
 
 
 async def update_cases(folder: Path, names: Sequence[str], config: RunConfig) -> list[Update]:
@@ -254,8 +228,11 @@ async def _updated(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any
     document = json.loads(stored.path.read_text(encoding="utf-8-sig"))
     before = document.get("expected", {})
     document["expected"] = {key: _new_value(key, old, outcome) for key, old in before.items()}
+    if "prompts" in document:
+        document["prompts"] = list(outcome.prompts)
     changed = tuple(body_differences(before, document["expected"], is_exact=True))
-    remaining = differences(Expected.model_validate(document["expected"]), outcome)
+    expected = Expected.model_validate(document["expected"])
+    remaining = differences(expected, outcome, stored.evaluators)
     return document, Update(stored.name, changed, remaining)
 
 

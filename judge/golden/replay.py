@@ -1,4 +1,4 @@
-"""The ports of a replay, with pages and replies from the case and a fixed date.
+"""The ports of a replay, with pages and replies from the case and the time that it was recorded.
 
 And those of a recording, which store what passes through them.
 """
@@ -7,28 +7,26 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from judge.errors import ContentBlocked, FetchError, ModelUnavailable
-from judge.golden.cases import GoldenReply
+from judge.golden.cases import REPLAY_TIME, GoldenReply
 from judge.ports import LanguageModel, PageFetcher
 from judge.types.references import Media, NotModified, Page
-from judge.types.replies import Defect, ModelReply, Prompt, Usage
-
-REPLAY_TIME = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
-"""The moment at which every replay takes place."""
+from judge.types.replies import ModelReply, Prompt
 
 
 @dataclass(frozen=True, slots=True)
-class FixedClock:
-    """A Clock with a fixed date; `monotonic` moves only if a real model takes real time."""
+class ReplayClock:
+    """A Clock that stands; `monotonic` moves only if a real model takes real time."""
 
+    at: datetime = REPLAY_TIME
     is_live: bool = False
 
     def now(self) -> datetime:
-        """The moment of every replay."""
-        return REPLAY_TIME
+        """The moment at which the case was recorded."""
+        return self.at
 
     def monotonic(self) -> float:
         """Always 0 in a replay, and so are all timings."""
@@ -75,18 +73,6 @@ class ReplayModel:
         if reply.unavailable is not None:
             raise ModelUnavailable(reply.unavailable)
         return ModelReply(reply.text, reply.model, reply.finish, reply.usage)
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayedReply:
-    """One reply of the model: its tokens, the rules that it broke, and its text."""
-
-    usage: Usage
-    rules: tuple[str, ...] = ()
-    model: str = ""
-    text: str = ""
-    defects: tuple[Defect, ...] = ()
-    """The defects behind those rules, as far as the pipeline reports them."""
 
 
 class RuleJournal:

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from os.path import commonprefix
 from pathlib import Path
@@ -11,9 +12,18 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from judge.golden.case_files import StoredCase
+from judge.golden.case_runner import Outcome
+from judge.golden.comparison import differences_in_words, side_by_side
 from judge.golden.differences import Difference
-from judge.golden.replay import ReplayedReply
-from judge.golden.results import Answer, CaseScore, Result, Run, State, by_case
+from judge.golden.results import (
+    RULE_HEADINGS,
+    CaseScore,
+    Result,
+    Run,
+    State,
+    broken_rules,
+    by_case,
+)
 
 MAX_VALUE = 240
 """Characters of a value that are shown, of which BEFORE stand before the first difference."""
@@ -21,6 +31,9 @@ BEFORE = 60
 
 SAMPLES_SHOWN = 20
 """Answers shown for a case, those that failed first."""
+
+RUNS_SHOWN = 30
+"""Earlier runs in the line of a case, the newest last."""
 
 STYLE = Path(__file__).with_name("report.css")
 
@@ -32,13 +45,16 @@ TITLES: Mapping[State, str] = {
     "passed": "as expected",
 }
 
+_READ = "help detail paraphrase summary personas other_side citations references warnings".split()
+"""The keys of a body that a reader wants, in this order."""
+
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even escaped."""
 
 
 def failure_lines(result: Result) -> Iterator[str]:
     """Why *result* did not pass: the differences, and what the case lacks; nothing if it did."""
-    if result.has_passed:
+    if result.state == "passed":
         return
     if result.reason:
         yield f"unscored: {result.reason}"
@@ -85,13 +101,11 @@ def as_junit(results: Run) -> bytes:
     )
     for score in scores:
         case = ET.SubElement(suite, "testcase", classname="golden", name=_safe(score.name))
-        if score.state == "passed":
-            continue
-        kind = "failure" if score.state == "failed" else "error"
-        failure = ET.SubElement(
-            case, kind, message=f"{score.passes} of {len(score.results)} passed"
-        )
-        failure.text = _safe("\n".join(line for r in score.results for line in failure_lines(r)))
+        if score.state != "passed":
+            kind = "failure" if score.state == "failed" else "error"
+            passed = f"{score.passes} of {len(score.results)} passed"
+            lines = (line for result in score.results for line in failure_lines(result))
+            ET.SubElement(case, kind, message=passed).text = _safe("\n".join(lines))
     ET.indent(suite)
     return bytes(ET.tostring(suite, encoding="utf-8", xml_declaration=True)) + b"\n"
 
@@ -100,33 +114,56 @@ def _safe(text: str) -> str:
     return _NOT_XML.sub("\ufffd", text)
 
 
-def as_html(cases: Sequence[StoredCase], results: Run) -> str:
-    """One page without scripts or external resources.
+def labelled(runs: Mapping[str, Run]) -> Run:
+    """The results of *runs*; of several, each case has the label of its run."""
+    return [
+        replace(result, case=_labelled(result.case, label))
+        for label, run in runs.items()
+        for result in run
+    ]
+
+
+def _labelled(name: str, label: str) -> str:
+    return f"{name} ({label})" if label else name
+
+
+def as_html(
+    cases: Sequence[StoredCase],
+    runs: Mapping[str, Run],
+    history: Mapping[str, Sequence[CaseScore]] = {},
+) -> str:
+    """One page without scripts or external resources; *history* has the scores of earlier runs.
 
     All text of cases, pages and models in it is escaped.
     """
-    scores = sorted(by_case(results), key=lambda score: list(TITLES).index(score.state))
+    scores = sorted(by_case(labelled(runs)), key=lambda score: list(TITLES).index(score.state))
     counts = Counter(score.state for score in scores)
-    filters = {"all": "all"}
-    filters |= {state: f"{title} ({counts[state]})" for state, title in TITLES.items()}
-    by_name = {stored.name: stored for stored in cases}
-    return "\n".join(
-        [
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-            '<meta name="viewport" content="width=device-width"><title>Golden cases</title>',
-            f"<style>{STYLE.read_text()}</style></head><body><h1>Golden cases</h1>",
-            _run_table(results),
-            *(
-                f'<input type="radio" name="only" id="only-{name}"{" checked" * (name == "all")}>'
-                f'<label for="only-{name}">{label}</label>'
-                for name, label in filters.items()
-            ),
-            "<main>",
-            *(_article(score, by_name[score.name]) for score in scores),
-            "</main></body></html>\n",
-        ]
+    labels = {"all": "all"} | {state: f"{TITLES[state]} ({counts[state]})" for state in TITLES}
+    filters = (
+        f'<input type="radio" name="only" id="only-{name}"{" checked" * (name == "all")}>'
+        f'<label for="only-{name}">{label}</label>'
+        for name, label in labels.items()
     )
+    by_name = {_labelled(stored.name, label): stored for stored in cases for label in runs}
+    articles = (
+        _article(score, by_name[score.name], history.get(by_name[score.name].name, ()))
+        for score in scores
+    )
+    paired = (f"<p>{escape(line)}</p>" for line in differences_in_words(runs))
+    beside = _table(("Case", *runs), side_by_side(runs)) if len(runs) > 1 else ""
+    return f"""\
+<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width"><title>Golden cases</title>
+<style>{STYLE.read_text()}</style></head><body><h1>Golden cases</h1>
+{_table(("Date", "Model", "Prompt", "Sources"), map(_run_row, runs.values()))}
+{beside}{"".join(paired)}
+{"".join(_rules(run, label) for label, run in runs.items())}
+{"".join(filters)}
+<main>
+{"".join(articles)}
+</main></body></html>
+"""
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -139,87 +176,78 @@ def _details(title: str, body: str) -> str:
     return f"<details><summary>{escape(title)}</summary>{body}</details>"
 
 
-def _run_table(run: Run) -> str:
-    models = ", ".join(sorted({result.model for result in run if result.model}))
-    sources = f"{run[0].sources_version} {run[0].sources_file}"
-    return _table(
-        ("Date", "Model", "Prompt", "Sources"),
-        [(run[0].date, models, run[0].prompt_version, sources)],
+def _rules(run: Run, label: str) -> str:
+    asked_again, rows = broken_rules(run)
+    return f"<p>{escape(f'{label}: {asked_again}' if label else asked_again)}</p>" + (
+        _table(RULE_HEADINGS, rows) if rows else ""
     )
 
 
-def _article(score: CaseScore, stored: StoredCase) -> str:
+def _run_row(run: Run) -> Sequence[str]:
+    models = ", ".join(sorted({result.model for result in run if result.model}))
+    sources = f"{run[0].sources_version} {run[0].sources_file}"
+    return run[0].date, models, run[0].prompt_version, sources
+
+
+def _article(score: CaseScore, stored: StoredCase, history: Sequence[CaseScore]) -> str:
     case, low, high = stored.case, *score.interval
     rate = f": {score.passes} of {score.scored} answers ({low:.0%} to {high:.0%} in the long run)"
     title = TITLES[score.state].capitalize() + rate * (len(score.results) > 1)
     replies = "recorded from a real model" if case.recorded else "written by hand"
     request = f"<p>{escape(case.input.context)}</p><p><b>{escape(case.input.query)}</b></p>"
-    shown = sorted(score.results, key=lambda result: result.has_passed)[:SAMPLES_SHOWN]
-    return "\n".join(
-        [
-            f'<article class="{score.state}">',
-            f"<h2>{escape(score.name)}</h2>",
-            f'<p class="state">{title}</p><p>{escape(case.about)}</p>',
-            _details(f"The dispute (the replies were {replies})", request),
-            *(part for result in shown for part in _answer_parts(result)),
-            "</article>",
-        ]
-    )
+    shown = sorted(score.results, key=lambda result: result.state == "passed")[:SAMPLES_SHOWN]
+    before = "".join(map(_mark, history[-RUNS_SHOWN:]))
+    return f"""\
+<article class="{score.state}">
+<h2>{escape(score.name)}</h2>
+<p class="state">{title}</p><p class="history">Over time: {before}</p><p>{escape(case.about)}</p>
+{_details(f"The dispute (the replies were {replies})", request)}
+{"".join(part for result in shown for part in _answer_parts(result))}
+</article>
+"""
+
+
+def _mark(score: CaseScore) -> str:
+    """One run of a case in the line of its history."""
+    run = score.results[0]
+    passed = f"{score.passes} of {len(score.results)}"
+    title = f"{run.date}, {run.model or 'no model'}: {passed} as expected"
+    sign = passed if run.is_live else {"passed": "✓", "failed": "✗"}.get(score.state, "?")
+    return f'<span class="{score.state}" title="{escape(title)}">{sign}</span> '
 
 
 def _answer_parts(result: Result) -> Iterator[str]:
     """One answer: why it failed, the model's replies, and the text."""
     yield f"<h3>Answer {result.number}</h3>"
-    if not result.has_passed:
+    if result.state != "passed":
         yield f"<pre>{escape(chr(10).join(failure_lines(result)))}</pre>"
+    if result.prompt_change:
+        yield _details("Words changed in the prompt", f"<pre>{escape(result.prompt_change)}</pre>")
     if result.grades:
         graded = [(grade.question, str(grade)) for grade in result.grades]
         yield _table(("The model was asked", "It said"), graded)
-    if not result.answer:
-        return
-    if not result.has_passed or any(reply.rules for reply in result.answer.replies):
-        replies = [("; ".join(_broken_rules(reply)), reply.text) for reply in result.answer.replies]
-        yield _details("What the model replied", _table(("Rules that it broke", "Reply"), replies))
-    yield _details("The answer", f"<pre>{escape(answer_text(result.answer))}</pre>")
+    if answer := result.answer:
+        if defects := [f"{d.rule} in {d.field}: expected {d.expected}" for d in answer.defects]:
+            replies = [(reply.text,) for reply in answer.replies]
+            parts = _table(("Rules that were broken",), zip(defects)) + _table(
+                ("Replies",), replies
+            )
+            yield _details("What the model replied", parts)
+        yield _details("The answer", f"<pre>{escape(answer_text(answer))}</pre>")
 
 
-def _broken_rules(reply: ReplayedReply) -> Sequence[str]:
-    broken = [f"{d.rule} in {d.field}: expected {d.expected}" for d in reply.defects]
-    return broken or reply.rules
+def answer_text(answer: Outcome) -> str:
+    """*answer* for people: what it says, with its citations, references and warnings."""
+    return "\n".join(_outline({key: answer.body[key] for key in _READ if answer.body.get(key)}))
 
 
-def answer_text(answer: Answer) -> str:
-    """*answer* as plain text: help, verdict, other side, citations, references and warnings."""
-    return "\n".join(_text_lines(answer.status, answer.body))
-
-
-def _text_lines(status: int, body: Mapping[str, Any]) -> Iterator[str]:
-    for line in body.get("help", ()):
-        yield f"Help: {', '.join(str(value) for value in line.values() if value)}"
-    if status != 200:
-        yield f"No verdict: {body.get('detail', status)}"
-        return
-    yield from (body["paraphrase"], "", body["summary"], "")
-    for persona in body["personas"]:
-        yield f"{persona['name']}: {persona['verdict'] or 'no verdict'}. {persona['rationale']}"
-        yield from (f"- {point}" for point in persona["key_points"])
-    if other := body.get("other_side"):
-        yield f"\nThe other side: {other['retelling'] or other['note']}"
-        for persona in other["personas"]:
-            yield f"{persona['name']} to the other side: {persona['verdict']}."
-            yield persona["rationale"]
-    yield ""
-    yield from map(_citation, body["citations"])
-    for reference in body["references"]:
-        yield f"[{reference['number']}] {reference['text']} ({reference['url']})"
-    yield from (f"Warning: {warning}" for warning in body["warnings"])
-
-
-def _citation(citation: Mapping[str, Any]) -> str:
-    where = f"[{citation['number']}] in {citation['field']}"
-    if not citation["quote"]:
-        return f"{where}: no sentence is named"
-    how = "contradicts" if citation.get("contradicts") else "rests on"
-    support = citation["support"]
-    supported = "" if support is None else f" (supported {support:.0%})"
-    return f"{where} {how} “{citation['quote']}”{supported}"
+def _outline(value: Mapping[str, Any] | Sequence[Any], indent: str = "") -> Iterator[str]:
+    """*value* as an indented list of its keys and texts."""
+    items = value.items() if isinstance(value, Mapping) else [("-", item) for item in value]
+    for key, below in items:
+        mark = key if key == "-" else f"{key}:"
+        if isinstance(below, Mapping | list):
+            yield f"{indent}{mark}"
+            yield from _outline(below, f"{indent}  ")
+        else:
+            yield f"{indent}{mark} {as_words(below)}"

@@ -3,27 +3,23 @@
 Live runs are stored as figures and names without any text, unless `--keep-answers` was given.
 """
 
-import math
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from judge.errors import ConfigurationError, NotFound
 from judge.golden.case_files import write_output
-from judge.golden.cases import Rubric
+from judge.golden.case_runner import Outcome
 from judge.golden.differences import Difference
-from judge.golden.replay import ReplayedReply
+from judge.golden.rates import Interval, wilson
 from judge.types.replies import Usage
 from judge.types.request_fields import BadFields, StrictModel, bad_fields_of, parse_fields
-
-Z_95 = 1.959964
-"""The normal quantile of a two-sided 95 % interval."""
 
 MAX_STORED_REPLAYS = 20
 """Older replays are removed; live runs, which cost money, never are."""
@@ -32,39 +28,6 @@ MILLION = 1_000_000
 """Tokens to which a price applies."""
 
 State = Literal["passed", "failed", "unscored"]
-
-
-class Interval(NamedTuple):
-    """The 95 % confidence interval of a rate, or of the change of one."""
-
-    low: float
-    high: float
-
-
-def wilson(hits: int, of: int) -> Interval:
-    """Wilson's score interval, which holds for few samples and for rates of 0 and 1.
-
-    E. B. Wilson, JASA 22 (1927) 209-212. Without a sample, nothing is known: 0 to 1.
-    """
-    if not of:
-        return Interval(0.0, 1.0)
-    rate, square = hits / of, Z_95**2
-    centre = rate + square / (2 * of)
-    margin = Z_95 * math.sqrt((rate * (1 - rate) + square / (4 * of)) / of)
-    scale = 1 + square / of
-    return Interval(max(0.0, (centre - margin) / scale), min(1.0, (centre + margin) / scale))
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The texts of one judgement, as plain data."""
-
-    status: int
-    body: Mapping[str, Any]
-    prompts: tuple[str, ...]
-    """The first prompt, and the second one if the model was asked again."""
-
-    replies: tuple[ReplayedReply, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +42,14 @@ class Grade:
         interval = wilson(self.yes, self.yes + self.no)
         return f"{self.yes} of {self.yes + self.no} yes ({interval.low:.0%} to {interval.high:.0%})"
 
-    def state(self, rubric: Rubric) -> State:
-        """`passed` or `failed` where the replies that are missing could not change it."""
-        needed = rubric.at_least * rubric.times
-        if self.yes >= needed:
-            return "passed"
-        return "failed" if rubric.times - self.no < needed else "unscored"
-
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One judgement of a case; only `differences`, `missing` and `answer` hold texts."""
+    """One judgement of a case; only `differences` and what follows hold texts."""
 
     case: str
     number: int
     floor: float
-    is_scored: bool
     failed: tuple[str, ...] = ()
     """The fields and evaluators that were not as expected."""
 
@@ -115,16 +70,19 @@ class Result:
     sources_file: str = ""
     grades: tuple[Grade, ...] = ()
     differences: tuple[Difference, ...] = ()
+    prompt_change: str = ""
+    """What differs from the prompts that the case was recorded with, word by word."""
+
     missing: tuple[str, ...] = ()
     """The pages and replies that were requested and that the case does not have, in words."""
 
-    answer: Answer | None = None
+    answer: Outcome | None = None
     """None for a live answer that was stored without `--keep-answers`."""
 
     @property
-    def has_passed(self) -> bool:
+    def state(self) -> State:
         """Whether everything was as expected."""
-        return self.is_scored and not self.failed
+        return "unscored" if self.reason else "failed" if self.failed else "passed"
 
     @property
     def date(self) -> str:
@@ -133,7 +91,7 @@ class Result:
 
     def without_words(self) -> "Result":
         """The figures alone."""
-        return replace(self, differences=(), missing=(), answer=None)
+        return replace(self, differences=(), prompt_change="", missing=(), answer=None)
 
 
 Run = Sequence[Result]
@@ -155,16 +113,21 @@ class CaseScore:
     @property
     def passes(self) -> int:
         """How many passed."""
-        return sum(result.has_passed for result in self.results)
+        return sum(result.state == "passed" for result in self.results)
 
     @property
     def scored(self) -> int:
         """How many could be scored."""
-        return sum(result.is_scored for result in self.results)
+        return sum(result.state != "unscored" for result in self.results)
+
+    @property
+    def rate(self) -> float | None:
+        """The share of those that could be scored which passed; None without any."""
+        return self.passes / self.scored if self.scored else None
 
     @property
     def interval(self) -> Interval:
-        """The 95 % interval of the rate of those that pass."""
+        """The 95 % interval of its rate."""
         return wilson(self.passes, self.scored)
 
     @property
@@ -190,9 +153,27 @@ def by_case(results: Iterable[Result]) -> list[CaseScore]:
     return [CaseScore(name, tuple(own)) for name, own in cases.items()]
 
 
-def counts_in_words(counts: Mapping[str, int]) -> str:
-    """Each value with its count, the commonest first."""
-    return ", ".join(f"{value} {count}" for value, count in Counter(counts).most_common())
+RULE_HEADINGS = ("Rule broken", "First replies", "Second replies")
+
+
+def broken_rules(run: Run) -> tuple[str, list[tuple[str, str, str]]]:
+    """How many replies were asked for again; and of each rule, the share of replies that broke it.
+
+    The rows are for RULE_HEADINGS, the rule that costs most second calls first.
+    """
+    first = [result.rules[0] for result in run if result.rules]
+    second = [result.rules[1] for result in run if len(result.rules) > 1]
+    counts = [Counter(rule for rules in each for rule in set(rules)) for each in (first, second)]
+    ranked = sorted(counts[0] | counts[1], key=lambda r: (-counts[0][r], -counts[1][r], r))
+    rows = [
+        (rule, _share(counts[0][rule], len(first)), _share(counts[1][rule], len(second)))
+        for rule in ranked
+    ]
+    return f"Asked again: {_share(len(second), len(first))} first replies.", rows
+
+
+def _share(count: int, of: int) -> str:
+    return f"{count} of {of}" + (f" ({count / of:.0%})" if of else "")
 
 
 _RESULT = TypeAdapter(Result)
@@ -234,39 +215,35 @@ def store_run(folder: Path, run: Run) -> Path:
 
 def last_run(folder: Path, *, with_answers: bool = False) -> Run:
     """The newest run in *folder*, or the newest live one *with_answers*; raises NotFound."""
-    for run in _newest_first(folder):
-        if not with_answers or (run[0].is_live and any(result.answer for result in run)):
+    for run in stored_runs(folder):
+        if not with_answers or any(result.is_live and result.answer for result in run):
             return run
     how = " --live --keep-answers" if with_answers else ""
     raise NotFound(f"No such run is kept in {folder}. `judge golden run{how}` keeps one.")
 
 
 def find_baseline(folder: Path, run: Run) -> Run:
-    """The newest earlier run of *folder* over the same cases in which something was different.
-
-    If all are equal, the newest; empty if there is none.
-    """
-    names, newest = {result.case for result in run}, list[Result]()
-    for earlier in _newest_first(folder):
+    """The newest earlier run of this kind over the same cases, one that differs if there is any."""
+    names, at, newest = {result.case for result in run}, run[0].at, list[Result]()
+    for earlier in stored_runs(folder):
         own = [result for result in earlier if result.case in names]
-        if {result.case for result in own} == names and _is_before(earlier[0], run[0]):
+        is_older = at and earlier[0].at and earlier[0].at < at and _kind(earlier) == _kind(run)
+        if is_older and {result.case for result in own} == names:
             if _undated(own) != _undated(run):
                 return own
             newest = newest or own
     return newest
 
 
-def _newest_first(folder: Path) -> Iterator[Run]:
+def stored_runs(folder: Path) -> Iterator[Run]:
+    """The runs in *folder*, the newest first; raises ConfigurationError for one that is broken."""
     for path in sorted(folder.glob("*.jsonl"), reverse=True):
         if results := read_results(path):
             yield results
 
 
-def _is_before(earlier: Result, later: Result) -> bool:
-    """Whether *earlier* is of an older run of the same kind."""
-    kinds = {(result.is_live, result.sources_file) for result in (earlier, later)}
-    is_older = bool(earlier.at and later.at and earlier.at < later.at)
-    return len(kinds) == 1 and is_older
+def _kind(run: Run) -> tuple[bool, str]:
+    return run[0].is_live, run[0].sources_file
 
 
 def _undated(run: Run) -> bytes:
@@ -276,15 +253,28 @@ def _undated(run: Run) -> bytes:
 class Price(StrictModel):
     """What a million tokens of one model cost; thinking is billed as output."""
 
+    since: date | None = None
+    """The first day on which it holds; None for the price before all others."""
+
     input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, Mapping) else value
+
+
 class Prices(StrictModel):
-    """The table that users fill in: one currency, and a price for each model by name."""
+    """The table that users fill in: one currency, and by model a price, or one for each time."""
 
     currency: Annotated[str, Field(max_length=10)] = ""
-    models: Mapping[str, Price] = {}
+    models: Mapping[str, Annotated[tuple[Price, ...], BeforeValidator(_as_list)]] = {}
+
+    def of(self, result: Result) -> Price | None:
+        """The price on the day of *result*, if its model has one."""
+        day = result.at.date() if result.at else date.max
+        held = [p for p in self.models.get(result.model, ()) if not p.since or p.since <= day]
+        return max(held, key=lambda price: price.since or date.min, default=None)
 
 
 def read_prices(path: Path) -> Prices:
@@ -303,10 +293,10 @@ def cost_of(results: Iterable[Result], prices: Prices) -> float | None:
     """What *results* cost, or None if a model among them has no price."""
     total = 0.0
     for result in results:
-        price = prices.models.get(result.model)
-        if result.model and price is None:
-            return None
+        price, usage = prices.of(result), result.usage
         if price:
-            output = result.usage.output_tokens + result.usage.thinking_tokens
-            total += (result.usage.input_tokens * price.input + output * price.output) / MILLION
+            output = usage.output_tokens + usage.thinking_tokens
+            total += (usage.input_tokens * price.input + output * price.output) / MILLION
+        elif result.model:
+            return None
     return total

@@ -10,12 +10,12 @@ from pydantic import BaseModel, ValidationError
 
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.golden.case_files import StoredCase
-from judge.golden.case_runner import Outcome, RunConfig, is_unanswered, run_case
-from judge.golden.cases import GoldenCase, Rubric
+from judge.golden.case_runner import Outcome, RunConfig, run_case
+from judge.golden.cases import GoldenCase
+from judge.golden.comparison import word_diff
 from judge.golden.differences import Difference, differences, live_expectations
-from judge.golden.results import Answer, Grade, Result
+from judge.golden.results import Grade, Result
 from judge.judging.verdicts.reply_schema import TEXT, object_schema, without_fence
-from judge.ports import LanguageModel
 from judge.text.untrusted import quoted_text
 from judge.types.replies import Prompt, Usage
 
@@ -25,10 +25,8 @@ Output = TypeVar("Output")
 MAX_IN_FLIGHT = 4
 """Live requests at a time: fast enough, and far below any rate limit."""
 
-NO_TOKENS = Usage()
-
-Graded = tuple[tuple[Grade, ...], Usage]
-"""A model's grades for an answer, and the tokens that they cost."""
+Answered = Mapping[tuple[str, int], Result]
+"""Answers of an interrupted run, by case and number."""
 
 
 async def replay_all(
@@ -45,15 +43,14 @@ async def replay_all(
 async def ask_all(
     cases: Sequence[StoredCase],
     config: RunConfig,
-    answered: Mapping[tuple[str, int], Result],
+    answered: Answered,
     *,
     repeat: int,
     on_scored: Callable[[Result], None],
 ) -> list[Result]:
-    """Each case judged *repeat* times by the model of *config*.
+    """Each case judged *repeat* times by the model of *config*, unless it was *answered* before.
 
-    What was *answered* before, by case and number, is not asked again; *on_scored* is called with
-    each new answer.
+    *on_scored* is called with each new answer.
     """
 
     async def ask(item: tuple[StoredCase, int]) -> Result:
@@ -61,8 +58,9 @@ async def ask_all(
         if before := answered.get((stored.name, number)):
             return before
         outcome = await run_case(stored, config)
-        graded = await _grade_answer(stored, outcome, config)
-        scored = score(stored, number, outcome, config, graded)
+        grades, cost = await _grade_answer(stored, outcome, config)
+        scored = score(stored, number, outcome, config, grades)
+        scored = replace(scored, usage=scored.usage + cost)
         on_scored(scored)
         return scored
 
@@ -88,8 +86,8 @@ async def gather_limited(
 
 
 async def first_prompt(stored: StoredCase, config: RunConfig) -> tuple[str, ...]:
-    """The prompt that asks for an answer to *stored*, as an Answer has it; none without one."""
-    return _prompt_texts(await run_case(stored, replace(config, model=None)))[:1]
+    """The prompt that asks for an answer to *stored*; none without one."""
+    return (await run_case(stored, replace(config, model=None))).prompts[:1]
 
 
 def score(
@@ -97,40 +95,27 @@ def score(
     number: int,
     outcome: Outcome,
     config: RunConfig,
-    graded: Graded = ((), NO_TOKENS),
+    grades: tuple[Grade, ...] = (),
 ) -> Result:
-    """*outcome*, scored, with the grades that a model gave it.
-
-    It is unscored if a live model gave no answer.
-    """
-    is_unscored = is_unanswered(outcome, config)
+    """*outcome*, scored, with the *grades* of a model; unscored if a live model did not answer."""
     result = Result(
         case=stored.name,
         number=number,
         floor=stored.case.expected.floor,
-        is_scored=not is_unscored,
-        reason=str(outcome.error) if is_unscored else "",
-        rules=tuple(attempt.rules for attempt in outcome.attempts),
-        model=outcome.attempts[0].model if outcome.attempts else "",
+        reason=outcome.unanswered if config.is_live else "",
+        rules=outcome.rules,
+        model=outcome.replies[0].model if outcome.replies else "",
         prompt_version=outcome.versions.prompt,
         sources_version=outcome.versions.sources,
-        usage=_usage(outcome) + graded[1],
-        is_live=config.model is not None,
+        usage=outcome.usage,
+        is_live=config.is_live,
         at=config.started,
         sources_file=config.sources_file,
-        grades=graded[0],
+        grades=grades,
         missing=outcome.missing,
-        answer=Answer(outcome.status, outcome.body, _prompt_texts(outcome), outcome.attempts),
+        answer=outcome,
     )
-    is_exact = config.is_exact and not result.is_live
-    return _scored(stored, result, outcome, is_exact=is_exact)
-
-
-def _usage(outcome: Outcome) -> Usage:
-    """The tokens of *outcome*, the other side included; if it failed, those of its attempts."""
-    if outcome.status == 200:
-        return Usage(**outcome.body["usage"])
-    return sum((attempt.usage for attempt in outcome.attempts), NO_TOKENS)
+    return rescored(stored, result, is_exact=config.is_exact and not config.is_live)
 
 
 async def score_again(
@@ -142,58 +127,46 @@ async def score_again(
     the case still has, and a question without a grade leaves it unscored.
     """
     assert result.answer is not None
-    answer = result.answer
-    outcome = Outcome(answer.status, answer.body, (), attempts=answer.replies)
-    if result.is_scored and config:
-        grades, usage = await _grade_answer(stored, outcome, config)
-        result = replace(result, grades=grades, usage=result.usage + usage)
-    elif result.is_scored:
+    if config:
+        grades, usage = await _grade_answer(stored, result.answer, config)
+        result = replace(result, usage=result.usage + usage)
+    else:
         known = {grade.question: grade for grade in result.grades}
         questions = [rubric.question for rubric in stored.case.expected.graded]
         grades = tuple(known.get(question, Grade(question)) for question in questions)
-        result = replace(result, grades=grades)
-    return _scored(stored, result, outcome, is_exact=False)
+    return rescored(stored, replace(result, grades=grades))
 
 
-async def _grade_answer(stored: StoredCase, outcome: Outcome, config: RunConfig) -> Graded:
-    """The grades of the real model, if there is a verdict to grade."""
-    if config.model is None or outcome.status != 200:
-        return (), NO_TOKENS
-    grades, usage = [], NO_TOKENS
-    for rubric in stored.case.expected.graded:
-        prompt = _grading_prompt(stored.case, rubric, outcome.body)
-        model, limit_s = config.model, config.deadline_s
-        replies = [await _grade(prompt, model, limit_s) for _ in range(rubric.times)]
-        answers = [answer for answer, _ in replies]
-        usage = sum((cost for _, cost in replies), usage)
-        grades.append(Grade(rubric.question, answers.count("yes"), answers.count("no")))
-    return tuple(grades), usage
+def rescored(stored: StoredCase, result: Result, *, is_exact: bool = False) -> Result:
+    """*result*, whose answer is known, by what its case expects, or any good answer meets.
 
-
-def _scored(stored: StoredCase, result: Result, outcome: Outcome, *, is_exact: bool) -> Result:
-    """Score *result*; a question without a grade leaves it unscored, unless it fails anyway."""
+    A question with too few grades leaves it unscored, unless it fails anyway.
+    """
+    answer = result.answer
+    assert answer is not None
     expected = stored.case.expected
+    result = replace(result, floor=expected.floor, reason="", failed=(), differences=())
+    if result.is_live and answer.unanswered:
+        return replace(result, reason=answer.unanswered)
     expected = expected if is_exact else live_expectations(expected)
-    result = replace(result, floor=expected.floor)
-    if not result.is_scored:
-        return result
-    pairs = list(zip(expected.graded, result.grades, strict=False))
-    failed = (
-        Difference(f"graded {n}", f"{rubric.question} yes: {rubric.at_least:.0%}", str(grade))
-        for n, (rubric, grade) in enumerate(pairs, 1)
-        if grade.state(rubric) == "failed"
-    )
-    found = (*differences(expected, outcome), *failed)
-    fields = tuple(dict.fromkeys(difference.field for difference in found))
-    result = replace(result, failed=fields, differences=found)
-    ungraded = [rubric.question for rubric, grade in pairs if grade.state(rubric) == "unscored"]
+    found = list(differences(expected, answer, stored.evaluators))
+    ungraded = ""
+    pairs = zip(expected.graded, result.grades, strict=False)
+    for number, (rubric, grade) in enumerate(pairs, 1):
+        if grade.yes + grade.no < rubric.times:
+            ungraded = ungraded or f"Not graded: {rubric.question}"
+        elif grade.yes < rubric.at_least * rubric.times:
+            wanted = f"{rubric.question} yes: {rubric.at_least:.0%}"
+            found.append(Difference(f"graded {number}", wanted, str(grade)))
+    if is_exact or result.is_live:
+        # A later prompt of a live run is about another reply than the recorded one.
+        known = stored.case.prompts if is_exact else stored.case.prompts[:1]
+        change = " … ".join(filter(None, map(word_diff, known, answer.prompts)))
+        result = replace(result, prompt_change=change)
     if ungraded and not found:
-        return replace(result, is_scored=False, reason=f"Not graded: {ungraded[0]}")
-    return result
-
-
-def _prompt_texts(outcome: Outcome) -> tuple[str, ...]:
-    return tuple(f"{prompt.instructions}\n\n{prompt.text}" for prompt in outcome.prompts)
+        return replace(result, reason=ungraded)
+    failed = tuple(dict.fromkeys(difference.field for difference in found))
+    return replace(result, failed=failed, differences=tuple(found))
 
 
 _INSTRUCTIONS = """\
@@ -215,28 +188,44 @@ class _GradeReply(BaseModel):
     answer: Literal["yes", "no"]
 
 
-def _grading_prompt(case: GoldenCase, rubric: Rubric, body: Mapping[str, Any]) -> Prompt:
+async def _grade_answer(
+    stored: StoredCase, outcome: Outcome, config: RunConfig
+) -> tuple[tuple[Grade, ...], Usage]:
+    """The grades of the real model, if there is a verdict to grade, and the tokens they cost."""
+    grades, usage = [], Usage()
+    for rubric in stored.case.expected.graded if outcome.status == 200 else ():
+        prompt = _grading_prompt(stored.case, rubric.question, outcome.body)
+        answers = []
+        for _ in range(rubric.times):
+            answer, cost = await _grade(prompt, config)
+            answers.append(answer)
+            usage += cost
+        grades.append(Grade(rubric.question, answers.count("yes"), answers.count("no")))
+    return tuple(grades), usage
+
+
+def _grading_prompt(case: GoldenCase, question: str, body: Mapping[str, Any]) -> Prompt:
     """The prompt that asks for a grade; no text in it can break out of its JSON string."""
     answer = [body["summary"]]
     for persona in body["personas"]:
         answer += [f"{persona['name']}: {persona['verdict']}. {persona['rationale']}"]
         answer += [f"- {point}" for point in persona["key_points"]]
-    text = "\n".join(
-        [
-            f"What happened: {quoted_text(case.input.context)}",
-            f"What was asked: {quoted_text(case.input.query)}",
-            f"The answer: {quoted_text(chr(10).join(answer))}",
-        ]
-    )
-    instructions = _INSTRUCTIONS.format(question=rubric.question)
-    return Prompt(instructions, f"{text}\n", case.input, schema=_SCHEMA)
+    parts = {
+        "What happened": case.input.context,
+        "What was asked": case.input.query,
+        "The answer": "\n".join(answer),
+    }
+    text = "".join(f"{name}: {quoted_text(part)}\n" for name, part in parts.items())
+    return Prompt(_INSTRUCTIONS.format(question=question), text, case.input, schema=_SCHEMA)
 
 
-async def _grade(prompt: Prompt, model: LanguageModel, timeout_s: float) -> tuple[str, Usage]:
+async def _grade(prompt: Prompt, config: RunConfig) -> tuple[str, Usage]:
     """`yes` or `no`, empty without a valid reply; and the tokens that it cost."""
+    model, limit_s = config.model, config.deadline_s
+    assert model is not None
     try:
-        async with asyncio.timeout(timeout_s):
-            reply = await model.complete(prompt, timeout_s=timeout_s, doubles_limit=False)
+        async with asyncio.timeout(limit_s):
+            reply = await model.complete(prompt, timeout_s=limit_s, doubles_limit=False)
     except (ModelUnavailable, ContentBlocked, TimeoutError):
         return "", Usage()
     try:

@@ -231,8 +231,8 @@ class PdfText:
 
     pages: tuple[str, ...]
     title: str | None = None
-    updated: date | None = None
     damaged: tuple[int, ...] = ()
+    updated: date | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.entrypoints.cli.ask import VerdictLayout, format_age
+from judge.entrypoints.cli.ask import VerdictLayout
 from judge.entrypoints.cli.plain_text import one_line, wrapped
 from judge.types.references import Reference
 from judge.types.replies import VERDICT_SENTENCES, Citation, PersonaVerdict, Usage
@@ -16,7 +16,6 @@ from judge.types.requests import DomainScore
 from judge.types.results import (
     HelpLine,
     JudgeResult,
-    NextStep,
     OtherSide,
     OtherVerdict,
     Timings,
@@ -81,7 +80,7 @@ Analyst: no verdict
   - Count.
 
 References
-  [1] Repairs (fetched 3 hours ago)
+  [1] Repairs (fetched 15 January 2026)
       https://advice.example/repairs
       Your landlord has to keep the boiler in working order.
 
@@ -90,7 +89,7 @@ Attempts: 1. Time: 1.5 s."""
 
 
 def shown(width=80, is_coloured=False, **changes) -> str:
-    return "\n\n".join(VerdictLayout(NOW, width, is_coloured).parts(replace(RESULT, **changes)))
+    return "\n\n".join(VerdictLayout(width, is_coloured).parts(replace(RESULT, **changes)))
 
 
 def with_reference(**changes) -> str:
@@ -101,14 +100,9 @@ def test_a_verdict_reads_from_summary_to_numbered_references():
     assert shown(width=75) == EVERYTHING
 
 
-def test_an_old_text_is_marked_stale_with_its_age():
-    text = with_reference(stale=True, fetched_at=NOW - timedelta(days=2))
-    assert "[1] Repairs (stale, fetched 2 days ago)" in text
-
-
 def test_publishers_date_comes_before_the_age():
     text = with_reference(updated=date(2025, 4, 1))
-    assert "[1] Repairs (updated 1 April 2025, fetched 3 hours ago)" in text
+    assert "[1] Repairs (updated 1 April 2025, fetched 15 January 2026)" in text
 
 
 def test_cited_references_come_first_and_the_rest_take_a_line_each():
@@ -119,11 +113,6 @@ def test_cited_references_come_first_and_the_rest_take_a_line_each():
     assert text.index("[2] Repairs") < text.index("[1] Deposits")
     assert "\n\nLooked at, not used\n  [1] Deposits\n  [3] Rent (updated 1 April 2025)\n\n" in text
     assert text.count(REFERENCE.text) == 1
-
-
-def test_next_steps_have_their_urls():
-    text = shown(next_steps=(NextStep("Repairs", "https://advice.example/repairs"),))
-    assert "What you can do next\n  - Read: Repairs, https://advice.example/repairs\n" in text
 
 
 def test_unhelpful_references_are_only_named():
@@ -138,8 +127,8 @@ def test_unhelpful_references_are_only_named():
 def test_contradicted_reference_is_marked():
     turned = Citation(1, "summary", 31, 34, REFERENCE.text, "verified", 0.8, contradicts=True)
     text = shown(citations=(turned,), references=(REFERENCE, replace(REFERENCE, number=2)))
-    assert "[1] Repairs (fetched 3 hours ago, the answer says the opposite)" in text
-    assert "[2] Repairs (fetched 3 hours ago)" in text
+    assert "[1] Repairs (fetched 15 January 2026, the answer says the opposite)" in text
+    assert "[2] Repairs (fetched 15 January 2026)" in text
 
 
 def test_warnings_and_help_lines_are_listed():
@@ -170,10 +159,6 @@ def test_agreement_with_both_sides_is_warned_of_above_the_verdict():
     assert "Warnings\n  - Stale.\n" in text
 
 
-def test_domain_without_usable_pages_is_explained():
-    assert "`judge sources check` say why." in " ".join(shown(references=()).split())
-
-
 def test_dispute_without_a_domain_has_no_references_and_no_warning():
     text = shown(references=(), domain="default", domain_scores=())
     assert "sources explain" not in text
@@ -183,27 +168,6 @@ def test_dispute_without_a_domain_has_no_references_and_no_warning():
 def test_headings_are_bold_only_where_colour_is_wanted():
     assert "\x1b[1mVerdict\x1b[0m" in shown(is_coloured=True)
     assert "\x1b" not in shown()
-
-
-def test_an_address_is_never_broken():
-    url = "https://advice.example/" + "very-long-" * 30
-    assert f"\n      {url}\n" in with_reference(url=url)
-
-
-@pytest.mark.parametrize(
-    ("age", "words"),
-    [
-        (timedelta(seconds=-5), "just now"),
-        (timedelta(seconds=59), "just now"),
-        (timedelta(seconds=60), "1 minute ago"),
-        (timedelta(minutes=59, seconds=59), "59 minutes ago"),
-        (timedelta(hours=1), "1 hour ago"),
-        (timedelta(hours=47), "1 day ago"),
-        (timedelta(days=30), "30 days ago"),
-    ],
-)
-def test_age_is_in_its_largest_unit(age, words):
-    assert format_age(age) == words
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -18,7 +19,7 @@ from judge.entrypoints.cli.options import SILENT
 from judge.golden.case_files import cases_lock
 from judge.golden.results import read_results
 from tests.entrypoints.command_line import CommandLine
-from tests.fakes.gemini import USAGE, FakeGemini, blocked, failure, slow
+from tests.fakes.gemini import USAGE, FakeGemini, failure, slow
 from tests.fakes.site import FakeSite
 from tests.fakes.waiting import until
 from tests.unit.golden.material import SOURCES, read, reply, write_case
@@ -102,12 +103,6 @@ def test_difference_is_named_by_field_and_is_exit_1(cli, folder):
     assert "2 cases: 2 failed." in told.out
 
 
-def test_only_the_cases_named_are_judged(cli, folder):
-    write_case(folder, "good")
-    write_case(folder, "bad", expected={"domain": "x"})
-    assert cli("golden", "run", "good").code == 0
-
-
 def test_a_replay_may_be_repeated(cli, folder, tmp_path):
     write_case(folder)
     told = cli("golden", "run", "--repeat", "3", "--out", "replays.jsonl")
@@ -120,8 +115,9 @@ def test_a_replay_may_be_repeated(cli, folder, tmp_path):
     [
         (("run", "nope"), "no golden case 'nope'"),
         (("run", "--cases", "elsewhere"), "no golden cases in elsewhere"),
-        (("run", "--keep-answers"), "--keep-answers goes with --live"),
+        (("run", "--keep-answers"), "--keep-answers and --model go with --live"),
         (("run", "--live", "--resume", "x.jsonl"), "--resume goes with --live --keep-answers"),
+        (("run", "--model", "a"), "--keep-answers and --model go with --live"),
         (("run", "--live"), "GEMINI_API_KEY"),
         (("update",), "NAME"),
         (("update", "nope"), "no golden case 'nope'"),
@@ -139,14 +135,6 @@ def test_impossible_request_is_exit_2_with_the_reason(cli, folder, arguments, me
     assert told.code == 2
     assert told.out == ""
     assert message in told.err
-
-
-def test_a_sources_file_that_is_missing_is_named(cli, folder, monkeypatch):
-    write_case(folder)
-    monkeypatch.setenv("JUDGE_SOURCES", "none.toml")
-    told = cli("golden", "run")
-    assert told.code == 2
-    assert "none.toml cannot be read" in told.err
 
 
 def test_live_with_the_extractive_model_is_refused(cli, folder, monkeypatch):
@@ -175,14 +163,6 @@ def test_unwritable_report_is_exit_2_and_results_are_printed(cli, folder, option
     assert len(list(Path(".judge/golden").iterdir())) == 1
 
 
-def test_variants_are_printed_if_their_results_cannot_be_written(cli, folder):
-    write_case(folder)
-    told = cli("golden", "vary", "--out", "sources.toml/below")
-    assert told.code == 2
-    assert "cannot be written" in told.err
-    assert "0 flipped; at most 0 may." in told.out
-
-
 def test_a_case_that_cannot_be_written_is_exit_2(cli, folder, site, gemini, tmp_path):
     refused = cli("golden", *NEW, "--cases", "sources.toml/below")
     assert refused.code == 2
@@ -199,7 +179,7 @@ def test_cases_are_listed_for_people_and_programs(cli, folder):
     write_case(folder)
     write_case(folder, "refused", expected={"status": 422}, recorded=True)
     told = cli("golden", "list")
-    assert "boiler    by hand    yes    A broken boiler." in told.out
+    assert "boiler    A broken boiler.   no         yes" in told.out
     listed = json.loads(cli("golden", "list", "--format", "json").out)["cases"]
     assert listed[1] == {
         "name": "refused", "about": "A broken boiler.", "recorded": True, "live": False,
@@ -222,6 +202,38 @@ def test_a_live_request_becomes_a_case_that_replays_offline(cli, folder, site, g
     assert site.hits["/repairs"] == 1
 
 
+def test_changed_words_of_the_prompt_are_shown_by_a_replay_and_a_live_run(
+    cli, folder, site, gemini, tmp_path
+):
+    cli("golden", *NEW)
+    case = read(folder / "boiler.json")
+    assert case["recorded_at"] > "2026-01-15"
+    assert PARAGRAPH in case["prompts"][0]
+    case["prompts"][0] = case["prompts"][0].replace(PARAGRAPH, PARAGRAPH.replace("must", "may"))
+    case["expected"]["prompt_digest"] = "before the edit"
+    (folder / "boiler.json").write_text(json.dumps(case))
+    for options in ((), ("--live",)):
+        told = cli("golden", "run", *options, "--report", "r.html")
+        assert told.code == (0 if options else 1)
+        assert "Words changed in the prompt of boiler:" in told.out
+        assert "[- may-]{+ must+}" in told.out
+        assert "[- may-]{+ must+}" in (tmp_path / "r.html").read_text()
+    assert cli("golden", "update", "boiler").code == 0
+    assert PARAGRAPH in read(folder / "boiler.json")["prompts"][0]
+    assert "Words changed" not in cli("golden", "run").out
+
+
+def test_a_page_that_was_dated_after_the_old_replays_can_be_recorded(cli, folder, site, gemini):
+    today = datetime.now(UTC).date().isoformat()
+    meta = f'<meta property="article:modified_time" content="{today}T00:00:00Z">'
+    page = f"<html><head>{meta}</head><body><main><h1>Repairs</h1><p>{PARAGRAPH}</p></main></body>"
+    site.page("/repairs", page)
+    assert cli("golden", *NEW).out.strip() == "tests/golden/boiler.json"
+    body = read(folder / "boiler.json")["expected"]["exact_body"]
+    assert body["references"][0]["updated"] == today
+    assert cli("golden", "run").code == 0
+
+
 def test_a_case_is_replayed_over_the_sources_it_was_recorded_with(
     cli, folder, site, gemini, tmp_path
 ):
@@ -235,14 +247,6 @@ def test_a_case_is_replayed_over_the_sources_it_was_recorded_with(
     assert "Over sources.toml, which the cases were not made for" in swept.out
 
 
-def test_the_sources_beside_the_cases_are_not_kept_twice(cli, folder, site, gemini, tmp_path):
-    folder.mkdir(parents=True)
-    (folder / "sources.toml").write_text((tmp_path / "sources.toml").read_text())
-    assert cli("golden", *NEW).code == 1
-    assert "sources" not in read(folder / "boiler.json")
-    assert cli("golden", "run").code == 0
-
-
 def test_unreadable_stored_run_is_named_and_fails_no_run(cli, folder, tmp_path):
     write_case(folder)
     kept = tmp_path / ".judge" / "golden"
@@ -254,23 +258,6 @@ def test_unreadable_stored_run_is_named_and_fails_no_run(cli, folder, tmp_path):
     assert "replay.jsonl, line 1 is no result of `judge golden run`" in told.err
     assert "Remove that file." in told.err
     assert len(list(kept.iterdir())) == 2
-
-
-def test_every_invalid_case_is_named(cli, folder):
-    write_case(folder)
-    (folder / "bad.json").write_text("[]")
-    (folder / "worse.json").write_text("{}")
-    told = cli("golden", "run")
-    assert told.code == 2
-    assert "bad.json: This is no golden case" in told.err
-    assert "worse.json: This is no golden case" in told.err
-
-
-def test_a_document_without_text_is_named_with_its_case(cli, folder):
-    write_case(folder, documents={"notes/a": " "})
-    told = cli("golden", "run")
-    assert (told.code, told.out) == (2, "")
-    assert "boiler.json: documents: There is no text in it." in told.err
 
 
 def test_results_are_written_into_a_special_file_without_replacing_it(cli, folder, tmp_path):
@@ -308,18 +295,9 @@ def test_a_case_with_the_other_side_is_recorded_and_replays(cli, folder, site, g
     assert case["expected"]["exact_body"]["other_side"]["agrees"] is True
     replayed = cli("golden", "run", "both", "--report", "r.html", "--out", "r.jsonl")
     assert replayed.code == 0
-    assert "The other side: I am the other side." in Path("r.html").read_text()
+    assert "retelling: I am the other side." in Path("r.html").read_text()
     tokens = 3 * USAGE["promptTokenCount"]
     assert f'"usage":{{"input_tokens":{tokens},' in Path("r.jsonl").read_text()
-    told = cli("golden", "vary", "both", "--max-flips", "0")
-    assert "The verdict follows the teller in 0 of 3" in told.out
-
-
-def test_invalid_piped_request_is_exit_2(cli, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.StringIO('{"context": "x"}'))
-    told = cli("golden", "new", "piped")
-    assert told.code == 2
-    assert "context must have at least 10 characters. query is missing" in told.err
 
 
 def test_api_key_is_never_in_a_case(cli, folder, site, gemini):
@@ -335,13 +313,6 @@ def test_unavailable_model_records_no_case(cli, folder, site, gemini):
     gemini.script(failure(400), failure(400))
     assert cli("golden", *NEW).code == 2
     assert not folder.exists()
-
-
-def test_a_refused_dispute_can_be_recorded(cli, folder, site, gemini):
-    gemini.script(blocked())
-    cli("golden", *NEW)
-    assert read(folder / "boiler.json")["expected"]["type"] == "content-blocked"
-    assert cli("golden", "run").code == 0
 
 
 def test_an_update_shows_what_changed_and_what_only_people_can_change(cli, folder):
@@ -374,7 +345,8 @@ def test_live_answers_are_scored_with_rate_rules_tokens_and_cost(cli, folder, ge
     assert "boiler   passed   3/3      100%   44% to 100%   50%" in told.out
     assert "strict   failed   0/3      0%     0% to 56%     100%    mentions" in told.out
     assert "scripted_fault" not in told.out
-    assert "json          1 of 6          0 of 1" in told.out
+    assert "Asked again: 1 of 6 (17%) first replies." in told.out
+    assert "json          1 of 6 (17%)    0 of 1 (0%)" in told.out
     assert "Tokens: 840 in, 560 out, 280 thinking. Cost: unknown." in told.out
     assert "prices.toml" in told.err
     assert len((tmp_path / "live.jsonl").read_text().splitlines()) == 6
@@ -389,7 +361,7 @@ def test_live_results_are_stored_by_default_with_prices(cli, folder, gemini, tmp
     )
     told = cli("golden", "run", "--live")
     assert "Cost: 0.0013 GBP." in told.out
-    assert "No rule was broken in 1 first replies." in told.out
+    assert "Asked again: 0 of 1 (0%) first replies." in told.out
     assert len(list((tmp_path / ".judge" / "golden").glob("*.jsonl"))) == 1
 
 
@@ -407,16 +379,7 @@ async def test_answers_before_ctrl_c_are_stored(cli, folder, gemini, tmp_path, c
     write_case(folder)
     gemini.script(reply(), *[slow(reply(), 60.0)] * 4)
     asking = asyncio.create_task(
-        run_cases(
-            SILENT,
-            folder=folder,
-            names=(),
-            sources=None,
-            is_live=True,
-            repeat=5,
-            keeps_answers=True,
-            resumed=None,
-        )
+        run_cases(SILENT, folder=folder, names=(), is_live=True, repeat=5, keeps_answers=True)
     )
     # Four calls run at once; the fifth starts when one ends.
     await until(lambda: len(gemini.seen) == 5)
@@ -424,24 +387,28 @@ async def test_answers_before_ctrl_c_are_stored(cli, folder, gemini, tmp_path, c
     await asyncio.wait([asking])
     assert asking.cancelled()
     [kept] = read_results(next((tmp_path / ".judge" / "golden").glob("*-live.jsonl")))
-    assert kept.has_passed
+    assert kept.state == "passed"
     assert "What was answered so far is kept in" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("has_folder", [True, False])
-def test_answers_before_any_failure_are_stored(cli, folder, gemini, tmp_path, has_folder):
+def test_answers_before_any_failure_are_stored(cli, folder, gemini, tmp_path):
     write_case(folder)
     write_case(folder, "lease", documents={"leases/flat.md": " "})
-    if not has_folder:
-        (tmp_path / ".judge").write_text("no folder")
     # Four calls run at once, so that the lease comes after an answer.
-    options = ("--keep-answers", "--repeat", "4", "--out", "x.jsonl")
-    told = cli("golden", "run", "--live", *options)
+    told = cli("golden", "run", "--live", "--keep-answers", "--repeat", "4")
     assert told.code == 2
-    stored = list((tmp_path / ".judge" / "golden").glob("*-live.jsonl")) if has_folder else []
-    [path] = stored or [tmp_path / "x.jsonl"]
+    [path] = (tmp_path / ".judge" / "golden").glob("*-live.jsonl")
     assert read_results(path)[0].case == "boiler"
-    assert f"kept in {path.relative_to(tmp_path)}. Continue with" in told.err
+    kept = f"kept in {path.relative_to(tmp_path)}, with the words of the answers. Continue with"
+    assert kept in told.err
+
+
+def test_nothing_is_asked_that_could_not_be_stored(cli, folder, gemini, monkeypatch):
+    write_case(folder)
+    monkeypatch.setenv("JUDGE_DATA_DIR", "sources.toml")
+    told = cli("golden", "run", "--live")
+    assert (told.code, told.out, gemini.seen) == (2, "", [])
+    assert "Set JUDGE_DATA_DIR" in told.err
 
 
 def test_interrupted_live_run_is_resumed(cli, folder, gemini, tmp_path):
@@ -525,7 +492,8 @@ def test_variants_of_a_robust_case_have_the_same_outcome(cli, folder):
     write_case(folder)
     told = cli("golden", "vary", "boiler")
     assert told.code == 0
-    assert "a poisoned page                  1      0         0" in told.out
+    assert "a poisoned page          1      0         0" in told.out
+    assert "pages in another order   0      0         1" in told.out
     assert "only a model's own answer" in told.out
 
 
@@ -538,30 +506,6 @@ def test_variant_that_flips_is_named_and_is_exit_1(cli, folder, tmp_path):
     [flip] = [line for line in told.out.splitlines() if line.startswith("boiler   other names")]
     assert "flipped" in flip
     assert "status: 200 became 503" in flip
-
-
-TOLD = {"retelling": "I am Rowan Pike, and I left the boiler broken.", "query": QUERY}
-
-
-def test_agreement_with_both_tellers_is_a_flip(cli, folder, gemini, tmp_path):
-    asked = {"context": "Rowan Pike left the boiler broken.", "query": QUERY}
-    write_case(folder, pages={}, replies=[], input=asked)
-    plain = reply(summary="You are right.", quotes=[], references_help=False)
-    gemini.script(plain, TOLD, *[plain] * 5)
-    told = cli("golden", "vary", "boiler", "--live", "--repeat", "1", "--out", "v.jsonl")
-    assert told.code == 1
-    assert "boiler   Analyst      No 1    No 1         1 of 1" in told.out
-    assert "The verdict follows the teller in 3 of 3 (100%; 95 %: 44% to 100%)." in told.out
-    assert "1 flipped; at most 0 may." in told.out
-    [kept] = [json.loads(line) for line in (tmp_path / "v.jsonl").read_text().splitlines()]
-    assert kept["results"][-1]["pairs"][0] == {
-        "persona": "Therapist", "asker": {"No": 1}, "other_side": {"No": 1},
-        "heard": 1, "both_right": 1,
-    }  # fmt: skip
-    assert "boiler broken" not in (tmp_path / "v.jsonl").read_text()
-    gemini.script(plain, TOLD, *[plain] * 5)
-    held = cli("golden", "vary", "boiler", "--live", "--repeat", "1", "--max-flips", "1")
-    assert held.code == 0
 
 
 def in_flight() -> int:
@@ -582,17 +526,8 @@ async def test_variants_before_ctrl_c_are_printed_and_stored(cli, folder, gemini
     varying.cancel()
     await asyncio.wait([varying])
     assert varying.cancelled()
-    assert len(out.read_text().splitlines()) == 1
+    assert len(out.read_text().splitlines()) == 6
     assert "a poisoned page" in capsys.readouterr().out
-
-
-def test_all_cases_are_varied_with_totals(cli, folder):
-    write_case(folder, "one")
-    write_case(folder, "two")
-    told = cli("golden", "vary")
-    assert told.code == 0
-    assert "other names                      2      0         0" in told.out
-    assert "the other side tells the story   0      0         2" in told.out
 
 
 def test_two_replays_are_compared_without_naming_files(cli, folder, tmp_path):
@@ -620,14 +555,7 @@ def test_a_replay_that_got_worse_is_exit_1_in_a_comparison(cli, folder):
     cli("golden", "run")
     told = cli("golden", "compare")
     assert told.code == 1
-    assert "passed, now failed" in told.out
-
-
-def test_changed_outcome_alone_is_reported(cli, folder):
-    write_case(folder)
-    cli("golden", "run")
-    write_case(folder, expected={"domain": "pets"})
-    assert "0 prompts, 0 answers and 1 outcome changed" in cli("golden", "run").out
+    assert "boiler   worse    100%     0%" in told.out
 
 
 def test_only_the_last_replays_are_kept(cli, folder, tmp_path):
@@ -643,16 +571,6 @@ def test_a_folder_that_cannot_keep_results_does_not_fail_a_replay(cli, folder, m
     told = cli("golden", "run")
     assert told.code == 0
     assert "not kept" in told.err
-
-
-def test_no_file_is_named_when_live_results_are_not_kept(cli, folder, gemini, monkeypatch):
-    write_case(folder)
-    monkeypatch.setenv("JUDGE_DATA_DIR", "sources.toml")
-    told = cli("golden", "run", "--live")
-    assert "not kept" in told.err
-    assert "are kept in" not in told.err
-    told = cli("golden", "run", "--live", "--out", "x.jsonl")
-    assert "are kept in x.jsonl, without a word of the answers" in told.err
 
 
 def test_sweep_over_other_sources_checks_only_general_rules(cli, folder, tmp_path):
@@ -672,10 +590,47 @@ def test_sweep_over_other_sources_checks_only_general_rules(cli, folder, tmp_pat
     assert "domain\n    - tenancy\n    + default\n" in told.out
 
 
-def test_sweep_over_a_missing_file_names_the_option(cli, folder):
-    told = cli("golden", "run", "--sources", "nowhere.toml")
-    assert told.code == 2
-    assert "'--sources': File 'nowhere.toml' does not exist" in told.err
+def test_two_models_are_compared_side_by_side_with_a_paired_test(cli, folder, gemini, tmp_path):
+    for number in range(8):
+        write_case(folder, f"case{number}", expected={"evaluators": {"addresses_you": True}})
+    good = reply(summary="You may ask your landlord.", quotes=[], references_help=False)
+    poor = reply(summary="Nobody may ask.", quotes=[], references_help=False)
+    gemini.script(*[good] * 8, *[poor] * 7, good)
+    models = ("--model", "gemini-a", "--model", "gemini-b")
+    told = cli("golden", "run", "--live", *models, "--report", "r.html", "--junit", "r.xml")
+    assert told.code == 1
+    assert [request.path.count("gemini-a") for request in gemini.seen] == [1] * 8 + [0] * 8
+    beside = [line.split() for line in told.out.splitlines() if line.endswith(" 0 of 1")]
+    assert len(beside) == 7
+    line = "gemini-b against gemini-a: -88% (95 %: -100% to -62%); better in 0 cases, worse in 7"
+    assert f"{line}, p = 0.016: a clear difference." in told.out
+    page = (tmp_path / "r.html").read_text()
+    assert f"{line}, p = 0.016" in page
+    assert page.count("<article") == 16
+    assert "<th>gemini-a</th><th>gemini-b</th>" in page
+    names = {case.get("name") for case in ET.parse(tmp_path / "r.xml").getroot()}
+    assert {"case0 (gemini-a)", "case0 (gemini-b)"} <= names
+    told = cli("golden", "compare")
+    assert "Over all cases: -88%" in told.out
+    assert "The model changed from gemini-a to gemini-b." in told.out
+
+
+def test_two_sources_files_are_compared_side_by_side(cli, folder, tmp_path):
+    plain = reply(summary="You are right.", quotes=[], references_help=False)
+    write_case(folder, expected={"domain": "tenancy"}, replies=[plain])
+    (tmp_path / "other.toml").write_text(
+        "vocabulary = false\n[domains.pets]\nterms = { dog = 3 }\n"
+    )
+    both = ("--sources", "sources.toml", "--sources", "other.toml")
+    told = cli("golden", "run", *both, "--report", "r.html")
+    assert told.code == 1
+    assert "boiler   1 of 1         0 of 1" in told.out
+    assert "other.toml against sources.toml: -100%" in told.out
+    assert "p = 1: chance may explain it." in told.out
+    write_case(folder, expected={"domain": "pets"}, replies=[plain])
+    cli("golden", "run", "--report", "r.html")
+    history = (tmp_path / "r.html").read_text().partition("Over time: ")[2].partition("</p>")[0]
+    assert [history.count(sign) for sign in ("✓", "✗")] == [1, 2]
 
 
 RUBRIC = {"question": "Does it say who has to pay?", "times": 3, "at_least": 0.6}
@@ -709,11 +664,6 @@ def test_unanswered_question_leaves_the_answer_ungraded(cli, folder, gemini):
     assert cli("golden", "run", "--live").code == 0
 
 
-def test_a_replay_is_not_graded(cli, folder):
-    write_case(folder, expected={"graded": [RUBRIC]})
-    assert cli("golden", "run").code == 0
-
-
 def test_stored_answers_are_scored_again_without_the_model(cli, folder, gemini):
     write_case(folder)
     gemini.script(reply())
@@ -744,14 +694,14 @@ def test_answers_that_were_not_stored_cannot_be_scored_again(cli, folder, gemini
     assert "[1]" not in kept.read_text()
 
 
-def test_live_runs_with_answers_show_whose_verdicts_moved(cli, folder, gemini):
+def test_live_runs_with_answers_show_what_changed_in_them(cli, folder, gemini):
     write_case(folder)
     gemini.script(reply())
     cli("golden", "run", "--live", "--keep-answers")
     cli("golden", "run", "--live", "--keep-answers")
     told = cli("golden", "compare")
-    assert "boiler   Analyst      No 1     Partially 1" in told.out
-    assert "boiler   same" in told.out
+    assert "personas.1.verdict\n    - No\n    + Partially\n" in told.out
+    assert "boiler   same " in told.out
 
 
 def test_case_whose_pages_all_failed_is_refused_unless_expected(cli, folder, site, gemini):

@@ -1,7 +1,6 @@
 """`judge sources add` proposes a page and writes it only after confirmation."""
 
 import io
-import os
 import sys
 import tomllib
 
@@ -68,12 +67,6 @@ def test_the_page_is_shown_and_written_as_one_line(cli, site, file):
     assert "2025-03-04" in told.out
     assert "tenancy (sources.toml)" in told.out
     assert cli("sources", "check", "--offline").code == 0
-
-
-def test_page_listed_under_another_url_spelling_is_not_added_again(cli, site):
-    refused = cli("sources", "add", site.url("/old/#top"), "--yes")
-    assert refused.code == 2
-    assert "stands in domains.tenancy already (sources.toml), as 'Old (Example)'" in refused.err
 
 
 def test_a_file_with_a_byte_order_mark_keeps_it(cli, site, file):
@@ -154,12 +147,3 @@ def test_page_without_a_matching_domain_needs_the_option(cli, site):
     refused = cli("sources", "add", site.url("/moon"), "--yes")
     assert refused.code == 2
     assert "--domain: tenancy, workplace" in refused.err
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
-def test_unwritable_file_is_exit_2_with_the_line_to_add(cli, site, tmp_path):
-    tmp_path.chmod(0o555)
-    refused = cli("sources", "add", site.url("/repairs"), "--yes")
-    tmp_path.chmod(0o755)
-    assert refused.code == 2
-    assert f'{{ url = "{site.url("/repairs")}"' in refused.err

@@ -75,13 +75,6 @@ def test_a_broken_file_is_exit_2_with_file_line_and_fix(cli, file):
         assert fix in told.err
 
 
-def test_a_file_that_is_missing_is_exit_2(cli, file):
-    file.unlink()
-    told = cli("sources", "check", "--offline")
-    assert told.code == 2
-    assert "sources.toml cannot be read" in told.err
-
-
 FOUND = {
     "a page of two domains": (
         "beer = 3 }",

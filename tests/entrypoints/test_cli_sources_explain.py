@@ -82,7 +82,6 @@ def test_built_in_phrase_around_a_term_of_a_new_domain_names_the_term(cli, tmp_p
     assert [(t["shown"], t["configured"], t["file"]) for t in ours.values()] == [
         ("my neighbour", "neighbour", "sources.toml")
     ]
-    assert "my neighbour (for 'neighbour')" in cli("sources", "explain", "My neighbour shouts").out
 
 
 def test_pattern_is_shown_with_its_match(cli):
@@ -153,25 +152,6 @@ def test_pages_that_could_not_be_read_are_counted(cli, site):
     assert told.code == 0
     assert "No page would be offered." in told.out
     assert "Likely pages that failed: 2; `judge sources check` says why." in told.err
-
-
-def test_only_requested_pages_are_reported_as_failed(cli, tmp_path, site):
-    file = tmp_path / "sources.toml"
-    file.write_text(f"{file.read_text()}\n[retrieval]\nreferences = 1\n")
-    meta = '<meta name="govuk:withdrawn" content="withdrawn">'
-    text = "Forms are sent by post within ten days of the day on which they were drawn up by us."
-    for path in ("/eviction", "/repairs"):
-        site.page(path, f"<html><head>{meta}</head><body><main><p>{text}</p></main></body></html>")
-    told = cli("sources", "explain", "An eviction and a boiler", "--fetch")
-    assert site.hits["/eviction"] + site.hits["/repairs"] == 1
-    assert "No page would be offered." in told.out
-    assert "failed" not in told.err
-
-
-def test_the_question_can_come_from_stdin(cli, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.StringIO("Is my landlord wrong?"))
-    report = explained(cli, "--context", "He shouts", "--query", "-")
-    assert report["domain"] == "tenancy"
 
 
 @pytest.mark.parametrize(

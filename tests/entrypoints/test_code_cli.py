@@ -1,6 +1,8 @@
 """`judge code …`: its output, errors and exit codes."""
 
 import json
+import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -106,6 +108,20 @@ def test_other_formats_on_request(root, arguments, start):
 
     assert (status, err) == (0, "")
     assert out.startswith(start)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("options", "start"), [([], b"definition:"), (["--format", "json"], b"{")])
+def test_a_terminal_gets_text_unless_asked_otherwise(root, options, start):
+    ask("build-graph", "-r", root)
+    ours, terminal = pty.openpty()
+
+    command = ["-m", "judge", "code", "where-used", "-r", root, "-s", "target_symbol", *options]
+    subprocess.run([sys.executable, *command], stdout=terminal, timeout=60, check=True)
+
+    assert os.read(ours, 4000).startswith(start)
+    os.close(ours)
+    os.close(terminal)
 
 
 def test_a_ranked_expression_is_refused(root):

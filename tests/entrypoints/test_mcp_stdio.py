@@ -176,6 +176,24 @@ def test_stdout_has_only_protocol_messages(world, tmp_path):
     assert "ZeroDivisionError" in err, "warming that fails is noted and does no harm"
 
 
+def test_half_a_letter_does_not_hide_the_id_of_a_request(world):
+    process = start(world, "-m", "judge", "mcp")
+    ask(process, INITIALIZE)
+    search = (
+        '{"jsonrpc": "2.0", "id": %s, "method": "tools/call", "params": '
+        '{"name": "search_documents", "arguments": {"query": "lidar %s"}}}\n'
+    )
+    letters = {'"a"': r"\ud83d", '"b"': r"\udc00", "3": r"\\ud83d", "4": r"\ud83d\ude00"}
+    process.stdin.write("".join(search % (id_, letter) for id_, letter in letters.items()))
+    process.stdin.flush()
+    replies = [json.loads(process.stdout.readline()) for _ in letters]
+    assert sorted(str(reply["id"]) for reply in replies) == ["3", "4", "a", "b"]
+    asked = {r["id"]: json.loads(r["result"]["content"][0]["text"])["query"] for r in replies}
+    assert asked == {"a": "lidar �", "b": "lidar �", 3: r"lidar \ud83d", 4: "lidar 😀"}
+    out, _ = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, "")
+
+
 def test_line_that_is_no_message_does_no_harm_and_ctrl_c_ends_it_at_once(world):
     process = start(world, "-m", "judge", "mcp")
     process.stdin.write("what?\n\n{}\n")

@@ -1,7 +1,4 @@
-"""The MCP server through the official client, in this process: tools, errors, limits, prompt.
-
-Every test of an answer holds for both generations of the protocol.
-"""
+"""The MCP server through the official client, in this process: tools, errors, limits, prompt."""
 
 import asyncio
 import json
@@ -69,12 +66,12 @@ class WaitingModel(ScriptedModel):
 
 
 def members_of(result):
-    """The members of an error, from its second text."""
+    """The members of an error, from its second text, which is JSON."""
     return json.loads(result.content[1].text)
 
 
-async def test_the_tools_are_those_of_the_contract(opened, mode):
-    async with opened() as mcp_server, mcp_server.client(mode) as client:
+async def test_the_tools_are_those_of_the_contract(opened):
+    async with opened() as mcp_server, mcp_server.client() as client:
         tools = (await client.list_tools()).tools
     assert [tool.name for tool in tools] == NAMES
     for tool in tools:
@@ -86,15 +83,15 @@ async def test_the_tools_are_those_of_the_contract(opened, mode):
         assert tool.input_schema["additionalProperties"] is False
         assert tool.output_schema["type"] == "object"
         assert all(field["description"] for field in tool.input_schema["properties"].values())
-
-
-async def test_search_arguments_are_those_of_the_contract(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
-        [tool] = [t for t in (await client.list_tools()).tools if t.name == "search_documents"]
-    fields = tool.input_schema["properties"]
+        plain = json.dumps(tool.input_schema)
+        assert not any(word in plain for word in ("$ref", "$defs", "anyOf", "null"))
+    search = tools[1].input_schema
+    fields = search["properties"]
     assert list(fields) == ["query", "context", "limit", "include_sources", "format"]
-    assert tool.input_schema["required"] == ["query"]
+    assert search["required"] == ["query"]
     assert (fields["limit"]["default"], fields["include_sources"]["default"]) == (10, True)
+    assert fields["context"]["type"] == "string"
+    assert tools[-1].input_schema["properties"]["sources"]["items"]["type"] == "object"
 
 
 async def test_a_dispute_is_judged(opened, mode):
@@ -111,10 +108,14 @@ async def test_a_dispute_is_judged(opened, mode):
     assert judged["domain"] == "tenancy"
 
 
-async def test_passages_are_found_in_the_shape_of_the_contract(opened, mode):
+async def test_passages_are_found_in_the_shape_of_the_contract(opened):
     arguments = {"query": "lidar distance", "context": "@collection:robots", "limit": 1}
-    async with opened() as mcp_server, mcp_server.client(mode) as client:
+    async with opened() as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("search_documents", arguments)
+        elsewhere = {"query": "acceleration", "context": "@collection:minutes"}
+        nothing = (await client.call_tool("search_documents", elsewhere)).structured_content
+    assert (nothing["results"], nothing["truncated"]) == ([], False)
+    assert "@collection:minutes" in nothing["hint"]
     found = result.structured_content
     assert (found["total_found"], found["truncated"]) == (2, True)
     assert "raise the limit" in found["hint"]
@@ -127,18 +128,8 @@ async def test_passages_are_found_in_the_shape_of_the_contract(opened, mode):
     assert found["filters_applied"]["scope"] == "@collection:robots"
 
 
-async def test_scope_without_hits_gives_a_hint(opened):
+async def test_a_passage_is_fetched_with_its_neighbours(opened):
     async with opened() as mcp_server, mcp_server.client() as client:
-        result = await client.call_tool(
-            "search_documents", {"query": "acceleration", "context": "@collection:minutes"}
-        )
-    found = result.structured_content
-    assert (found["results"], found["truncated"]) == ([], False)
-    assert "@collection:minutes" in found["hint"]
-
-
-async def test_a_passage_is_fetched_with_its_neighbours(opened, mode):
-    async with opened() as mcp_server, mcp_server.client(mode) as client:
         result = await client.call_tool("fetch", {"id": "robots/perception/sensors:1"})
     passage = result.structured_content
     assert passage["text"].startswith("An inertial sensor")
@@ -147,32 +138,32 @@ async def test_a_passage_is_fetched_with_its_neighbours(opened, mode):
     assert passage["truncated"] is False
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        ({"id": "robots/nowhere:1"}, "There is no passage 'robots/nowhere:1'."),
-        ({"id": "no id at all"}, "There is no passage 'no id at all'."),
-        (
-            {"id": "minutes/notes.md:0", "context": "@collection:robots"},
-            "There is no passage 'minutes/notes.md:0' in @collection:robots.",
-        ),
-        (
-            {"id": "minutes/notes.md:0", "context": "-@tag:draft"},
-            "There is no passage 'minutes/notes.md:0' in -@tag:draft.",
-        ),
-        ({"id": "minutes/notes.md:0", "context": "robots"}, "'robots' is no scope"),
-    ],
-)
-async def test_passage_outside_the_scope_is_not_fetched(opened, arguments, told):
+NOT_FETCHED = [
+    ({"id": "robots/nowhere:1"}, "There is no passage 'robots/nowhere:1'."),
+    ({"id": "no id at all"}, "There is no passage 'no id at all'."),
+    (
+        {"id": "minutes/notes.md:0", "context": "@collection:robots"},
+        "There is no passage 'minutes/notes.md:0' in @collection:robots.",
+    ),
+    (
+        {"id": "minutes/notes.md:0", "context": "-@tag:draft"},
+        "There is no passage 'minutes/notes.md:0' in -@tag:draft.",
+    ),
+    ({"id": "minutes/notes.md:0", "context": "robots"}, "'robots' is no scope"),
+]
+
+
+async def test_passage_outside_the_scope_is_not_fetched(opened):
     async with opened() as mcp_server, mcp_server.client() as client:
-        result = await client.call_tool("fetch", arguments)
-    assert result.is_error
-    assert text_of(result).startswith(told)
-    assert "replaced" not in result.model_dump_json()
+        for arguments, words in NOT_FETCHED:
+            result = await client.call_tool("fetch", arguments)
+            assert result.is_error
+            assert text_of(result).startswith(words)
+            assert "replaced" not in result.model_dump_json()
 
 
-async def test_collections_are_listed(opened, mode):
-    async with opened() as mcp_server, mcp_server.client(mode) as client:
+async def test_collections_are_listed(opened):
+    async with opened() as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("list_collections", {})
     listed = result.structured_content
     assert listed["collections"] == [
@@ -182,8 +173,8 @@ async def test_collections_are_listed(opened, mode):
     assert (listed["total"], listed["truncated"]) == (2, False)
 
 
-async def test_uses_are_found_and_followed(opened, mode):
-    async with opened() as mcp_server, mcp_server.client(mode) as client:
+async def test_uses_are_found_and_followed(opened):
+    async with opened() as mcp_server, mcp_server.client() as client:
         uses = await client.call_tool("where_used", {"symbol": "total"})
         feeds = await client.call_tool("lineage", {"symbol": "pay", "direction": "upstream"})
     assert {item["file"] for item in uses.structured_content["items"]} == {"shop.py", "till.py"}
@@ -193,47 +184,73 @@ async def test_uses_are_found_and_followed(opened, mode):
     ]
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "slug", "told"),
-    [
-        ("judge_dispute", {**DISPUTE, "domain": "magic"}, "unknown-domain", "no domain 'magic'"),
-        ("judge_dispute", {"context": "short"}, "invalid-request", "context must have at least"),
-        ("judge_dispute", {**DISPUTE, "x": 1}, "invalid-request", "x is not known here"),
-        ("search_documents", {"query": " "}, "invalid-request", "query must not be empty"),
-        ("search_documents", {"query": "x", "limit": 51}, "invalid-request", "must be at most 50"),
-        ("search_documents", {"query": "x", "limit": "ten"}, "invalid-request", "a whole number"),
-        ("search_documents", {"query": "@tag:x"}, "invalid-request", "Query cannot be empty"),
-        ("search_documents", {"query": "x @tga:y"}, "bad-scope", "did you mean @tag?"),
-        ("search_documents", {"query": "x @collection:robot"}, "bad-scope", "mean 'robots'"),
-        (
-            "fetch",
-            {"id": "robots/perception/sensors:1", "context": "-@collection:robot"},
-            "bad-scope",
-            "mean 'robots'",
-        ),
-        ("search_documents", {"query": "x\0"}, "invalid-request", "must not hold NUL"),
-        ("search_code", {"repo": "shed", "query": "x"}, "not-found", "Valid are: shop."),
-        ("search_code", {"query": "(", "regex": True}, "invalid-request", "expression is wrong"),
-        ("where_used", {"symbol": "nobody"}, "not-found", "no definition called 'nobody'"),
-        ("where_used", {"symbol": "add"}, "ambiguous", "names 2 definitions"),
-        ("lineage", {"symbol": "pay", "direction": "up a bit"}, "invalid-request", "no direction"),
-        ("list_collections", {"all": True}, "invalid-request", "all is not known here"),
-    ],
-)
-async def test_unanswerable_call_is_a_tool_error(opened, tool, arguments, slug, told):
-    async with opened() as mcp_server, mcp_server.client() as client:
-        result = await client.call_tool(tool, arguments)
-    assert result.is_error
-    assert told in text_of(result)
-    assert result.structured_content is None  # The schema is that of answers.
-    [call] = mcp_server.recorded.fields_of("mcp.call")
-    assert (call["tool"], call["outcome"]) == (tool, slug)
+UNANSWERABLE = [
+    ("judge_dispute", {**DISPUTE, "domain": "magic"}, "unknown-domain", "no domain 'magic'"),
+    ("judge_dispute", {"context": "short"}, "invalid-request", "context must have at least"),
+    ("judge_dispute", {**DISPUTE, "x": 1}, "invalid-request", "x is not known here"),
+    ("search_documents", {"query": " "}, "invalid-request", "query must not be empty"),
+    ("search_documents", {"query": "x", "limit": 51}, "invalid-request", "must be at most 50"),
+    ("search_documents", {"query": "x", "limit": "ten"}, "invalid-request", "a whole number"),
+    ("search_documents", {"query": "@tag:x"}, "invalid-request", "Query cannot be empty"),
+    ("search_documents", {"query": "x @tga:y"}, "bad-scope", "did you mean @tag?"),
+    ("search_documents", {"query": "x @collection:robot"}, "bad-scope", "mean 'robots'"),
+    (
+        "fetch",
+        {"id": "robots/perception/sensors:1", "context": "-@collection:robot"},
+        "bad-scope",
+        "mean 'robots'",
+    ),
+    ("search_documents", {"query": "x\0"}, "invalid-request", "must not hold NUL"),
+    ("search_code", {"repo": "shed", "query": "x"}, "not-found", "Valid are: shop."),
+    ("search_code", {"query": "(", "regex": True}, "invalid-request", "expression is wrong"),
+    ("where_used", {"symbol": "nobody"}, "not-found", "no definition called 'nobody'"),
+    ("where_used", {"symbol": "add"}, "ambiguous", "names 2 definitions"),
+    ("lineage", {"symbol": "pay", "direction": "up a bit"}, "invalid-request", "no direction"),
+    ("list_collections", {"all": True}, "invalid-request", "all is not known here"),
+]
 
 
-async def test_ambiguous_name_lists_its_candidates(opened):
+async def test_unanswerable_calls_are_tool_errors(opened):
     async with opened() as mcp_server, mcp_server.client() as client:
-        result = await client.call_tool("lineage", {"symbol": "add"})
-    assert members_of(result) == {"candidates": ["shop.Bill.add", "shop.Cart.add"]}
+        for tool, arguments, slug, words in UNANSWERABLE:
+            result = await client.call_tool(tool, arguments)
+            told = members_of(result)
+            assert result.is_error
+            assert words in told["error"] == text_of(result)
+            assert result.structured_content is None  # The schema is that of answers.
+            if tool == "search_documents":
+                asked = (arguments["query"], arguments.get("context"))
+                assert (told["query"], told["context"]) == asked
+            if slug == "ambiguous":
+                assert told["candidates"] == ["shop.Bill.add", "shop.Cart.add"]
+            call = mcp_server.recorded.fields_of("mcp.call")[-1]
+            assert (call["tool"], call["outcome"]) == (tool, slug)
+
+
+NEEDED = {
+    "search_documents": {"query": "lidar"},
+    "where_used": {"symbol": "total"},
+    "check_citations": {"answer": "It rains [1].", "sources": [{"text": "It rains."}]},
+}
+MEANT = [
+    ("search_documents", {"context": "", "limit": "1", "include_sources": None}, {"limit": 1}),
+    ("search_documents", {"limit": "", "format": ""}, {}),
+    ("where_used", {"symbol": "total", "repo": "", "text": "true"}, {"text": True}),
+    ("check_citations", {"sources": '[{"text": "It rains."}]', "marks": ""}, {}),
+    ("check_citations", {"sources": ["It rains."]}, {}),
+    ("check_citations", {"sources": "It rains."}, {}),
+    ("check_citations", {"sources": [{"text": "It rains.", "url": "", "title": None}]}, {}),
+]
+
+
+async def test_arguments_are_taken_as_they_were_meant(opened):
+    async with opened() as mcp_server, mcp_server.client() as client:
+        for tool, arguments, plain in MEANT:
+            sent = await client.call_tool(tool, {**NEEDED[tool], **arguments})
+            meant = await client.call_tool(tool, {**NEEDED[tool], **plain})
+            assert not sent.is_error
+            found, wanted = sent.structured_content, meant.structured_content
+            assert {**found, "search_time": 0} == {**wanted, "search_time": 0}
 
 
 async def test_blocked_dispute_has_help_lines(opened):
@@ -244,6 +261,7 @@ async def test_blocked_dispute_has_help_lines(opened):
         result = await client.call_tool("judge_dispute", DISPUTE)
     assert result.is_error
     assert members_of(result)["help"][0]["phone"] == "116 000"
+    assert DISPUTE["context"] not in result.model_dump_json()
 
 
 async def test_internal_error_shows_no_details(opened):
@@ -295,8 +313,8 @@ async def test_several_repositories_need_the_repository_argument(opened, tmp_pat
     assert instructions.endswith("Repositories: shop, shed.")
 
 
-async def test_unknown_names_are_errors(opened, mode):
-    async with opened() as mcp_server, mcp_server.client(mode) as client:
+async def test_unknown_names_are_errors(opened):
+    async with opened() as mcp_server, mcp_server.client() as client:
         result = await client.call_tool("judge", DISPUTE)
         with pytest.raises(MCPError):
             await client.get_prompt("search")
@@ -338,11 +356,14 @@ async def test_cancelling_a_judgement_ends_the_call_of_the_model(opened, mode):
     assert not still.is_error
 
 
-async def test_prompt_explains_scopes(opened, mode):
-    async with opened() as mcp_server, mcp_server.client(mode) as client:
+async def test_prompt_explains_scopes(opened):
+    async with opened() as mcp_server, mcp_server.client() as client:
         [listed] = (await client.list_prompts()).prompts
         question = "What measures distance? @collection:robots"
         prompt = await client.get_prompt("contextual_search", {"question": question})
+        scoped = await client.get_prompt("contextual_search", {"context": "@tag:final"})
+    told = scoped.messages[0].content.text
+    assert told.endswith("## The scope\nPass this on in `context`, unchanged: @tag:final\n")
     assert listed.name == "contextual_search"
     [message] = prompt.messages
     for scope in ("@collection:", "@document:", "@folder:", "@tag:", "@modified:last-week", "-@"):
@@ -351,8 +372,8 @@ async def test_prompt_explains_scopes(opened, mode):
     assert message.content.text.endswith(f"## The question\n{question}\n")
 
 
-async def test_domains_and_collections_are_resources(opened, mode):
-    async with opened() as mcp_server, mcp_server.client(mode) as client:
+async def test_domains_and_collections_are_resources(opened):
+    async with opened() as mcp_server, mcp_server.client() as client:
         listed = (await client.list_resources()).resources
         read = [await client.read_resource(resource.uri) for resource in listed]
     assert [resource.uri for resource in listed] == ["judge://domains", "judge://collections"]

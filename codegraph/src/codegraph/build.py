@@ -15,13 +15,13 @@ from codegraph.errors import GraphMissing
 from codegraph.facts import MEMBERS, MODULES, FileFacts, defined_names
 from codegraph.infer.linker import FileLinker
 from codegraph.models import VARIABLE_KINDS, BuildReport, FileStat
-from codegraph.module_index import ModuleIndex, PathAliases, is_config, packages_of
+from codegraph.module_index import ModuleIndex, packages_of
+from codegraph.path_aliases import PathAliases, is_config
 from codegraph.read.languages import has_reader, language_of, read_facts
 from codegraph.source_text import content_hash, decoded, is_binary
 from codegraph.store.artifact import (
     CachedFile,
     FileRecord,
-    GraphPart,
     decode_artifact,
     decode_build_cache,
     decode_facts,
@@ -57,7 +57,7 @@ class _LastBuild(NamedTuple):
     """The output of the last build: its files, their parts of the graph, and its cache."""
 
     recorded: RecordedFiles
-    parts: dict[str, GraphPart]
+    parts: dict[str, msgspec.Raw]
     cache: dict[str, CachedFile]
 
 
@@ -89,7 +89,7 @@ class _Builder:
         self._last = last
         self._old_cache = last.cache
         self._new_cache: dict[str, CachedFile] = {}
-        self._parts: dict[str, GraphPart] = {}
+        self._parts: dict[str, msgspec.Raw] = {}
         self._facts: dict[str, FileFacts] = {}
         self._read = 0
 
@@ -109,6 +109,7 @@ class _Builder:
             read=self._read,
             linked=linked,
             unparsed=tuple(r.path for r in records if r.status == "syntax-error"),
+            submodules=tuple(self._repository.submodules()),
         )
 
     def _write(self, records: list[FileRecord]) -> None:
@@ -188,10 +189,10 @@ class _Builder:
             stale = self._stale_paths(changed, modules, unchanged, names)
         for done, path in enumerate(stale):
             linked = FileLinker(path, modules, self._load, names).link()
-            self._parts[path] = encode_part(linked.nodes, linked.edges)
+            self._parts[path] = encode_part(linked.part)
             new[path] = replace(
                 new[path],
-                counts=(len(linked.nodes), len(linked.edges)),
+                counts=(len(linked.part.nodes), len(linked.part.edges)),
                 lookups={key: sorted(looked_up) for key, looked_up in linked.lookups.items()},
             )
             self._on_progress(files + files * (done + 1) // len(stale), 2 * files)
@@ -205,7 +206,7 @@ class _Builder:
         return {
             ("." if node.kind in VARIABLE_KINDS else "") + node.fqn.rpartition(".")[2]
             for path in paths
-            for node in decode_part(path, self._last.parts[path])[0]
+            for node in decode_part(self._last.parts[path]).nodes
         }
 
     def _stale_paths(

@@ -10,7 +10,7 @@ import msgspec
 from codegraph import ir
 
 #: Raised when the meaning of facts changes, so that stored ones are not reused.
-FACTS_VERSION = 16
+FACTS_VERSION = 17
 
 ParameterKind = Literal["p", "k", "*", "**"]
 ScopeKind = Literal["module", "class", "function", "block"]
@@ -28,8 +28,9 @@ class Parameter(msgspec.Struct, array_like=True):
 class LexicalScope(msgspec.Struct, array_like=True):
     """A scope that binds names: a module, class or function with what it declares, or a block.
 
-    Only TypeScript has blocks; what is in one belongs to the enclosing definition. *parent* is the
-    index of the outer scope; *names* and *attributes* (of `self`) map to indices of bindings.
+    Only TypeScript has blocks; what is in one belongs to the enclosing definition. An object
+    literal is a class that *is_object*. *parent* is the index of the outer scope; *names* and
+    *attributes* (of `self`) map to indices of bindings.
     """
 
     kind: ScopeKind
@@ -47,6 +48,7 @@ class LexicalScope(msgspec.Struct, array_like=True):
     yielded: list[ir.Expr] = []
     is_async: bool = False
     type_params: list[int] = []
+    is_object: bool = False
 
 
 class Occurrence(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -98,5 +100,9 @@ def fixture_key(name: str) -> str:
 
 def defined_names(facts: FileFacts) -> set[str]:
     """The names that a file defines; those of variables and attributes begin with a dot."""
-    scopes = {scope.name for scope in facts.scopes[1:] if scope.kind != "block"}
+    scopes = {
+        f".{scope.name}" if scope.is_object else scope.name
+        for scope in facts.scopes[1:]
+        if scope.kind != "block"
+    }
     return scopes | {f".{variable.name}" for variable in facts.variables}

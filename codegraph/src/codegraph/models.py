@@ -18,21 +18,27 @@ Source = Literal["RAG_GRAPH"]
 VARIABLE_KINDS = frozenset({"constant", "variable", "field"})
 
 
-class Node(Struct, frozen=True):
+NodeKind = Literal["module", "class", "function", "method", "constant", "variable", "field"]
+EdgeKind = Literal["calls", "references", "imports", "inherits", "overrides", "exports"]
+
+
+class Node(Struct, frozen=True, array_like=True, gc=False):
     """A definition: its *kind*, and *span*, its first and last line.
 
-    *line* is that of its name; *span* begins above it when there are decorators.
-
-    Kinds are `module`, `class`, `function`, `method`; `constant` and `variable` of a module; and
-    `field`, an attribute of a class or of its instances.
+    *line* is that of its name; *span* begins above it when there are decorators. A `constant` and a
+    `variable` are of a module, a `field` is an attribute of a class or of its instances.
     """
 
     id: str
     fqn: str
-    kind: str
-    file: str
+    kind: NodeKind
     span: tuple[int, int]
     line: int
+
+    @property
+    def file(self) -> str:
+        """The path of the file that it is in."""
+        return self.id.partition(":")[0]
 
 
 def symbol_id(node_id: str) -> str:
@@ -41,7 +47,7 @@ def symbol_id(node_id: str) -> str:
     return symbol if mark and number.isdigit() else node_id
 
 
-class Edge(Struct, frozen=True, gc=False):
+class Edge(Struct, frozen=True, array_like=True, gc=False):
     """A relation between two symbols at one line; *src* is the enclosing definition.
 
     An `inferred` edge depends on the result of a function without a declared return type.
@@ -51,11 +57,23 @@ class Edge(Struct, frozen=True, gc=False):
 
     src: str
     dst: str
-    kind: str
-    file: str
+    kind: EdgeKind
     line: int
-    confidence: str
+    confidence: Confidence
     is_direct: bool = False
+
+    @property
+    def file(self) -> str:
+        """The path of the file that it is in."""
+        return self.src.partition(":")[0]
+
+
+class Part(Struct):
+    """A file's part of the graph; *aliases* has the ids of symbols by their new names in it."""
+
+    nodes: list[Node]
+    edges: list[Edge]
+    aliases: dict[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +231,10 @@ class FileStat(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build did: the size of the graph, and how many files were read and linked again."""
+    """What a build did: the size of the graph, and how many files were read and linked again.
+
+    *submodules* are folders of other repositories, whose files are not part of the graph.
+    """
 
     files: int
     nodes: int
@@ -221,3 +242,4 @@ class BuildReport:
     read: int
     linked: int
     unparsed: tuple[str, ...]
+    submodules: tuple[str, ...] = ()

@@ -6,11 +6,10 @@ file wins.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from posixpath import dirname, join, normpath
-from typing import NamedTuple
+import sys
+from collections.abc import Iterable
 
-import msgspec
+from codegraph.path_aliases import PathAliases
 
 #: Marks the module name of a TypeScript import that is not a relative path.
 PACKAGE_PREFIX = "npm:"
@@ -21,17 +20,27 @@ _SOURCE_ROOTS = ("src", "lib", "python")
 class ModuleIndex:
     """The modules of a repository by name, from the paths of the files that have facts."""
 
-    def __init__(self, paths: Iterable[str], aliases: "PathAliases | None" = None) -> None:
+    def __init__(self, paths: Iterable[str], aliases: PathAliases | None = None) -> None:
         self.paths = sorted(paths)
         self._path_aliases = aliases or PathAliases({})
         self._packages = {_folder(path) for path in self.paths if _stem(path) == "__init__"}
         self.names = {path: self._name(path) for path in self.paths}
         self._by_name: dict[str, list[str]] = {}
         self._prefixes: set[str] = set()
+        #: As `_by_name`, for names that count only from folders in which the code may be run.
+        self._below_folders: dict[str, list[str]] = {}
+        #: The folders below which there are modules in a package of that name without a file.
+        self._package_roots: dict[str, set[str]] = {}
         for path in self.paths:
-            for name in self.importable_names(path):
+            names = self.importable_names(path)
+            for name in names:
                 self._by_name.setdefault(name, []).append(path)
                 self._prefixes.update(packages_of(name))
+            for root, name in self._names_below_folders(path):
+                if name not in names:
+                    self._below_folders.setdefault(name, []).append(path)
+                for package in packages_of(name):
+                    self._package_roots.setdefault(package, set()).add(root)
 
     def importable_names(self, path: str) -> set[str]:
         """Every name under which *path* may be imported."""
@@ -43,17 +52,32 @@ class ModuleIndex:
             names.add(_stem(path))
         return names
 
+    def _names_below_folders(self, path: str) -> Iterable[tuple[str, str]]:
+        """The dotted names of a Python file as seen from each folder above it, with that folder.
+
+        A folder that is a package is none from which modules are imported.
+        """
+        if not is_python(path):
+            return
+        parts = _dotted(path).split(".")
+        folders = _folder(path).split("/")
+        for depth in range(1, len(parts) - 1):
+            root = "/".join(folders[:depth])
+            if root not in self._packages and parts[depth] not in sys.stdlib_module_names:
+                yield root, ".".join(parts[depth:])
+
     def known_names(self) -> set[tuple[str, str]]:
         """Every importable name, paired with each file that has it."""
-        return {(name, path) for name, paths in self._by_name.items() for path in paths}
+        indices = (self._by_name, self._below_folders)
+        return {(n, path) for index in indices for n, paths in index.items() for path in paths}
 
     def find(self, name: str, importer: str) -> str | None:
         """The file that *name* refers to in *importer*; None when no file has that name."""
-        paths = self._by_name.get(name)
-        if not paths:
-            return None
-        if len(paths) == 1:
-            return paths[0]
+        below = self._below_folders.get(name, [])
+        around = [path for path in below if _is_in(importer, _root_of(path, name))]
+        paths = [*self._by_name.get(name, ()), *around] or below
+        if len(paths) < 2:
+            return paths[0] if paths else None
         return max(paths, key=lambda path: _nearness(path, importer))
 
     def candidate_names(self, name: str, importer: str) -> list[str]:
@@ -63,9 +87,10 @@ class ModuleIndex:
         targets = self._path_aliases.targets(name.removeprefix(PACKAGE_PREFIX), importer)
         return [_SUFFIX.sub("", target).replace("/", ".") for target in targets]
 
-    def is_namespace(self, name: str) -> bool:
-        """Whether *name* is a package without a file."""
-        return name in self._prefixes
+    def is_namespace(self, name: str, importer: str) -> bool:
+        """Whether *name* is a package without a file in *importer*."""
+        roots = self._package_roots.get(name, ())
+        return name in self._prefixes or any(_is_in(importer, root) for root in roots)
 
     def absolute(self, path: str, level: int, module: str) -> str:
         """The absolute name of `..module` (*level* 2) in the file at *path*."""
@@ -135,6 +160,16 @@ def _without_root(name: str) -> str:
     return rest if first in _SOURCE_ROOTS and rest else name
 
 
+def _root_of(path: str, name: str) -> str:
+    """The folder from which the file at *path* is imported by the dotted *name*."""
+    folders = _folder(path).split("/")
+    return "/".join(folders[: len(_dotted(path).split(".")) - len(name.split("."))])
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path.startswith(f"{folder}/")
+
+
 def _nearness(path: str, importer: str) -> tuple[int, bool, int]:
     shared = 0
     for folder, other in zip(path.split("/")[:-1], importer.split("/")[:-1], strict=False):
@@ -142,110 +177,3 @@ def _nearness(path: str, importer: str) -> tuple[int, bool, int]:
             break
         shared += 1
     return shared, path.endswith(".py"), -len(path)
-
-
-#: `tsconfig.base.json` too, which bundlers' templates only extend: it counts for its folder.
-_CONFIG_NAME = re.compile(r"(?:^|/)[tj]sconfig[^/]*\.json$")
-#: Unclosed strings and comments extend to the end of the file, so matching takes linear time.
-_STRING = r'("(?:\\[\s\S]?|[^"\\])*"?)'
-_COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_TRAILING_COMMA = re.compile(rf"{_STRING}|,(?=\s*[\]}}])")
-#: No configuration written by hand extends more levels than this.
-_MAX_EXTENDS = 100
-#: Prefixes that most bundlers map to the source root when no configuration does.
-_ROOT_PREFIXES = ("@/", "~/")
-
-
-class _Options(msgspec.Struct, rename="camel"):
-    base_url: str | None = None
-    paths: dict[str, list[str]] | None = None
-
-
-class _Config(msgspec.Struct, rename="camel"):
-    extends: str | list[str] = []
-    compiler_options: _Options = msgspec.field(default_factory=_Options)
-
-
-class _PathMapping(NamedTuple):
-    """Patterns with their targets, and the base of other names, as paths from the root."""
-
-    paths: dict[str, list[str]]
-    base: str | None
-
-
-class PathAliases:
-    """The path aliases of each folder of a repository."""
-
-    def __init__(self, configs: Mapping[str, str]) -> None:
-        """*configs* are the texts of the `is_config` files, by path."""
-        self._configs = {path: _parsed(text) for path, text in configs.items()}
-        self._effective_cache: dict[str, _PathMapping] = {}
-        self._mappings: dict[str, list[_PathMapping]] = {}
-        for path in sorted(configs, key=lambda path: (len(path), path)):
-            mapping = self._effective(path)
-            if mapping.paths or mapping.base is not None:
-                self._mappings.setdefault(dirname(path), []).append(mapping)
-
-    def targets(self, name: str, importer: str) -> list[str]:
-        """The paths, perhaps without suffix, that *name* may refer to in *importer*, best first."""
-        folder = dirname(importer)
-        while folder and folder not in self._mappings:
-            folder = dirname(folder)
-        mappings = self._mappings.get(folder, ())
-        targets = [target for mapping in mappings for target in _mapped_targets(mapping, name)]
-        return [*targets, *([name[2:]] if name.startswith(_ROOT_PREFIXES) else [])]
-
-    def _effective(self, path: str, depth: int = 0) -> _PathMapping:
-        """The path mapping of a configuration, with what it inherits by `extends`."""
-        if path in self._effective_cache:
-            return self._effective_cache[path]
-        mapping = _PathMapping({}, None)
-        config = self._configs.get(path)
-        if config is None or depth > _MAX_EXTENDS:
-            return mapping
-        self._effective_cache[path] = mapping  # They may extend one another in a circle.
-        folder, options = dirname(path), config.compiler_options
-        for name in [config.extends] if isinstance(config.extends, str) else config.extends:
-            other = normpath(join(folder, f"{name.removesuffix('.json')}.json"))
-            parent = self._effective(other, depth + 1)
-            base = mapping.base if parent.base is None else parent.base
-            mapping = _PathMapping(parent.paths or mapping.paths, base)
-        if options.base_url is not None:
-            mapping = mapping._replace(base=normpath(join(folder, options.base_url)))
-        if options.paths is not None:
-            start = folder if mapping.base is None else mapping.base
-            mapping = mapping._replace(
-                paths={
-                    pattern: [normpath(join(start, target)) for target in targets]
-                    for pattern, targets in options.paths.items()
-                }
-            )
-        self._effective_cache[path] = mapping
-        return mapping
-
-
-def is_config(path: str) -> bool:
-    """Whether the file at *path* may declare path aliases."""
-    return path.endswith(".json") and _CONFIG_NAME.search(path) is not None
-
-
-def _parsed(text: str) -> _Config:
-    """A configuration, which may have comments and trailing commas; empty when it is invalid."""
-    for pattern in (_COMMENT, _TRAILING_COMMA):
-        text = pattern.sub(lambda match: match[1] or "", text)
-    try:
-        return msgspec.json.decode(text, type=_Config)
-    except (msgspec.DecodeError, RecursionError):
-        return _Config()
-
-
-def _mapped_targets(mapping: _PathMapping, name: str) -> Iterator[str]:
-    """The targets of *name*: by the pattern with the longest matching prefix, then by the base."""
-    for pattern in sorted(mapping.paths, key=lambda pattern: -len(pattern.partition("*")[0])):
-        start, star, end = pattern.partition("*")
-        if name == pattern or (star and name.startswith(start) and name.endswith(end)):
-            inner = name[len(start) : len(name) - len(end)]
-            yield from (target.replace("*", inner, 1) for target in mapping.paths[pattern])
-            break
-    if mapping.base is not None:
-        yield normpath(join(mapping.base, name))

@@ -71,7 +71,7 @@ def pdf_reader(
 
 
 def pdf_text(content: bytes, *, timeout_s: float = TIMEOUT_S) -> PdfText:
-    """The text of one PDF; raises UnreadableDocument."""
+    """The text of one PDF, read in a process of its own; raises UnreadableDocument."""
     with pdf_reader(timeout_s=timeout_s) as read:
         return read(content)
 
@@ -104,14 +104,19 @@ def _ask(child: "subprocess.Popen[bytes]", content: bytes, timeout_s: float) -> 
         timer.cancel()
     if reason := reply.get("problem"):
         raise UnreadableDocument(reason)
-    updated = date.fromisoformat(reply["updated"]) if reply["updated"] else None
-    return PdfText(tuple(reply["pages"]), reply["title"], updated, tuple(reply["damaged"]))
+    updated = reply["updated"]
+    return PdfText(
+        tuple(reply["pages"]),
+        reply["title"],
+        tuple(reply["damaged"]),
+        date.fromisoformat(updated) if updated else None,
+    )
 
 
 def read_pdf(
     content: bytes, *, timeout_s: float, max_pages: int = MAX_PAGES, max_text: int = MAX_TEXT
 ) -> dict[str, Any]:
-    """The JSON that the process writes: `pages`, `title`, `updated`, `damaged`; or `problem`."""
+    """The JSON that the process writes: `pages`, `title`, `damaged`, `updated`; or `problem`."""
     # Importing pypdf takes as long as reading a short file.
     from pypdf.errors import PyPdfError  # noqa: PLC0415
 
@@ -122,8 +127,12 @@ def read_pdf(
         return {"problem": str(error)}
     except (PyPdfError, *_ERRORS) as error:
         return {"problem": f"{BROKEN} ({type(error).__name__})."}
-    updated = str(text.updated or "")
-    return {"pages": text.pages, "title": text.title, "updated": updated, "damaged": text.damaged}
+    return {
+        "pages": text.pages,
+        "title": text.title,
+        "damaged": text.damaged,
+        "updated": str(text.updated or ""),
+    }
 
 
 _ERRORS = (
@@ -162,7 +171,7 @@ def _read(content: bytes, deadline: float, max_pages: int, max_text: int) -> Pdf
         raise UnreadableDocument("The PDF holds codes of its own for letters. Recognise its text.")
     title: object = reader.metadata.title if reader.metadata else None
     named = _storable(title).strip() if isinstance(title, str) else ""  # Some have `null`.
-    return PdfText(tuple(pages), named or None, _updated(reader.metadata), tuple(damaged))
+    return PdfText(tuple(pages), named or None, tuple(damaged), _updated(reader.metadata))
 
 
 def _updated(metadata: Any) -> date | None:

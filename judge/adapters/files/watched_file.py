@@ -165,6 +165,12 @@ class WatchedFile(Generic[Value]):
                 _ = loop.run_in_executor(None, self._refresh)
         return self._value
 
+    async def watch(self) -> None:
+        """Look for changes until cancelled, so that a bad edit is reported without any call."""
+        while True:
+            await asyncio.sleep(CHECK_EVERY_S)
+            self.current()
+
     def _first_value(self) -> Value:
         """Of the files, else of their last good version; raises ConfigurationError."""
         try:

@@ -3,9 +3,9 @@
 The fields are the result and go to stdout; progress goes to stderr.
 """
 
-from collections.abc import Awaitable, Container, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date
 from functools import partial
 from uuid import uuid4
 
@@ -17,16 +17,12 @@ from judge.entrypoints.cli.options import FOUND_SOMETHING, is_terminal, read_tex
 from judge.entrypoints.cli.output import detect_terminal, say, show
 from judge.entrypoints.cli.plain_text import format_help_line, one_line, wrapped
 from judge.entrypoints.event_log import log_judgement
-from judge.errors import JudgeError
-from judge.ports import Clock, Journal
+from judge.ports import Journal
 from judge.settings import Settings, load_settings
-from judge.text.english import counted
-from judge.types.references import Reference
 from judge.types.replies import VERDICT_SENTENCES, PersonaVerdict
 from judge.types.request_fields import parse_fields
 from judge.types.requests import DEFAULT_DOMAIN, JudgeRequest
 from judge.types.results import (
-    DomainDetected,
     FieldChecked,
     JudgeResult,
     OtherSide,
@@ -69,107 +65,53 @@ async def judge_and_show(
     terminal = detect_terminal()
     async with open_services(settings, journal) as services:
         judge = partial(services.pipeline.judge, request, request_id=uuid4().hex)
-        layout = VerdictLayout(services.clock.now(), terminal.width, terminal.is_styled)
-        written = WrittenVerdict(layout, services.clock)
-        try:
-            streams = form == "text" and is_terminal()
-            result = await (judge(emit=written.show, stream_fields=True) if streams else judge())
-        except JudgeError:
-            written.give_up()
-            raise
+        layout = VerdictLayout(terminal.width, terminal.is_styled)
+        written = WrittenVerdict(layout)
+        streams = form == "text" and is_terminal()
+        result = await (judge(emit=written.show, stream_fields=True) if streams else judge())
         log_judgement(services.journal, result)
-    show(form, result, layout.parts(result, written.paragraphs))
+    show(form, result, (part for part in layout.parts(result) if part not in written.paragraphs))
     return FOUND_SOMETHING if result.warnings else 0
 
 
 class WrittenVerdict:
-    """The fields of a verdict that the terminal shows so far, in the given *layout*."""
+    """The paragraphs of a verdict that the terminal shows so far, in the given *layout*."""
 
-    def __init__(self, layout: "VerdictLayout", clock: Clock) -> None:
+    def __init__(self, layout: "VerdictLayout") -> None:
         self._layout = layout
-        self._clock = clock
-        self._started = clock.monotonic()
-        self._shown: dict[str, FieldChecked] = {}
-        self._domain = ""
-
-    @property
-    def paragraphs(self) -> frozenset[str]:
-        """The paragraphs that are shown and still valid."""
-        return frozenset(map(self._text_of, self._shown.values()))
+        self.paragraphs: set[str] = set()
+        """Those that are shown and still valid."""
 
     def show(self, step: Step) -> None:
         """Show *step*, if it is of interest to a reader."""
         match step:
-            case DomainDetected():
-                self._domain = step.domain
             case ReferencesReady():
-                count = len(step.references)
-                self._say(f"domain {self._domain}, references: {count}; asking the model")
+                say(f"References: {len(step.references)}; asking the model.")
             case FieldChecked():
-                self._shown[step.name] = step
-                self._say(_label(step))
-                click.echo(f"{self._text_of(step)}\n")
+                paragraph = self._layout.field(step.name, step.value)
+                self.paragraphs.add(paragraph)
+                click.echo(f"{paragraph}\n")
             case Restarted():
-                self._say(_restart(step, [*self._shown.values()]))
-                self._shown = {}
+                why = "broke a rule and is asked again" if step.defects else "begins anew"
+                what = "; what stands above no longer holds" if self.paragraphs else ""
+                say(f"The answer {why}{what}.")
+                self.paragraphs.clear()
             case _:
                 pass
-
-    def give_up(self) -> None:
-        """Say that no verdict follows, and which parts shown above are complete."""
-        if self._shown:
-            self._say(f"no verdict follows; complete parts: {_labels(self._shown.values())}")
-
-    def _text_of(self, field: FieldChecked) -> str:
-        return self._layout.field(field.name, field.value)
-
-    def _say(self, message: str) -> None:
-        say(f"[{self._clock.monotonic() - self._started:.1f} s] {message}")
-
-
-def _restart(step: Restarted, dropped: Sequence[FieldChecked]) -> str:
-    """Why the answer begins again, and which parts above are no longer valid."""
-    why = "the answer broke a rule and is asked again" if step.defects else "the answer begins anew"
-    return f"{why}; no longer valid: {_labels(dropped)}" if dropped else why
-
-
-def _labels(fields: Iterable[FieldChecked]) -> str:
-    return ", ".join(map(_label, fields))
-
-
-def _label(field: FieldChecked) -> str:
-    return field.value.name if isinstance(field.value, PersonaVerdict) else field.name
-
-
-def format_age(age: timedelta) -> str:
-    """*age* in words; the future counts as now.
-
-    >>> format_age(timedelta(minutes=200))
-    '3 hours ago'
-    """
-    seconds = int(age.total_seconds())
-    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if seconds >= length:
-            return f"{counted(seconds // length, unit)} ago"
-    return "just now"
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictLayout:
-    """Lays out a verdict in lines of at most *width* columns, with ages relative to *now*.
+    """Lays out a verdict in lines of at most *width* columns.
 
     Control characters of pages and models are left out; with *is_coloured*, headings are bold.
     """
 
-    now: datetime
     width: int = 80
     is_coloured: bool = False
 
-    def parts(self, result: JudgeResult, shown: Container[str] = ()) -> Iterator[str]:
-        """The paragraphs of *result* from top to bottom, except those already *shown*."""
-        return (part for part in self._all_parts(result) if part not in shown)
-
-    def _all_parts(self, result: JudgeResult) -> Iterator[str]:
+    def parts(self, result: JudgeResult) -> Iterator[str]:
+        """The paragraphs of *result* from top to bottom."""
         yield self.field("paraphrase", result.paraphrase)
         warnings = result.warnings
         if result.other_side and result.other_side.agrees is False:
@@ -235,45 +177,30 @@ class VerdictLayout:
     def _references(self, result: JudgeResult) -> Iterator[str]:
         """The cited references in full, the others in a line each."""
         contradicted = {c.number for c in result.citations if c.contradicts}
-        cited = [
-            self._reference(reference, is_contradicted=reference.number in contradicted)
-            for reference in result.references
-            if reference.cited
-        ]
-        others = [
-            wrapped(_head(reference, _updated(reference)), self.width, "  ", "      ")
-            for reference in result.references
-            if not reference.cited
-        ]
-        if cited:
-            yield self._section("References", "\n".join(cited))
-        if others:
-            yield self._section("Looked at, not used", "\n".join(others))
-
-    def _reference(self, reference: Reference, *, is_contradicted: bool) -> str:
-        states = [
-            *_updated(reference),
-            *(["stale"] if reference.stale else []),
-            f"fetched {format_age(self.now - reference.fetched_at)}",
-            *(["the answer says the opposite"] if is_contradicted else []),
-        ]
-        return "\n".join(
-            [
-                wrapped(_head(reference, states), self.width, "  ", "      "),
-                f"      {one_line(reference.url)}",
-                wrapped(reference.text, self.width, "      "),
-            ]
-        )
+        cited = []
+        others = []
+        for reference in result.references:
+            states = [f"updated {_day(reference.updated)}"] if reference.updated else []
+            if reference.cited:
+                states += ["stale"] * reference.stale
+                states += [f"fetched {_day(reference.fetched_at)}"]
+                states += ["the answer says the opposite"] * (reference.number in contradicted)
+            head = f"[{reference.number}] {reference.title}" + f" ({', '.join(states)})" * bool(
+                states
+            )
+            lines = wrapped(head, self.width, "  ", "      ")
+            if reference.cited:
+                text = wrapped(reference.text, self.width, "      ")
+                cited.append(f"{lines}\n      {one_line(reference.url)}\n{text}")
+            else:
+                others.append(lines)
+        for heading, references in (("References", cited), ("Looked at, not used", others)):
+            if references:
+                yield self._section(heading, "\n".join(references))
 
 
-def _head(reference: Reference, states: Sequence[str]) -> str:
-    return f"[{reference.number}] {reference.title}" + (f" ({', '.join(states)})" if states else "")
-
-
-def _updated(reference: Reference) -> list[str]:
-    """The publisher's date, if there is one."""
-    date = reference.updated
-    return [f"updated {date.day} {date:%B %Y}"] if date else []
+def _day(day: date) -> str:
+    return f"{day.day} {day:%B %Y}"
 
 
 def _facts(result: JudgeResult) -> str:

@@ -58,12 +58,21 @@ def demo(context: CommandContext, *, once: bool, host: str, port: int) -> None:
 @_host
 @_port
 @click.option("--workers", type=click.IntRange(1, MAX_WORKERS), default=1, show_default=True)
+@click.option("--strict", "is_strict", is_flag=True, help="Do not start with broken sources.")
 @click.pass_obj
-def serve(context: CommandContext, *, host: str, port: int, workers: int) -> None:
-    """Serve the HTTP API."""
+def serve(context: CommandContext, *, host: str, port: int, workers: int, is_strict: bool) -> None:
+    """Serve the HTTP API.
+
+    If the sources file is broken, its last good version is served, and an event says so.
+    """
     from judge.settings import load_settings
 
-    context.serve_http(load_settings(), host=host, port=port, workers=workers)
+    settings = load_settings()
+    if is_strict:
+        from judge.bootstrap.sources import open_sources
+
+        open_sources(settings, context.journal)
+    context.serve_http(settings, host=host, port=port, workers=workers)
 
 
 ASK_EPILOG = """\b

@@ -3,9 +3,9 @@
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from io import StringIO
 from typing import Any
 
@@ -25,6 +25,12 @@ MAX_WIDTH = 100
 
 MIN_WIDTH = 40
 PIPED_WIDTH = 80
+MAX_LISTED = 3
+"""Entries of a list that are shown in a cell of a table."""
+
+MAX_SHOWN = 120
+"""Characters of a text that are shown in a cell."""
+
 UNLIMITED_WIDTH = 10_000
 """Columns of a table in a pipe, where rows are not wrapped so that grep and awk see them whole."""
 
@@ -81,6 +87,46 @@ def format_table(headings: Sequence[str], rows: Rows) -> str:
     )
     console.print(table)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def format_report(report: Mapping[str, Any]) -> Iterator[str]:
+    """The facts of *report*, one a line, then a table of each list in it that is not empty."""
+    lists = {key: value for key, value in report.items() if isinstance(value, list | tuple)}
+    if facts := [f"{key}: {_cell(report[key])}" for key in report if key not in lists]:
+        yield "\n".join(facts)
+    for key, entries in lists.items():
+        rows = [_fields(entry) for entry in entries]
+        if rows:
+            names = sorted(rows[0], key=lambda name: name != "name")
+            title, *headings = (name.replace("_", " ").capitalize() for name in (key, *names))
+            cells = ([_cell(row[name]) for name in names] for row in rows)
+            yield f"{title}\n{format_table(headings, cells)}"
+
+
+def _fields(entry: Any) -> Mapping[str, Any]:
+    if isinstance(entry, Mapping):
+        return entry
+    return {field.name: getattr(entry, field.name) for field in fields(entry)}
+
+
+def _cell(value: Any) -> object:
+    """*value* in a cell of a table: its parts, and of a long text or list the beginning."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return f"{value:g}"
+    has_words = "__str__" in vars(type(value))
+    if isinstance(value, Mapping) or (is_dataclass(value) and not has_words):
+        text = ", ".join(str(_cell(part)) for part in _fields(value).values() if part)
+    elif isinstance(value, list | tuple):
+        count = f", … ({len(value)})" * (len(value) > MAX_LISTED)
+        return ", ".join(str(_cell(part)) for part in value[:MAX_LISTED]) + count
+    else:
+        text = str(value)
+    is_long = len(text) > MAX_SHOWN and " " in text  # an address is shown whole
+    return f"{text[:MAX_SHOWN]}…" if is_long else text
 
 
 def show(form: str, value: object, parts: Iterable[str]) -> None:

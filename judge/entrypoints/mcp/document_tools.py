@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from judge.bootstrap.services import Services
-from judge.entrypoints.mcp.results import MAX_BYTES, Json, size_of
+from judge.entrypoints.mcp.results import Call, Json, size_of
 from judge.entrypoints.response_models import Chunk, chunks, metadata
 from judge.errors import NotFound
 from judge.library.scopes.grammar import parse_scope
@@ -129,7 +129,7 @@ class Collections:
     hint: str | None = None
 
 
-async def search_documents(services: Services, request: DocumentQuery, _: Any) -> FoundPassages:
+async def search_documents(services: Services, request: DocumentQuery, call: Call) -> FoundPassages:
     """The relevant passages; raises EmptyQuery, BadScope and IndexUnavailable."""
     outcome = await services.corpus.search.search(
         SearchParameters(request.query, context=request.context, limit=request.limit)
@@ -146,19 +146,19 @@ async def search_documents(services: Services, request: DocumentQuery, _: Any) -
         hint=outcome.hint,
         warnings=outcome.results.warnings,
     )
-    return _in_blocks(answer, hits) if request.format == "answer" else answer
+    return _in_blocks(answer, hits, call.room) if request.format == "answer" else answer
 
 
-def _in_blocks(answer: FoundPassages, hits: Sequence[Hit]) -> FoundPassages:
-    """*answer* in the answer format, with as many of *hits* as fit into a reply."""
+def _in_blocks(answer: FoundPassages, hits: Sequence[Hit], room: int) -> FoundPassages:
+    """*answer* in the answer format, with as many of *hits* as fit into *room* bytes."""
     whole = replace(
         answer,
         results=[replace(chunk, text="") for chunk in answer.results],
         answer=format_answer(hits),
     )
-    if len(hits) < 2 or size_of(whole) <= MAX_BYTES:
+    if len(hits) < 2 or size_of(whole) <= room:
         return whole
-    return _in_blocks(replace(answer, results=answer.results[:-1], truncated=True), hits[:-1])
+    return _in_blocks(replace(answer, results=answer.results[:-1], truncated=True), hits[:-1], room)
 
 
 async def fetch(services: Services, request: PassageQuery, _: Any = None) -> FetchedPassage:

@@ -1,6 +1,8 @@
 """A tool's answer or error -> the protocol's result, never longer than a client can take."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from mcp.types import CallToolResult, TextContent
@@ -11,11 +13,8 @@ from judge.problems import Problem
 Json = dict[str, Any]
 
 MAX_BYTES = 18_000
-"""Bytes of an answer as JSON: about 6,000 tokens. A token of prose or code has three bytes at
-least."""
-
-MAX_FRAME = 13_000
-"""Bytes of an answer without its lists, which have the rest."""
+"""Bytes of a reply, its text and its structured content together: about 6,000 tokens. A token of
+prose or code has three bytes at least."""
 
 MAX_PROBLEM = 4_000
 """Bytes of the text of an error, and of its members."""
@@ -31,6 +30,17 @@ MORE_HINT = "There is more: ask more specifically, or raise the limit."
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a tool may do during one call: *report* a step to the client, and fill its *room*.
+
+    A report is a sentence; the room is in bytes of JSON.
+    """
+
+    report: Callable[[str], Coroutine[Any, Any, None]]
+    room: int
+
+
 def size_of(value: Any) -> int:
     """The size of *value* as JSON, in bytes."""
     return len(_ANY.dump_json(value))
@@ -41,35 +51,24 @@ def as_json_text(value: Any) -> str:
     return _ANY.dump_json(value).decode()
 
 
-def capped(value: Any, lists: Sequence[str] = ()) -> Json:
-    """*value* as JSON of at most MAX_BYTES: items are left off the ends of *lists*.
+def capped(value: Any, lists: Sequence[str] = (), room: int = MAX_BYTES) -> Json:
+    """*value* as JSON of about *room* bytes: items are left off the ends of *lists*.
 
     `truncated` says so, and a `hint` what to do. Texts that are too long are cut.
     """
     answer: Json = _ANY.dump_python(value, mode="json")
-    if any(answer[name] for name in lists) and size_of(answer) > MAX_BYTES:
-        answer = _fitting(answer, lists)
+    if lists and size_of(answer) > room:
+        frame = {name: below for name, below in answer.items() if name not in lists}
+        answer |= shortened(frame, room * 2 // 3)
+    for name in reversed(lists):
+        left = room - size_of({**answer, name: []})
+        ends = accumulate(size_of(item) + 1 for item in answer[name])
+        fitting = max(sum(end <= left for end in ends), name == lists[0])
+        if fitting < len(answer[name]):
+            answer |= {name: answer[name][:fitting], "truncated": True}
     if answer.get("truncated") and not answer.get("hint"):
         answer["hint"] = MORE_HINT
-    return dict(shortened(answer, MAX_BYTES))
-
-
-def _fitting(answer: Json, lists: Sequence[str]) -> Json:
-    """*answer* with the items of *lists* that fit, at least one, which is cut if need be."""
-    frame = shortened({**answer, **{name: [] for name in lists}}, MAX_FRAME)
-    room = MAX_BYTES - size_of(frame)
-    first, *others = [(owner, item) for owner in lists for item in answer[owner]]
-    fitting = [(first[0], shortened(first[1], room))]
-    room -= size_of(fitting[0][1]) + 1
-    for owner, item in others:
-        room -= size_of(item) + 1
-        if room < 0:
-            frame["truncated"] = True
-            break
-        fitting.append((owner, item))
-    for owner, item in fitting:
-        frame[owner].append(item)
-    return dict(frame)
+    return dict(shortened(answer, room))
 
 
 def shortened(value: Any, room: int) -> Any:
@@ -95,21 +94,25 @@ def _cut(value: Any, max_length: int) -> Any:
 
 def success(answer: Json, *, is_structured: bool) -> CallToolResult:
     """*answer* as text, for clients that read nothing else, and as structured content."""
-    if is_structured:
-        return CallToolResult(content=[_text(as_json_text(answer))], structured_content=answer)
     # The answer format is text already, and unreadable within JSON.
-    texts = [text] if (text := answer.pop("answer", None)) else []
-    return CallToolResult(content=[_text(text) for text in (*texts, as_json_text(answer))])
+    blocks = answer.get("answer")
+    rest = {name: value for name, value in answer.items() if name != "answer"} if blocks else answer
+    texts = [*([blocks] if blocks else []), as_json_text(rest)]
+    return CallToolResult(
+        content=[_text(text) for text in texts],
+        structured_content=answer if is_structured else None,
+    )
 
 
-def failure(problem: Problem) -> CallToolResult:
-    """*problem* with the same text as at every other entrypoint, and its members as JSON.
+def failure(problem: Problem, asked: Json) -> CallToolResult:
+    """*problem* in words, then as JSON with what was *asked* and the problem's members.
 
     Without structured content: the SDK for TypeScript validates that of an error too against the
     output schema, and then shows neither.
     """
-    members = shortened(_ANY.dump_python(dict(problem.members), mode="json"), MAX_PROBLEM)
-    texts = [shortened(problem.detail, MAX_PROBLEM), *([as_json_text(members)] if members else [])]
+    told = {"error": problem.detail, **asked, **problem.members}
+    members = shortened(_ANY.dump_python(told, mode="json"), MAX_PROBLEM)
+    texts = [shortened(problem.detail, MAX_PROBLEM), as_json_text(members)]
     return CallToolResult(content=[_text(text) for text in texts], is_error=True)
 
 

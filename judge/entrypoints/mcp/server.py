@@ -4,14 +4,13 @@ A middleware limits the services to what the sender of a message may see. Then a
 are checked by its model, the core answers, and an error becomes the tool's error.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from contextvars import ContextVar
 from importlib.metadata import version
 from time import perf_counter
 from typing import Any
 
-from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.tools import Tool
@@ -22,8 +21,8 @@ from pydantic import TypeAdapter
 from judge.bootstrap.services import Services
 from judge.entrypoints.event_log import log_error
 from judge.entrypoints.mcp.resources import add_resources
-from judge.entrypoints.mcp.results import Json, capped, failure, success
-from judge.entrypoints.mcp.tools import TOOLS, Report, ToolSpec
+from judge.entrypoints.mcp.results import MAX_BYTES, Call, Json, capped, failure, success
+from judge.entrypoints.mcp.tools import TOOLS, ToolSpec
 from judge.errors import JudgeError
 from judge.problems import of_kind, problem_of
 from judge.types.request_fields import parse_fields
@@ -41,9 +40,6 @@ INSTRUCTIONS = (
     "lineage), and checks the citations of any answer against its sources (check_citations). "
     "A reply with `truncated` left something out for want of room."
 )
-LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
-LISTS_TTL_MS = 3_600_000
-"""Tools, prompts and resources change only with another version of Judge."""
 
 
 def build_server(
@@ -69,7 +65,6 @@ def build_server(
         version=version("judge"),
         instructions=f"{INSTRUCTIONS} Repositories: {', '.join(names)}." if names else INSTRUCTIONS,
         tools=[_tool(spec, visible.get, is_structured=is_structured) for spec in TOOLS],
-        cache_hints=dict.fromkeys(LISTS, CacheHint(ttl_ms=LISTS_TTL_MS)),  # type: ignore[arg-type] # names of the protocol
         subscriptions=False,
         middleware=[limit_to_viewer],
     )
@@ -81,20 +76,19 @@ def _tool(spec: ToolSpec, services: Callable[[], Services], *, is_structured: bo
     async def run(arguments: Json, context: Context[Any, Any]) -> CallToolResult:
         return await _answer(spec, services(), context, arguments, is_structured=is_structured)
 
+    output = TypeAdapter[Any](spec.output).json_schema(mode="serialization")
     return _JudgeTool(
         fn=run,
         name=spec.name,
         title=spec.title,
-        description=_paragraphs(spec.arguments.__doc__ or ""),
+        description=" ".join((spec.arguments.__doc__ or "").split()),
         parameters=input_schema(spec),
         fn_metadata=FuncMetadata(
-            arg_model=ArgModelBase, output_schema=_output_schema(spec) if is_structured else None
+            arg_model=ArgModelBase, output_schema=output if is_structured else None
         ),
         is_async=True,
         annotations=ToolAnnotations(
-            title=spec.title,
             read_only_hint=True,
-            destructive_hint=False,
             idempotent_hint=not spec.is_open_world,
             open_world_hint=spec.is_open_world,
         ),
@@ -123,17 +117,20 @@ async def _answer(
     is_structured: bool,
 ) -> CallToolResult:
     started, outcome = perf_counter(), "cancelled"
+    call = Call(_reporting(context), room=MAX_BYTES // 2 if is_structured else MAX_BYTES)
+    # The words of a dispute are not repeated.
+    asked = {} if spec.is_open_world else {n: arguments.get(n) for n in ("query", "context")}
     try:
-        request = parse_fields(spec.arguments, arguments)
-        answer = await spec.handler(services, request, _reporting(context))
-        result, outcome = success(capped(answer, spec.lists), is_structured=is_structured), "ok"
+        request = parse_fields(spec.arguments, _given(spec, arguments))
+        answer = capped(await spec.handler(services, request, call), spec.lists, call.room)
+        result, outcome = success(answer, is_structured=is_structured), "ok"
     except JudgeError as error:
         problem = problem_of(error)
-        result, outcome = failure(problem), problem.slug
+        result, outcome = failure(problem, asked), problem.slug
     except Exception as error:  # noqa: BLE001 - its text may hold a person's words
         log_error(services.journal, error, event="mcp.error")
         problem = of_kind("internal-error")
-        result, outcome = failure(problem), problem.slug
+        result, outcome = failure(problem, asked), problem.slug
     finally:
         services.journal.note(
             "mcp.call",
@@ -144,7 +141,14 @@ async def _answer(
     return result
 
 
-def _reporting(context: Context[Any, Any]) -> Report:
+def _given(spec: ToolSpec, arguments: Json) -> Json:
+    """*arguments* without those that may be left out and are empty: many clients send all."""
+    fields = spec.arguments.model_fields
+    optional = {name for name, field in fields.items() if not field.is_required()}
+    return {n: v for n, v in arguments.items() if n not in optional or v not in ("", None)}
+
+
+def _reporting(context: Context[Any, Any]) -> Callable[[str], Coroutine[Any, Any, None]]:
     """Sends each step to a client that asked for progress; one that has left is no failure."""
     count = 0
 
@@ -158,31 +162,29 @@ def _reporting(context: Context[Any, Any]) -> Report:
 
 
 def input_schema(spec: ToolSpec) -> Json:
-    """The schema of the arguments, without their description, which is that of the tool."""
+    """The schema of the arguments in the plainest words, which every model's service takes.
+
+    Without references, without null for what may be left out, and without titles, which only
+    repeat the names. The description is the tool's.
+    """
     schema = spec.arguments.model_json_schema()
     schema.pop("description", None)
-    return dict(_without(schema, {"title"}))
+    return dict(_plain(schema, schema.pop("$defs", {})))
 
 
-def _output_schema(spec: ToolSpec) -> Json:
-    schema = TypeAdapter[Any](spec.output).json_schema(mode="serialization")
-    return dict(_without(schema, {"title", "description"}))
-
-
-def _without(schema: Any, keywords: set[str]) -> Any:
-    """*schema* without these *keywords*, whose texts only repeat what field names say.
-
-    They are a third of `tools/list`, which every client reads first.
-    """
-    if isinstance(schema, dict):
-        return {
-            name: _without(below, keywords)
-            for name, below in schema.items()
-            if name not in keywords or not isinstance(below, str)
-        }
-    return [_without(below, keywords) for below in schema] if isinstance(schema, list) else schema
-
-
-def _paragraphs(docstring: str) -> str:
-    """*docstring* with its lines joined to paragraphs."""
-    return "\n\n".join(" ".join(part.split()) for part in docstring.split("\n\n"))
+def _plain(schema: Any, definitions: Json) -> Any:
+    if isinstance(schema, list):
+        return [_plain(below, definitions) for below in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        schema = {**definitions[schema["$ref"].rpartition("/")[2]], **schema}
+    if "anyOf" in schema:
+        options = [option for option in schema["anyOf"] if option != {"type": "null"}]
+        only = {"anyOf": options} if len(options) > 1 else options[0]
+        schema = {name: below for name, below in schema.items() if name != "anyOf"} | only
+    return {
+        name: _plain(below, definitions)
+        for name, below in schema.items()
+        if name != "$ref" and below is not None and not (name == "title" and isinstance(below, str))
+    }

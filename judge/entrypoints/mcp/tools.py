@@ -4,13 +4,15 @@ The handlers for disputes, citations and code are here too, since they are short
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
 from codegraph.models import CodeContextResult, LineageResult, SearchResult, WhereUsedResult
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from judge.bootstrap.services import Services
 from judge.citations.check import CheckedAnswer
@@ -35,7 +37,7 @@ from judge.entrypoints.mcp.document_tools import (
     list_collections,
     search_documents,
 )
-from judge.entrypoints.mcp.results import MAX_BYTES, Json, size_of
+from judge.entrypoints.mcp.results import Call, Json
 from judge.text.english import counted
 from judge.types.requests import JudgeRequest
 from judge.types.results import (
@@ -48,11 +50,6 @@ from judge.types.results import (
     SupportAsked,
 )
 
-Report = Callable[[str], Coroutine[Any, Any, None]]
-"""Sends a sentence on the current step to the client."""
-
-LEFT_OUT = "The references that are not cited are here without their texts, for want of room."
-
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
@@ -63,7 +60,7 @@ class ToolSpec:
     arguments: type[BaseModel]
     output: Any
     """The type of what `handler` returns, for the schema."""
-    handler: Callable[[Services, Any, Report], Awaitable[Any]]
+    handler: Callable[[Services, Any, Call], Awaitable[Any]]
     lists: Sequence[str] = ()
     """The lists of the answer whose ends are left off when it is too long."""
     is_open_world: bool = False
@@ -75,12 +72,40 @@ class DisputeQuery(JudgeRequest):
 
     The verdicts cite approved pages of advice: each citation has the sentence of the page that it
     rests on (`quote`), and says when the page says the opposite (`contradicts`). References that
-    are not `cited` were only looked at; with `evidence` of `not_applicable` none of them bears on
-    the dispute. Show `help` to the person when it is not empty, and say so when `degraded` is true
-    or `warnings` has entries. `hear_other_side` also judges the same facts as the other side would
-    tell them; when both are told that they are right, the first warning says so. Takes up to half
-    a minute.
+    are not `cited` were only looked at, and have no text here; with `evidence` of `not_applicable`
+    none of them bears on the dispute. Show `help` to the person when it is not empty, and say so
+    when `degraded` is true or `warnings` has entries. `hear_other_side` also judges the same facts
+    as the other side would tell them; when both are told that they are right, the first warning
+    says so. Takes up to half a minute.
     """
+
+
+class CitationsQuery(CheckRequest):
+    """Check an answer's citations against its sources.
+
+    The answer cites with `[n]` or `<cite i="n"/>`, where n counts the sources from 1. For every
+    mark the reply has the sentence of the source that supports it best, how far (`support`), and
+    whether it says the opposite (`contradicts`); `uncited` has the sentences that make a claim and
+    cite nothing. No model is asked: the same answer has the same result for ever.
+    """
+
+    @field_validator("sources", mode="before")
+    @classmethod
+    def _as_objects(cls, sources: Any) -> Any:
+        """A list in a text, as JSON, is that list; a source that is a text has just its words."""
+        if isinstance(sources, str):
+            with suppress(ValueError):
+                sources = json.loads(sources)
+        sources = sources if isinstance(sources, list | tuple) else [sources]
+        return [
+            {"text": source} if isinstance(source, str) else _without_empty(source)
+            for source in sources
+        ]
+
+
+def _without_empty(value: Any) -> Any:
+    is_object = isinstance(value, dict)
+    return {n: v for n, v in value.items() if v not in ("", None)} if is_object else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +116,16 @@ class CheckedCitations(CheckedAnswer):
     hint: str | None = None
 
 
-async def judge_dispute(services: Services, dispute: DisputeQuery, report: Report) -> JudgeResult:
-    """The verdict; raises the errors of `Pipeline.judge`. Cancelling it ends the model's call."""
+async def judge_dispute(services: Services, dispute: DisputeQuery, call: Call) -> JudgeResult:
+    """The verdict; raises the errors of `Pipeline.judge`. Cancelling it ends the model's call.
+
+    Without the snippets, which repeat the references, and without the texts of uncited ones.
+    """
     steps: asyncio.Queue[Step | None] = asyncio.Queue()
 
     async def report_steps() -> None:
         while (step := await steps.get()) is not None:
-            await report(_in_words(step))
+            await call.report(_in_words(step))
 
     reporting = asyncio.create_task(report_steps())
     try:
@@ -109,20 +137,8 @@ async def judge_dispute(services: Services, dispute: DisputeQuery, report: Repor
     finally:
         reporting.cancel()
     log_judgement(services.journal, result)
-    return fitting_verdict(result)
-
-
-def fitting_verdict(result: JudgeResult) -> JudgeResult:
-    """*result*, without its least important parts if it does not fit into one reply.
-
-    First the snippets, which repeat the references, then the texts of uncited references.
-    """
-    if size_of(result) > MAX_BYTES:
-        result = replace(result, snippets=())
-    if size_of(result) > MAX_BYTES:
-        references = tuple(ref if ref.cited else replace(ref, text="") for ref in result.references)
-        result = replace(result, references=references, warnings=(*result.warnings, LEFT_OUT))
-    return result
+    references = tuple(ref if ref.cited else replace(ref, text="") for ref in result.references)
+    return replace(result, snippets=(), references=references)
 
 
 def _in_words(step: Step) -> str:
@@ -142,15 +158,19 @@ def _in_words(step: Step) -> str:
             return "Reading the reply."
 
 
-async def check_citations(services: Services, request: CheckRequest, _: Report) -> CheckedCitations:
+async def check_citations(services: Services, request: CheckRequest, _: Call) -> CheckedCitations:
     """The checked answer; raises the errors of `check`."""
     checked = await check(request, services)
     return CheckedCitations(checked.marks, checked.uncited, checked.verdict, checked.sources)
 
 
-async def ask_code(services: Services, question: CodeQuestion, _: Report) -> Json:
+async def ask_code(services: Services, question: CodeQuestion, _: Call) -> Json:
     """The answer of the code graph; raises the errors of `CodeRoots.ask`."""
     return await ask_graph(question, services.code)
+
+
+def _code(name: str, title: str, arguments: type[BaseModel], output: Any) -> ToolSpec:
+    return ToolSpec(name, title, arguments, output, ask_code, ("items",))
 
 
 TOOLS: Sequence[ToolSpec] = (
@@ -181,14 +201,14 @@ TOOLS: Sequence[ToolSpec] = (
         list_collections,
         ("collections",),
     ),
-    ToolSpec("search_code", "Search code", CodeSearch, SearchResult, ask_code, ("items",)),
-    ToolSpec("where_used", "Find uses", WhereUsed, WhereUsedResult, ask_code, ("items",)),
-    ToolSpec("lineage", "Follow dependencies", LineageRequest, LineageResult, ask_code, ("items",)),
-    ToolSpec("code_context", "Read a symbol", CodeContext, CodeContextResult, ask_code, ("items",)),
+    _code("search_code", "Search code", CodeSearch, SearchResult),
+    _code("where_used", "Find uses", WhereUsed, WhereUsedResult),
+    _code("lineage", "Follow dependencies", LineageRequest, LineageResult),
+    _code("code_context", "Read a symbol", CodeContext, CodeContextResult),
     ToolSpec(
         "check_citations",
         "Check an answer's citations",
-        CheckRequest,
+        CitationsQuery,
         CheckedCitations,
         check_citations,
         ("marks", "uncited", "sources"),

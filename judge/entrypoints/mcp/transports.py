@@ -4,8 +4,10 @@ HTTP is stateless: any worker can answer a request, and a client that disconnect
 """
 
 import asyncio
+import io
 import logging
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -26,8 +28,11 @@ from judge.types.search import OPERATOR, Viewer
 OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
 AsgiApp = Callable[[Any, Any, Any], Awaitable[None]]
 
-STDOUT, STDERR = 1, 2
+STDIN, STDOUT, STDERR = 0, 1, 2
 """File descriptors."""
+
+_HALF_LETTER = re.compile(rb"(\\\\|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w)|\\u[dD][89a-fA-F]\w\w")
+"""Of the escapes in JSON: a backslash, a pair of surrogates, or (outside the group) one alone."""
 
 
 def serve_stdio(settings: Settings, *, is_structured: bool = True) -> None:
@@ -57,6 +62,8 @@ async def serve_streams(opener: OpenServices, *, is_structured: bool = True) -> 
     While it serves, the SDK diverts stdout itself; before and after, `_divert_stdout` does.
     """
     wire = os.dup(STDOUT)
+    sys.stdin = io.TextIOWrapper(_Messages(io.FileIO(os.dup(STDIN))), encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), STDIN)
     _divert_stdout()
     async with opener() as services:
         warming = asyncio.create_task(warm(services, event="mcp.error"))
@@ -68,6 +75,17 @@ async def serve_streams(opener: OpenServices, *, is_structured: bool = True) -> 
             _divert_stdout()
             warming.cancel()
             await asyncio.wait([warming])
+
+
+class _Messages(io.BufferedReader):
+    """stdin, a message a line, with U+FFFD where half a letter is escaped.
+
+    The SDK refuses a message with a lone surrogate without telling its id, so a client would wait.
+    """
+
+    def read1(self, _: int = -1) -> bytes:
+        """The next line; empty at the end."""
+        return _HALF_LETTER.sub(lambda one: one[1] or rb"\ufffd", self.readline())
 
 
 def _divert_stdout() -> None:

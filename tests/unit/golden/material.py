@@ -76,8 +76,8 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def sample(case: str = "boiler", **changes: Any) -> Result:
-    return Result(**({"case": case, "number": 1, "floor": 1.0, "is_scored": True} | changes))
+    return Result(**({"case": case, "number": 1, "floor": 1.0} | changes))
 
 
 def outcome(body: dict[str, Any] | None = None, status: int = 200) -> Outcome:
-    return Outcome(status, body or {}, ())
+    return Outcome(status, body or {})

@@ -1,13 +1,10 @@
 """Reading and writing a golden case with its pages and replies."""
 
-import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from judge.errors import ConfigurationError, NotFound
+from judge.errors import ConfigurationError
 from judge.golden.case_files import (
     CasesLocked,
     cases_lock,
@@ -19,17 +16,6 @@ from judge.golden.cases import parse_case
 from tests.unit.golden.material import document, read, reply, write_case
 
 INPUT = '"input": {"context": "long enough text", "query": "really?"}'
-
-
-def test_unknown_case_is_an_error_with_its_name(tmp_path: Path) -> None:
-    write_case(tmp_path)
-    with pytest.raises(NotFound, match="nope"):
-        load_cases(tmp_path, ["nope"])
-
-
-def test_folder_without_cases_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="--cases"):
-        load_cases(tmp_path)
 
 
 def test_cases_are_ordered_by_name_without_duplicates(tmp_path: Path) -> None:
@@ -51,9 +37,10 @@ def _asking(evaluators: str) -> str:
         (f'{{{INPUT}, "expected": {{"summary_matches": "("}}}}', "summary_matches"),
         (f'{{{INPUT}, "expected": {{"floor": 0}}}}', "floor"),
         (f'{{{INPUT}, "expected": {{"evaluators": {{"nope": true}}}}}}', "no evaluator 'nope'"),
+        (f'{{{INPUT}, "expected": {{}}, "expected": {{}}}}', "'expected' stands twice"),
         (f'{{{INPUT}, "expected": {{"evaluators": {{"mentions": 3}}}}}}', "mentions"),
-        (_asking('{"mentions": [" "]}'), "cannot ask: mentions.0 must not be empty"),
-        (_asking('{"avoids": ["fine", ""]}'), "cannot ask: avoids.1 must not be empty"),
+        (_asking('{"mentions": [" "]}'), "expected.evaluators.mentions.0 must not be empty"),
+        (_asking('{"avoids": ["fine", ""]}'), "expected.evaluators.avoids.1 must not be empty"),
         (_asking('{"citations_supported": NaN}'), "citations_supported"),
         (_asking('{"citations_supported": 20}'), "citations_supported must be at most 1"),
         (f'{{{INPUT}, "expected": {{"second_prompt_names": [""]}}}}', "second_prompt_names.0"),
@@ -68,12 +55,6 @@ def test_invalid_case_is_an_error_with_its_file_and_key(
     (tmp_path / "bad.json").write_text(text)
     with pytest.raises(ConfigurationError, match=rf"bad\.json.*{place}"):
         load_cases(tmp_path)
-
-
-def test_case_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
-    stored = write_case(tmp_path)
-    stored.path.write_bytes(b"\xef\xbb\xbf" + stored.path.read_bytes())
-    assert load_case(stored.path) == stored
 
 
 def test_undecodable_case_and_missing_fixture_are_errors(tmp_path: Path) -> None:
@@ -136,11 +117,6 @@ def test_fixture_outside_the_pages_folder_is_refused(tmp_path: Path) -> None:
             write_case(tmp_path / "cases", pages={"u:1": name})
 
 
-def test_fixture_whose_name_is_no_path_is_named_with_its_case(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"boiler\.json: .*null"):
-        write_case(tmp_path, pages={"u:1": {"file": "a\0.html"}})
-
-
 @pytest.mark.parametrize(
     ("changes", "is_live"),
     [
@@ -169,20 +145,6 @@ def test_all_committed_cases_are_serialized_in_our_format() -> None:
     assert serialize_case(document()).endswith("}\n")
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(), below, max_size=3),
-    max_leaves=8,
-)
-
-
-@settings(deadline=None)
-@given(st.dictionaries(st.text(), JSON, max_size=4))
-def test_serialization_round_trips_and_is_stable(document: dict) -> None:
-    assert json.loads(serialize_case(document)) == document
-    assert serialize_case(json.loads(serialize_case(document))) == serialize_case(document)
-
-
 def test_second_writer_is_refused(tmp_path: Path) -> None:
     with (
         cases_lock(tmp_path),
@@ -190,10 +152,3 @@ def test_second_writer_is_refused(tmp_path: Path) -> None:
         cases_lock(tmp_path),
     ):
         pass
-
-
-def test_lock_is_released_after_an_error(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), cases_lock(tmp_path):
-        raise RuntimeError
-    with cases_lock(tmp_path):
-        assert list(tmp_path.iterdir()) == []

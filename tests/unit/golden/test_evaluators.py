@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
+from judge.errors import ConfigurationError
 from judge.golden.case_runner import run_case
-from judge.golden.evaluators import EVALUATORS, checked_questions, evaluate
+from judge.golden.differences import differences
+from judge.golden.evaluators import EVALUATORS, OWN_FILE, check_questions, evaluate
 from tests.unit.golden.material import reply, run_config, write_case
 
 GOOD: dict[str, Any] = {
@@ -61,69 +63,99 @@ async def body(tmp_path) -> dict[str, Any]:
     return dict(result.body)
 
 
-@pytest.mark.parametrize("name", GOOD)
-def test_good_answer_passes(body, name: str) -> None:
-    assert evaluate(name, body, GOOD[name]) == ""
-
-
-@pytest.mark.parametrize(("name", "wanted", "changes", "told"), BAD)
-def test_bad_answer_fails_with_what_was_found(
-    body, name: str, wanted: Any, changes: dict[str, Any], told: str
-) -> None:
-    assert told in evaluate(name, body | changes, wanted)
-
-
-def test_evaluators_without_a_good_answer_above_pass(body) -> None:
-    assert evaluate("no_citation", body | {"citations": []}, wanted=True) == ""
-    assert evaluate("offers_help", body | {"help": [{"title": "x"}]}, wanted=True) == ""
-    unknown = {"citations": [{"number": 1, "field": "summary", "support": None}]}
-    assert evaluate("citations_supported", body | unknown, 0.9) == ""
-    assert evaluate("both_sides_hold", {"other_side": {"agrees": True}}, wanted=True) == ""
-
-
-async def test_answer_with_unhelpful_references_passes_declines_references(tmp_path) -> None:
-    declining = reply(summary="You were polite.", references_help=False, quotes=[])
-    outcome = await run_case(write_case(tmp_path, replies=[declining]), run_config())
-    assert outcome.body["references"]
-    assert evaluate("declines_references", outcome.body, wanted=True) == ""
-
-
-def test_every_evaluator_has_a_passing_and_a_failing_answer_here() -> None:
-    elsewhere = {"no_citation", "offers_help", "declines_references", "both_sides_hold"}
-    assert {*GOOD, *elsewhere} == set(EVALUATORS)
-    assert {name for name, *_ in BAD} == set(EVALUATORS)
+async def test_each_evaluator_passes_a_good_answer_and_names_what_is_bad(body) -> None:
+    for name, wanted in GOOD.items():
+        assert evaluate(EVALUATORS[name], body, wanted) == "", name
+    more: list[tuple[str, Any, dict[str, Any]]] = [
+        ("no_citation", True, {"citations": []}),
+        ("offers_help", True, {"help": [{"title": "x"}]}),
+        (
+            "citations_supported", 0.9,
+            {"citations": [{"number": 1, "field": "summary", "support": None}]},
+        ),
+        ("both_sides_hold", True, {"other_side": {"agrees": True}}),
+        ("declines_references", True, {"evidence": "not_applicable"}),
+    ]  # fmt: skip
+    for name, wanted, changes in more:
+        assert evaluate(EVALUATORS[name], body | changes, wanted) == "", name
+    for name, wanted, changes, told in BAD:
+        assert told in evaluate(EVALUATORS[name], body | changes, wanted), name
+    assert {name for name, *_ in [*BAD, *more]} == set(EVALUATORS)
 
 
 def test_question_of_every_evaluator_is_one_question() -> None:
-    assert all(one.question.count("?") == 1 for one in EVALUATORS.values())
+    assert all((one.__doc__ or "").count("?") == 1 for one in EVALUATORS.values())
+
+
+def test_invalid_option_of_an_evaluator_is_refused() -> None:
+    check_questions(GOOD | {"cites_something": 1}, EVALUATORS)
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"cites_something": False}, "evaluators.cites_something must be True or 1"),
+        ({"verdict_is": {"Coach": "Perhaps"}}, "verdict_is.Coach"),
+        ({"verdict_is": "Yes"}, "verdict_is must be"),
+        ({"words_at_most": {"summary": "many"}}, "words_at_most.summary must be a whole number"),
+        ({"words_at_most": {"headline": 3}}, "words_at_most.headline must be 'paraphrase'"),
+        ({"mentions": "landlord"}, "mentions must be a list"),
+        ({"citations_supported": "0.5"}, "citations_supported must be a number"),
+        ({"mention": ["it"]}, "no evaluator 'mention'. Did you mean mentions?"),
+    ]
+    for questions, told in wrong:
+        with pytest.raises(ConfigurationError) as refused:
+            check_questions(questions, EVALUATORS)
+        assert told in str(refused.value)
+
+
+OWN = '''
+from json import dumps
+
+def is_polite(answer) -> bool:
+    """Is it polite?"""
+    return _asks(answer, "please")
+
+def has_words(answer, wanted: list[str]) -> list[str]:
+    """Does it have these words?"""
+    return [word for word in wanted if not _asks(answer, word)]
+
+def breaks(answer) -> bool:
+    """Does it break?"""
+    return answer["nothing"]
+
+def helper(answer) -> bool:
+    return True
+
+def _asks(answer, word):
+    """No question."""
+    return word in answer["summary"]
+'''
+
+
+async def test_functions_beside_the_cases_are_evaluators(tmp_path) -> None:
+    (tmp_path / OWN_FILE).write_text(OWN)
+    asked = {"is_polite": True, "has_words": ["boiler", "plumber"], "breaks": True}
+    stored = write_case(tmp_path, expected={"evaluators": asked})
+    assert set(stored.evaluators) - set(EVALUATORS) == {"is_polite", "has_words", "breaks"}
+    outcome = await run_case(stored, run_config())
+    found = differences(stored.case.expected, outcome, stored.evaluators)
+    assert [(one.field, one.expected, one.found) for one in found] == [
+        ("is_polite", "yes", "no"),
+        ("has_words", ["boiler", "plumber"], "plumber"),
+        ("breaks", "yes", "it failed: KeyError: 'nothing'"),
+    ]
+    with pytest.raises(ConfigurationError, match=r"has_words\.0 must be a text"):
+        write_case(tmp_path, expected={"evaluators": {"has_words": [3]}})
+    with pytest.raises(ConfigurationError, match=r"'is_polit'\. Did you mean is_polite\?"):
+        write_case(tmp_path, expected={"evaluators": {"is_polit": True}})
 
 
 @pytest.mark.parametrize(
-    "questions",
+    ("own", "told"),
     [
-        {"cites_something": False},
-        {"cites_something": "yes"},
-        {"verdict_is": {"Coach": "Perhaps"}},
-        {"verdict_is": "Yes"},
-        {"words_at_most": {"summary": "many"}},
-        {"words_at_most": {"key_points": 3}},
-        {"mentions": "landlord"},
-        {"citations_supported": "0.5"},
-        {"is_nice": True},
+        ("def mentions(answer):\n    'x?'", "an evaluator 'mentions' already"),
+        ("1 / 0", "cannot be loaded: ZeroDivisionError: division by zero"),
+        ("def broken(", "cannot be loaded: SyntaxError"),
     ],
 )
-def test_invalid_option_of_an_evaluator_is_refused(questions: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(questions))):
-        checked_questions(questions)
-
-
-def test_valid_options_of_evaluators_are_kept() -> None:
-    assert checked_questions(GOOD) == GOOD
-    assert checked_questions({"cites_something": 1}) == {"cites_something": 1}
-
-
-def test_an_unknown_key_of_a_parameter_is_named_as_written():
-    with pytest.raises(
-        ValueError, match=r"cannot ask: words_at_most.headline must be 'paraphrase'"
-    ):
-        checked_questions({"words_at_most": {"headline": 3}})
+def test_evaluators_that_cannot_be_used_are_an_error(tmp_path, own: str, told: str) -> None:
+    (tmp_path / OWN_FILE).write_text(own)
+    with pytest.raises(ConfigurationError, match=told):
+        write_case(tmp_path)

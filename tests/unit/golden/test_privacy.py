@@ -14,6 +14,7 @@ FAKE_TOKEN = "eyJhbGciOiJub25l.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
     "text",
     [
         FAKE_GOOGLE_KEY,
+        "AQ." + "Ab8_-" * 8,
         "sk-" + "proj-" + "a1b2c3d4" * 3,
         "ghp_" + "a" * 36,
         "xoxb-" + "1234567890-abc",

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import quality
 from judge.golden.cases import Expected, GoldenCase
-from judge.golden.evaluators import EVALUATORS, checked_questions
+from judge.golden.evaluators import EVALUATORS, check_questions
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "quality.md").read_text()
@@ -19,7 +19,7 @@ def test_every_evaluator_is_explained_with_a_valid_option() -> None:
     rows = [line.split(" | ") for line in PAGE.splitlines() if line.startswith("| `")]
     taken = {row[0].strip("| `"): row[2].strip(" |`") for row in rows}
     for name in EVALUATORS:
-        checked_questions({name: json.loads(taken[name])})
+        check_questions({name: json.loads(taken[name])}, EVALUATORS)
 
 
 def test_every_rule_that_a_bad_reply_can_break_is_explained() -> None:

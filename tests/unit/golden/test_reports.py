@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from judge.errors import NotFound
-from judge.golden.comparison import answer_changes, diff, marked, prompt_changes
-from judge.golden.replay import REPLAY_TIME
+from judge.golden.cases import REPLAY_TIME
+from judge.golden.comparison import compare_runs, word_diff
 from judge.golden.reports import as_html, as_junit
 from judge.golden.results import find_baseline, last_run, store_run
 from judge.golden.scoring import replay_all
@@ -27,17 +27,17 @@ async def test_page_shows_the_case_and_escapes_everything(tmp_path: Path) -> Non
         replies=[reply(paraphrase=f"You say {rude}.")],
         expected={"domain": rude, "analystVerdict": "Yes"},
     )
-    html = as_html([stored], await replay_all([stored], run_config()))
+    html = as_html([stored], {"": await replay_all([stored], run_config())})
     page = LexborHTMLParser(html)
     assert "<script" not in html
     assert page.css_first("article").attributes["class"] == "failed"
     assert f"domain\n  - {rude}\n  + tenancy" in page.text()
-    assert "rests on “Your landlord is always responsible" in page.text()
+    assert "quote: Your landlord is always responsible" in page.text()
 
 
 async def test_page_shows_why_a_reply_was_refused(tmp_path: Path) -> None:
     stored = write_case(tmp_path, replies=[reply(summary="As the law says [7]."), reply()])
-    html = as_html([stored], await replay_all([stored], run_config()))
+    html = as_html([stored], {"": await replay_all([stored], run_config())})
     assert "citation in summary" in html
     assert "As the law says [7]." in html
 
@@ -46,17 +46,17 @@ async def test_prompts_that_changed_are_told_with_their_cases(tmp_path: Path) ->
     before = await replay_all([write_case(tmp_path)], run_config())
     pages = {"https://a.example/repairs": REPAIRS.replace("always", "usually")}
     after = await replay_all([write_case(tmp_path, pages=pages)], run_config())
-    [(parts, cases)] = prompt_changes(answer_changes(before, after)).items()
-    assert cases == ["boiler"]
-    assert "[- always-]{+ usually+}" in marked(parts)
-    assert prompt_changes(answer_changes(after, after)) == {}
+    [change] = compare_runs(before, after)
+    assert "[- always-]{+ usually+}" in change.prompt
+    [same] = compare_runs(after, after)
+    assert (same.prompt, same.body, same.is_change) == ("", [], False)
 
 
 def test_junit_tells_failures_from_errors_and_holds_any_text() -> None:
     run = [
         sample("good"),
         sample("bad", failed=("domain",), missing=("the page \x00",)),
-        sample("lost", is_scored=False, reason="no reply"),
+        sample("lost", reason="no reply"),
     ]
     suite = ET.fromstring(as_junit(run))
     assert [suite.get(key) for key in ("tests", "failures", "errors")] == ["3", "1", "1"]
@@ -64,13 +64,10 @@ def test_junit_tells_failures_from_errors_and_holds_any_text() -> None:
     assert suite.findtext("testcase/error") == "unscored: no reply"
 
 
-@given(st.lists(st.sampled_from("ab c\n"), max_size=30), st.lists(st.sampled_from("ab c\n")))
-def test_differences_hold_both_texts(one: list[str], other: list[str]) -> None:
+@given(st.lists(st.sampled_from("ab c\n")), st.lists(st.sampled_from("ab c\n")))
+def test_word_diff_is_empty_only_for_equal_texts(one: list[str], other: list[str]) -> None:
     before, after = "".join(one), "".join(other)
-    parts = diff(before, after)
-    assert bool(parts) == (before != after)
-    for kept, text in (("removed", before), ("added", after)):
-        assert all(part in text for kind, part in parts if kind == kept)
+    assert bool(word_diff(before, after)) == (before != after)
 
 
 def test_baseline_is_the_newest_earlier_run_that_differs(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Rates, intervals and states; stored results; costs; changes between two runs."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,17 +10,16 @@ from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
 from judge.golden.case_files import write_output
-from judge.golden.comparison import compare_cases, newcombe
+from judge.golden.comparison import compare_runs
+from judge.golden.rates import newcombe, paired, wilson
 from judge.golden.results import (
     CaseScore,
     Price,
     Prices,
     as_lines,
-    by_case,
     cost_of,
     read_prices,
     read_results,
-    wilson,
 )
 from judge.types.replies import Usage
 from tests.unit.golden.material import sample
@@ -45,6 +45,22 @@ def test_interval_of_a_change_is_newcombes(before, after, low, high) -> None:
     assert (round(spread.low, 4), round(spread.high, 4)) == (low, high)
 
 
+@pytest.mark.parametrize(
+    ("rates", "better", "worse", "p"),
+    [
+        ([(1.0, 1.0)] * 5, 0, 0, 1.0),
+        ([(0.0, 1.0)] * 6 + [(1.0, 1.0)] * 4, 6, 0, 0.03125),
+        ([(0.0, 1.0)] * 9 + [(1.0, 0.0)] * 2, 9, 2, 0.0654),
+        ([(0.4, 0.6)], 1, 0, 1.0),
+    ],
+)
+def test_paired_difference_is_mcnemars_with_a_bootstrap(rates, better, worse, p) -> None:
+    found = paired(rates)
+    assert (found.better, found.worse, round(found.p, 4)) == (better, worse, round(p, 4))
+    assert found.interval.low <= found.change <= found.interval.high
+    assert ("clear" in str(found)) == (found.p < 0.05)
+
+
 @settings(deadline=None)
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_interval_contains_its_rate_and_is_within_0_and_1(pair: tuple[int, int]) -> None:
@@ -57,7 +73,7 @@ def test_interval_contains_its_rate_and_is_within_0_and_1(pair: tuple[int, int])
 def samples(passed: int, failed: int, unscored: int, floor: float = 0.5) -> CaseScore:
     found = [sample(floor=floor) for _ in range(passed)]
     found += [sample(floor=floor, failed=("domain",)) for _ in range(failed)]
-    found += [sample(floor=floor, is_scored=False, reason="down") for _ in range(unscored)]
+    found += [sample(floor=floor, reason="down") for _ in range(unscored)]
     return CaseScore("boiler", tuple(found))
 
 
@@ -81,7 +97,7 @@ def test_case_passes_if_its_rate_reaches_its_floor_whatever_unscored_answers_wer
 
 def test_thinking_tokens_are_priced_as_output() -> None:
     found = [sample(model="m", usage=Usage(1_000_000, 200_000, 300_000)), sample()]
-    prices = Prices(currency="GBP", models={"m": Price(input=0.5, output=4)})
+    prices = Prices(currency="GBP", models={"m": (Price(input=0.5, output=4),)})
     assert cost_of(found, prices) == 2.5
     assert cost_of(found, Prices()) is None
     assert cost_of([], Prices()) == 0.0
@@ -95,9 +111,19 @@ def test_prices_are_read_and_mistakes_are_errors(tmp_path: Path) -> None:
     path = tmp_path / "prices.toml"
     assert read_prices(path) == Prices()
     path.write_text('currency = "GBP"\n[models."m-1.5"]\ninput = 1\noutput = 2.5\n')
-    assert read_prices(path).models["m-1.5"].output == 2.5
+    assert read_prices(path).models["m-1.5"][0].output == 2.5
+    path.write_text(
+        "[[models.m]]\ninput = 1\noutput = 1\n"
+        "[[models.m]]\nsince = 2027-01-01\ninput = 2\noutput = 2\n"
+    )
+    for day, cost in (
+        (datetime(2026, 12, 31, tzinfo=UTC), 1),
+        (datetime(2027, 1, 1, tzinfo=UTC), 2),
+    ):
+        run = [sample(model="m", usage=Usage(1_000_000), at=day)]
+        assert cost_of(run, read_prices(path)) == cost
     path.write_text("[models.m]\ninput = -1\noutput = 1\n")
-    with pytest.raises(ConfigurationError, match=r"prices\.toml: models\.m\.input"):
+    with pytest.raises(ConfigurationError, match=r"prices\.toml: models\.m\.0\.input"):
         read_prices(path)
     path.write_text("[models")
     with pytest.raises(ConfigurationError, match="cannot be read"):
@@ -107,7 +133,7 @@ def test_prices_are_read_and_mistakes_are_errors(tmp_path: Path) -> None:
 def test_results_round_trip_through_a_file(tmp_path: Path) -> None:
     found = [
         sample(failed=("domain",), rules=(("quote",), ()), usage=Usage(1, 2, 3)),
-        sample("other", is_scored=False, reason="down"),
+        sample("other", reason="down"),
     ]
     path = tmp_path / "below" / "a.jsonl"
     write_output(path, as_lines(found))
@@ -125,34 +151,21 @@ def test_invalid_line_of_results_is_an_error_with_its_number(tmp_path: Path, lin
         read_results(path)
 
 
-def test_unreadable_or_unwritable_results_are_errors(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="cannot be read"):
-        read_results(tmp_path / "none.jsonl")
-    (tmp_path / "file").touch()
-    with pytest.raises(ConfigurationError, match="cannot be written"):
-        write_output(tmp_path / "file" / "a.jsonl", as_lines([sample()]))
-
-
 def test_changes_are_ordered_worst_first_and_marked_if_significant() -> None:
     def many(case: str, passed: int, of: int) -> list:
-        return [sample(case, number=n, failed=() if n < passed else ("domain",)) for n in range(of)]
+        failed = [() if n < passed else ("domain",) for n in range(of)]
+        return [sample(case, number=n, failed=failed[n], is_live=True) for n in range(of)]
 
     before = [*many("down", 20, 20), *many("shaky", 5, 10), *many("up", 0, 10), *many("old", 1, 1)]
     after = [*many("down", 2, 20), *many("shaky", 4, 10), *many("up", 9, 10), *many("fresh", 1, 1)]
-    before += [*many("lost", 1, 1), *many("even", 1, 1)]
-    after += [sample("lost", is_scored=False), *many("even", 1, 1)]
-    changes = compare_cases(before, after)
-    assert [(change.name, change.direction, change.is_clear) for change in changes] == [
-        ("down", "worse", True),
-        ("shaky", "worse", False),
-        ("old", "gone", False),
-        ("lost", "unscored", False),
-        ("up", "better", True),
-        ("fresh", "new", False),
-        ("even", "same", False),
-    ]
-
-
-def test_samples_are_grouped_by_case_in_order() -> None:
-    scores = by_case([sample("b"), sample("a"), sample("b", number=2)])
-    assert [(score.name, len(score.results)) for score in scores] == [("b", 2), ("a", 1)]
+    before += [sample("lost"), *many("even", 1, 1)]
+    after += [sample("lost", reason="down"), *many("even", 1, 1)]
+    changes = compare_runs(before, after)
+    assert [(change.name, change.direction) for change in changes] == [
+        ("down", "worse"), ("shaky", "worse"), ("old", "gone"), ("lost", "unscored"),
+        ("up", "better"), ("fresh", "new"), ("even", "same"),
+    ]  # fmt: skip
+    spans = {change.name: change.interval for change in changes if change.interval}
+    assert list(spans) == ["down", "shaky", "up", "even"]
+    assert spans["down"].high < 0 < spans["up"].low
+    assert spans["shaky"].low < 0 < spans["shaky"].high

@@ -5,7 +5,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from codegraph import ir
 from codegraph.infer import types as ty
-from codegraph.infer.name_resolver import DECLARING_BINDINGS, Declaration, prefer_declared
+from codegraph.infer.name_resolver import (
+    DECLARING_BINDINGS,
+    MAX_BINDINGS,
+    Declaration,
+    prefer_declared,
+)
 from codegraph.infer.standard_library import CONTEXT_MANAGERS, ENUMS, METHOD_RESULTS, PROPERTIES
 
 if TYPE_CHECKING:
@@ -234,7 +239,7 @@ class MemberAccess:
         """The declarations of *name* in one class, and whether some are in its body."""
         scope = self._evaluator.resolver.scope(cls)
         in_body = scope.names.get(name, [])
-        in_methods = scope.attributes.get(name, [])
+        in_methods = scope.attributes.get(name, [])[:MAX_BINDINGS]
         if not in_body and not in_methods:
             return [], False
         found = self._evaluator.resolver.declarations(cls.path, in_body)

@@ -6,22 +6,21 @@ have changed.
 """
 
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from codegraph import ir
 from codegraph.facts import MEMBERS, VariableSymbol
 from codegraph.infer import types as ty
-from codegraph.infer.name_resolver import Declaration, LoadFacts, NameResolver
+from codegraph.infer.name_resolver import MAX_BINDINGS, Declaration, LoadFacts, NameResolver
 from codegraph.infer.type_evaluator import TypeEvaluator
-from codegraph.models import Edge, Node
+from codegraph.models import Confidence, Edge, EdgeKind, Node, NodeKind, Part, symbol_id
 from codegraph.module_index import ModuleIndex
 
 
 class LinkedFile(NamedTuple):
     """A file's part of the graph, and the names that linking it looked up in each file."""
 
-    nodes: list[Node]
-    edges: list[Edge]
+    part: Part
     lookups: dict[str, set[str]]
 
 
@@ -70,13 +69,31 @@ class FileLinker:
         for occurrence in self._resolver.facts(self._path).occurrences:
             src = self._own_ids[occurrence.scope]
             targets = self._targets(occurrence.target, occurrence.kind)
-            kind, line = occurrence.kind, occurrence.line
+            kind, line = cast("EdgeKind", occurrence.kind), occurrence.line
             is_direct = bool(targets) and self._is_direct(occurrence.target)
             for dst, confidence in targets:
                 if (dst, line) not in self._defined_at:
-                    edges[Edge(src, dst, kind, self._path, line, confidence, is_direct)] = None
+                    edges[Edge(src, dst, kind, line, confidence, is_direct)] = None
         edges.update(dict.fromkeys(self._overrides()))
-        return LinkedFile(self._nodes(), list(edges), self._resolver.lookups)
+        nodes = self._nodes()
+        # By target, those of the file first, so that answers do not depend on unrelated lines.
+        symbols = [*(symbol_id(node.id) for node in nodes), *(edge.dst for edge in edges)]
+        order = {symbol: index for index, symbol in enumerate(dict.fromkeys(symbols))}
+        by_target = sorted(edges, key=lambda edge: order[edge.dst])
+        return LinkedFile(Part(nodes, by_target, self._aliases()), self._resolver.lookups)
+
+    def _aliases(self) -> dict[str, list[str]]:
+        """The symbols that the module imports or exports under another name, by that name."""
+        bindings = self._resolver.facts(self._path).bindings
+        aliases: dict[str, list[str]] = {}
+        for name, indices in self._scopes[0].names.items():
+            for value in (bindings[index] for index in indices[:MAX_BINDINGS]):
+                if isinstance(value, (ir.ImportFrom, ir.Alias)) and value.name != name:
+                    found = self._resolver.resolve(self._path, value)
+                    symbols = [symbol for d in found for symbol in self._symbols(d)]
+                    if symbols:
+                        aliases.setdefault(name, []).extend(symbols)
+        return aliases
 
     def _nodes(self) -> list[Node]:
         nodes: list[Node] = []
@@ -95,18 +112,20 @@ class FileLinker:
             qualified = name[len(self._path) + 1 :]
             fqn = f"{module}.{qualified}" if qualified else module
             line = scope.line if index else scope.span[0]
-            nodes.append(Node(numbered(name), fqn, self._kind(index), self._path, scope.span, line))
+            nodes.append(Node(numbered(name), fqn, self._kind(index), scope.span, line))
         for name, variable in self._own_variables:
             fqn = f"{module}.{name[len(self._path) + 1 :]}"
-            kind, span = _variable_kind(variable), variable.span
-            nodes.append(Node(numbered(name), fqn, kind, self._path, span, span[0]))
+            kind, span = _variable_kind(variable.scope, variable.name), variable.span
+            nodes.append(Node(numbered(name), fqn, kind, span, span[0]))
         return nodes
 
-    def _kind(self, index: int) -> str:
+    def _kind(self, index: int) -> NodeKind:
         scope = self._scopes[index]
+        if scope.is_object:
+            return _variable_kind(scope.parent, scope.name)
         if scope.kind == "function" and self._scopes[scope.parent].kind == "class":
             return "method"
-        return scope.kind
+        return cast("NodeKind", scope.kind)
 
     def _id(self, definition: ty.Definition) -> str:
         """The id of a definition; definitions of one name in one scope share it."""
@@ -127,7 +146,7 @@ class FileLinker:
         outer = self._id(ty.Definition(path, variable.scope))
         return f"{outer}.{variable.name}" if variable.scope else f"{path}:{variable.name}"
 
-    def _targets(self, target: ir.Target, kind: str) -> list[tuple[str, str]]:
+    def _targets(self, target: ir.Target, kind: str) -> list[tuple[str, Confidence]]:
         """The ids of the symbols that an occurrence refers to, each with its confidence."""
         match target:
             case ir.Attribute():
@@ -142,10 +161,10 @@ class FileLinker:
         if isinstance(target, ir.ImportFrom):
             module = self._modules.absolute(self._path, target.level, target.module)
             symbols += self._symbols(self._resolver.module(self._path, module))
-        confidence = "text" if kind == "exports" else "exact"
+        confidence: Confidence = "text" if kind == "exports" else "exact"
         return [(symbol, confidence) for symbol in dict.fromkeys(symbols)]
 
-    def _attribute_targets(self, attribute: ir.Attribute) -> list[tuple[str, str]]:
+    def _attribute_targets(self, attribute: ir.Attribute) -> list[tuple[str, Confidence]]:
         """The members that `receiver.name` may refer to.
 
         They are exact when declared types alone lead to them, inferred when that takes the result
@@ -197,16 +216,17 @@ class FileLinker:
             return bool(callees) and all(isinstance(d.value, ir.ClassBinding) for d in callees)
         return isinstance(value, ir.ClassBinding)
 
-    def _field_targets(self, use: ir.FieldUse) -> list[tuple[str, str]]:
+    def _field_targets(self, use: ir.FieldUse) -> list[tuple[str, Confidence]]:
         """The fields that a keyword of a generated constructor, or a key, refers to."""
         self._resolver.record_lookup(MEMBERS, use.name)
         if f".{use.name}" not in self._known_names:
             return []
-        fields: list[tuple[str, str]] = []
-        for evaluator, confidence in (
-            (self._declared_evaluator, "exact"),
-            (self._evaluator, "inferred"),
-        ):
+        fields: list[tuple[str, Confidence]] = []
+        evaluators: dict[Confidence, TypeEvaluator] = {
+            "exact": self._declared_evaluator,
+            "inferred": self._evaluator,
+        }
+        for confidence, evaluator in evaluators.items():
             owners = evaluator.types(self._path, use.owner)
             types = tuple(owner for owner in owners if self._has_fields(owner, use))
             fields += [(field, confidence) for field in self._members(evaluator, types, use.name)]
@@ -254,11 +274,11 @@ class FileLinker:
             for member in inherited[:1]:
                 for target in self._symbols(member.declaration):
                     src = self._own_ids[index]
-                    edges.append(Edge(src, target, "overrides", self._path, scope.line, "exact"))
+                    edges.append(Edge(src, target, "overrides", scope.line, "exact"))
         return edges
 
 
-def _variable_kind(variable: VariableSymbol) -> str:
-    if variable.scope:
+def _variable_kind(scope: int, name: str) -> NodeKind:
+    if scope:
         return "field"
-    return "constant" if variable.name.isupper() else "variable"
+    return "constant" if name.isupper() else "variable"

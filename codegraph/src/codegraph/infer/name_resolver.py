@@ -21,6 +21,8 @@ DECLARING_BINDINGS = (ir.AnnotatedVariable, ir.FunctionBinding, ir.ClassBinding)
 
 #: Imports may be circular; no real name is re-exported through more modules than this.
 _MAX_HOPS = 12
+#: Of one name in one scope; more say nothing new about its type, and each use would look at all.
+MAX_BINDINGS = 32
 
 
 class Declaration(NamedTuple):
@@ -45,6 +47,7 @@ class NameResolver:
         self.lookups: dict[str, set[str]] = {}
         #: A cache: a package with `import *` of a hundred modules is searched for each name often.
         self._module_declarations: dict[tuple[str, str], list[Declaration]] = {}
+        self._stars: dict[str, list[str]] = {}
         self._module_variables: dict[str, dict[int, str]] = {}
         self._variables: dict[str, dict[int, VariableSymbol]] = {}
 
@@ -136,8 +139,8 @@ class NameResolver:
         match owner:
             case ty.ModuleObject(path=path):
                 return self.module_member(path, name)
-            case ty.NamespacePackage(name=package):
-                return self._submodule("", f"{package}.{name}")
+            case ty.NamespacePackage(name=package, importer=importer):
+                return self._submodule(importer, f"{package}.{name}")
             case ty.External(name=outer):
                 return [Declaration("", ty.External(f"{outer}.{name}"))]
         return []
@@ -152,7 +155,7 @@ class NameResolver:
                 # Of the names in a class, only type parameters are visible inside its methods.
                 bindings = [binding for binding in bindings if binding in scope.type_params]
             if bindings:
-                return prefer_declared(self.declarations(path, bindings))
+                return prefer_declared(self.declarations(path, bindings[:MAX_BINDINGS]))
             index = scope.parent
         declarations = self.module_declarations(path, name)
         return declarations or [Declaration("", ty.External(f"builtins.{name}"))]
@@ -161,29 +164,41 @@ class NameResolver:
         """The declarations of *name* in the module at *path*, through its star imports too."""
         key = path, name
         if key not in self._module_declarations:
-            self._module_declarations[key] = self._find_in_module(path, name, 0)
+            self._module_declarations[key] = self._find_in_module(path, name)
         return self._module_declarations[key]
 
-    def _find_in_module(self, path: str, name: str, hops: int) -> list[Declaration]:
-        facts = self._load(path)
-        if facts is None:
-            return []
-        self.record_lookup(path, name)
-        bindings = facts.scopes[0].names.get(name)
-        if bindings:
-            return prefer_declared(self.declarations(path, bindings))
-        if hops > _MAX_HOPS:
-            return []
-        for level, module in reversed(facts.star_imports):
-            source = self.module(path, self.modules.absolute(path, level, module))
-            if isinstance(source.value, ty.ModuleObject) and self._exports(source.path, name):
-                found = self._find_in_module(source.path, name, hops + 1)
-                if found and not any(self._is_reexport_of(path, d, name) for d in found):
-                    return found
+    def _find_in_module(self, path: str, name: str) -> list[Declaration]:
+        """Search the module, then those it imports with `*`, the last one first, each once."""
+        pending, seen = [path], {path}
+        while pending:
+            current = pending.pop()
+            facts = self._load(current)
+            if facts is None:
+                continue
+            self.record_lookup(current, name)
+            bindings = facts.scopes[0].names.get(name)
+            if not bindings:
+                sources = [s for s in self._star_sources(current) if s not in seen]
+                pending += [source for source in sources if self._exports(source, name)]
+                seen.update(sources)
+                continue
+            found = prefer_declared(self.declarations(current, bindings[:MAX_BINDINGS]))
+            if current == path or not any(self._is_reexport_of(seen, d, name) for d in found):
+                return found
         return []
 
-    def _is_reexport_of(self, path: str, declaration: Declaration, name: str) -> bool:
-        """Whether *declaration* imports *name* back from the module at *path*: a circle.
+    def _star_sources(self, path: str) -> list[str]:
+        """The modules that the module at *path* imports with `*`."""
+        if path not in self._stars:
+            modules = (
+                self.module(path, self.modules.absolute(path, level, module)).value
+                for level, module in self.facts(path).star_imports
+            )
+            self._stars[path] = [m.path for m in modules if isinstance(m, ty.ModuleObject)]
+        return self._stars[path]
+
+    def _is_reexport_of(self, paths: set[str], declaration: Declaration, name: str) -> bool:
+        """Whether *declaration* imports *name* back from a module that was searched: a circle.
 
         Common in TypeScript, where files import from an `index.ts` that re-exports all they export:
         half of the names that such files use.
@@ -192,7 +207,7 @@ class NameResolver:
         if not isinstance(value, ir.ImportFrom) or value.name != name:
             return False
         full = self.modules.absolute(declaration.path, value.level, value.module)
-        return self.module(declaration.path, full).path == path
+        return self.module(declaration.path, full).path in paths - {declaration.path}
 
     def _exports(self, path: str, name: str) -> bool:
         self.record_lookup(path, "__all__")
@@ -226,8 +241,8 @@ class NameResolver:
             path = self.modules.find(full, importer)
             if path is not None and self._load(path) is not None:
                 return Declaration(path, ty.ModuleObject(path))
-        if self.modules.is_namespace(name):
-            return Declaration("", ty.NamespacePackage(name))
+        if self.modules.is_namespace(name, importer):
+            return Declaration("", ty.NamespacePackage(name, importer))
         return Declaration("", ty.External(name))
 
 

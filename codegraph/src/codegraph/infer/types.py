@@ -53,9 +53,10 @@ class ModuleObject(Type, frozen=True):
 
 
 class NamespacePackage(Type, frozen=True):
-    """A package without a file of its own."""
+    """A package without a file of its own, as *importer* sees it."""
 
     name: str
+    importer: str
 
 
 class External(Type, frozen=True):

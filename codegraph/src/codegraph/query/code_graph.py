@@ -7,12 +7,11 @@ from dataclasses import replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from codegraph.errors import BadDirection, BadPattern, BadRepository
 from codegraph.models import (
     CodeContextResult,
-    Confidence,
     Freshness,
     LineageItem,
     LineageResult,
@@ -89,7 +88,7 @@ class CodeGraph:
         """
         graph = self._load()
         lines = self._line_reader()
-        resolved, read = find_symbol(graph, symbol, lines), self._repository.read
+        resolved, read = find_symbol(graph, symbol), self._repository.read
         uses = find_uses(graph, resolved, read, with_possible=with_possible, with_text=with_text)
         shown, truncated = _limited(iter(uses.shown), limit)
         return WhereUsedResult(
@@ -118,7 +117,7 @@ class CodeGraph:
             )
         graph = self._load()
         lines = self._line_reader()
-        start = find_symbol(graph, symbol, lines)
+        start = find_symbol(graph, symbol)
         steps, truncated = _limited(walk(graph, start, towards, depth=depth), max_results)
         items = tuple(_lineage_item(graph, step, lines(step.edge.file)) for step in steps)
         resolved, freshness = graph.fqn(start), self._freshness(graph)
@@ -131,7 +130,7 @@ class CodeGraph:
         """
         graph = self._load()
         lines = self._line_reader()
-        resolved = find_symbol(graph, symbol, lines)
+        resolved = find_symbol(graph, symbol)
         gathered = gather_context(graph, resolved, lines, tokens)
         return CodeContextResult(symbol, graph.fqn(resolved), *gathered, *self._freshness(graph))
 
@@ -173,7 +172,7 @@ def _lineage_item(graph: Graph, step: LineageStep, lines: list[str]) -> LineageI
         file=edge.file,
         line=edge.line,
         kind=edge.kind,
-        confidence=cast("Confidence", edge.confidence),
+        confidence=edge.confidence,
         snippet=snippet(edge.file, lines, edge.line),
         symbol=graph.fqn(step.symbol),
         depth=len(step.path) - 1,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, islice, zip_longest
 from math import ceil
 from pathlib import PurePosixPath
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from codegraph.models import CodeContextItem, Confidence, ContextKind, Edge, Node
+from codegraph.models import CodeContextItem, ContextKind, Edge, Node
 from codegraph.query.graph import Graph
 from codegraph.query.lineage import walk
 from codegraph.query.sections import is_test
@@ -89,8 +89,7 @@ def _rank(edge: Edge, home: str) -> tuple[bool, bool, bool, str, int]:
 
 def _around(edge: Edge, kind: ContextKind, symbol: str, lines: LineReader) -> CodeContextItem:
     shown = snippet(edge.file, lines(edge.file), edge.line, around=_LINES_AROUND)
-    confidence = cast("Confidence", edge.confidence)
-    return CodeContextItem(edge.file, edge.line, kind, confidence, shown, symbol)
+    return CodeContextItem(edge.file, edge.line, kind, edge.confidence, shown, symbol)
 
 
 def _callees(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContextItem]:
@@ -100,8 +99,7 @@ def _callees(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeConte
         start, end = node.span
         last = min(end, start + _HEAD_LINES - 1)
         head = snippet(node.file, lines(node.file), start, last, around=0)
-        confidence = cast("Confidence", step.edge.confidence)
-        yield CodeContextItem(node.file, start, "callee", confidence, head, node.fqn)
+        yield CodeContextItem(node.file, start, "callee", step.edge.confidence, head, node.fqn)
 
 
 def _tests(graph: Graph, symbol: str, lines: LineReader) -> Iterator[CodeContextItem]:

@@ -24,20 +24,23 @@ class Graph:
         self.recorded = RecordedFiles.from_artifact(artifact, written_ns)
         #: The definitions by the last part of their full names.
         self.by_last_name: dict[str, list[Node]] = {}
+        #: By another name, and by the path of the module that gives it: the ids of the symbols.
+        self.by_alias: dict[str, dict[str, list[str]]] = {}
         self._nodes: dict[str, list[Node]] = {}
         self._definitions: dict[str, list[Node]] = {}
         self._nested: dict[str, list[str]] = {}
         self._incoming: dict[str, list[Edge]] = {}
         self._outgoing: dict[str, list[Edge]] = {}
         for path, part in artifact.parts().items():
-            try:
-                nodes, edges = decode_part(path, part)
-            except IndexError:
-                raise GraphMissing(BROKEN) from None
-            self._nodes[path] = nodes
-            for node in nodes:
+            decoded = decode_part(part)
+            self._nodes[path] = decoded.nodes
+            for node in decoded.nodes:
                 self._define(node)
-            for edge in edges:
+            for name, symbols in decoded.aliases.items():
+                self.by_alias.setdefault(name, {})[path] = symbols
+            for edge in decoded.edges:
+                if edge.src not in self._definitions:
+                    raise GraphMissing(BROKEN)
                 self._incoming.setdefault(edge.dst, []).append(edge)
                 self._outgoing.setdefault(edge.src, []).append(edge)
 
@@ -62,11 +65,6 @@ class Graph:
             if node.kind not in VARIABLE_KINDS
         ]
         return sorted(sections, key=lambda section: (section.start, -section.end))
-
-    def names_in(self, path: str) -> list[str]:
-        """The names of all definitions in a file: the module's, and those within it."""
-        nodes = self._nodes.get(path, ())
-        return [node.id[len(path) + 1 :] if at else node.fqn for at, node in enumerate(nodes)]
 
     def fqn(self, symbol: str) -> str:
         """The full name of the symbol with this id."""
@@ -98,6 +96,10 @@ class Graph:
             for edge in self.edges_to(base):
                 if may_dispatch(edge):
                     yield base, replace(edge, confidence="dispatch")
+
+    def members(self, symbol: str) -> list[str]:
+        """The symbols that are defined directly in *symbol*."""
+        return self._nested.get(symbol, [])
 
     def with_nested(self, symbol: str) -> list[str]:
         """The symbol and everything defined inside it."""

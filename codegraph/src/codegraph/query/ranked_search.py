@@ -1,28 +1,27 @@
 """Ranks definitions by relevance to a query: by the words of their names, then of their lines.
 
-There is no index: each query scans all files for its terms, which takes a few milliseconds per
-megabyte. In the files that fit best they are counted by definition, and these are scored with BM25F
-(Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.6). The constants
-were tuned with `benchmarks/code_search.py` on one half of the projects that `docs/codegraph.md`
-names.
+There is no index: each query reads all files and counts its terms in each definition, which takes
+about three seconds for a million lines. Definitions are scored with BM25F (Robertson and Zaragoza,
+"The Probabilistic Relevance Framework", 2009, section 3.6). The constants were tuned with
+`benchmarks/code_search.py` on one half of the projects that `docs/codegraph.md` names.
 """
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from heapq import nlargest, nsmallest
+from heapq import nsmallest
 from itertools import islice
 from math import log
 from string import ascii_letters, ascii_uppercase
 from typing import NamedTuple
 
-from codegraph.models import SearchItem, symbol_id
+from codegraph.models import SearchItem
 from codegraph.query.graph import Graph
 from codegraph.query.sections import PROSE, Section, guess_sections, innermost, is_test
 from codegraph.query.text_search import SEARCHED
 from codegraph.source_text import decoded, snippet
 from codegraph.store.artifact import FileRecord
-from codegraph.words import query_words, stems, words_of
+from codegraph.words import query_words, stems
 
 #: Field weights of a section: its lines, its name, the names of outer definitions, its path.
 _BODY_WEIGHT = 0.25
@@ -37,18 +36,13 @@ _FILE_PATH_WEIGHT = 10.0
 _FILE_K1 = 1.2
 #: Strength of length normalisation; the usual value.
 _B = 0.75
-#: Added for the share of the file's name that is in the query, and for the sum of its sections.
-_FILE_NAME_SHARE = 0.2
+#: Added for the sum of the sections of the file.
 _FILE_SECTIONS_SHARE = 0.2
 #: Prose and tests describe the code, but the query is for the code itself.
 _PROSE_FACTOR = 0.5
 _TEST_FACTOR = 0.4
 #: Applied for each better section of the same file: who reads that one sees the others.
 _SAME_FILE_FACTOR = 0.6
-#: Of more files, a rough score chooses this many to search.
-_MAX_FILES = 100
-#: In it, the weight of a term that is somewhere in the file, about that of four occurrences.
-_PRESENCE_WEIGHT = 1.0
 _MIN_STEM_LENGTH = 2
 #: More than any query has; each term costs a scan of the repository.
 _MAX_TERMS = 24
@@ -76,16 +70,13 @@ class _MatchedSection(NamedTuple):
 
 
 class _MatchedFile(NamedTuple):
-    """A file with terms: their weights, those in its name, its length, the sections with terms.
+    """A file with terms: their weights, its length, the sections with terms.
 
-    *name_share* is the share of the words of its name that are terms, *factor* applies to the
-    scores of all its sections.
+    *factor* applies to the scores of all its sections.
     """
 
     path: str
     weights: dict[int, float]
-    in_name: set[int]
-    name_share: float
     factor: float
     lines: int
     sections: int
@@ -101,58 +92,13 @@ def ranked_sections(
 ) -> tuple[list[SearchItem], bool]:
     """The *limit* sections most relevant to *query*, and whether there are more."""
     query, terms = query.strip(), _terms(query)
-    texts = {
-        record: decoded(read(record.path) or b"")
-        for record in graph.artifact.files
-        if terms and record.status in SEARCHED
-    }
-    searched, left_out = _promising(graph, texts, query, terms)
-    matched = (_matched_file(graph, record, texts[record], terms) for record in searched)
+    records = [r for r in graph.artifact.files if terms and r.status in SEARCHED]
+    matched = (_matched_file(graph, r, decoded(read(r.path) or b""), terms) for r in records)
     files = [file for file in matched if file is not None]
     ranked = _diversified(_scored(files, query, len(terms)))
     best = nsmallest(limit, ranked, key=_sort_key)
-    has_more = left_out or sum(len(file.matches) for file in files) > limit
+    has_more = sum(len(file.matches) for file in files) > limit
     return [_item(path, match, read) for _, path, match in best], has_more
-
-
-def _promising(
-    graph: Graph, texts: Mapping[FileRecord, str], query: str, terms: Sequence[_Term]
-) -> tuple[list[FileRecord], bool]:
-    """The files to search, and whether others may match: of many, those that fit best.
-
-    To find the section of each occurrence in all files of a large repository takes too long. A
-    rough score stands for that of the best section: which terms the file, its names and its path
-    contain, also inside other words. Files that define *query* itself come first.
-    """
-    files = list(texts)
-    if len(files) <= _MAX_FILES:
-        return files, False
-    name = query.rpartition(".")[2] if query.split() == [query] else ""
-    weights: list[dict[int, float]] = []
-    defining: list[bool] = []
-    for record, text in texts.items():
-        names = graph.names_in(record.path)
-        defining.append(bool(name) and _defines(record.lang, text, names, name))
-        lowered, lowered_names = text.lower(), "\n".join(names).lower()
-        found = {n: _PRESENCE_WEIGHT for n, term in enumerate(terms) if term.stem in lowered}
-        _added(found, {n for n in found if terms[n].stem in lowered_names}, _NAME_WEIGHT)
-        in_path = {number for _, number in _hits(record.path, terms)}
-        weights.append(_added(found, in_path, _PATH_WEIGHT))
-    frequencies = Counter(term for found in weights for term in found)
-    idf = _idf(frequencies, len(files), len(terms))
-    scores = [(d, _bm25(w, idf, _K1, 1.0)) for d, w in zip(defining, weights, strict=True)]
-    best = nlargest(_MAX_FILES, range(len(files)), key=scores.__getitem__)
-    return [files[number] for number in sorted(best)], sum(map(bool, weights)) > _MAX_FILES
-
-
-def _defines(language: str, text: str, names: Sequence[str], name: str) -> bool:
-    """Whether a file defines *name*, by the *names* in it if it was parsed."""
-    if name not in text:
-        return False
-    if names:
-        return any(symbol_id(one).rpartition(".")[2] == name for one in names)
-    guessed = guess_sections(text.split("\n"), language)
-    return any(section.name == name for section in guessed)
 
 
 def _idf(frequencies: Mapping[int, int], total: int, terms: int) -> list[float]:
@@ -193,15 +139,10 @@ def _matched_file(
     for _, term in hits:
         weights[term] = weights.get(term, 0.0) + 1.0
     path_terms = {term for _, term in in_path}
-    start = record.path.rfind("/") + 1
-    stem = record.path[start:].partition(".")[0]
-    in_name = {term for offset, term in in_path if start <= offset < start + len(stem)}
     factor = _PROSE_FACTOR if record.lang in PROSE else 1.0
     return _MatchedFile(
         path=record.path,
         weights=_added(weights, path_terms, _FILE_PATH_WEIGHT),
-        in_name=in_name,
-        name_share=min(len(in_name) / max(len(words_of(stem)), 1), 1),
         factor=factor * (_TEST_FACTOR if is_test(record.path) else 1.0),
         lines=len(lines),
         sections=len(sections),
@@ -281,7 +222,6 @@ def _scored(
     maximum = sum(idf[term] for term in frequencies)
     for file in files:
         file_score = _FILE_SHARE * _bm25(file.weights, idf, _FILE_K1, file.lines / average_lines)
-        file_score += _FILE_NAME_SHARE * file.name_share * sum(idf[term] for term in file.in_name)
         scores = []
         for match in file.matches:
             score = file_score + _bm25(match.weights, idf, _K1, _length(match.section) / average)

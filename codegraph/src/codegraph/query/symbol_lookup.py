@@ -1,6 +1,5 @@
 """Finds the one symbol for a name as people write it, or the candidates."""
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -16,19 +15,19 @@ LineReader = Callable[[str], list[str]]
 _MAX_SIMILAR = 3
 
 
-def find_symbol(graph: Graph, name: str, lines: LineReader) -> str:
+def find_symbol(graph: Graph, name: str) -> str:
     """The id of the symbol called *name*: a bare name, `Class.method`, a full name or an id.
 
-    A full name may go through a package that re-exports the symbol; a new name (`as`) is looked up
-    in the *lines* of the package, since the graph does not have it. `Class.method` may be
-    inherited. A variable or field is found only if no other definition has the name. Raise
-    AmbiguousSymbol with the candidates, or UnknownSymbol; nothing is merged or guessed.
+    A full name may go through a package that re-exports the symbol, and a new name (`as`) stands
+    for it too. `Class.method` may be inherited. A variable or field is found only if no other
+    definition has the name but a module that holds it. Raise AmbiguousSymbol with the candidates,
+    or UnknownSymbol; nothing is merged or guessed.
     """
     if graph.definitions(name.strip()):
         return name.strip()
     # Normalised as Python does with identifiers; lone surrogates, which match nothing, replaced.
     name = normalize("NFKC", name.strip().encode(errors="replace").decode())
-    symbols = _by_name(graph, name) or _by_export(graph, name, lines) or _inherited(graph, name)
+    symbols = _by_name(graph, name) or _by_export(graph, name) or _inherited(graph, name)
     if not symbols:
         raise UnknownSymbol(name, _similar(graph, name))
     if len(symbols) > 1:
@@ -46,8 +45,23 @@ def _by_name(graph: Graph, name: str) -> list[str]:
     others = [symbol for symbol, fqn in names.items() if fqn.endswith(ending)]
     # `main` may be the module as well as the function in it.
     symbols = (full or others) if "." in name else [*full, *others]
-    symbols = [symbol for symbol in symbols if graph.kind(symbol) not in VARIABLE_KINDS] or symbols
+    definitions = [symbol for symbol in symbols if graph.kind(symbol) not in VARIABLE_KINDS]
+    inside = tuple(f"{graph.fqn(s)}." for s in definitions if graph.kind(s) == "module")
+    symbols = [
+        symbol
+        for symbol in symbols
+        if symbol in definitions
+        or not definitions
+        or (graph.kind(symbol) != "field" and graph.fqn(symbol).startswith(inside))
+    ]
+    symbols = [_default_of(graph, symbol) for symbol in symbols]
     return [symbol for symbol in symbols if not _is_stub_of(symbol, symbols)]
+
+
+def _default_of(graph: Graph, symbol: str) -> str:
+    """The anonymous default export of a module, which has no other name, else *symbol* itself."""
+    default = f"{symbol}:default"
+    return default if graph.kind(symbol) == "module" and graph.definitions(default) else symbol
 
 
 def _is_stub_of(symbol: str, others: list[str]) -> bool:
@@ -56,51 +70,64 @@ def _is_stub_of(symbol: str, others: list[str]) -> bool:
     return file.endswith(".pyi") and f"{file[:-1]}{separator}{rest}" in others
 
 
-def _by_export(graph: Graph, name: str, lines: LineReader) -> list[str]:
-    """The symbol that `package.Name` re-exports, when `package` imports it."""
+def _by_export(graph: Graph, name: str) -> list[str]:
+    """The symbol that `package.Name` re-exports, when `package` imports it; or a new name's."""
     parts = name.split(".")
-    for split in range(len(parts) - 1, 0, -1):
+    for split in range(len(parts) - 1, -1, -1):
         module, exported, rest = ".".join(parts[:split]), parts[split], parts[split + 1 :]
-        modules = [s for s in _by_name(graph, module) if graph.kind(s) == "module"]
-        modules = [s for s in modules if graph.fqn(s) == module] or modules
+        modules = _modules(graph, module) if split else list(graph.by_alias.get(exported, ()))
+        renamed = graph.by_alias.get(exported, {})
         imported = [
             edge.dst
             for symbol in modules
             for edge in graph.edges_from(symbol)
             if edge.kind == "imports"
         ]
-        source = "\n".join(line for symbol in modules for line in lines(symbol))
-        renamed = re.findall(rf"\b(\w+)\s+as\s+{re.escape(exported)}\b", source)
-        ids = {
-            ".".join([target, *rest])
-            for target in imported
-            if target.rpartition(":")[2].rpartition(".")[2] in (exported, *renamed)
-        }
-        # `import *` has an edge to the module alone.
-        ids = ids or {f"{target}:{'.'.join([exported, *rest])}" for target in imported}
-        defined = sorted(symbol for symbol in ids if graph.definitions(symbol))
+        ids = {target for symbol in modules for target in renamed.get(symbol, ())}
+        if split:
+            ids |= {t for t in imported if t.rpartition(":")[2].rpartition(".")[2] == exported}
+            # `import *` has an edge to the module alone.
+            ids = ids or {f"{target}:{exported}" for target in imported}
+        symbols = {_member(target, rest) for target in ids}
+        defined = sorted(symbol for symbol in symbols if graph.definitions(symbol))
         if defined:
             return defined
     return []
 
 
+def _modules(graph: Graph, name: str) -> list[str]:
+    named = graph.by_last_name.get(name.rpartition(".")[2], ())
+    modules = [node for node in named if node.kind == "module"]
+    full = [node.id for node in modules if node.fqn == name]
+    return full or [node.id for node in modules if node.fqn.endswith(f".{name}")]
+
+
+def _member(symbol: str, names: list[str]) -> str:
+    """The id of what *names* lead to within *symbol*."""
+    separator = "." if ":" in symbol else ":"
+    return f"{symbol}{separator}{'.'.join(names)}" if names else symbol
+
+
 def _inherited(graph: Graph, name: str) -> list[str]:
     """The inherited member: `Base.method` for `Class.method`."""
     owner, _, member = name.rpartition(".")
-    classes = [symbol for symbol in _by_name(graph, owner) if graph.kind(symbol) == "class"]
-    members = (_in_a_base(graph, cls, member) for cls in classes)
+    members = (_in_a_base(graph, cls, member) for cls in _by_name(graph, owner))
     return list(dict.fromkeys(symbol for symbol in members if symbol))
 
 
 def _in_a_base(graph: Graph, cls: str, member: str) -> str:
     """The *member* of *cls* or the nearest base class that defines it; empty without one."""
+    members = (f"{owner}.{member}" for owner in _with_bases(graph, cls))
+    return next(filter(graph.definitions, members), "")
+
+
+def _with_bases(graph: Graph, cls: str) -> list[str]:
+    """The class and its base classes, the nearest first."""
     classes = [cls]
     for owner in classes:
-        if graph.definitions(f"{owner}.{member}"):
-            return f"{owner}.{member}"
         bases = (edge.dst for edge in graph.edges_from(owner) if edge.kind == "inherits")
         classes += [base for base in dict.fromkeys(bases) if base not in classes]
-    return ""
+    return classes
 
 
 def _candidate_names(graph: Graph, symbols: list[str], query: str) -> list[str]:
@@ -114,7 +141,16 @@ def _candidate_names(graph: Graph, symbols: list[str], query: str) -> list[str]:
 
 
 def _similar(graph: Graph, name: str) -> list[str]:
-    last = name.rpartition(".")[2]
+    """The members of the class or module that look alike, else names of the whole graph."""
+    owner, _, last = name.rpartition(".")
+    members = {
+        graph.fqn(member).rpartition(".")[2]: graph.fqn(member)
+        for symbol in _by_name(graph, owner)
+        for base in _with_bases(graph, symbol)
+        for member in graph.members(base)
+    }
+    if similar := get_close_matches(last, members, _MAX_SIMILAR):
+        return [members[name] for name in similar]
     by_last = {last: nodes[0].fqn for last, nodes in graph.by_last_name.items()}
     if last in by_last:
         return [by_last[last]]

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from codegraph.models import CodeSnippet, Confidence, Edge, SnippetLocation, WhereUsedItem
 from codegraph.query.graph import Graph
@@ -70,7 +70,7 @@ def _definitions(
 
 
 def _use(graph: Graph, edge: Edge, through: str | None = None) -> WhereUsedItem:
-    confidence, enclosing = cast("Confidence", edge.confidence), graph.fqn(edge.src)
+    confidence, enclosing = edge.confidence, graph.fqn(edge.src)
     return WhereUsedItem(
         edge.file, edge.line, edge.kind, confidence, _NO_SNIPPET, enclosing, through
     )

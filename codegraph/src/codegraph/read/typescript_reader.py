@@ -19,6 +19,7 @@ from codegraph.read.typescript_syntax import (
     kind_of,
     module_of,
     name_of,
+    object_literal,
     parameters_of,
     required_module,
     span_of,
@@ -137,6 +138,8 @@ class _TypescriptReader(TypescriptExpressionReader):
         if value is not None and kind_of(value) == "function":
             self.read_field(node, "type")
             self._function(text_of(name), value, has_this=True)
+        elif value is not None and (literal := self._symbol_literal(node, value)) is not None:
+            self._object(text_of(name), node, literal)
         else:
             self._declare(node, name, self._value(node))
 
@@ -147,6 +150,37 @@ class _TypescriptReader(TypescriptExpressionReader):
             self.read_field(parameter, "value")
             binding = ir.TypeParameter(len(self.bindings), bound)
             self.scopes[self.scope].type_params.append(self.bind(name_of(parameter), binding))
+
+    def _object(self, name: str, node: "Node", literal: "Node") -> None:
+        """Read an object *literal* as a class, of which its properties are members."""
+        with self.in_scope("class", name, node) as scope_index:
+            self.scopes[scope_index].is_object = True
+            for child in children_of(literal):
+                if child.type == "pair":
+                    self._property(child)
+                elif child.type == "method_definition":
+                    self._method(child)
+                else:
+                    if child.type == "shorthand_property_identifier":
+                        outer = self.scopes[scope_index].parent
+                        self.bind(text_of(child), ir.Alias(outer, text_of(child)))
+                    self.visit(child)
+        self.bind(name, ir.ClassBinding(scope_index))
+
+    def _property(self, node: "Node") -> None:
+        key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
+        name = text_of(key).strip("\"'`")
+        inner = object_literal(value)
+        if key is None or value is None or key.type == "computed_property_name":
+            self.visit_children(node)
+        elif kind_of(value) == "function":
+            self._function(name, value, has_this=value.type != "arrow_function")
+        elif inner is not None:
+            self._object(name, node, inner)
+        else:
+            read = self.visit(value)
+            with self.assigning(*span_of(node)):
+                self.bind(name, read)
 
     # --- functions --------------------------------------------------------------------------
 
@@ -235,8 +269,16 @@ class _TypescriptReader(TypescriptExpressionReader):
             self._class(text_of(name), value, value.child_by_field_name("body"))
         elif (source := required_module(value)) is not None:
             self._import_names(name, source)
+        elif (literal := self._symbol_literal(node, value)) is not None:
+            self._object(text_of(name), node, literal)
         else:
             self._declare(node, name, self._value(node))
+
+    def _symbol_literal(self, node: "Node", value: "Node") -> "Node | None":
+        """The object literal of a variable without a declared type, outside functions."""
+        is_local = self.scopes[self.enclosing].kind == "function"
+        is_typed = node.child_by_field_name("type") is not None
+        return None if is_local or is_typed else object_literal(value)
 
     # --- imports and exports ----------------------------------------------------------------
 
@@ -297,6 +339,8 @@ class _TypescriptReader(TypescriptExpressionReader):
             self._function(_DEFAULT, node)
         elif kind_of(node) == "class":
             self._class(_DEFAULT, node, node.child_by_field_name("body"))
+        elif (literal := object_literal(node)) is not None:
+            self._object(_DEFAULT, node, literal)
         else:
             value = self.visit(node)
             with self.assigning(*span_of(node)):

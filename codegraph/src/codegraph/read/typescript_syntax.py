@@ -34,6 +34,7 @@ _ALIKE = {
 }
 _READ_AS = {kind: read_as for read_as, kinds in _ALIKE.items() for kind in kinds.split()}
 
+_AROUND_OBJECTS = ("parenthesized_expression", "as_expression", "satisfies_expression")
 #: Definitions in expressions: their name, if any, is visible only inside them.
 _EXPRESSIONS = frozenset({"function_expression", "generator_function", "class"})
 
@@ -96,6 +97,17 @@ def required_module(node: "Node") -> "Node | None":
         return None
     arguments = children_of(node.child_by_field_name("arguments"))
     return next((argument for argument in arguments if argument.type == "string"), None)
+
+
+def object_literal(node: "Node | None") -> "Node | None":
+    """The `{…}` of `({…})`, `{…} as const`, `{…} satisfies T`, `Object.freeze({…})`; or None."""
+    while node is not None and node.type != "object":
+        is_freeze = text_of(node.child_by_field_name("function")) == "Object.freeze"
+        if node.type not in _AROUND_OBJECTS and not is_freeze:
+            return None
+        inner = node.child_by_field_name("arguments") if is_freeze else node
+        node = next(iter(children_of(inner)), None)
+    return node
 
 
 def module_of(source: "Node | None") -> tuple[int, str]:

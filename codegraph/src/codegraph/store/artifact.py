@@ -1,28 +1,24 @@
 """The graph and the build cache as bytes: their format, version, encoding and decoding.
 
 `rag_graph.json` is public. Nodes and edges are arrays, file by file in the order of the parsed
-files, so that a query decodes only the few files that it needs, and a build copies the parts of
-unchanged files as they are.
+files, and a build copies the parts of unchanged files as they are.
 """
 
 import re
 import sys
 import zlib
-from collections.abc import Iterable, Sequence
-from itertools import product
-from operator import itemgetter
-from typing import Annotated, NamedTuple, TypeAlias, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from codegraph.errors import GraphMissing
 from codegraph.facts import FACTS_VERSION, FileFacts
-from codegraph.models import Edge, Node, symbol_id
+from codegraph.models import Part
 from codegraph.store.repository import MAX_FILE_BYTES
 
 #: Raised when the same facts give another graph, and when the graph's format changes.
-LINKER_VERSION = 11
-GRAPH_VERSION = 3
+LINKER_VERSION = 12
+GRAPH_VERSION = 4
 
 #: With Python's version, since that decides which syntax can be parsed.
 BUILDER = (
@@ -30,21 +26,6 @@ BUILDER = (
     f"+python{sys.version_info.major}.{sys.version_info.minor}"
 )
 SETTINGS: dict[str, int] = {"max_file_bytes": MAX_FILE_BYTES}
-
-#: *name* is the module's full name, or the name within the module: `Class.method`.
-NODE_FIELDS = ["name", "kind", "start", "end", "line"]
-#: *src* and *dst* are indices into the file's nodes; a *dst* past their end goes on into its
-#: targets, the ids of symbols in other files. *kind* is an index into the edge kinds. The edges of
-#: a file are sorted by *dst*.
-EDGE_FIELDS = ["src", "dst", "kind", "line"]
-EDGE_KINDS = list(
-    product(
-        ("calls", "references", "imports", "inherits", "overrides", "exports"),
-        ("exact", "inferred", "possible", "text"),
-        (False, True),
-    )
-)
-_KIND_INDEX = {kind: index for index, kind in enumerate(EDGE_KINDS)}
 
 _VERSION = re.compile(rb'\{"version":(\d{1,9}),')
 BROKEN = "The code graph cannot be read. Make it again with: judge code build-graph"
@@ -65,121 +46,43 @@ class FileRecord(msgspec.Struct, frozen=True):
     status: str
 
 
-class GraphPart(NamedTuple):
-    """The graph's part for one parsed file: three arrays, as JSON."""
-
-    nodes: msgspec.Raw
-    targets: msgspec.Raw
-    edges: msgspec.Raw
-
-
 class Artifact(msgspec.Struct):
-    """The whole of `rag_graph.json`."""
+    """The whole of `rag_graph.json`; *graph* has a Part for each parsed file, in their order."""
 
     version: int
     builder: str
     settings: dict[str, int]
-    node_fields: list[str]
-    edge_fields: list[str]
-    edge_kinds: list[tuple[str, str, bool]]
     files: list[FileRecord]
-    nodes: list[msgspec.Raw]
-    targets: list[msgspec.Raw]
-    edges: list[msgspec.Raw]
+    graph: list[msgspec.Raw]
 
-    def parts(self) -> dict[str, GraphPart]:
+    def parts(self) -> dict[str, msgspec.Raw]:
         """The parts of the parsed files, by path; raise GraphMissing when some are missing."""
         paths = [file.path for file in self.files if file.status == "parsed"]
-        if not len(paths) == len(self.nodes) == len(self.targets) == len(self.edges):
+        if len(paths) != len(self.graph):
             raise GraphMissing(BROKEN)
-        parts = map(GraphPart, self.nodes, self.targets, self.edges)
-        return dict(zip(paths, parts, strict=True))
+        return dict(zip(paths, self.graph, strict=True))
 
 
-class NodeRow(msgspec.Struct, array_like=True, gc=False):
-    """A definition in the order of NODE_FIELDS."""
-
-    name: str
-    kind: str
-    start: int
-    end: int
-    line: int
-
-
-_Index: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
-_KindIndex: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=len(EDGE_KINDS))]
-#: A relation in the order of EDGE_FIELDS.
-EdgeRow: TypeAlias = tuple[_Index, _Index, _KindIndex, int]
 Decoded = TypeVar("Decoded")
 
 _json = msgspec.json.Encoder()
 _artifact_decoder = msgspec.json.Decoder(Artifact)
-#: Decoders for the arrays of a GraphPart.
-_NODES = msgspec.json.Decoder(list[NodeRow])
-_TARGETS = msgspec.json.Decoder(list[str])
-_EDGES = msgspec.json.Decoder(list[EdgeRow])
+_part_decoder = msgspec.json.Decoder(Part)
 
 
-def encode_part(nodes: Sequence[Node], edges: Iterable[Edge]) -> GraphPart:
-    """Encode the part of a file: its *nodes*, the module first, and the *edges* from them."""
-    module = nodes[0]
-    rows = [NodeRow(module.fqn, module.kind, *module.span, module.line)]
-    start = len(module.file) + 1
-    rows += [NodeRow(node.id[start:], node.kind, *node.span, node.line) for node in nodes[1:]]
-    indices: dict[str, int] = {}
-    for index, node in enumerate(nodes):
-        indices.setdefault(symbol_id(node.id), index)
-    targets: list[str] = []
-    encoded: list[EdgeRow] = []
-    for edge in edges:
-        dst = indices.get(edge.dst)
-        if dst is None:
-            dst = indices[edge.dst] = len(nodes) + len(targets)
-            targets.append(edge.dst)
-        kind = _KIND_INDEX[edge.kind, edge.confidence, edge.is_direct]
-        encoded.append((indices[edge.src], dst, kind, edge.line))
-    encoded.sort(key=itemgetter(1))
-    return GraphPart(*(msgspec.Raw(_json.encode(array)) for array in (rows, targets, encoded)))
+def encode_part(part: Part) -> msgspec.Raw:
+    """The part of one file as JSON."""
+    return msgspec.Raw(_json.encode(part))
 
 
-def decode_part(path: str, part: GraphPart) -> tuple[list[Node], list[Edge]]:
-    """The nodes and edges of the file at *path*; raise GraphMissing or IndexError when damaged."""
-    rows = decode(part.nodes, _NODES)
-    module = rows[0].name if rows else ""
-    nodes = [
-        Node(
-            f"{path}:{row.name}" if at else path,
-            f"{module}.{symbol_id(row.name)}" if at else module,
-            row.kind,
-            path,
-            (row.start, row.end),
-            row.line,
-        )
-        for at, row in enumerate(rows)
-    ]
-    symbols = [*(symbol_id(node.id) for node in nodes), *decode(part.targets, _TARGETS)]
-    edges = []
-    for src, dst, kind_index, line in decode(part.edges, _EDGES):
-        kind, confidence, is_direct = EDGE_KINDS[kind_index]
-        edges.append(Edge(symbols[src], symbols[dst], kind, path, line, confidence, is_direct))
-    return nodes, edges
+def decode_part(content: msgspec.Raw) -> Part:
+    """What `encode_part` wrote; raise GraphMissing when it is damaged."""
+    return decode(content, _part_decoder)
 
 
-def encode_artifact(files: list[FileRecord], parts: Sequence[GraphPart]) -> bytes:
+def encode_artifact(files: list[FileRecord], parts: list[msgspec.Raw]) -> bytes:
     """The graph as JSON; *parts* are those of the parsed *files*, in their order."""
-    artifact = Artifact(
-        GRAPH_VERSION,
-        BUILDER,
-        SETTINGS,
-        NODE_FIELDS,
-        EDGE_FIELDS,
-        EDGE_KINDS,
-        files,
-        nodes=[part.nodes for part in parts],
-        targets=[part.targets for part in parts],
-        edges=[part.edges for part in parts],
-    )
-    return _json.encode(artifact)
+    return _json.encode(Artifact(GRAPH_VERSION, BUILDER, SETTINGS, files, parts))
 
 
 def decode_artifact(content: bytes) -> Artifact:

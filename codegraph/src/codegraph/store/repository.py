@@ -22,7 +22,13 @@ FACTS_NAME = ".judge/rag_facts.msgpack"
 MAX_FILE_BYTES = 2_000_000
 #: A graph of twenty million lines is smaller; larger files were not written by us.
 MAX_GRAPH_BYTES = 1_000_000_000
-_GIT_TIMEOUT_S = 30
+#: Listing the 90,000 files of Linux takes git half a second.
+_GIT_TIMEOUT_S = 5
+#: How long git is not asked again after it took too long.
+_GIT_PAUSE_S = 60
+#: For each further `*` within a part of a path, git tries all places again where the rest begins.
+_MAX_STARS = 4
+_IGNORE_FILES = (".gitignore", ".git/info/exclude")
 _SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", ".judge", ".venv", "venv", "node_modules", "__pycache__", ".tox"}
 )
@@ -40,6 +46,7 @@ class Repository:
             raise BadRepository(f"{str(root)!r} cannot be a repository: {error}") from error
         if not is_folder:
             raise BadRepository(f"{root} is not a folder. Name the folder of a repository.")
+        self._next_listing = 0.0
 
     def files(self) -> dict[str, FileStat]:
         """Size and time of every file to read, by its path from the root with `/`, sorted.
@@ -50,6 +57,12 @@ class Repository:
         paths = self._walk() if listed is None else listed
         stats = ((path, self._stat(path)) for path in sorted({*filter(_is_utf8, paths)}))
         return {path: file_stat for path, file_stat in stats if file_stat is not None}
+
+    def submodules(self) -> list[str]:
+        """The paths of other repositories within this one, whose files git does not list."""
+        listed = self._list_with_git() or []
+        folders = {name.rstrip("/") for name in listed if not self._stat(name)}
+        return sorted(path for path in folders if _is_utf8(path) and (self.root / path).is_dir())
 
     def _walk(self) -> Iterator[str]:
         """The path from the root of every file in and under it, without skipped folders."""
@@ -142,9 +155,21 @@ class Repository:
             raise BadRepository(f"The graph cannot be written to {target}: {error}") from error
 
     def _list_with_git(self) -> list[str] | None:
-        """Tracked files and untracked ones that are not ignored; None outside a work tree."""
-        if not any((folder / ".git").exists() for folder in (self.root, *self.root.parents)):
+        """Tracked files and untracked ones that are not ignored; None outside a work tree.
+
+        Raise BadRepository when git would take for ever to match a pattern.
+        """
+        folders = [f for f in (self.root, *self.root.parents) if (f / ".git").exists()]
+        if not folders:
             return None
+        for file in {folder / name for folder in (folders[0], self.root) for name in _IGNORE_FILES}:
+            _check_patterns(file)
+        too_slow = BadRepository(
+            f"git could not list the files of {self.root} in {_GIT_TIMEOUT_S} s. Look for a "
+            "pattern with many * in its .gitignore files."
+        )
+        if time.monotonic() < self._next_listing:
+            raise too_slow
         # `core.fsmonitor` in the repository's own configuration could make git start a program.
         command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-co", "--exclude-standard"]
         try:
@@ -156,12 +181,30 @@ class Repository:
                 timeout=_GIT_TIMEOUT_S,
                 check=False,
             )
+        except subprocess.TimeoutExpired:
+            self._next_listing = time.monotonic() + _GIT_PAUSE_S
+            raise too_slow from None
         except (OSError, subprocess.SubprocessError):
             return None
         if completed.returncode != 0 or not completed.stdout:
             return None
         names = completed.stdout.decode("utf-8", "surrogateescape").split("\0")
         return [name for name in names if name and "/.judge/" not in f"/{name}"]
+
+
+def _check_patterns(file: Path) -> None:
+    """Raise BadRepository for a pattern in *file* that git matches in exponential time."""
+    try:
+        lines = file.read_bytes()[:MAX_FILE_BYTES].decode(errors="replace").splitlines()
+    except OSError:
+        return
+    for number, line in enumerate(lines, 1):
+        parts = line.replace("**", "").split("/")
+        if not line.startswith("#") and max(part.count("*") for part in parts) > _MAX_STARS:
+            raise BadRepository(
+                f"Line {number} of {file.name} has a pattern with more than {_MAX_STARS} * between "
+                f"two slashes, which git may take for ever to match: {line[:80]}. Shorten it."
+            )
 
 
 def _regular(status: os.stat_result) -> FileStat | None:

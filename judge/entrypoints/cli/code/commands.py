@@ -26,9 +26,7 @@ def _form(*forms: str) -> Callable[[click.decorators.FC], click.decorators.FC]:
         "--format",
         "form",
         type=click.Choice(forms),
-        default="json",
-        show_default=True,
-        help="The output format.",
+        help="The output format: text on a terminal and else json, unless given.",
     )
 
 

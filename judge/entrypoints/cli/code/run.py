@@ -32,7 +32,7 @@ def build_graph(_: "Journal", *, repo: Path) -> int:
         report = _build(repo)
     except CodeGraphError as error:
         return _print_error(error, as_json=True)
-    figures = ("files", "nodes", "edges", "read", "linked", "unparsed")
+    figures = ("files", "nodes", "edges", "read", "linked", "unparsed", "submodules")
     done = {name: getattr(report, name) for name in figures}
     _print_json({"status": "ok", "graph": str(repo / ".judge" / "rag_graph.json"), **done})
     return 0
@@ -54,10 +54,11 @@ def _answer(
     *,
     repo: Path,
     refresh: bool,
-    form: str,
+    form: str | None,
     **question: Any,
 ) -> int:
     """Print what *ask* returns for the graph of *repo* and the *question*; the exit code."""
+    form = form or ("text" if is_terminal() else "json")
     try:
         require_text(*(value for value in question.values() if isinstance(value, str)))
         if refresh:

@@ -36,8 +36,12 @@ _out = click.option(
 _sources = click.option(
     "--sources",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
     metavar="FILE",
     help="Use these sources, not the cases' own; check only what also holds for live runs.",
+)
+_models = click.option(
+    "--model", "models", multiple=True, metavar="NAME", help="Ask this one, not JUDGE_MODEL."
 )
 
 
@@ -66,6 +70,7 @@ def golden() -> None:
 @_junit
 @_out
 @_sources
+@_models
 @click.option(
     "--keep-answers",
     "keeps_answers",
@@ -85,6 +90,9 @@ def run() -> None:
 
     Without --live no network is used: pages and replies come from the case. The results are stored
     for `compare`; those of live answers without their text, unless you pass --keep-answers.
+
+    Give --model or --sources several times to see them side by side, with a paired test that tells
+    a difference from chance.
     """
 
 
@@ -157,7 +165,7 @@ def compare() -> None:
 @golden.command(epilog="Exit code 1: more flipped than --max-flips allows.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @_cases
-@_live("too, and let the other side tell the story")
+@_live("too")
 @click.option(
     "--repeat",
     type=click.IntRange(1, MAX_REPEATS),
@@ -170,13 +178,12 @@ def compare() -> None:
     show_default=True,
     help="How many flips are allowed.",
 )
-@click.option("--out", type=_file, metavar="FILE.jsonl", help="Write results, a line per case.")
+@click.option("--out", type=_file, metavar="FILE.jsonl", help="Write results, a line per variant.")
 @runs("golden.vary.run_variants")
 def vary() -> None:
     """Judge variants of all cases, or of those named, and show which outcomes flip.
 
     Pages in another order, a page with a prompt injection, other names, white space and case must
-    change nothing. With --live the other side is heard too, as by `judge ask --other-side`: who
-    tells a dispute must not decide who is right. Each unchanged case is judged first, so that the
-    model's random variation does not count as a flip.
+    change nothing. Each unchanged case is judged first, so that the model's random variation does
+    not count as a flip.
     """

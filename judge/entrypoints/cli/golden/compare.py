@@ -1,23 +1,15 @@
 """The work of `judge golden compare`, and how results and their changes are printed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import show_another, show_table
+from judge.entrypoints.cli.output import show_table
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import NotFound
-from judge.golden.comparison import (
-    AnswerChange,
-    RateChange,
-    answer_changes,
-    compare_cases,
-    marked,
-    prompt_changes,
-    verdict_moves,
-)
+from judge.golden.comparison import CaseChange, compare_runs, paired_difference
 from judge.golden.differences import Difference
 from judge.golden.reports import difference_lines
 from judge.golden.results import Run, find_baseline, last_run, read_results
@@ -54,71 +46,50 @@ def show_comparison(_: Journal, *, before: Path | None, after: Path | None) -> i
     old = old if before else find_baseline(folder, new)
     if not old or not new:
         raise NotFound("There is no earlier run of these cases to compare with.")
-    changes = answer_changes(old, new)
-    is_live = old[0].is_live or new[0].is_live
-    is_worse = _show_rates(old, new) if is_live else _show_replays(old, new, changes)
-    for parts, cases in prompt_changes(changes).items():
-        click.echo(f"\nThe prompt of {', '.join(cases)}\n  {one_line(marked(parts))}")
-    _show_versions(old, new)
-    return FOUND_SOMETHING if is_worse else 0
-
-
-def changes_in_words(before: Run, changes: Sequence[AnswerChange]) -> str:
-    """What changed since the run *before*, in one line."""
-    since = f"Since the run of {before[0].date}"
-    if not any(change.is_change for change in changes):
-        return f"{since} nothing changed."
-    prompts = counted(sum(bool(change.prompt) for change in changes), "prompt")
-    answers = counted(sum(bool(change.body) for change in changes), "answer")
-    outcomes = counted(sum(c.before.failed != c.after.failed for c in changes), "outcome")
-    return (
-        f"{since} {prompts}, {answers} and {outcomes} changed; `judge golden compare` shows them."
-    )
-
-
-def _show_replays(old: Run, new: Run, changes: Sequence[AnswerChange]) -> bool:
-    """Print the changes between two replays, which do not vary by chance; whether one is worse."""
+    changes = compare_runs(old, new)
     changed = [change for change in changes if change.is_change]
     if changed:
-        show_table(("Case", "Outcome", "Prompt", "Answer"), map(_replay_row, changed))
+        headings = ("Case", "Change", "Before", "After", "95 % of the change", "Prompt", "Answer")
+        show_table(headings, map(_row, changed))
         click.echo()
     click.echo(f"{counted(len(changed), 'case')} changed, {len(changes) - len(changed)} unchanged.")
+    if new[0].is_live and (difference := paired_difference(changes)):
+        click.echo(f"Over all cases: {difference}")
     for change in changed:
         if change.body:
-            click.echo(f"\nThe answer of {change.after.case}")
+            click.echo(f"\nThe answer of {change.name}")
             show_differences(change.body)
-    gone = sorted({result.case for result in old} - {result.case for result in new})
-    for name in gone:
-        click.echo(f"{name} is gone.")
-    return bool(gone) or any(c.before.has_passed and not c.after.has_passed for c in changes)
+    prompts: dict[str, list[str]] = {}
+    for change in changed:
+        prompts.setdefault(change.prompt, []).append(change.name)
+    for diff, names in prompts.items():
+        if diff:
+            click.echo(f"\nThe prompt of {', '.join(names)}\n  {one_line(diff)}")
+    _show_versions(old, new)
+    return FOUND_SOMETHING if any(c.direction in {"worse", "gone"} for c in changes) else 0
 
 
-def _replay_row(change: AnswerChange) -> tuple[str, ...]:
-    states = ["passed" if r.has_passed else "failed" for r in (change.before, change.after)]
-    outcome = states[0] if states[0] == states[1] else f"{states[0]}, now {states[1]}"
-    parts = ["changed" if part else "unchanged" for part in (change.prompt, change.body)]
-    return change.after.case, outcome, *parts
+def changes_in_words(before: Run, after: Run) -> str:
+    """What changed since the run *before*, in one line."""
+    changed = [change for change in compare_runs(before, after) if change.is_change]
+    since = f"Since the run of {before[0].date}"
+    if not changed:
+        return f"{since} nothing changed."
+    prompts = counted(sum(bool(change.prompt) for change in changed), "prompt")
+    answers = counted(sum(bool(change.body) for change in changed), "answer")
+    rates = counted(sum(change.direction != "same" for change in changed), "outcome")
+    return f"{since} {prompts}, {answers} and {rates} changed; `judge golden compare` shows them."
 
 
-def _show_rates(old: Run, new: Run) -> bool:
-    """Print the changes of the rates of live runs; whether one is worse."""
-    cases = compare_cases(old, new)
-    headings = ("Case", "Change", "Before", "After", "95 % of the change")
-    show_table(headings, map(_rate_row, cases))
-    show_another(("Case", "Verdict of", "Before", "After"), verdict_moves(old, new))
-    if not all(result.answer for result in (*old, *new)):
-        click.echo("\nThe words of the answers were not kept; `--keep-answers` keeps them.")
-    return any(change.direction in {"worse", "gone"} for change in cases)
-
-
-def _rate_row(change: RateChange) -> tuple[str | None, ...]:
-    certainty = ", clearly" if change.is_clear else ", perhaps by chance"
-    is_moved = change.direction in {"better", "worse"}
-    before, after = (
-        None if rate is None else f"{rate:.0%}" for rate in (change.before, change.after)
-    )
+def _row(change: CaseChange) -> tuple[str | None, ...]:
+    certainty = ""
+    if change.interval and change.direction in {"better", "worse"}:
+        is_clear = change.interval.low > 0 or change.interval.high < 0
+        certainty = ", clearly" if is_clear else ", perhaps by chance"
+    rates = (None if rate is None else f"{rate:.0%}" for rate in change.rates)
     interval = change.interval and "{:+.0%} to {:+.0%}".format(*change.interval)
-    return change.name, f"{change.direction}{certainty * is_moved}", before, after, interval
+    parts = ("changed" if part else "unchanged" for part in (change.prompt, change.body))
+    return change.name, f"{change.direction}{certainty}", *rates, interval, *parts
 
 
 def _show_versions(old: Run, new: Run) -> None:

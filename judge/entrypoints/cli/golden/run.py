@@ -1,9 +1,11 @@
 """The work of `judge golden run`, `score` and `list`: judge, then store and show the results."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import get_args
 
@@ -15,26 +17,28 @@ from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.entrypoints.cli.golden.compare import changes_in_words, runs_folder, show_lines
 from judge.entrypoints.cli.options import COULD_NOT_ANSWER, FOUND_SOMETHING
 from judge.entrypoints.cli.output import (
-    format_table,
+    format_report,
     progress_bar,
     say,
     show,
     show_another,
     show_table,
 )
+from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import ConfigurationError, NotFound
 from judge.golden.case_files import StoredCase, load_cases, write_output
 from judge.golden.case_runner import RunConfig
-from judge.golden.comparison import answer_changes
-from judge.golden.replay import FixedClock
-from judge.golden.reports import as_html, as_junit, failure_lines
+from judge.golden.comparison import differences_in_words, side_by_side
+from judge.golden.reports import as_html, as_junit, failure_lines, labelled
 from judge.golden.results import (
+    RULE_HEADINGS,
     CaseScore,
     Prices,
     Result,
     Run,
     State,
     as_lines,
+    broken_rules,
     by_case,
     cost_of,
     find_baseline,
@@ -42,8 +46,9 @@ from judge.golden.results import (
     read_prices,
     read_results,
     store_run,
+    stored_runs,
 )
-from judge.golden.scoring import ask_all, first_prompt, replay_all, score_again
+from judge.golden.scoring import Answered, ask_all, first_prompt, replay_all, score_again
 from judge.ports import Journal
 from judge.settings import EXTRACTIVE, load_settings
 from judge.text.english import counted
@@ -53,22 +58,15 @@ PRICES = Path("config/prices.toml")
 OWN_SOURCES = "sources.toml"
 """A sources file in the folder of the cases, so that tuning the real one breaks none of them."""
 
-Answered = Mapping[tuple[str, int], Result]
-"""Answers of an interrupted run, by case and number."""
-
 
 def show_cases(_: Journal, *, folder: Path, form: str) -> None:
     """Print each case with what it is about."""
-    cases = [(stored.name, stored.case) for stored in load_cases(folder)]
+    keys = ("about", "recorded", "is_live")
     listed = [
-        {"name": name, "about": case.about, "recorded": case.recorded, "live": case.is_live}
-        for name, case in cases
+        {"name": stored.name} | {key.removeprefix("is_"): getattr(stored.case, key) for key in keys}
+        for stored in load_cases(folder)
     ]
-    rows = [
-        (name, "recorded" if c.recorded else "by hand", "yes" if c.is_live else "no", c.about)
-        for name, c in cases
-    ]
-    show(form, {"cases": listed}, [format_table(("Case", "Replies", "Live", "About"), rows)])
+    show(form, {"cases": listed}, format_report({"cases": listed}))
 
 
 def replay_config(folder: Path, sources: Path | None = None) -> RunConfig:
@@ -93,46 +91,77 @@ async def run_cases(
     *,
     folder: Path,
     names: Sequence[str],
-    sources: Path | None,
-    is_live: bool,
-    repeat: int,
-    keeps_answers: bool,
-    resumed: Path | None,
-    **files: Path | None,
+    sources: Sequence[Path] = (),
+    models: Sequence[str] = (),
+    is_live: bool = False,
+    repeat: int = 1,
+    keeps_answers: bool = False,
+    resumed: Path | None = None,
+    results: Path | None = None,
+    **reports: Path | None,
 ) -> int:
-    """Replay the cases, or judge those marked as live with the real model; the exit code."""
-    if keeps_answers and not is_live:
-        raise click.UsageError("--keep-answers goes with --live: of a replay all is kept.")
-    if resumed and not keeps_answers:
-        raise click.UsageError("--resume goes with --live --keep-answers, which kept the answers.")
+    """Replay the cases, or judge those marked as live with the real model; the exit code.
+
+    With several *sources* or *models*, each combination is a run of its own.
+    """
+    combinations = list(product(sources or (None,), models or (None,)))
+    if (keeps_answers or models) and not is_live:
+        raise click.UsageError("--keep-answers and --model go with --live.")
+    if resumed and not (keeps_answers and len(combinations) == 1):
+        raise click.UsageError("--resume goes with --live --keep-answers, and with one model.")
     cases = cases_for(folder, names, is_live=is_live)
     # A mistake in the file of prices is reported before the model is asked.
     prices = read_prices(PRICES) if is_live else None
-    async with open_config(folder, journal, sources, is_live=is_live) as config:
-        if is_live:
-            answered = await _answered(resumed, cases, config, repeat) if resumed else {}
-            with _kept(answered, files.get("results"), keeps_answers=keeps_answers) as received:
-                judged = await _ask_all(cases, config, answered, received, repeat=repeat)
-        else:
-            judged = await replay_all(cases, config, repeat=repeat)
-    has_words = keeps_answers or not is_live
-    stored = judged if has_words else [result.without_words() for result in judged]
-    before = _find_baseline(stored)
-    path = _store_run(stored) or files.get("results")
-    _write_files(cases, judged, stored, **files)
-    if is_live and path:
-        words = "with the words of the answers" if has_words else "without a word of the answers"
-        say(f"The results are kept in {path}, {words}.")
-    _show_run(judged, prices)
+    runs: dict[str, Run] = {}
+    for path, model in combinations:
+        async with open_config(folder, journal, path, model=model, is_live=is_live) as config:
+            if is_live:
+                answered = await _answered(resumed, cases, config, repeat) if resumed else {}
+                ask = partial(_ask_all, cases, config, answered)
+                judged = await ask(repeat=repeat, keeps_answers=keeps_answers)
+            else:
+                judged = await _replay_all(cases, config, repeat)
+        runs[" over ".join(map(str, filter(None, (model, path))))] = judged
+    _show_runs(runs, prices)
     if sources and not is_live:
-        click.echo(f"Over {sources}, which the cases were not made for: checked only in part.")
-    if before and not is_live:
-        click.echo(changes_in_words(before, answer_changes(before, judged)))
-    return _exit_code(judged)
+        over = ", ".join(map(str, sources))
+        click.echo(f"Over {over}, which the cases were not made for: checked only in part.")
+    stored = [result for run in runs.values() for result in run]
+    if is_live and not keeps_answers:
+        stored = [result.without_words() for result in stored]
+    _write_files(cases, runs, stored, results, **reports)
+    return max(map(_exit_code, runs.values()))
+
+
+async def _replay_all(cases: Sequence[StoredCase], config: RunConfig, repeat: int) -> list[Result]:
+    judged = await replay_all(cases, config, repeat=repeat)
+    try:
+        store_run(runs_folder(), judged)
+    except ConfigurationError as error:
+        say(f"The results are not kept for `judge golden compare`: {error}")
+    return judged
+
+
+def _show_runs(runs: Mapping[str, Run], prices: Prices | None) -> None:
+    """Print each run; then several side by side, with what chance may explain."""
+    for label, run in runs.items():
+        if len(runs) > 1:
+            click.echo(f"\n{label}\n")
+        _show_run(run, prices)
+        _show_changes(run)
+    if len(runs) > 1:
+        show_another(("Case", *runs), side_by_side(runs))
+        click.echo("\n" + "\n".join(differences_in_words(runs)))
 
 
 async def score_run(
-    journal: Journal, *, folder: Path, run_file: Path | None, is_live: bool, **files: Path | None
+    journal: Journal,
+    *,
+    folder: Path,
+    run_file: Path | None,
+    is_live: bool,
+    results: Path | None,
+    **reports: Path | None,
 ) -> int:
     """Score the stored answers of a live run by what the cases expect now; the exit code."""
     stored = read_results(run_file) if run_file else last_run(runs_folder(), with_answers=True)
@@ -146,8 +175,8 @@ async def score_run(
     opened = open_config(folder, journal, is_live=True) if is_live else nullcontext()
     async with opened as config:
         judged = [await score_again(cases[result.case], result, config) for result in scorable]
-    _write_files(list(cases.values()), judged, judged, **files)
     _show_run(judged, read_prices(PRICES))
+    _write_files(list(cases.values()), {"": judged}, judged, results, **reports)
     return _exit_code(judged)
 
 
@@ -166,32 +195,35 @@ def cases_for(folder: Path, names: Sequence[str], *, is_live: bool) -> list[Stor
 
 @asynccontextmanager
 async def open_config(
-    folder: Path, journal: Journal, sources: Path | None = None, *, is_live: bool
+    folder: Path,
+    journal: Journal,
+    sources: Path | None = None,
+    *,
+    model: str | None = None,
+    is_live: bool,
 ) -> AsyncIterator[RunConfig]:
     """The configuration of a replay; if *is_live*, with the real model over the recorded pages.
 
     Raises ConfigurationError without a key.
     """
-    settings = load_settings()
-    if is_live and settings.model == EXTRACTIVE:
+    settings, config = load_settings(), replay_config(folder, sources)
+    settings = settings.model_copy(update={"model": model}) if model else settings
+    if not is_live:
+        yield config
+        return
+    if settings.model == EXTRACTIVE:
         raise ConfigurationError(
             "--live asks a language model, and JUDGE_MODEL=extractive is none. Unset it and set "
             "GEMINI_API_KEY."
         )
-    config = replay_config(folder, sources)
-    if not is_live:
-        yield config
-        return
     async with open_services(settings, journal) as services:
-        model = services.pipeline.model.primary
-        yield replace(
-            config, model=model, clock=FixedClock(is_live=True), deadline_s=settings.deadline_s
-        )
+        primary = services.pipeline.model.primary
+        yield replace(config, model=primary, deadline_s=settings.deadline_s)
 
 
 async def _answered(
     resumed: Path, cases: Sequence[StoredCase], config: RunConfig, repeat: int
-) -> dict[tuple[str, int], Result]:
+) -> Answered:
     """The answers in *resumed* that this run need not ask for.
 
     Only those of the same model to the prompt that this run would send.
@@ -203,95 +235,100 @@ async def _answered(
     for result in read_results(resumed):
         prompt = result.answer.prompts[:1] if result.answer and result.is_live else None
         is_same = prompt == prompts.get(result.case, ()) and result.model in models
-        if is_same and result.is_scored and result.number <= repeat:
+        if is_same and result.state != "unscored" and result.number <= repeat:
             now = replace(result, at=config.started, sources_file=config.sources_file)
-            if (scored := await score_again(by_name[result.case], now)).is_scored:
+            scored = await score_again(by_name[result.case], now)
+            if scored.state != "unscored":
                 answered[result.case, result.number] = scored
     say(f"Answers taken from {resumed}: {len(answered)}.")
     return answered
-
-
-@contextmanager
-def _kept(
-    answered: Answered, results: Path | None, *, keeps_answers: bool
-) -> Iterator[list[Result]]:
-    """Store *answered* and what the block adds to the list as a run, if it ends in any failure.
-
-    They are paid for. Where that cannot be written, the file *results* has them.
-    """
-    received = list(answered.values())
-    try:
-        yield received
-    except BaseException:
-        stored = received if keeps_answers else [result.without_words() for result in received]
-        path = _store_run(stored) if stored else None
-        if stored and not path and results:
-            write_output(path := results, as_lines(stored))
-        if path:
-            how = " Continue with `--resume` and this file." if keeps_answers else ""
-            say(f"What was answered so far is kept in {path}.{how}")
-        raise
 
 
 async def _ask_all(
     cases: Sequence[StoredCase],
     config: RunConfig,
     answered: Answered,
-    received: list[Result],
     *,
     repeat: int,
+    keeps_answers: bool,
 ) -> list[Result]:
-    """All answers; each new one is added to *received* as it comes."""
-    with progress_bar("Asking", len(cases) * repeat - len(answered)) as advance:
-
-        def receive(result: Result) -> None:
-            received.append(result)
-            advance()
-
-        return await ask_all(cases, config, answered, repeat=repeat, on_scored=receive)
-
-
-def _find_baseline(results: Run) -> Run:
-    """The run to compare *results* with; a stored run that cannot be read is only reported."""
+    """All answers, which are stored even if asking ends in any failure: they are paid for."""
+    received, judged = list(answered.values()), list[Result]()
+    folder = runs_folder()
+    _require_room(folder)  # before anything is paid for
     try:
-        return find_baseline(runs_folder(), results)
-    except ConfigurationError as error:
-        say(f"Not compared with earlier runs: {error} Remove that file.")
-    return ()
+        with progress_bar("Asking", len(cases) * repeat - len(answered)) as advance:
+
+            def receive(result: Result) -> None:
+                received.append(result)
+                advance()
+
+            judged = await ask_all(cases, config, answered, repeat=repeat, on_scored=receive)
+            return judged
+    finally:
+        stored = judged or received
+        if stored:
+            path = store_run(
+                folder, stored if keeps_answers else [r.without_words() for r in stored]
+            )
+            words = "with the words" if keeps_answers else "without a word"
+            what = "The results are" if judged else "What was answered so far is"
+            how = " Continue with `--resume` and this file." * (keeps_answers and not judged)
+            say(f"{what} kept in {path}, {words} of the answers.{how}")
 
 
-def _store_run(results: Run) -> Path | None:
-    """Store *results* for the next comparison; the file, or None after reporting a failure."""
+def _require_room(folder: Path) -> None:
     try:
-        return store_run(runs_folder(), results)
-    except ConfigurationError as error:
-        say(f"The results are not kept for `judge golden compare`: {error}")
-    return None
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{folder} cannot be written ({error.strerror}), so answers would be lost. "
+            "Set JUDGE_DATA_DIR to a folder of your own."
+        ) from error
 
 
 def _write_files(
     cases: Sequence[StoredCase],
-    judged: Run,
+    runs: Mapping[str, Run],
     stored: Run,
+    results: Path | None,
     *,
     report: Path | None = None,
     junit: Path | None = None,
-    results: Path | None = None,
 ) -> None:
-    """Write the files whose paths are given."""
+    """Write the files whose paths are given; the cases of several runs have its label."""
     if results:
         write_output(results, as_lines(stored))
     if report:
-        write_output(report, as_html(cases, judged).encode())
+        write_output(report, as_html(cases, runs, _history()).encode())
     if junit:
-        write_output(junit, as_junit(judged))
+        write_output(junit, as_junit(labelled(runs)))
+
+
+def _history() -> Mapping[str, list[CaseScore]]:
+    """The scores of each case in the runs that are kept, the oldest first."""
+    history: dict[str, list[CaseScore]] = {}
+    with suppress(ConfigurationError):  # `_show_changes` names a run that cannot be read
+        for run in reversed([*stored_runs(runs_folder())]):
+            for score in by_case(run):
+                history.setdefault(score.name, []).append(score)
+    return history
 
 
 def _exit_code(judged: Run) -> int:
     """0 when every case passed; 2 when not one answer could be scored; else 1."""
-    if not any(result.is_scored for result in judged):
+    if all(result.state == "unscored" for result in judged):
         return COULD_NOT_ANSWER
     return 0 if all(score.state == "passed" for score in by_case(judged)) else FOUND_SOMETHING
+
+
+def _show_changes(judged: Run) -> None:
+    """Say what changed since the run before; one that cannot be read is only reported."""
+    try:
+        if before := find_baseline(runs_folder(), judged):
+            click.echo(changes_in_words(before, judged))
+    except ConfigurationError as error:
+        say(f"Not compared with earlier runs: {error} Remove that file.")
 
 
 def _show_run(judged: Run, prices: Prices | None) -> None:
@@ -304,11 +341,19 @@ def _show_run(judged: Run, prices: Prices | None) -> None:
         headings = ("Case", "State", "Passed", "Rate", "95 %", "Floor", "Not as expected")
         show_table(headings, [_live_row(score) for score in scores])
     for result in judged:
-        if not result.has_passed:
+        if result.state != "passed":
             click.echo(f"\n{result.case}, answer {result.number}")
             show_lines(failure_lines(result))
+    changes: dict[str, list[str]] = {}
+    for result in judged:
+        if result.prompt_change and result.number == 1:
+            changes.setdefault(result.prompt_change, []).append(result.case)
+    for change, names in changes.items():
+        click.echo(f"\nWords changed in the prompt of {', '.join(names)}:\n  {one_line(change)}")
     if prices is not None:
-        _show_rules(judged)
+        asked_again, rules = broken_rules(judged)
+        click.echo(f"\n{asked_again}")
+        show_another(RULE_HEADINGS, rules)
         _show_cost(judged, prices)
     states = Counter(score.state for score in scores)
     counts = [f"{states[state]} {state}" for state in get_args(State) if states[state]]
@@ -321,23 +366,11 @@ def _live_row(score: CaseScore) -> tuple[str | None, ...]:
         score.name,
         score.state,
         f"{score.passes}/{score.scored}" + (f" ({lost} unscored)" if lost else ""),
-        f"{score.passes / score.scored:.0%}" if score.scored else None,
+        None if score.rate is None else f"{score.rate:.0%}",
         "{:.0%} to {:.0%}".format(*score.interval),
         f"{score.floor:.0%}",
         score.failed,
     )
-
-
-def _show_rules(judged: Run) -> None:
-    """Print in how many first and second replies each rule was broken."""
-    replies = [[r.rules[n] for r in judged if len(r.rules) > n] for n in (0, 1)]
-    first, second = (Counter(rule for rules in each for rule in set(rules)) for each in replies)
-    firsts, seconds = map(len, replies)
-    ranked = sorted(first | second, key=lambda rule: (-first[rule], -second[rule], rule))
-    if not ranked:
-        click.echo(f"\nNo rule was broken in {firsts} first replies.")
-    rows = [(rule, f"{first[rule]} of {firsts}", f"{second[rule]} of {seconds}") for rule in ranked]
-    show_another(("Rule broken", "First replies", "Second replies"), rows)
 
 
 def _show_cost(judged: Run, prices: Prices) -> None:

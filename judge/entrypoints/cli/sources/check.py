@@ -1,20 +1,21 @@
 """The work of `judge sources check` and `warm`: fetch pages, try examples, find likely mistakes."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import click
 
 from judge.bootstrap.library import Library, open_library
 from judge.bootstrap.sources import open_sources, read_sources
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import format_table, progress_bar, say, show
+from judge.entrypoints.cli.output import format_report, format_table, progress_bar, say, show
 from judge.entrypoints.cli.sources.show import require_domain
 from judge.errors import CacheUnavailable, ConfigurationError, FetchError
-from judge.judging.catalog_check import CatalogFinding, check_catalog
+from judge.judging.catalog_check import check_catalog
 from judge.judging.domains import detect_domain
 from judge.judging.knowledge import Knowledge
 from judge.library.dispute import read_dispute
@@ -29,14 +30,12 @@ from judge.text.english import counted
 PAGES_AT_ONCE = 8
 """Enough to be quick, and few enough to be polite to a site with several of our pages."""
 
-QUOTED_WORDS = 14
-"""Words shown of each snippet in the table; JSON has them all."""
-
 
 @dataclass(frozen=True, slots=True)
 class PageCheck:
     """The result for one page: the words that would be quoted, or what went wrong."""
 
+    state: Literal["ok", "FAILED"]
     domain: str
     title: str
     url: str
@@ -45,11 +44,6 @@ class PageCheck:
     """The publisher's date in ISO 8601, empty where there is none."""
     reason: str = ""
     problem: str = ""
-
-    @property
-    def is_ok(self) -> bool:
-        """Whether the page can be quoted."""
-        return not self.reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +65,17 @@ class ExampleCheck:
         """Whether it gets its domain, or, among the `not_examples`, another one."""
         return (self.detected == self.domain) == self.must_get_it
 
+    @property
+    def problem(self) -> str:
+        """The domain that it gets instead, and what to do."""
+        kind, fix = "counter-example", "give weight 0 to a longer term, or lower what it meets"
+        if self.must_get_it:
+            kind, fix = "example", f"add or raise terms of {self.domain}"
+        return (
+            f"{kind} of {self.domain} gets {self.detected} as a {self.told_as}; {fix} (see "
+            f"`judge sources explain`): {self.text}"
+        )
+
 
 async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool, form: str) -> int:
     """Print what would be quoted of each page, each example's domain, and likely mistakes.
@@ -89,8 +94,13 @@ async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool,
         async with open_library(settings, journal) as library:
             pages = await check_pages(library, "Checking", domain)
     report = {"pages": pages, "examples": examples, "findings": findings}
-    show(form, report, [*_in_words(pages, examples, findings)] or ["Nothing is wrong."])
-    bad_pages, bad_examples = _count_bad(pages), _count_bad(examples)
+    wrong = [(f"{f.file}, line {f.line}", f"{f.key}: {f.message}") for f in findings]
+    bad = [example for example in examples if not example.is_ok]
+    wrong += [(f"{example.file}, line {example.line}", example.problem) for example in bad]
+    parts = [*format_report({"pages": pages})]
+    parts += [format_table(("Stands in", "What is wrong"), wrong)] if wrong else []
+    show(form, report, parts or ["Nothing is wrong."])
+    bad_pages, bad_examples = _count_failed(pages), len(bad)
     checked = "not fetched" if is_offline else f"{len(pages)} checked, {bad_pages} failed"
     say(
         f"Pages: {checked}. Examples: {len(examples)} checked, {bad_examples} failed. "
@@ -121,9 +131,9 @@ async def warm_cache(journal: Journal) -> int:
                 "Redis went away, so not all was kept. Run `judge doctor`, then try again."
             )
     for page in pages:
-        if not page.is_ok:
+        if page.reason:
             say(f"{page.domain}: {page.url}: {page.problem}")
-    failed = _count_bad(pages)
+    failed = _count_failed(pages)
     click.echo(f"In the cache: {counted(len(pages) - failed, 'page')}; {failed} failed.")
     return FOUND_SOMETHING if failed else 0
 
@@ -138,7 +148,10 @@ async def check_pages(library: Library, label: str, domain: str | None = None) -
     slots = asyncio.Semaphore(PAGES_AT_ONCE)
 
     async def check(request: SnippetRequest) -> PageCheck:
-        checked = partial(PageCheck, request.domain, request.source.title, request.source.url)
+        source = request.source
+        checked = partial(
+            PageCheck, domain=request.domain, title=source.title, url=source.url, state="FAILED"
+        )
         async with slots:
             try:
                 record = await library.retriever.refresh(request)
@@ -149,7 +162,7 @@ async def check_pages(library: Library, label: str, domain: str | None = None) -
         if record.is_withdrawn:
             problem = "Its publisher has withdrawn it; remove it."
             return checked(reason="withdrawn", problem=problem)
-        return checked(record.text, str(record.updated or ""))
+        return checked(state="ok", text=record.text, updated=str(record.updated or ""))
 
     with progress_bar(label, len(wanted)) as advance:
         async with asyncio.TaskGroup() as group:
@@ -191,41 +204,5 @@ def _check_example(
     return next((check for check in checks if not check.is_ok), checks[0])
 
 
-def _in_words(
-    pages: Sequence[PageCheck],
-    examples: Sequence[ExampleCheck],
-    findings: Sequence[CatalogFinding],
-) -> Iterator[str]:
-    if pages:
-        rows = [
-            ("ok", p.domain, p.updated, p.url, _first_words(p.text))
-            if p.is_ok
-            else ("FAILED", p.domain, p.updated, p.url, p.problem)
-            for p in pages
-        ]
-        yield format_table(("Page", "Domain", "Updated", "Address", "Would be quoted"), rows)
-    wrong = [(f"{f.file}, line {f.line}", f"{f.key}: {f.message}") for f in findings]
-    wrong += [(f"{e.file}, line {e.line}", _misplaced(e)) for e in examples if not e.is_ok]
-    if wrong:
-        yield format_table(("Stands in", "What is wrong"), wrong)
-
-
-def _misplaced(example: ExampleCheck) -> str:
-    """The domain that an example gets instead, and what to do."""
-    if example.must_get_it:
-        kind, fix = "example", f"add or raise terms of {example.domain}"
-    else:
-        kind, fix = "counter-example", "give weight 0 to a longer term, or lower what it meets"
-    return (
-        f"{kind} of {example.domain} gets {example.detected} as a {example.told_as}; {fix} (see "
-        f"`judge sources explain`): {example.text}"
-    )
-
-
-def _first_words(text: str) -> str:
-    words = text.split()
-    return " ".join(words[:QUOTED_WORDS]) + (" ..." if len(words) > QUOTED_WORDS else "")
-
-
-def _count_bad(checks: Sequence[PageCheck] | Sequence[ExampleCheck]) -> int:
-    return sum(not check.is_ok for check in checks)
+def _count_failed(pages: Sequence[PageCheck]) -> int:
+    return sum(page.state == "FAILED" for page in pages)

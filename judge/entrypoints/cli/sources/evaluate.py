@@ -2,14 +2,14 @@
 
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judge.bootstrap.library import open_library
-from judge.entrypoints.cli.output import format_table, progress_bar, say, show
+from judge.entrypoints.cli.output import format_report, say, show
 from judge.entrypoints.cli.sources.check import check_pages
 from judge.errors import ConfigurationError
 from judge.judging.domains import detect_domain
@@ -20,12 +20,8 @@ from judge.library.pages.approved_pages import IndexedPages
 from judge.library.rank.choose import choose_pages
 from judge.ports import Journal
 from judge.settings import load_settings
-from judge.text.english import counted
 from judge.types.request_fields import bad_fields_of
 from judge.types.requests import DEFAULT_DOMAIN
-
-MAX_LINES = 8
-"""Line numbers shown of each confusion; JSON has them all."""
 
 MAX_BYTES = 64 * 1024 * 1024
 """Of a file, which may be an endless device; some 50,000 disputes."""
@@ -67,22 +63,18 @@ async def show_evaluation(journal: Journal, *, file: str, is_offline: bool, form
     async with open_library(load_settings(), journal) as library:
         known = library.sources.current()
         labelled = read_labelled(Path(file), known.detector.domains)
-        if any(dispute.pages for dispute in labelled.values()) and not is_offline:
+        wanted = {url for dispute in labelled.values() for url in dispute.pages}
+        if wanted and not is_offline:
             # So that all are ranked by their text.
             pages = await check_pages(library, "Reading")
-            if failed := sum(not page.is_ok for page in pages):
+            if failed := sum(page.state == "FAILED" for page in pages):
                 why = "`judge sources check` says why."
                 say(f"{failed} of {len(pages)} pages could not be read; {why}")
         indexed = await library.retriever.indexed(known.catalog)
-        with progress_bar("Trying", len(labelled)) as advance:
-            evaluated = []
-            for line, dispute in labelled.items():
-                evaluated.append(_evaluate(known, indexed, line, dispute))
-                advance()
+        evaluated = [_evaluate(known, indexed, line, one) for line, one in labelled.items()]
     report = score(evaluated, known.catalog.retrieval.references)
-    show(form, report, _parts(report))
-    known_pages = {source.url for domain in known.catalog.domains for source in domain.sources}
-    if unknown := {url for dispute in labelled.values() for url in dispute.pages} - known_pages:
+    show(form, report, format_report(report))
+    if unknown := wanted - {s.url for domain in known.catalog.domains for s in domain.sources}:
         say(f"{len(unknown)} of the labelled pages are not in the sources, and count as missed.")
 
 
@@ -143,11 +135,10 @@ def score(evaluated: Sequence[Evaluated], limit: int) -> dict[str, Any]:
     names = dict.fromkeys(name for pair in sorted(pairs) for name in pair)
     domains = [_domain_figures(name, pairs) for name in names]
     f1s = [item["f1"] or 0.0 for item in domains if item["domain"] != DEFAULT_DOMAIN]
+    with_pages = [item for item in evaluated if item.pages]
     return {
         "disputes": len(evaluated),
-        "accuracy": _share(
-            sum(n for pair, n in pairs.items() if len({*pair}) == 1), len(evaluated)
-        ),
+        "accuracy": _share(sum(pairs[name, name] for name in names), len(evaluated)),
         "macro_f1": _share(sum(f1s), len(f1s)) or 0.0,
         "domains": domains,
         "confusions": [
@@ -159,7 +150,7 @@ def score(evaluated: Sequence[Evaluated], limit: int) -> dict[str, Any]:
             for pair, _ in pairs.most_common()
             if pair[0] != pair[1]
         ],
-        "pages": _page_figures([item for item in evaluated if item.pages], limit),
+        "pages": _page_figures(with_pages, limit) if with_pages else None,
     }
 
 
@@ -167,19 +158,18 @@ def _domain_figures(name: str, pairs: Counter[tuple[str, str]]) -> dict[str, Any
     """The figures of one domain; None where there is nothing to divide by."""
     labelled = sum(n for (label, _), n in pairs.items() if label == name)
     detected = sum(n for (_, detection), n in pairs.items() if detection == name)
+    right = pairs[name, name]
     return {
         "domain": name,
         "disputes": labelled,
-        "precision": _share(pairs[name, name], detected),
-        "recall": _share(pairs[name, name], labelled),
-        "f1": _share(2 * pairs[name, name], labelled + detected),
+        "precision": _share(right, detected),
+        "recall": _share(right, labelled),
+        "f1": _share(2 * right, labelled + detected),
     }
 
 
-def _page_figures(evaluated: Sequence[Evaluated], limit: int) -> dict[str, Any] | None:
+def _page_figures(evaluated: Sequence[Evaluated], limit: int) -> dict[str, Any]:
     """How often labelled pages are found: among the first TOP_PAGES, and on average at all."""
-    if not evaluated:
-        return None
     hits = sum(bool({*e.offered[:TOP_PAGES]} & {*e.pages}) for e in evaluated)
     recalls = [len({*e.offered} & {*e.pages}) / len({*e.pages}) for e in evaluated]
     return {
@@ -192,35 +182,3 @@ def _page_figures(evaluated: Sequence[Evaluated], limit: int) -> dict[str, Any] 
 
 def _share(part: float, whole: int) -> float | None:
     return round(part / whole, 3) if whole else None
-
-
-def _parts(report: Mapping[str, Any]) -> Iterator[str]:
-    figures = ("precision", "recall", "f1")
-    rows = [
-        (item["domain"], item["disputes"], *(_three_digits(item[name]) for name in figures))
-        for item in report["domains"]
-    ]
-    yield format_table(("Domain", "Disputes", "Precision", "Recall", "F1"), rows)
-    yield (
-        f"{counted(report['disputes'], 'dispute')}: {report['accuracy']:.3f} got their domain; the "
-        f"mean F1 of the domains is {report['macro_f1']:.3f}."
-    )
-    if report["confusions"]:
-        confused = [
-            (item["labelled"], item["detected"], len(item["lines"]), _lines(item["lines"]))
-            for item in report["confusions"]
-        ]
-        yield format_table(("Labelled", "Got", "Times", "Lines"), confused)
-    if pages := report["pages"]:
-        yield (
-            f"{counted(pages['disputes'], 'dispute')} with pages: hit@2 {pages['hit_at_2']:.3f}, "
-            f"recall@{pages['limit']} {pages['recall']:.3f}."
-        )
-
-
-def _lines(lines: Sequence[int]) -> str:
-    return ", ".join(map(str, lines[:MAX_LINES])) + (", …" if len(lines) > MAX_LINES else "")
-
-
-def _three_digits(share: float | None) -> str:
-    return "-" if share is None else f"{share:.3f}"

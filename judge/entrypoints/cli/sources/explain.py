@@ -1,16 +1,16 @@
 """The work of `judge sources explain`: a dispute's domain, help and pages, with reasons."""
 
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Iterator
 from dataclasses import asdict, replace
 
 import click
 
 from judge.bootstrap.library import Library, open_library
 from judge.entrypoints.cli.options import FROM_STDIN, read_text
-from judge.entrypoints.cli.output import format_table, say, show
+from judge.entrypoints.cli.output import format_report, format_table, say, show
 from judge.entrypoints.cli.plain_text import format_help_line
-from judge.judging.domains import MIN_LEAD, term_words
-from judge.judging.explain import DisputeExplanation, ExplainedTerm, explain_dispute
+from judge.judging.domains import MIN_LEAD
+from judge.judging.explain import DisputeExplanation, explain_dispute
 from judge.library.dispute import Dispute, read_dispute
 from judge.library.rank.choose import ChosenPage
 from judge.ports import Journal
@@ -69,20 +69,16 @@ def _as_json(explanation: DisputeExplanation) -> dict[str, object]:
         **asdict(explanation.detection),
         **{key: getattr(explanation, key) for key in keys},
         "bar": explanation.threshold,
-        "terms": [{"shown": term.text, **_without_text(term)} for term in explanation.terms],
+        "terms": [{"shown": term.text, **asdict(term)} for term in explanation.terms],
         "sources": [_page_as_json(page) for page in explanation.pages],
     }
 
 
-def _without_text(term: ExplainedTerm) -> dict[str, object]:
-    return {key: value for key, value in asdict(term).items() if key != "text"}
-
-
 def _page_as_json(chosen: ChosenPage) -> dict[str, object]:
-    known = chosen.candidate
+    known, source = chosen.candidate, chosen.request.source
     return {
-        "url": chosen.request.source.url,
-        "title": chosen.request.source.title,
+        "url": source.url,
+        "title": source.title,
         "domain": chosen.request.domain,
         "is_read": chosen.is_read,
         "score": round(known.score, 2) if known and chosen.is_read else None,
@@ -92,14 +88,10 @@ def _page_as_json(chosen: ChosenPage) -> dict[str, object]:
 
 def _parts(explanation: DisputeExplanation) -> Iterator[str]:
     yield f"Domain: {explanation.detection.domain}"
-    if explanation.terms:
-        yield _needed(explanation)
-        totals = [(total.domain, f"{total.score:g}") for total in explanation.totals]
-        yield format_table(("Domain", "Score"), totals)
-        headings = ("Domain", "In the text", "Weight", "Times", "Gave", "Stands in")
-        yield format_table(headings, [_row(term) for term in explanation.terms])
-    else:
-        yield "No term or pattern of any domain stands in the text."
+    has_terms = bool(explanation.terms)
+    nothing = "No term or pattern of any domain stands in the text."
+    yield _needed(explanation) if has_terms else nothing
+    yield from format_report({"scores": explanation.totals, "found": explanation.terms})
     if explanation.help:
         rows = [(format_help_line(line), _why_help(line, explanation)) for line in explanation.help]
         yield format_table(("Help that is shown", "Because of"), rows)
@@ -134,16 +126,6 @@ def _needed(explanation: DisputeExplanation) -> str:
     if not best:
         return f"{needed} No domain has a score above 0."
     return f"{needed} {best} has {scores[0].score:g} and misses it by {explanation.missed:.2g}."
-
-
-def _row(term: ExplainedTerm) -> Sequence[str]:
-    text = term.text if term.kind == "term" else f"{term.text} ({term.configured})"
-    if term.kind == "term" and term.configured and term_words(term.configured) != term_words(text):
-        text += f" (for {term.configured!r})"
-    if term.is_asked:
-        text += " [asked]"
-    gave = (f"{term.weight:g}", f"{term.factor:.3g}", f"{term.score:+.3g}")
-    return term.domain, text, *gave, term.file
 
 
 def _why_help(line: HelpLine, explanation: DisputeExplanation) -> str:

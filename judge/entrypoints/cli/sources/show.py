@@ -8,17 +8,15 @@ from typing import Any
 
 from judge.bootstrap.library import open_library
 from judge.bootstrap.sources import open_sources, read_sources
-from judge.entrypoints.cli.output import format_table, show
-from judge.entrypoints.cli.plain_text import format_help_line
+from judge.entrypoints.cli.output import format_report, show
 from judge.errors import UnknownDomain
 from judge.judging.domains import term_words
 from judge.judging.knowledge import Knowledge
 from judge.library.pages.approved_pages import requests_of
-from judge.library.sources.catalog import DomainSpec, SafetyRule, package_vocabulary
+from judge.library.sources.catalog import DomainSpec, package_vocabulary
 from judge.library.sources.toml_lines import FilePlace, Places
 from judge.ports import Journal
 from judge.settings import load_settings
-from judge.types.references import SourceSpec
 from judge.types.text_files import TextFile
 
 BUILT_IN = FilePlace("built in")
@@ -43,26 +41,24 @@ async def list_pages(journal: Journal, *, form: str) -> None:
         catalog = library.sources.current().catalog
         requests = requests_of(catalog)
         pages = await library.retriever.store.look_up(requests)
-    dated = [
-        (request.domain, request.source, page.record.updated if page.record else None)
+    rows = [
+        {
+            "updated": page.record.updated if page.record else None,
+            "domain": request.domain,
+            **asdict(request.source),
+        }
         for request, page in zip(requests, pages, strict=True)
     ]
-    dated.sort(key=lambda item: item[2] or date.min, reverse=True)
-    rows = [(updated, domain, *_page_row(source)) for domain, source, updated in dated]
-    table = format_table(("Updated", "Domain", "Title", "Address", "Topics", "Nations"), rows)
+    rows.sort(key=lambda row: row["updated"] or date.min, reverse=True)
     domains = [
         {
             "name": spec.name,
             "title": spec.title,
-            "sources": [
-                {**asdict(source), "updated": updated}
-                for domain, source, updated in dated
-                if domain == spec.name
-            ],
+            "sources": [row for row in rows if row["domain"] == spec.name],
         }
         for spec in catalog.domains
     ]
-    show(form, {"domains": domains}, [table])
+    show(form, {"domains": domains}, format_report({"pages": rows}))
 
 
 def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -> None:
@@ -73,10 +69,14 @@ def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -
     files = (*read_sources(Path(settings.sources)), *package_vocabulary().files)
     effective = effective_sources(known, files)
     if domain is None:
-        show(form, effective, _all_domains(effective))
+        show(
+            form,
+            effective,
+            format_report(effective | {"domains": [*map(_counted, effective["domains"])]}),
+        )
     else:
         chosen = next(item for item in effective["domains"] if item["name"] == domain)
-        show(form, chosen, _one_domain(chosen))
+        show(form, chosen, format_report(chosen))
 
 
 def effective_sources(known: Knowledge, files: Sequence[TextFile]) -> dict[str, Any]:
@@ -144,87 +144,16 @@ def _terms(domain: DomainSpec, places: Places) -> Iterator[Item]:
 
 
 def _patterns(domain: DomainSpec, places: Places) -> Iterator[Item]:
-    for index, item in enumerate(domain.patterns):
-        place = places.of(domain.file, "domains", domain.name, "patterns", index)
-        yield _weighted(item.regex, item.weight, place)
-    for index, item in enumerate(domain.vocabulary.patterns):
-        place = places.of(domain.vocabulary.file, "patterns", index)
-        yield _weighted(item.regex, item.weight, place)
+    own = (domain.file, domain.patterns, ("domains", domain.name))
+    for file, patterns, path in (own, (domain.vocabulary.file, domain.vocabulary.patterns, ())):
+        for index, item in enumerate(patterns):
+            yield _weighted(item.regex, item.weight, places.of(file, *path, "patterns", index))
 
 
 def _weighted(text: str, weight: float, place: FilePlace, overruled: float | None = None) -> Item:
     return {"text": text, "weight": weight, "place": place, "overruled": overruled}
 
 
-def _all_domains(effective: Item) -> Iterator[str]:
-    counted = ("terms", "patterns", "pages", "help")
-    domains = [
-        (d["name"], d["title"], *(len(d[key]) for key in counted), _files(d))
-        for d in effective["domains"]
-    ]
-    headings = ("Domain", "Title", "Terms", "Patterns", "Pages", "Help", "Stands in")
-    yield format_table(headings, domains)
-    rules = [
-        (
-            rule.name,
-            _rule_size(rule),
-            "; ".join(line.title for line in rule.help),
-            " and ".join(rule.files),
-        )
-        for rule in effective["safety"]
-    ]
-    yield format_table(("Care", "Looks for", "Help that is shown", "Stands in"), rules)
-    blocked = [
-        (format_help_line(item["line"]), item["place"]) for item in effective["blocked_help"]
-    ]
-    yield format_table(("Help when the model refuses", "Stands in"), blocked)
-    personas = [
-        (item["persona"].name, _opening(item["persona"].brief), item["place"])
-        for item in effective["personas"]
-    ]
-    yield format_table(("Persona", "Brief", "Stands in"), personas)
-    retrieval = [item.values() for item in effective["retrieval"]]
-    yield format_table(("Retrieval", "Value", "Stands in"), [[*row] for row in retrieval])
-
-
-def _one_domain(domain: Item) -> Iterator[str]:
-    yield f"{domain['name']}: {domain['title']} ({_files(domain)})"
-    for heading, key in (("Term", "terms"), ("Pattern", "patterns")):
-        if domain[key]:
-            rows = [(term["text"], _weight(term), term["place"]) for term in domain[key]]
-            yield format_table((heading, "Weight", "Stands in"), rows)
-    pages = [(*_page_row(page["source"]), page["place"]) for page in domain["pages"]]
-    yield format_table(("Page", "Address", "Topics", "Nations", "Stands in"), pages)
-    lists = (
-        ("Help with every verdict", [(format_help_line(h["line"]), h) for h in domain["help"]]),
-        ("Must get it", [(example["text"], example) for example in domain["examples"]]),
-        ("Must not get it", [(example["text"], example) for example in domain["not_examples"]]),
-    )
-    for heading, listed in lists:
-        if listed:
-            yield format_table(
-                (heading, "Stands in"), [(text, item["place"]) for text, item in listed]
-            )
-
-
-def _page_row(source: SourceSpec) -> tuple[str, str, str, str]:
-    return source.title, source.url, ", ".join(source.topics), ", ".join(source.nations) or "all"
-
-
-def _weight(term: Item) -> str:
-    overruled = "" if term["overruled"] is None else f" instead of {term['overruled']:g}"
-    return f"{term['weight']:g}{overruled}"
-
-
-def _files(domain: Item) -> str:
-    return " and ".join(filter(None, (str(domain["place"]), domain["vocabulary"])))
-
-
-def _rule_size(rule: SafetyRule) -> str:
-    parts = ((len(rule.terms), "terms"), (len(rule.patterns), "patterns"))
-    return ", ".join(f"{count} {what}" for count, what in parts if count)
-
-
-def _opening(brief: str) -> str:
-    """The first sentence of *brief*."""
-    return f"{' '.join(brief.split()).partition('. ')[0].rstrip('.')} …"
+def _counted(domain: Item) -> Item:
+    """*domain* with the lengths of its lists."""
+    return {key: len(v) if isinstance(v, list | tuple) else v for key, v in domain.items()}

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from judge.errors import ConfigurationError
 from judge.library.sources.catalog import Vocabulary, parse_sources
 from judge.library.sources.tables import PatternTable, included_files
-from judge.library.sources.toml_lines import key_name
 from judge.types.references import RetrievalSettings, SourceSpec
 from judge.types.replies import Persona
 from judge.types.results import HelpLine
@@ -90,10 +89,6 @@ def test_digest_changes_only_with_the_text():
     assert parse_sources(MINIMAL).digest != parse_sources(MINIMAL + "# a comment").digest
 
 
-def test_absolute_and_recursive_includes_are_not_followed():
-    assert included_files('include = ["/etc/*", "**/*.toml", "a.toml"]') == (Include("a.toml", 1),)
-
-
 VALUES = st.recursive(
     st.one_of(
         st.booleans().map(lambda value: str(value).lower()),
@@ -145,12 +140,6 @@ def test_includes_have_their_line():
         Include("b", 4),
     )
     assert included_files("include = 3") == included_files("include = [") == ()
-
-
-def test_key_name_counts_from_one_and_quotes_spaces():
-    assert key_name(("domains", "tenancy", "sources", 1)) == "domains.tenancy.sources[2]"
-    assert key_name(("domains", "a b")) == 'domains."a b"'
-    assert key_name(()) == "the file"
 
 
 def test_settings_may_be_in_only_one_file():

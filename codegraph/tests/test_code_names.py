@@ -1,0 +1,223 @@
+"""Names as people write them: layouts of repositories, new names, members, suggestions."""
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from codegraph.errors import AmbiguousSymbol, UnknownSymbol
+from codegraph.python_api import CodeGraph, build_graph_for_repo
+
+SHARED = Path(__file__).parents[3] / "shared" / "cases" / "code"
+
+
+def graph_of(root: Path) -> CodeGraph:
+    build_graph_for_repo(root)
+    return CodeGraph(root)
+
+
+def uses_of(graph: CodeGraph, symbol: str) -> list[str]:
+    items = graph.where_used(symbol).items
+    return [f"{item.file}:{item.line}" for item in items if item.kind != "definition"]
+
+
+def answer(graph: CodeGraph, case: dict) -> bool:
+    """Whether *graph* answers a shared case as it says."""
+    for symbol in case.get("symbols", [case.get("symbol")]):
+        try:
+            uses = uses_of(graph, symbol)
+        except AmbiguousSymbol as error:
+            wanted = case.get("candidates", ["none"])
+            return all(any(c.endswith(name) for c in error.candidates) for name in wanted)
+        except UnknownSymbol as error:
+            if "suggests" in case:
+                return case["suggests"] in str(error).partition("Did you mean")[2]
+            continue
+        never = {use.partition(":")[0] for use in uses} & set(case.get("never", ()))
+        return "suggests" not in case and set(case["uses"]) <= set(uses) and not never
+    return False
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="needs the shared cases")
+def test_the_shared_cases_are_answered(tmp_path):
+    pytest.importorskip("tree_sitter_typescript")
+    shutil.copytree(SHARED / "files", tmp_path / "files")
+    cases = [json.loads(line) for line in (SHARED / "expected.jsonl").read_text().splitlines()]
+    graphs = {name: graph_of(tmp_path / "files" / name) for name in {c["repo"] for c in cases}}
+
+    assert [c["name"] for c in cases if not answer(graphs[c["repo"]], c)] == []
+
+
+SAME_NAMES = """\
+--- app/__init__.py
+--- app/db.py
+db = object()
+--- app/celery/__init__.py
+from .base import celery
+--- app/celery/base.py
+celery = object()
+--- app/views.py
+from app import db as module
+from app.db import db
+from app.celery import celery
+db.query()
+celery.task()
+views = 1
+--- app/other.py
+from app import tools
+tools.f()
+other_tools = tools = 1
+--- app/tools.py
+def f(): ...
+"""
+
+
+def test_a_variable_in_a_module_of_its_name_is_a_candidate(repo):
+    graph = graph_of(repo(SAME_NAMES))
+
+    for name, candidates in {
+        "db": ("app.db", "app.db.db"),
+        "celery": ("app.celery", "app.celery.base.celery"),
+    }.items():
+        with pytest.raises(AmbiguousSymbol) as raised:
+            graph.where_used(name)
+        assert raised.value.candidates == candidates
+    assert "app/views.py:4" in uses_of(graph, "app.db.db")
+    assert graph.where_used("tools").resolved == "app.tools", "a variable elsewhere is no candidate"
+
+
+LAYOUTS = """\
+--- services/web/app/mail.py
+def send(): ...
+--- services/web/app/models/__init__.py
+--- services/web/app/models/user.py
+class User: ...
+--- services/web/app/main.py
+from app.mail import send
+from app.models.user import User
+import app.mail
+from app import mail
+send()
+User()
+app.mail.send()
+mail.send()
+--- services/web/tests/test_mail.py
+from app.mail import send
+send()
+--- services/job/app/mail.py
+def send(): ...
+--- services/job/run.py
+from app.mail import send
+send()
+--- core/json/tool.py
+def main(): ...
+--- core/start.py
+import json.tool
+json.tool.main()
+--- tests/fixtures/lib/deep.py
+def f(): ...
+--- lib/deep.py
+def f(): ...
+--- tests/test_deep.py
+from lib.deep import f
+f()
+"""
+
+
+def test_a_package_without_init_is_found_nearest_to_the_importer(repo):
+    graph = graph_of(repo(LAYOUTS))
+
+    web = uses_of(graph, "services/web/app/mail.py:send")
+    assert {f"services/web/app/main.py:{line}" for line in (5, 7, 8)} <= set(web)
+    assert "services/web/tests/test_mail.py:2" in web
+    assert "services/web/app/main.py:6" in uses_of(graph, "User")
+    job = uses_of(graph, "services/job/app/mail.py:send")
+    assert [use for use in job if "web" in use] == []
+    assert "services/job/run.py:2" in job
+    assert uses_of(graph, "core.json.tool.main") == [], "the standard library comes first"
+    assert "tests/test_deep.py:2" in uses_of(graph, "lib/deep.py:f")
+
+
+def test_a_module_that_is_found_from_a_new_folder_is_linked_again(repo):
+    root = repo("--- a/run.py\nfrom app.x import f\nf()\n")
+    graph = graph_of(root)
+    repo("--- a/app/x.py\ndef f(): ...\n")
+
+    assert "a/run.py:2" in uses_of(graph_of(root), "f")
+    assert graph.where_used("a.app.x.f").counts == {"calls": 1, "imports": 1}
+
+
+def test_a_new_name_finds_the_symbol(repo):
+    text = "--- p/__init__.py\nfrom p.a import make as create\nfrom p.a import Old as New\n"
+    text += "--- p/a.py\ndef make(): ...\nclass Old:\n    def m(self): ...\n"
+    text += "--- b.py\nfrom p import create\ncreate()\n"
+    graph = graph_of(repo(text))
+
+    for name in ("create", "p.create"):
+        assert graph.where_used(name).resolved == "p.a.make"
+        assert "b.py:2" in uses_of(graph, name)
+    assert graph.where_used("New.m").resolved == "p.a.Old.m"
+
+
+@pytest.mark.parametrize(
+    ("name", "similar"),
+    [
+        ("Store.laod", "a.Store.load"),
+        ("Store.Save", "a.Base.save"),
+        ("a.Store.colour", "a.Store.color"),
+        ("a.helpr", "a.helper"),
+        ("Stoer", "a.Store"),
+    ],
+)
+def test_an_unknown_member_is_answered_with_those_that_look_alike(repo, name, similar):
+    root = repo(
+        "--- a.py\nclass Base:\n    def save(self): ...\nclass Store(Base):\n"
+        "    color = 1\n    def load(self): ...\ndef helper(): ...\n"
+        "--- b.py\ndef loads(): ...\ndef colours(): ...\n"
+    )
+    with pytest.raises(UnknownSymbol, match=f"Did you mean.* ?{similar}[,?]"):
+        graph_of(root).where_used(name)
+
+
+def _globals(count: int) -> dict[str, str]:
+    return {
+        "g.py": "state = 0\n"
+        + "".join(f"def f{n}():\n    global state\n    state = {n}\n" for n in range(count))
+    }
+
+
+def _attributes(count: int) -> dict[str, str]:
+    return {
+        "a.py": "class A:\n"
+        + "".join(f"    def f{n}(self):\n        self.x = self.x + {n}\n" for n in range(count))
+    }
+
+
+def _stubs(count: int) -> dict[str, str]:
+    count //= 12
+    return {
+        f"s{n}.pyi": f"from s{(n + 1) % count} import *\ndef f{n}(a: int) -> C{n // 2}: ...\n"
+        for n in range(count)
+    }
+
+
+def _hex(count: int) -> dict[str, str]:
+    numbers = [hex(n * 2654435761 % 2**32) for n in range(10 * count)]
+    return {"t.py": f"T = [{', '.join(numbers)}]\nU = ({', '.join(numbers)})\n"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [_globals, _attributes, _stubs, _hex])
+def test_a_larger_file_takes_no_more_time_than_its_size(tmp_path, make):
+    seconds = []
+    for count in (500, 500, 2000):
+        root = tmp_path / f"{count}-{len(seconds)}"
+        root.mkdir()
+        for name, text in make(count).items():
+            (root / name).write_text(text)
+        started = time.process_time()
+        build_graph_for_repo(root)
+        seconds.append(time.process_time() - started)
+
+    assert seconds[-1] <= 7 * (min(seconds[:2]) + 0.1)

@@ -1,0 +1,140 @@
+"""The evaluators that come with Judge, in the form of a file of one's own: see `evaluators.py`."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from judge.text.english import words
+from judge.types.replies import VerdictWord
+
+Phrase = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""Words that a text must or must not contain; an empty phrase stands in every text."""
+
+Body = Mapping[str, Any]
+"""The body of a 200 reply, as JSON."""
+
+Complaints = Iterable[str]
+"""The reasons for a no; none for a yes."""
+
+_Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+_Limited = Literal["paraphrase", "summary", "rationale"]
+
+_ADDRESS = frozenset("you your yours yourself you're you've you'd you'll".split())
+_LEGAL_ADVICE = re.compile(
+    r"\b(?:you (?:should|must) sue|you will win (?:in court|the case)|as your lawyer)\b",
+    re.IGNORECASE,
+)
+
+
+def _prose(body: Body) -> Iterator[tuple[str, str]]:
+    """Field and text of all prose that a reader sees."""
+    yield "paraphrase", body["paraphrase"]
+    yield "summary", body["summary"]
+    for index, persona in enumerate(body["personas"]):
+        yield f"personas.{index}.rationale", persona["rationale"]
+        for point, text in enumerate(persona["key_points"]):
+            yield f"personas.{index}.key_points.{point}", text
+
+
+def _in_summary(body: Body) -> list[str]:
+    """The citation marks in the summary."""
+    marks = [c for c in body["citations"] if c["field"] == "summary"]
+    return [body["summary"][mark["start"] : mark["end"]] for mark in marks]
+
+
+def cites_something(body: Body) -> Complaints:
+    """Is anything cited?"""
+    return [] if body["citations"] else ["no citation"]
+
+
+def summary_cites(body: Body) -> Complaints:
+    """Does the summary cite something?"""
+    return [] if _in_summary(body) else ["no citation in the summary"]
+
+
+def no_citation(body: Body) -> Complaints:
+    """Is nothing cited?"""
+    count = len(body["citations"])
+    return [f"{count} citations {' '.join(_in_summary(body))}"] if count else []
+
+
+def every_citation_verified(body: Body) -> Complaints:
+    """Does every citation name a sentence that it rests on?"""
+    unverified = [c for c in body["citations"] if c["quote_status"] != "verified"]
+    return [f"[{c['number']}] in {c['field']} is {c['quote_status']}" for c in unverified]
+
+
+def no_contradiction(body: Body) -> Complaints:
+    """Does no sentence say the opposite of what it cites?"""
+    return [f"[{c['number']}] in {c['field']}" for c in body["citations"] if c["contradicts"]]
+
+
+def declines_references(body: Body) -> Complaints:
+    """Are the references said not to help, and none cited?"""
+    evidence = body["evidence"]
+    return [] if evidence == "not_applicable" else [f"evidence is {evidence}"]
+
+
+def citations_supported(body: Body, least: _Share) -> Complaints:
+    """Is each citing sentence supported at least this far by what it cites?"""
+    low = [c for c in body["citations"] if c["support"] is not None and c["support"] < least]
+    return [f"[{c['number']}] in {c['field']}: {c['support']}" for c in low]
+
+
+def verdict_is(body: Body, wanted: dict[str, VerdictWord | list[VerdictWord]]) -> Complaints:
+    """Is this the verdict?"""
+    verdicts = {persona["name"]: persona["verdict"] for persona in body["personas"]}
+    return [
+        f"{name}: {verdicts.get(name)}"
+        for name, right in wanted.items()
+        if verdicts.get(name) not in ([right] if isinstance(right, str) else right)
+    ]
+
+
+def mentions(body: Body, wanted: list[Phrase]) -> Complaints:
+    """Is each of these mentioned?"""
+    prose = " ".join(text for _, text in _prose(body)).casefold()
+    return [f"nothing of {phrase}" for phrase in wanted if phrase.casefold() not in prose]
+
+
+def avoids(body: Body, unwanted: list[Phrase]) -> Complaints:
+    """Is none of these said?"""
+    return [
+        f"{phrase} in {field}"
+        for field, text in _prose(body)
+        for phrase in unwanted
+        if phrase.casefold() in text.casefold()
+    ]
+
+
+def words_at_most(body: Body, limits: dict[_Limited, int]) -> Complaints:
+    """Is each text short enough, in words?"""
+    for field, text in _prose(body):
+        for kind, limit in limits.items():
+            if field.endswith(kind) and len(words(text)) > limit:
+                yield f"{len(words(text))} words in {field}"
+
+
+def addresses_you(body: Body) -> Complaints:
+    """Does the summary speak to the person?"""
+    return [] if _ADDRESS & set(words(body["summary"])) else ["the summary speaks to nobody"]
+
+
+def gives_no_legal_advice(body: Body) -> Complaints:
+    """Is nobody told to sue or promised to win?"""
+    return [f"{m.group()} in {f}" for f, text in _prose(body) for m in _LEGAL_ADVICE.finditer(text)]
+
+
+def both_sides_hold(body: Body) -> Complaints:
+    """Is the other side heard, and are not both told that they are right?"""
+    other = body.get("other_side")
+    if not other or other["agrees"] is None:
+        return [f"the other side was not heard: {other['note'] if other else 'nobody asked'}"]
+    return [] if other["agrees"] else ["both sides are told that they are right"]
+
+
+def offers_help(body: Body) -> Complaints:
+    """Are help lines given?"""
+    return [] if body["help"] else ["no help line"]
