@@ -185,6 +185,7 @@ class Settings(DemoSettings):
     data_dir: str = Field(".judge", validation_alias="JUDGE_DATA_DIR")
     qdrant_url: str | None = Field(None, validation_alias="QDRANT_URL")
     qdrant_api_key: ServiceKey | None = Field(None, validation_alias="QDRANT_API_KEY")
+    database_url: SecretStr | None = Field(None, validation_alias="JUDGE_DATABASE_URL")
     embedder: str | None = Field(None, validation_alias="JUDGE_EMBEDDER")
     cohere_api_key: ServiceKey | None = Field(None, validation_alias="COHERE_API_KEY")
     collection: str = Field("default", validation_alias="JUDGE_COLLECTION")

@@ -139,8 +139,14 @@ def stems(tokens: Iterable[str]) -> list[str]:
     return [_stem(token) for token in tokens]
 
 
+MAX_WORD = 100
+"""Characters of the longest token that is taken for a word."""
+
+
 @functools.lru_cache(maxsize=8192)
 def _stem(token: str) -> str:
+    if len(token) > MAX_WORD:  # data; the stemmer's time grows with the square of the length
+        return token
     # A Stemmer is not thread-safe, so make one per call.
     return str(Stemmer.Stemmer("english").stemWord(token))
 
