@@ -99,7 +99,7 @@ def read_pages(pdf: PdfText) -> DocumentText:
         own = paragraphs(lines, first=first, section=f"Page {number}")
         blocks += [block._replace(starts_passage=at == 0) for at, block in enumerate(own)]
     title = pdf.title
-    if title is None or _PLACEHOLDER.fullmatch(title):
+    if title is None or (len(title) <= MAX_TITLE and _PLACEHOLDER.fullmatch(title)):
         title = _first_heading(pdf.pages)
     missing = ", ".join(map(str, pdf.damaged))
     warnings = (f"Left out, since damaged: page {missing}.",) if missing else ()
