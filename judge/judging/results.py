@@ -177,15 +177,19 @@ def _warnings(best: Attempt, reply: CheckedReply, prepared: PreparedRequest) -> 
                 f"Reference {reference.number} could not be fetched anew; "
                 f"its text is from {reference.fetched_at.strftime(country.date_format)}."
             )
-    if reply.evidence == "weak":
-        yield "What is cited says nothing of what it is cited for."
-    if best.is_unmended:
-        yield "A second reply, which was to mend the first, was lost or broke the rules."
     if prepared.is_foreign:
         yield (
             "The sources are in English. The subject of a dispute in another language is not "
             "recognised, so that few of them or none are offered."
         )
+    yield from _warnings_of_reply(best, reply)
+
+
+def _warnings_of_reply(best: Attempt, reply: CheckedReply) -> Iterator[str]:
+    if reply.evidence == "weak":
+        yield "What is cited says nothing of what it is cited for."
+    if best.is_unmended:
+        yield "A second reply, which was to mend the first, was lost or broke the rules."
     if reply.personas[0].verdict is None:
         yield "No language model has judged this: the references are only quoted."
     elif best.is_degraded:
