@@ -163,14 +163,7 @@ def _warnings(best: Attempt, reply: CheckedReply, prepared: PreparedRequest) -> 
         noun, verb = "page" if pages == 1 else "pages", "is" if collected.left_out == 1 else "are"
         yield f"{collected.left_out} of {pages} {noun} could not be read and {verb} left out."
     yield from collected.passage_warnings
-    if collected.set_in:
-        yield (
-            f"This seems to be about {collected.set_in}: the guidance here is for {country.name}, "
-            "and the law and the help lines elsewhere may differ."
-        )
-    elif collected.assumed_region:
-        region = collected.assumed_region.replace("-", " ").title()
-        yield f"No part of {country.name} is named: the law of {region} was assumed."
+    yield from _where_it_holds(prepared)
     for reference in collected.references:
         if reference.stale:
             yield (
@@ -181,15 +174,28 @@ def _warnings(best: Attempt, reply: CheckedReply, prepared: PreparedRequest) -> 
         yield "What is cited says nothing of what it is cited for."
     if best.is_unmended:
         yield "A second reply, which was to mend the first, was lost or broke the rules."
+    if reply.personas[0].verdict is None:
+        yield "No language model has judged this: the references are only quoted."
+    elif best.is_degraded:
+        yield f"The verdict comes from {best.reply.model}, which stood in for the usual model."
+
+
+def _where_it_holds(prepared: PreparedRequest) -> Iterator[str]:
+    """What to know of the place and the language of the guidance."""
+    collected, country = prepared.collected, prepared.knowledge.catalog.country
+    if collected.set_in:
+        yield (
+            f"This seems to be about {collected.set_in}: the guidance here is for {country.name}, "
+            "and the law and the help lines elsewhere may differ."
+        )
+    elif collected.assumed_region:
+        region = collected.assumed_region.replace("-", " ").title()
+        yield f"No part of {country.name} is named: the law of {region} was assumed."
     if prepared.is_foreign:
         yield (
             "The sources are in English. The subject of a dispute in another language is not "
             "recognised, so that few of them or none are offered."
         )
-    if reply.personas[0].verdict is None:
-        yield "No language model has judged this: the references are only quoted."
-    elif best.is_degraded:
-        yield f"The verdict comes from {best.reply.model}, which stood in for the usual model."
 
 
 def timings_of(prepared: PreparedRequest, finished: float) -> Timings:
