@@ -18,6 +18,8 @@ from tests.unit.judging.verdicts.replies import REQUEST, good_reply, personas
 
 SOURCES = """
 vocabulary = false
+[country]
+name = "Freedonia"
 [domains.tenancy]
 title = "Renting"
 help = [{ title = "Renting advice", url = "https://renting.example" }]
