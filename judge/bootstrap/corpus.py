@@ -87,12 +87,15 @@ async def _open_engine(
     embedder: Embedder | None,
     stack: AsyncExitStack,
 ) -> SearchEngine:
-    """The embedded engine, or Qdrant when QDRANT_URL is set."""
+    """The embedded engine, or the one whose address is set: Qdrant or PostgreSQL."""
     if settings.qdrant_url is not None:
         key = settings.qdrant_api_key
         return await stack.enter_async_context(
             open_qdrant(settings.qdrant_url, key.get_secret_value() if key else None, embedder)
         )
+    if settings.database_url is not None:
+        url = settings.database_url.get_secret_value()
+        return await stack.enter_async_context(open_postgres(url, embedder))
     data_dir = Path(settings.data_dir)
     index, store = TantivyIndex(data_dir), TantivyStore(data_dir, clock)
     if embedder is None:
@@ -168,6 +171,29 @@ async def open_qdrant(
         yield SearchEngine(index, index, QdrantWriter(client, address, embedder))
     finally:
         await client.close()
+
+
+@asynccontextmanager
+async def open_postgres(url: str, embedder: Embedder | None) -> AsyncIterator[SearchEngine]:
+    """A SearchEngine in the database at *url*; it connects at first use.
+
+    Raises ConfigurationError when the package is missing, and InvalidAddress.
+    """
+    try:
+        from judge.adapters.index.postgres.database import open_database  # noqa: PLC0415 - an extra
+        from judge.adapters.index.postgres.index import PostgresIndex  # noqa: PLC0415 - an extra
+        from judge.adapters.index.postgres.writer import PostgresStore  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise ConfigurationError(
+            "JUDGE_DATABASE_URL is set, but the package psycopg is missing: install "
+            "`judge[postgres]`, or unset JUDGE_DATABASE_URL to use the embedded index."
+        ) from error
+    database = open_database(url)
+    try:
+        index = PostgresIndex(database, embedder)
+        yield SearchEngine(index, index, PostgresStore(database, embedder))
+    finally:
+        await database.aclose()
 
 
 def open_vectors(

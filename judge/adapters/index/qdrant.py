@@ -31,11 +31,16 @@ from qdrant_client.models import (
     PointStruct,
 )
 
-from judge.adapters.index.stored import PASSAGE, RECORD, UNUSED_VECTORS, WORDS_ONLY, embedded_text
+from judge.adapters.index.stored import (
+    PASSAGE,
+    RECORD,
+    UNUSED_VECTORS,
+    WORDS_ONLY,
+    embedded_text,
+    searched_text,
+)
 from judge.errors import ConfigurationError, EmbedderUnavailable, IndexUnavailable
 from judge.ports import Embedder, NameKind
-from judge.text.english import strip_accents
-from judge.text.index_tokens import identifier_parts
 from judge.text.ranking import (
     PROOF,
     idf,
@@ -482,17 +487,10 @@ class QdrantWriter:
         ]
         structs: list[PointStruct] = []
         for position, (passage, record) in enumerate(pairs):
-            terms = terms_of(_text(passage))
+            terms = terms_of(searched_text(passage))
             vector: dict[str, Any] = {TEXT_VECTOR: sparse(passage_vector(terms, AVERAGE_TERMS))}
             if vectors and self.embedder:
                 vector[self.embedder.name] = vectors[position]
             payload = payload_of(passage, record, terms)
             structs.append(PointStruct(id=point_id(passage.id), vector=vector, payload=payload))
         return structs
-
-
-def _text(passage: Passage) -> str:
-    """The text by which a passage is found."""
-    heads = dict.fromkeys((passage.title, passage.chapter or "", passage.section or ""))
-    text = strip_accents(passage.text)
-    return "\n".join((text, *heads, identifier_parts(text)))

@@ -17,7 +17,12 @@ import numpy.typing as npt
 import tantivy
 from tantivy import Query
 
-from judge.adapters.index.stored import WORDS_ONLY, embedded_text
+from judge.adapters.index.stored import (
+    TOP_HITS,
+    WORDS_ONLY,
+    embedded_text,
+    fused,
+)
 from judge.adapters.index.tantivy.index import (
     Snapshot,
     TantivyIndex,
@@ -29,14 +34,7 @@ from judge.adapters.index.tantivy.queries import count_of
 from judge.adapters.index.tantivy.schema import to_passage
 from judge.errors import EmbedderUnavailable, IndexUnavailable
 from judge.ports import Embedder, Journal
-from judge.types.search import Hit, Passage, Scope, SearchQuery, SearchResults
-
-TOP_HITS = 100
-"""How many hits of each ranking are fused by rank; further hits of the words come after them."""
-
-RANK_CONSTANT = 2
-"""Of reciprocal rank fusion: the first of a ranking counts 1/2, the next 1/3. Qdrant's default, so
-that both engines rank alike, and not 60 as in Cormack, Clarke and Büttcher, SIGIR 2009."""
+from judge.types.search import Scope, SearchQuery, SearchResults
 
 BATCH_TEXTS = 96
 """Texts embedded and stored at a time: one request to either service."""
@@ -191,7 +189,7 @@ class VectorIndex:
             if text.total:
                 only_words = plan.query.and_must_not_match(passages_with_ids(snapshot, near))
                 total += count_of(snapshot.searcher.search(only_words, limit=1))
-        return SearchResults(_fused(text.hits, near)[page], total)
+        return SearchResults(fused(text.hits, near)[page], total)
 
     def _missing(self) -> list[tuple[int, str]]:
         """The key and the text of each passage without a vector."""
@@ -235,23 +233,6 @@ def _translated_errors() -> Iterator[None]:
             f"The vectors cannot be kept: {error}. If the file is damaged, delete it: "
             "`judge index add` makes it again."
         ) from error
-
-
-def _fused(text: Sequence[Hit], near: Sequence[Passage]) -> tuple[Hit, ...]:
-    """The best of both rankings by reciprocal rank fusion, then the rest of *text*.
-
-    On ties the hits of *text* come first.
-    """
-    ranked = [hit.passage for hit in text]
-    passages = {passage.id: passage for passage in (*ranked, *near)}
-    scores: dict[str, float] = {}
-    for ranking in (ranked[:TOP_HITS], near):
-        for rank, passage in enumerate(ranking):
-            scores[passage.id] = scores.get(passage.id, 0.0) + 1 / (rank + RANK_CONSTANT)
-    best = sorted(scores.items(), key=lambda pair: -pair[1])
-    rest = [passage.id for passage in ranked[TOP_HITS:] if passage.id not in scores]
-    best += [(key, 1 / (rank + RANK_CONSTANT)) for rank, key in enumerate(rest, TOP_HITS)]
-    return tuple(Hit(passages[key], score) for key, score in best)
 
 
 def _units(vectors: Sequence[Sequence[float]]) -> Matrix:

@@ -214,6 +214,8 @@ async def _check_index(settings: Settings, journal: Journal) -> list[CheckResult
         fix = "Remove the index in JUDGE_DATA_DIR and run `judge index add` on your documents."
         if settings.qdrant_url is not None:
             fix = "Start Qdrant, correct QDRANT_URL, or unset it."
+        elif settings.database_url is not None:
+            fix = "Start PostgreSQL, correct JUDGE_DATABASE_URL, or unset it."
         return [CheckResult("index", str(error), fix)]
     passages = counted(sum(stats.passages for stats in collections), "passage")
     found = CheckResult("index", f"it holds {passages}" if collections else "nothing is indexed")

@@ -210,7 +210,9 @@ async def _run_query(
             return await corpus.search.search(parameters)
     except (IndexUnavailable, InvalidAddress) as error:
         if settings.qdrant_url is None:
-            raise
+            if settings.database_url is None:
+                raise
+            raise SearchFailed("CONNECTION_ERROR", "Cannot use PostgreSQL", str(error)) from error
         scheme, sign, rest = settings.qdrant_url.partition("://")
         address = f"{scheme}{sign}{rest.rpartition('@')[2]}"  # without a password
         message = f"Cannot connect to Qdrant at {address}"

@@ -11,7 +11,8 @@ import { plural } from "./words.js";
 
 const EVIDENCE = {
   grounded: "Every citation names what it rests on, and shows it in the words of the page.",
-  unverified: "Some citations name no sentence that they rest on.",
+  weak: "What is cited says nothing of what it is cited for: read the page itself.",
+  unverified: "Some citations name no sentence that they rest on, or a rule is broken: see the warnings.",
   missing: "The answer should rest on the references, and does not.",
   contradicted: "Something here says the opposite of what it cites; it is marked. Go by the page.",
   not_applicable: "Pages were looked at, and none bears on this dispute, so nothing is cited: this answer is the model’s own view.",
