@@ -8,7 +8,7 @@ from judge.entrypoints.api.routes.static_files import POLICY, files_in
 from judge.settings import Settings
 
 BUDGET_BYTES = 100_000
-WIDGET_BUDGET_BYTES = 20_000
+WIDGET_BUDGET_BYTES = 24_000
 FILES = files_in("playground")
 NAMES = sorted(FILES)
 
