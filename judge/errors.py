@@ -182,15 +182,16 @@ class ContentBlocked(JudgeError):
 
 
 class InvalidReply(JudgeError):
-    """Both replies of the model broke a hard rule; *defects* lists them all."""
+    """Each reply of the model broke a hard rule; *attempts* are the defects of each, in order."""
 
-    def __init__(self, defects: "Sequence[Defect]", attempts: int) -> None:
+    def __init__(self, *attempts: "Sequence[Defect]") -> None:
         super().__init__(
-            f"The model's reply broke our rules {attempts} times, so it is not shown. "
+            f"The model's reply broke our rules {len(attempts)} times, so it is not shown. "
             "Please try again."
         )
-        self.defects = tuple(defects)
-        self.attempts = attempts
+        self.by_attempt = attempts
+        self.defects = tuple(defect for defects in attempts for defect in defects)
+        self.attempts = len(attempts)
 
 
 class Overloaded(JudgeError):

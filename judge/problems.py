@@ -114,6 +114,8 @@ class DefectDetails(TypedDict):
     field: str
     expected: str
     hard: bool
+    attempt: NotRequired[int]
+    """In a problem: whether the first reply broke it or the second."""
 
 
 class ProblemDetails(TypedDict):
@@ -179,8 +181,12 @@ def _members(error: JudgeError) -> dict[str, Any]:  # noqa: PLR0911 - a table
         case BadFields():
             return {"errors": error.errors}
         case InvalidReply():
-            defects = [defect_details(defect) for defect in error.defects]
-            return {"defects": defects, "attempts": error.attempts}
+            told = [
+                defect_details(defect) | {"attempt": number}
+                for number, defects in enumerate(error.by_attempt, 1)
+                for defect in defects
+            ]
+            return {"defects": told, "attempts": error.attempts}
         case ContentBlocked():
             return {"help": error.help_lines}
         case AmbiguousSymbol():

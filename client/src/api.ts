@@ -132,6 +132,8 @@ export interface DefectDetails {
   field: string;
   expected: string;
   hard: boolean;
+  /** In a problem: whether the first reply broke it or the second. */
+  attempt?: number;
 }
 
 /** What is in the index now. */

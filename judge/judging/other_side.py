@@ -159,7 +159,7 @@ async def _verdicts(prepared: PreparedRequest, model: MeteredModel) -> tuple[Oth
                 if one.verdict is not None
             )
         defects, doubles_limit = checked.defects, reply.finish == "truncated"
-    raise InvalidReply(defects, attempts=2)
+    raise InvalidReply((), defects)
 
 
 def right_with_both(

@@ -103,8 +103,7 @@ def best_attempt(attempts: Sequence[Attempt]) -> tuple[Attempt, CheckedReply]:
     """
     usable = [(a, a.checked.reply) for a in attempts if a.checked.reply is not None]
     if not usable:
-        defects = [defect for attempt in attempts for defect in attempt.checked.defects]
-        raise InvalidReply(defects, attempts=len(attempts))
+        raise InvalidReply(*(attempt.checked.defects for attempt in attempts))
     return min(reversed(usable), key=lambda pair: len(pair[0].checked.defects))
 
 

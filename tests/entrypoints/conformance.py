@@ -54,6 +54,7 @@ def check_conformance(reply: httpx.Response) -> None:
         return  # A route that the test added.
     if operation is None:
         content = {PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
+        content |= {"text/html": {}} if reply.status_code == 404 else {}
     else:
         promised = operation["responses"].get(str(reply.status_code))
         if promised is None:

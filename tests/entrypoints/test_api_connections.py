@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
@@ -30,10 +30,11 @@ async def answer(scope, receive, send) -> None:
 @asynccontextmanager
 async def connected(
     connections_made: list[BoundedConnection] | None = None,
+    app: Callable[..., Awaitable[None]] = answer,
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """A connection to a server that sends the body back; adds it to *connections_made*."""
     config = uvicorn.Config(
-        answer, port=0, http=BoundedConnection, lifespan="off", log_config=None, ws="none"
+        app, port=0, http=BoundedConnection, lifespan="off", log_config=None, ws="none"
     )
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())
@@ -82,3 +83,21 @@ async def test_chunk_extension_counts_as_head(is_ended: bool):
         writer.write(CHUNKED + b"2;" + b"x" * 1_000_000 + b"\r\nab\r\n0\r\n\r\n" * is_ended)
         with contextlib.suppress(ConnectionResetError):
             assert b" 200 " not in await reader.read(100)
+
+
+async def stream(scope, receive, send) -> None:
+    """Send two pieces without saying how long they are."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    for piece in (b"one ", b"two"):
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+@pytest.mark.parametrize("version", [b"1.0", b"1.1"])
+async def test_only_clients_of_http_1_1_get_a_stream_in_chunks(version: bytes):
+    async with connected(app=stream) as (reader, writer):
+        writer.write(b"GET / HTTP/%s\r\nHost: here\r\nConnection: close\r\n\r\n" % version)
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    is_chunked = b"transfer-encoding: chunked" in head.lower()
+    assert is_chunked == (version == b"1.1")
+    assert body == (b"4\r\none \r\n3\r\ntwo\r\n0\r\n\r\n" if is_chunked else b"one two")

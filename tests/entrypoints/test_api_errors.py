@@ -150,6 +150,22 @@ async def test_unknown_names_list_the_valid_ones(opened):
     assert assert_problem(scope, 400, "bad-scope")["valid"] == []
 
 
+async def test_a_browser_gets_a_page_where_there_is_nothing_and_a_program_a_problem(opened):
+    browser = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    async with opened() as bench:
+        for path, home in (("/nothing", "./"), ("/no/thing/<b>", "../../")):
+            reply = await bench.client.get(path, headers=browser)
+            assert (reply.status_code, reply.headers["content-type"]) == (
+                404,
+                "text/html; charset=utf-8",
+            )
+            assert f'<a href="{home}">' in reply.text
+            assert "<b>" not in reply.text
+            assert reply.headers["content-security-policy"].startswith("default-src 'none'")
+            assert_problem(await bench.client.get(path), 404, "not-found")
+        assert_problem(await bench.client.get("/api/no", headers=browser), 404, "not-found")
+
+
 async def test_unknown_routes_methods_and_hosts(opened):
     async with opened() as bench:
         for path in ("/nothing", "/api", "/schema/nothing.json", "/problems/none", "/é"):
@@ -251,7 +267,7 @@ DEFECT = Defect("citation", "summary", "[7]", "a number from 1 to 2", is_hard=Tr
         (errors.Overloaded(), 503, "overloaded"),
         (errors.IndexUnavailable("no"), 503, "index-unavailable"),
         (errors.ContentBlocked("SAFETY"), 422, "content-blocked"),
-        (errors.InvalidReply([DEFECT], 2), 502, "invalid-reply"),
+        (errors.InvalidReply([DEFECT], [DEFECT]), 502, "invalid-reply"),
         (errors.DeadlineExceeded(30), 504, "deadline-exceeded"),
         (errors.ConfigurationError("no"), 500, "internal-error"),
         (errors.CacheUnavailable("no"), 500, "internal-error"),
@@ -265,6 +281,13 @@ def test_each_error_has_its_status_and_type(error, status, slug):
     problem = problem_of(error)
     assert (problem.kind.status, problem.slug) == (status, slug)
     assert as_body(problem, path="/x y", request_id="1")["instance"] == "/x%20y"
+
+
+def test_defects_of_a_problem_say_which_attempt():
+    problem = problem_of(errors.InvalidReply([DEFECT], [DEFECT, DEFECT]))
+    assert problem.members["attempts"] == 2
+    assert [defect["attempt"] for defect in problem.members["defects"]] == [1, 2, 2]
+    assert "[7]" not in str(problem)
 
 
 def test_every_retryable_problem_has_retry_after():

@@ -77,6 +77,9 @@ def test_the_request_is_described_from_its_model():
     assert schema["additionalProperties"] is False
     assert schema["properties"]["context"]["maxLength"] == 8000
     assert schema["required"] == ["context", "query"]
+    for name in ("JudgeRequest", "SearchRequest", "CheckRequest", "NewDocument"):
+        fields = DOCUMENT["components"]["schemas"][name]["properties"]
+        assert [field for field, one in fields.items() if "default" in one] == []
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_blocked_dispute_prints_help_lines(cli):
 
 def test_invalid_reply_prints_its_defects(cli):
     defect = Defect("citation-range", "summary", "[7]", "1 to 2", is_hard=True)
-    _, err = failing(cli, InvalidReply([defect], attempts=2))
+    _, err = failing(cli, InvalidReply([defect], []))
     assert f"  {defect}\n" in err
 
 

@@ -32,7 +32,7 @@ class DailyBudget:
         if self.is_spent:
             self._journal.note("budget.refused", spent=spent, limit=self._limit)
             raise BudgetSpent(
-                f"The {self._limit} tokens for today are spent. Judging goes on at midnight UTC.",
+                "Today's allowance is spent. Judging goes on at midnight UTC.",
                 seconds_to_midnight(self._clock.now()),
             )
 

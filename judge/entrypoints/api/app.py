@@ -41,7 +41,6 @@ from judge.entrypoints.check_requests import MAX_BYTES
 from judge.entrypoints.event_log import log_error, warm
 from judge.errors import ConfigurationError
 from judge.ports import Journal
-from judge.problems import ProblemDetails
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
 
@@ -194,7 +193,7 @@ async def _lifespan(
 
 def _answer_with_problem(
     journal: Journal, request: Request[Any, Any, Any], error: Exception
-) -> Response[ProblemDetails]:
+) -> Response[Any]:
     """Answer any exception with a problem response, and log internal errors."""
     response = problem_response(request, error)
     if response.status_code == HTTP_500_INTERNAL_SERVER_ERROR:

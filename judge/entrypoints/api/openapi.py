@@ -93,7 +93,9 @@ def derive_document(
         _complete(operation, handler)
         for body in handler.opt.get(BODIES, {}).values():
             if not isinstance(body, dict):
-                document["components"]["schemas"][body.__name__] = body.model_json_schema()
+                document["components"]["schemas"][body.__name__] = schema = body.model_json_schema()
+                for field in schema["properties"].values():
+                    field.pop("default", None)
     return document
 
 
@@ -183,6 +185,10 @@ class DocstringSchemaPlugin(OpenAPISchemaPlugin):
                 field.description = text
         if getattr(described, "model_config", {}).get("extra") == "forbid":
             schema.additional_properties = False
+            # Generators of clients make a field with a default one that must be sent.
+            for field in (schema.properties or {}).values():
+                if isinstance(field, Schema):
+                    field.default = None
         return schema
 
 

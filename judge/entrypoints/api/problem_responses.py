@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from litestar import Request, Response
+from litestar import MediaType, Request, Response
 from litestar.exceptions import HTTPException
 
 from judge import problems
 from judge.errors import JudgeError
-from judge.problems import KINDS, Problem, ProblemDetails, as_body, of_kind
+from judge.problems import KINDS, Problem, as_body, of_kind
 from judge.types.request_fields import FieldError
 
 MEDIA_TYPE = "application/problem+json"
@@ -55,12 +55,26 @@ def problem_of(error: Exception) -> Problem:
             return of_kind("internal-error")
 
 
-def problem_response(request: Request[Any, Any, Any], error: Exception) -> Response[ProblemDetails]:
-    """*error* as a response, for Litestar's exception handlers."""
+NOTHING_HERE = """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>There is nothing here</title>
+<h1>There is nothing here</h1>
+<p>The address may be misspelt, or the page gone. <a href="{home}">Ask Judge</a> instead.</p></html>
+"""
+
+
+def problem_response(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
+    """*error* as a response; a browser that asks for what is not there gets a page."""
     problem = problem_of(error)
+    path = request.scope["path"]
+    is_browser = "text/html" in request.headers.get("accept", "")
+    if problem.slug == "not-found" and is_browser and not path.startswith(("/api/", "/mcp")):
+        home = "../" * (path.count("/") - 1) or "./"  # a proxy may serve us under a path
+        page = NOTHING_HERE.format(home=home)
+        return Response(page, status_code=404, media_type=MediaType.HTML, headers=NO_STORE)
     request_id = request.scope["state"].get("request_id", "")
     return Response(
-        as_body(problem, path=request.scope["path"], request_id=request_id),
+        as_body(problem, path=path, request_id=request_id),
         status_code=problem.kind.status,
         media_type=MEDIA_TYPE,
         headers={**NO_STORE, **problem.headers},

@@ -24,7 +24,6 @@ async function asHtml() {
   const page = document.implementation.createHTMLDocument(TITLE);
   const style = await fetch(new URL("style.css", import.meta.url)).then((reply) => reply.text(), () => "");
   const result = byId("result").cloneNode(true);
-  page.body.className = "kept";
   for (const chip of result.querySelectorAll(".cite")) {
     const number = chip.dataset.number;
     chip.replaceWith(h("a", { href: `#reference-${number}`, class: chip.className }, number));
@@ -34,7 +33,7 @@ async function asHtml() {
   page.body.append(h("main", {}, h("h1", {}, "Am I being unreasonable?"), result),
     h("footer", { class: "foot" }, h("p", {}, "An answer here is food for thought, not legal or medical advice.")));
   const head = `${page.head.getHTML()}<style>${style}</style>`;
-  return `<!doctype html>\n<html lang="${document.documentElement.lang}"><head>${head}</head><body>${page.body.getHTML()}</body></html>\n`;
+  return `<!doctype html>\n<html lang="${document.documentElement.lang}"><head>${head}</head><body class="kept">${page.body.getHTML()}</body></html>\n`;
 }
 
 function save(ending, type, text) {

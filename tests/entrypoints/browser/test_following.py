@@ -163,6 +163,23 @@ async def test_fields_stay_after_a_timeout(stream: ScriptedStream):
     await expect(page.locator(".retold")).to_have_text("Anew.")
 
 
+async def test_failed_check_withdraws_what_was_shown(stream: ScriptedStream):
+    await write_two(stream)
+    bad = {"type": "/problems/invalid-reply", "title": "Broke our rules", "status": 502}
+    await stream.say("error", bad | {"detail": "…", "instance": "", "error": "…", "defects": []})
+    await expect(problem(stream.page)).to_contain_text("so it is withdrawn")
+    await expect(parts(stream)).to_have_count(0)
+    await expect(stream.page.get_by_text("What was written by then")).to_be_hidden()
+
+
+async def test_verdict_stands_in_a_sentence_and_a_headline_beside_it(stream: ScriptedStream):
+    told = [{"headline": "Keep paying the rent"}, {"headline": f"{NO}."}, {}]
+    personas = [one | more for one, more in zip(PERSONAS, told, strict=True)]
+    await stream.say("verdict", VERDICT | {"personas": personas})
+    await expect(stream.page.locator(".headline")).to_have_text(["Keep paying the rent"])
+    await expect(stream.page.locator(".word").first).to_have_text(NO)
+
+
 @pytest.mark.parametrize("is_silent", [False, True], ids=["dropped", "silent"])
 async def test_fields_stay_after_a_lost_connection(stream: ScriptedStream, is_silent):
     await write_two(stream)

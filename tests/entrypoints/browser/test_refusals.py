@@ -60,8 +60,9 @@ async def test_blocked_dispute_shows_help_lines(visit: Visit):
 
 async def test_key_is_requested_and_stored_for_the_tab_only(visit: Visit, locked_deployment):
     page = await visit.open(deployment=locked_deployment)
-    await ask(page)
     key = page.get_by_label("API key")
+    await expect(key).to_be_visible()  # before anybody has written anything
+    await ask(page)
     await expect(key).to_be_focused()
     await assert_accessible(page)
     for wrong in ("wrong", "schlüssel 🗝", "a\0b"):

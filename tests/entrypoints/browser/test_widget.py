@@ -75,6 +75,7 @@ async def test_widget_on_another_origin_shows_a_verdict(visit: Visit, embedded_d
     await expect(rests.get_by_role("link")).to_have_text(
         ["Repairs in rented homes", "Paying the rent"]
     )
+    await expect(rests.get_by_role("blockquote").first).to_contain_text("Your landlord has to")
     await expect(result(page).get_by_role("link", name="Paying the rent").last).to_have_attribute(
         "href", embedded_deployment.world.site.url("/rent")
     )
@@ -190,10 +191,13 @@ async def test_refusal_is_explained(visit: Visit, embedded_deployment):
 
 
 async def test_forbidden_origin_is_explained(visit: Visit, deployment):
+    told: list[str] = []
+    visit.page.on("console", lambda said: told.append(said.text))
     page = await embed(visit, deployment)
     await ask(page)
     await expect(result(page)).to_contain_text("There is no connection to the service")
     assert deployment.world.gemini.seen == []
+    assert any("JUDGE_CORS_ORIGINS" in said for said in told)
     refused, *_ = visit.console_errors
     assert "CORS policy" in refused
     visit.console_errors.clear()
