@@ -82,13 +82,6 @@ def test_list_shows_a_page_on_one_line_each(cli, site):
     assert line.split() == ["-", "tenancy", site.url("/eviction"), "Notice", "eviction", "england"]
 
 
-def test_list_as_json_holds_every_domain(cli, site):
-    listed = json.loads(cli("sources", "list", "--format", "json").out)["domains"]
-    assert [domain["name"] for domain in listed] == ["tenancy", "workplace"]
-    assert listed[0]["sources"][1]["url"] == site.url("/repairs")
-    assert listed[0]["sources"][1]["updated"] is None
-
-
 @pytest.mark.real_redis
 def test_list_puts_the_page_that_was_updated_last_first(cli, site, monkeypatch):
     site.page("/eviction", dated("2021-05-06", EVICTION))

@@ -158,6 +158,8 @@ def test_words_cut_at_line_ends_are_joined(extracted, text):
         ("/g100 /g106 /g116", True),
         ("/gid00017/gid00042 /gid00013", True),
         ("(cid:12)(cid:40) (cid:7)", True),
+        ("cab cafe face gad", False),
+        ("c1" * 50_000 + "z", False),
         ("G7 and g8 meet in uni 12 of the town", False),
     ],
 )
