@@ -125,7 +125,8 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: CandidatePage | None) ->
     subject = _stems([_PUBLISHER.sub("", source.title), *source.topics])
     shared = subject & body
     if page.withdrawn:  # A page keeps its title then; one that says so of no page is missing.
-        return "unlike" if last and headings and subject.isdisjoint(headings) else ""
+        is_other = last and subject and headings and headings.isdisjoint(subject)
+        return "unlike" if is_other else ""
     if subject and subject.isdisjoint(body | headings) and (signs > 1 or length >= ENOUGH_WORDS):
         return "unlike"
     is_off_subject = len(shared) < ON_SUBJECT * len(subject)
