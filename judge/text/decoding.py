@@ -26,10 +26,14 @@ raise, warn, take quadratic time or hide markup, and no page uses them."""
 _DECLARED_WITHIN_BYTES = 32 * 1024
 """Browsers search the whole head, which in some templates begins with long comments or scripts."""
 
-_LIKELY = "cp1252 cp1250 cp1251 cp1253 koi8_r shift_jis euc_jp gb18030 big5 euc_kr".split()
+_LIKELY = (
+    "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 koi8_r cp866 shift_jis euc_jp gb18030 big5 "
+    "euc_kr"
+).split()
 """Encodings that text without any mark is tried in; others look alike on a short text."""
 
 _SAMPLE_BYTES = 100_000
+_KANA = re.compile("[\u3041-\u30ff]")
 
 _COOKIE = re.compile(rb"\A(?:[^\n]{0,200}\n)?[^\n]{0,80}coding[:=][ \t]*([-\w.]{1,40})")
 """How editors and Python declare an encoding in the first two lines."""
@@ -70,6 +74,8 @@ def decode_text(content: bytes) -> str:
     """
     if encoding := marked_encoding(content):
         return content.decode(encoding, "replace").removeprefix("\ufeff")
+    if b"\x1b$" in content:
+        return content.decode("iso2022_jp", "replace")
     text = content.decode("utf-8", "surrogateescape")
     invalid = len(_ESCAPED.findall(text))
     letters = len(text) - invalid - sum(map(str.isascii, text)) if invalid else 0
@@ -97,8 +103,15 @@ def _likely_encoding(content: bytes) -> str:
     from charset_normalizer import from_bytes  # noqa: PLC0415 - nearly all text is UTF-8
 
     sample = content[:_SAMPLE_BYTES].rpartition(b"\n")[0] or content[:_SAMPLE_BYTES]
-    best = from_bytes(sample, cp_isolation=_LIKELY).best()
-    return "cp1252" if best is None or "cp1252" in best.could_be_from_charset else best.encoding
+    found = {match.encoding: match for match in from_bytes(sample, cp_isolation=_LIKELY)}
+    if not found:
+        return "cp1252"
+    best = next(iter(found.values()))
+    if "euc_jp" in found and 5 * len(_KANA.findall(str(found["euc_jp"]))) > len(str(best)):
+        return "euc_jp"  # Read as Korean it is as likely to the library.
+    western = found.get("cp1252")
+    is_western = western and western.chaos <= best.chaos and western.coherence >= best.coherence
+    return "cp1252" if is_western or "cp1252" in best.could_be_from_charset else best.encoding
 
 
 def html_as_utf8(body: bytes, charset: str = "") -> bytes:

@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from random import Random
-from unicodedata import normalize
 
 import pytest
 from qdrant_client import AsyncQdrantClient
@@ -436,15 +435,6 @@ async def test_document_replaces_the_one_with_the_same_id(engine):
     assert await engine.ids("words") == ["doc"]
     assert await engine.catalogue.names("tag") == ()
     assert await engine.catalogue.collections() == (CollectionStats("default", 1, 1),)
-
-
-async def test_names_are_compared_in_unicode_normal_form(engine):
-    composed, decomposed = (normalize(form, "Menü") for form in ("NFC", "NFD"))
-    await engine.add(document("one", id=decomposed, collection=decomposed, tags=(decomposed,)))
-    await engine.add(document("two", id=composed, collection=composed, tags=(composed,)))
-    assert [stats.documents for stats in await engine.catalogue.collections()] == [1]
-    for kind in ("collection", "document", "tag"):
-        assert await engine.ids("two", Clause(kind, (decomposed,))) == [composed]
 
 
 async def test_long_question_finds_passages_that_share_a_few_words(robots):

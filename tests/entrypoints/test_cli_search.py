@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -242,13 +241,6 @@ def test_scope_without_hits_gives_a_hint(cli):
     assert told.err.startswith("Hint: Nothing in ")
 
 
-def test_an_index_without_anything_finds_nothing(cli, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    told = cli("search", "navigation")
-    assert (told.code, "Results: 0" in told.out) == (0, True)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_answer_option_overrides_the_format(cli):
     told = cli("search", "wheel", "-a", "--format", "json", "-c", "code")
     assert told.out.startswith(
@@ -283,14 +275,6 @@ def test_reply_may_include_its_sources(cli, tmp_path):
     answer = cli("search", "wheel", "-a", "-c", "code").out
     assert check(cli, tmp_path, f"{answer}\n\nIt rolls <cite i='2'/>.").code == 0
     assert check(cli, tmp_path, f"{answer}\n\nIt rolls <cite i='7'/>.").code == 1
-
-
-def test_unreadable_or_endless_reply_is_refused(cli, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", None)
-    closed = cli("search", "--check-answer", "-")
-    endless = cli("search", "--check-answer", "/dev/zero")
-    assert (closed.code, "Standard input is closed" in closed.err) == (2, True)
-    assert (endless.code, "over 1,000,000 characters" in endless.err) == (2, True)
 
 
 def test_the_check_of_a_reply_has_a_form_for_programs(cli, tmp_path):

@@ -208,7 +208,7 @@ _CUT_WORD = re.compile(r"([^\W\d_]+)([-\u2010\u00ad])[ \t]*\n[ \t]*([^\W\d_]+)")
 """A word with a hyphen at the end of a line."""
 
 _GLYPH_CODES = re.compile(
-    r"(?:/?\(?(?:g|gid|cid|glyph|uni|index|c)[-:]?[\dA-F]{1,6}\)?)+", re.IGNORECASE
+    r"(?:/?\(?(?:[gc]\d{1,5}+|(?:gid|cid|glyph|uni|index)[-:]?[\dA-F]{1,6}+)\)?)++", re.IGNORECASE
 )
 
 

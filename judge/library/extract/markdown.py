@@ -9,6 +9,7 @@ Markdown, since readers never see the lines of the HTML.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from html import unescape
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -16,7 +17,6 @@ from judge.library.extract.front_matter import FrontMatter, read_front_matter
 from judge.library.extract.html_page import read_head_title
 from judge.library.extract.markup import limit_markup, parse_markup
 from judge.library.extract.page_blocks import (
-    SKIPPED_TAGS,
     Boilerplate,
     PageBlock,
     is_skipped,
@@ -29,8 +29,13 @@ from judge.text.decoding import html_as_utf8, xhtml_as_html
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
-_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}\)")
-_MARKS = re.compile(r"[*`]+|(?<!\w)_+|(?<!_)_++(?!\w)|\s*\{[#.:][^{}]{0,200}\}\s*|\s*¶\s*$")
+_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()\s]{0,2000}(?:[ \t]+\"[^\"]{0,200}\")?\)")
+_MARKS = re.compile(
+    r"[*`]+|(?<!\w)_+|(?<!_)_++(?!\w)|\s*\{[#.:][^{}]{0,200}\}\s*"
+    r"|</?(?:a|b|br|code|em|i|img|kbd|span|strong|sub|sup)\b[^<>]{0,500}>"
+)
+_ANCHOR = re.compile(r"\s*¶\s*$|\s+[#§]\s*$")
+"""What generators put after a heading, to link to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ def read_markdown(text: str, *, has_front_matter: bool = True) -> DocumentText:
 def without_markup(text: str) -> str:
     """*text* without the markup of links, emphasis and code."""
     unlinked = " ".join(_LINK.sub(r"\1", text).split())
-    return " ".join(_MARKS.sub("", unlinked).split())
+    return _ANCHOR.sub("", unescape(" ".join(_MARKS.sub("", unlinked).split())))
 
 
 def _blocks(
@@ -98,10 +103,12 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
     while at < len(lines):
         line = lines[at].strip()
         whole = lines[at]
-        if line.startswith("<!--") and (end := _end_of_comment(lines, at)):
-            if start < at:
+        if "<!--" in line and (end := _end_of_comment(lines, at)):
+            is_alone = line.startswith("<!--") and lines[end - 1].rstrip().endswith("-->")
+            if is_alone and start < at:
                 yield start, at, None, False
-            at = start = end
+            start = end if is_alone else start
+            at = end
             continue
         fence = _FENCE.match(whole) if line else None
         heading = _HEADING.fullmatch(whole) if line else None
@@ -128,12 +135,9 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
 
 
 def _end_of_comment(lines: Sequence[str], at: int) -> int | None:
-    """The line after the comment that begins line *at*; None where text follows it, or no end."""
-    for end in range(at, len(lines)):
-        _, mark, rest = lines[end].partition("-->")
-        if mark:
-            return None if rest.strip() else end + 1
-    return None
+    """The line after the comment that begins in line *at*; None where it does not end."""
+    ends = (end + 1 for end in range(at, len(lines)) if "-->" in lines[end])
+    return next(ends, None)
 
 
 def _without_closing_marks(heading: str) -> str:
@@ -174,9 +178,10 @@ def read_html(body: bytes, charset: str = "") -> DocumentText:
         markup = xhtml_as_html(markup)
     tree = parse_markup(limit_markup(markup))
     _reveal(tree)
-    blocks = [block for root in _roots(tree) for block in read_blocks(root, len(markup)).blocks]
+    _keep_main(tree)
+    page = read_blocks(tree.body, enough=len(markup))
     # Without front matter, or a page could set its own tags.
-    text = "\n\n".join(map(_as_markdown, blocks))
+    text = "\n\n".join(map(_as_markdown, page.blocks))
     reading = read_markdown(text, has_front_matter=False)
     # `limit_markup` removes the title of the head, so it is taken from the original.
     return replace(reading, title=reading.title or read_head_title(markup) or None, language="")
@@ -186,9 +191,13 @@ def _reveal(tree: LexborHTMLParser) -> None:
     """Make text of what readers see at another moment: tabs, options, descriptions."""
     for node in tree.css(_SKIPPED):
         node.decompose()
-    for panel in tree.css("[role=tabpanel]"):
-        for name in ("hidden", "aria-hidden", "style"):
-            if name in panel.attributes:
+    controls = (node.attributes.get("aria-controls") or "" for node in tree.css("[aria-controls]"))
+    controlled = {name for names in controls for name in names.split()}
+    for panel in tree.css("[hidden], [role=tabpanel], [id][aria-hidden], [id][style]"):
+        is_shown_later = (panel.attributes.get("hidden") or "").lower() == "until-found"
+        is_panel = panel.attributes.get("role") == "tabpanel" or panel.id in controlled
+        if is_panel or is_shown_later:
+            for name in {"hidden", "aria-hidden", "style"} & panel.attributes.keys():
                 del panel.attrs[name]
     for choice in tree.css("select"):
         options = (option.text(strip=True) for option in choice.css("option")[:MAX_OPTIONS])
@@ -199,20 +208,27 @@ def _reveal(tree: LexborHTMLParser) -> None:
             picture.replace_with(f" {described} ")
 
 
-def _roots(tree: LexborHTMLParser) -> Iterator[LexborNode | None]:
-    """The main part of the page and what follows it, or the whole body."""
+def _keep_main(tree: LexborHTMLParser) -> None:
+    """Remove what stands before the main part of the page, and what is not its own after it."""
     main = tree.css_first(_MAIN)
     if main is None or not main.text(strip=True):
-        yield tree.body
         return
-    yield main
-    node = main.next
-    while node is not None:
-        tag, attributes = node.tag or "", node.attributes or {}
-        is_own = read_boilerplate(tag, attributes) is Boilerplate.NONE
-        if is_own and tag not in SKIPPED_TAGS and not is_skipped(attributes):
-            yield node
-        node = node.next
+    node: LexborNode | None = main
+    while node is not None and node.tag != "body":
+        while (before := node.prev) is not None:
+            before.decompose()
+        after = node.next
+        while after is not None:
+            following = after.next
+            if not _is_own(after):
+                after.decompose()
+            after = following
+        node = node.parent
+
+
+def _is_own(node: LexborNode) -> bool:
+    tag, attributes = node.tag or "", node.attributes or {}
+    return not is_skipped(attributes) and read_boilerplate(tag, attributes) is Boilerplate.NONE
 
 
 def _as_markdown(block: PageBlock) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from judge.library.extract.markdown import read_html, read_markdown
 from judge.library.extract.source_code import read_code
 from judge.library.extract.text_blocks import DocumentText, TextBlock, read_text, split_lines
+from judge.text.decoding import decode_text
 
 ROW_CHARACTERS = 1_200
 """Of the rows in one block: about a passage."""
@@ -102,17 +103,26 @@ def read_mail(content: bytes) -> DocumentText:
     message = message_from_bytes(content, policy=policy.default)
     assert isinstance(message, EmailMessage)
     body = message.get_body(("plain", "html"))
-    text = DocumentText(())
-    if body is not None:
+    text = _mail_text(body) if isinstance(body, EmailMessage) else DocumentText(())
+    head = [f"{name}: {message[name]}" for name in ("From", "To", "Date") if message[name]]
+    below = len(head) + 1 if head else 0
+    blocks = [
+        block._replace(start_line=block.start_line + below, end_line=block.end_line + below)
+        for block in text.blocks
+    ]
+    if head and blocks:
+        blocks.insert(0, TextBlock("\n".join(head), 1, len(head)))
+    title = str(message["Subject"] or "") or None
+    return replace(text, blocks=tuple(blocks), title=title, date=_date(message))
+
+
+def _mail_text(body: EmailMessage) -> DocumentText:
+    try:
         payload = body.get_content()
-        is_html = body.get_content_subtype() == "html"
-        text = read_html(payload.encode()) if is_html else read_text(payload)
-    named = [f"{name}: {message[name]}" for name in ("From", "To", "Date") if message[name]]
-    head = TextBlock("\n".join(named), 1, max(1, len(named)))
-    blocks = [head, *text.blocks] if named else text.blocks
-    return replace(
-        text, blocks=tuple(blocks), title=str(message["Subject"] or "") or None, date=_date(message)
-    )
+    except (LookupError, ValueError):  # an encoding that nobody knows
+        payload = decode_text(bytes(body.get_payload(decode=True) or b""))
+    is_html = body.get_content_subtype() == "html"
+    return read_html(payload.encode(errors="replace")) if is_html else read_text(payload)
 
 
 def _date(message: EmailMessage) -> datetime | None:

@@ -13,11 +13,16 @@ MAX_TITLE = 160
 """Characters of the longest line that may be the title of a plain text."""
 
 _PLACEHOLDER = re.compile(
-    r"\W*(?:(?:untitled|unnamed|unknown|none|null|title|document|dokument|presentation|slide|print|"
-    r"powerpoint presentation|default|blank|scan|new document|ohne titel|sans titre)[\s_-]*\d*"
-    r"|(?:microsoft|libreoffice|openoffice)\b.*|[\d\W_]*|.*\.(?:docx?|pdf|odt|rtf|indd|qxd|pptx?|xlsx?"
-    r"|tex|dvi|ps|html?|txt|pages|md))\W*",
-    re.IGNORECASE,
+    r"""\W*(?:
+    (?:untitled|unnamed|unknown|anonymous|none|null|unbenannt|ohne\ titel|sans\ titre|无标题|無題
+      |(?:insert\ )?title(?:\ here)?|(?:untitled\ |new\ |word\ )?document|dokument
+      |(?:powerpoint\ )?presentation|slide|print|layout|default|blank|template|scan|no\ job\ name
+      |full\ page\ photo)[\s_-]*\d*
+    |(?:microsoft|libreoffice|openoffice)(?:\ \w+)?(?:\ -\ .*)?
+    |[\d\W_]*
+    |.*\.(?:docx?|pdf|odt|rtf|indd|qxd|pptx?|xlsx?|tex|dvi|ps|html?|txt|pages|md)
+    )\W*""",
+    re.IGNORECASE | re.VERBOSE,
 )
 """Titles that programs write into a PDF by themselves."""
 
@@ -94,7 +99,7 @@ def read_pages(pdf: PdfText) -> DocumentText:
         own = paragraphs(lines, first=first, section=f"Page {number}")
         blocks += [block._replace(starts_passage=at == 0) for at, block in enumerate(own)]
     title = pdf.title
-    if title is None or _PLACEHOLDER.fullmatch(title):
+    if title is None or (len(title) <= MAX_TITLE and _PLACEHOLDER.fullmatch(title)):
         title = _first_heading(pdf.pages)
     missing = ", ".join(map(str, pdf.damaged))
     warnings = (f"Left out, since damaged: page {missing}.",) if missing else ()

@@ -4,7 +4,7 @@ mentions and filters -> scope -> do its collections exist? -> query -> index -> 
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -156,7 +156,10 @@ class DocumentSearch:
                 continue
             valid = await self._valid_values("collection")
             if valid or name != optional:
-                raise BadScope(_no_such_collection(name, valid), valid)
+                nearest = nearest_name(name, valid)
+                told = f": did you mean {nearest!r}?" if nearest else "."
+                told += "" if valid else f" {NOTHING_INDEXED}"
+                raise BadScope(f"There is no collection {name!r}{told}", valid)
 
     async def _valid_values(self, kind: str) -> Sequence[str]:
         """The values allowed after `@kind:`; the kinds when there is no such kind."""
@@ -175,28 +178,29 @@ class DocumentSearch:
         return await self.catalogue.contains(Scope((Clause(kind, (name,)),)))
 
     async def _hint(self, query: SearchQuery, scope: Scope, *, is_empty: bool) -> str | None:
-        unknown = await self._unknown_names(scope)
         if is_empty and not await self.catalogue.contains(EVERYWHERE):
             return NOTHING_INDEXED
-        if not is_empty or not scope.clauses:
-            return " ".join(unknown) or None
-        if total := (await self.index.search(query, EVERYWHERE, limit=1)).total:
+        told: list[str] = []
+        async for sentence in self._unknown_names(scope):
+            told.append(sentence)
+            if len(told) == MAX_HINTED:
+                break
+        if is_empty and scope.clauses:
+            total = (await self.index.search(query, EVERYWHERE, limit=1)).total
             wider = f"{scope_text(EVERYWHERE)} has {counted(total, 'passage')}."
-            unknown.append(f"Nothing in {scope_text(scope)} is relevant; {wider}")
-        return " ".join(unknown) or None
+            told += [f"Nothing in {scope_text(scope)} is relevant; {wider}"] if total else []
+        return " ".join(told) or None
 
-    async def _unknown_names(self, scope: Scope) -> list[str]:
-        """A sentence for each unknown name in *scope*, at most MAX_HINTED."""
-        sentences: list[str] = []
+    async def _unknown_names(self, scope: Scope) -> AsyncIterator[str]:
+        """A sentence for each unknown name in *scope*."""
         for kind in get_args(NameKind):
             for name in filter(None, _names(scope, kind)):
-                if len(sentences) < MAX_HINTED and not await self._exists(kind, name):
+                if not await self._exists(kind, name):
                     # A thread, since finding the nearest of 57,000 names takes 0.4 s.
                     names = await self.catalogue.names(kind)
                     nearest = await asyncio.to_thread(nearest_name, name, names)
                     suggestion = f" Did you mean {nearest!r}?" if nearest else ""
-                    sentences.append(f"No {kind} is called {name!r}.{suggestion}")
-        return sentences
+                    yield f"No {kind} is called {name!r}.{suggestion}"
 
 
 class CitablePassageFinder:
@@ -218,18 +222,17 @@ class CitablePassageFinder:
         warnings = [*answer.results.warnings, *([answer.hint] if answer.hint else [])]
         if not answer.results.hits and not answer.hint:
             warnings.append("No passage of the indexed documents fits this dispute.")
-        return CitablePassages(
-            tuple(self._snippet(hit.passage) for hit in answer.results.hits), tuple(warnings)
-        )
-
-    def _snippet(self, passage: Passage) -> Snippet:
-        return Snippet(
-            url=passage.path,
-            title=passage.title,
-            text=_without_headings(passage),
-            fetched_at=passage.modified or self._clock.now(),
-            kind="passage",
-        )
+        snippets = [
+            Snippet(
+                url=hit.passage.path,
+                title=hit.passage.title,
+                text=_without_headings(hit.passage),
+                fetched_at=hit.passage.modified or self._clock.now(),
+                kind="passage",
+            )
+            for hit in answer.results.hits
+        ]
+        return CitablePassages(tuple(snippets), tuple(warnings))
 
 
 def _without_operators(text: str) -> str:
@@ -253,10 +256,3 @@ def _names(scope: Scope, kind: str) -> Iterator[str]:
     for clause in mentioned(scope):
         if clause.kind == kind:
             yield from clause.values
-
-
-def _no_such_collection(name: str, valid: Sequence[str]) -> str:
-    if not valid:
-        return f"There is no collection {name!r}. {NOTHING_INDEXED}"
-    nearest = nearest_name(name, valid)
-    return f"There is no collection {name!r}{f': did you mean {nearest!r}?' if nearest else '.'}"

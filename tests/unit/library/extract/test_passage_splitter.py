@@ -11,7 +11,6 @@ from judge.library.extract.markdown import read_html, read_markdown
 from judge.library.extract.passage_splitter import MAX_WORDS, TARGET_WORDS, size, split_passages
 from judge.library.extract.source_code import read_code
 from judge.library.extract.text_blocks import read_text, split_lines
-from judge.text.decoding import decode_text
 from tests.fakes.passages import passage
 
 LIKE = passage("", title="A title", folder="a/b", tags=("t",), chapter="C")
@@ -232,22 +231,12 @@ def test_other_languages_are_split_at_unindented_lines():
     assert sections == [(None, 1), (None, 3), ("Foo", 5), ("Bar", 12), ("baz", 15)]
 
 
-def test_heading_of_white_space_is_fast():
-    (heading,) = read_markdown(f"# x{' ' * 200_000}y ##").blocks
-    assert heading.section == "x y"
-
-
 @pytest.mark.parametrize("length", [2_000, 1_000_000])
 def test_a_line_of_white_space_in_code_is_fast_and_counts_as_a_line(length):
     calls = "    call()\n" * 400
     passages = cut(read_code(f"def f():\n{' ' * length}\n{calls}    last()", "python"))
     assert (passages[0].start_line, passages[-1].end_line) == (1, 403)
     assert max(size(p.text) for p in passages) <= MAX_WORDS + TARGET_WORDS
-
-
-def test_preformatted_text_of_many_backticks_is_fast():
-    (passage, *_) = cut(html(f"<pre>{'`' * 2_000_000}</pre>"))
-    assert passage.text.startswith("```")
 
 
 def test_a_page_cannot_tag_itself():
@@ -308,19 +297,6 @@ def test_html_page_becomes_text_under_headings():
 )
 def test_file_name_decides_the_document_type(name, kind):
     assert kind_of(name) == kind
-
-
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        ("é".encode(), "é"),
-        ("é".encode("utf-8-sig"), "é"),
-        ("é".encode("utf-16"), "é"),
-        (b"\xe9", "é"),
-    ],
-)
-def test_bytes_are_decoded_with_a_fitting_encoding(content, text):
-    assert decode_text(content) == text
 
 
 def test_binary_content_holds_a_nul_unless_letters_are_wide():

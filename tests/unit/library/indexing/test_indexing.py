@@ -166,15 +166,6 @@ async def test_a_touched_file_of_the_same_text_is_not_written_again():
     assert again.replaced == 1
 
 
-@pytest.mark.parametrize("content", [b"", b"x\0", b"\xef\xbb\xbf", "\r\n".encode("utf-16")])
-async def test_document_of_an_emptied_file_is_removed(content):
-    bench = Bench({"a.md": b"Words."})
-    await bench.add(file("a.md"))
-    bench.contents["a.md"] = content
-    await bench.add(file("a.md", mtime_ns=9_000))
-    assert bench.ids() == []
-
-
 def many(count: int):
     return [file(f"{n:03}.md") for n in range(count)]
 
@@ -240,23 +231,6 @@ async def test_id_of_a_web_page_is_its_url():
     assert (document.document.id, passage.path, passage.folder) == (PAGE, PAGE, "web")
     assert (passage.title, passage.tags) == ("Terms", ("t",))
     assert passage.modified == datetime(2025, 1, 1, 10, tzinfo=UTC)
-
-
-@pytest.mark.parametrize(
-    ("date", "modified"),
-    [
-        ("", None),
-        ("yesterday", None),
-        ("Wed, 01 Jan 2025 10:00:00 -0000", datetime(2025, 1, 1, 10, tzinfo=UTC)),
-        ("Wed, 01 Jan 20250101 10:00:00 GMT", None),
-        ("Fri, 31 Dec 9999 23:00:00 -0200", None),
-    ],
-)
-async def test_last_modified_is_used_if_valid(date, modified):
-    fetcher = ScriptedFetcher()
-    fetcher.page(PAGE, "x", last_modified=date)
-    _, where = await fetch_page(fetcher, PAGE, OPTIONS)
-    assert where.modified == modified
 
 
 async def test_places_are_files_and_pages_and_all_are_counted():

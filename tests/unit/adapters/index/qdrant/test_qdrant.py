@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 from aiohttp import web
-from qdrant_client import AsyncQdrantClient, models
+from qdrant_client import AsyncQdrantClient
 
-from judge.adapters.index.qdrant import COLLECTION, QdrantIndex, QdrantWriter
+from judge.adapters.index.qdrant import QdrantIndex, QdrantWriter
 from judge.bootstrap.corpus import open_qdrant
 from judge.errors import ConfigurationError, IndexUnavailable
 from judge.library.search.query import parse_query
@@ -87,34 +87,6 @@ class _BrokenUpserts:
         return await self._client.upsert(*args, **kwargs)
 
 
-async def test_collection_has_its_vectors_and_payload_indexes():
-    seen = _SeenIndexes(AsyncQdrantClient(":memory:"))
-
-    await add(seen, FakeEmbedder(), *HARBOUR)
-
-    params = (await seen.get_collection(COLLECTION)).config.params
-    assert set(params.sparse_vectors) == {"text"}
-    assert params.vectors["fake-4"].distance == models.Distance.COSINE
-    assert seen.indexes["collection"] == models.PayloadSchemaType.KEYWORD
-    assert seen.indexes["modified"] == models.PayloadSchemaType.DATETIME
-    assert seen.indexes["stems"].phrase_matching
-    await seen.close()
-
-
-class _SeenIndexes:
-    """A client that notes which payload is to be indexed: the local mode forgets it."""
-
-    def __init__(self, client):
-        self._client = client
-        self.indexes = {}
-
-    def __getattr__(self, name):
-        return getattr(self._client, name)
-
-    async def create_payload_index(self, collection, name, schema, **kwargs):
-        self.indexes[name] = schema
-
-
 @pytest.mark.parametrize(
     "ask",
     [
@@ -141,13 +113,6 @@ async def test_missing_package_is_a_configuration_error(monkeypatch):
     with pytest.raises(ConfigurationError, match=r"install `judge\[qdrant\]`"):
         async with opened("http://127.0.0.1:6333"):
             pass
-
-
-async def test_invalid_url_is_a_configuration_error():
-    with pytest.raises(ConfigurationError, match="is no address") as caught:
-        async with opened("http://user:secret@127.0.0.1:port"):
-            pass
-    assert "secret" not in str(caught.value)
 
 
 def opened(url):

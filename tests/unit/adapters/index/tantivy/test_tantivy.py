@@ -54,25 +54,6 @@ async def test_reader_sees_the_commits_of_another_process(tmp_path):
         assert f"d{number}" in await ids(index)
 
 
-async def test_cancelled_commit_raises_cancelled_error_and_is_atomic(
-    tmp_path,
-):
-    begun = asyncio.Event()
-
-    async def write():
-        async with store_of(tmp_path).writing() as writer:
-            await writer.replace([document(f"robot {n}", id=f"d{n}") for n in range(40)])
-            begun.set()
-            await writer.commit()
-
-    task = asyncio.create_task(write())
-    await begun.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert len(await ids(TantivyIndex(tmp_path))) in {0, 40}
-
-
 @pytest.mark.parametrize("round_", range(2))
 async def test_killed_writer_loses_nothing_that_was_committed(tmp_path, round_):
     with other_process("write", tmp_path) as process:
@@ -95,18 +76,6 @@ async def test_second_writer_learns_who_has_the_lock(tmp_path):
         with pytest.raises(IndexLocked, match=f"by process {process.pid} \\(index_process.py hold"):
             async with store_of(tmp_path, wait_s=0.1).writing():
                 pass
-
-
-async def test_writer_waits_for_the_lock(tmp_path):
-    with other_process("hold", tmp_path) as process:
-        await asyncio.to_thread(process.stdout.readline)
-        writing = asyncio.create_task(add(tmp_path, document("robot", id="one")))
-        await asyncio.sleep(0)
-        process.stdin.close()
-
-        await writing
-
-    assert await ids(TantivyIndex(tmp_path)) == ["one"]
 
 
 async def test_writers_in_one_process_queue_for_the_lock(tmp_path):
@@ -154,34 +123,6 @@ async def test_broken_index_is_unavailable_not_empty(tmp_path):
             await ask
     with pytest.raises(IndexUnavailable, match="cannot be written"):
         await add(tmp_path, document("robot", id="two"))
-
-
-async def test_files_left_by_a_full_disk_are_removed_before_writing(tmp_path):
-    await add(tmp_path, document("robot", id="kept"))
-    with other_process("fill", tmp_path) as process:
-        told = (await asyncio.to_thread(process.communicate))[0]
-    assert "cannot be written" in told
-    assert "If the disk is full, make room and do the same again" in told
-    left = set(index_folder(tmp_path).iterdir())
-
-    async with store_of(tmp_path).writing():
-        pass
-
-    assert len(left) > len(set(index_folder(tmp_path).iterdir()))
-    assert await ids(TantivyIndex(tmp_path)) == ["kept"]
-
-
-async def test_word_in_a_heading_counts_more_than_in_the_text(tmp_path):
-    filler = "and so on for as long as it takes"
-    await add(
-        tmp_path,
-        document(f"boiler {filler}", id="text", title=filler),
-        document(f"{filler} boiler", id="head", title=filler, section="boiler"),
-    )
-
-    results = await TantivyIndex(tmp_path).search(parse_query("boiler"), Scope(), limit=2)
-
-    assert [hit.passage.document_id for hit in results.hits] == ["head", "text"]
 
 
 async def test_questions_are_analysed_as_the_index_is(tmp_path):

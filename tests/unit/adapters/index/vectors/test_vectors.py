@@ -1,7 +1,5 @@
 """Vectors beside Tantivy: which are computed, and what remains after failures and kills."""
 
-import asyncio
-import signal
 import sys
 from collections import Counter
 
@@ -19,7 +17,6 @@ from judge.types.search import Clause, Scope
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.passages import document
-from tests.unit.adapters.index.tantivy.test_tantivy import other_process
 
 BOATS = [document(f"boat number{n}", id=f"d{n}") for n in range(5)]
 MANY = [document(f"boat number{n}", id=f"d{n}") for n in range(BATCH_TEXTS + 3)]
@@ -105,19 +102,6 @@ async def test_text_is_found_while_the_embedder_fails_and_by_meaning_later(shelf
     assert (await shelf.vectors.missing(), len(await shelf.ids("vessel"))) == (0, 5)
 
 
-async def test_failure_during_completion_keeps_computed_vectors(shelf):
-    await shelf.add(*MANY, embeds=False)
-
-    def go_down(_):
-        shelf.embedder.is_down = True
-
-    with pytest.raises(EmbedderUnavailable):
-        await shelf.vectors.complete(go_down)
-
-    assert await shelf.vectors.missing() == 3
-    assert await Library(shelf.folder).complete() == 3
-
-
 async def test_vectors_of_another_embedder_are_unused_and_removed_on_completion(shelf):
     await shelf.add(*BOATS)
     other = Library(shelf.folder, FakeEmbedder("other/4"))
@@ -138,22 +122,6 @@ async def test_vectors_of_removed_passages_find_nothing_and_are_dropped_on_compl
     assert await shelf.ids("vessel", Clause("collection", ("default",))) == ["d3", "d4"]
     await shelf.complete()
     assert (shelf.kept, await shelf.ids("vessel")) == (2, ["d3", "d4"])
-
-
-async def test_killed_process_loses_no_stored_vector_and_the_next_makes_the_rest(tmp_path):
-    with other_process("embed", tmp_path) as process:
-        for _ in range(3):
-            last = int(await asyncio.to_thread(process.stdout.readline))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-
-    shelf = Library(tmp_path)
-    # By vectors alone: none contains "sensor".
-    found = {hit.passage.document_id for hit in (await shelf.find("sensor")).hits}
-    assert {f"d{number}" for number in range(last + 1)} <= found
-    await shelf.add(document("robot", id="after"))
-    assert await shelf.vectors.missing() == 0
-    assert "after" in await shelf.ids("sensor")
 
 
 async def test_pages_contain_the_fused_head_and_all_later_hits(shelf):
@@ -212,14 +180,6 @@ def file(tmp_path):
     file = VectorFile(tmp_path / "vectors" / "fake-2.v2")
     file.add(THREE)
     return file
-
-
-def test_file_that_does_not_exist_is_empty(tmp_path):
-    file = VectorFile(tmp_path / "none.v2")
-
-    assert file.table()[0].size == 0
-    assert file.similarities([1.0], np.array([1], dtype=np.int64)).tolist() == [0.0]
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_similarity_is_that_of_the_key_and_0_without_a_vector(file):
