@@ -59,7 +59,7 @@ def test_generated_client_is_up_to_date():
     found = {path: path.read_text(encoding="utf-8") for path in rendered}
     stale = [path.name for path, text in rendered.items() if found[path] != text]
     assert stale == [], "run `make docs`"
-    assert {"api.ts", "client.js", "widget.js"} == {path.name for path in rendered}
+    assert {"api.ts", "client.js", "widget.js", "wording.js"} == {path.name for path in rendered}
 
 
 def test_make_docs_writes_the_client():
