@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from benchmarks import relevance
 from judge.citations.support import support
 from judge.golden.rates import wilson
 from judge.text.english import source_sentences
@@ -135,30 +136,13 @@ def extraction_figures(shared: Path) -> list[str]:
     return lines
 
 
-def relevance_figures(shared: Path) -> list[str]:
-    """How often a relevant page is offered; empty without the disputes."""
-    from benchmarks.relevance import build
-
+def relevance_figures(shared: Path) -> tuple[list[str], list[str]]:
+    """How well pages and passages are chosen; two empty tables without the disputes."""
     folder = shared / "eval" / "relevance"
     if not folder.is_dir():
-        return []
-    rank = build(_rows(folder / "pages.jsonl"))
-    answerable = [row for row in _rows(folder / "train.jsonl") if not row["none"]]
-    grades = [
-        [row["relevant"].get(page, 0) for page, _, _ in rank(row["query"], row["context"])]
-        for row in answerable
-    ]
-    useful = [g for g, row in zip(grades, answerable, strict=True) if 2 in row["relevant"].values()]
-    figures = (
-        ("a fitting page among the first two", [any(g[:2]) for g in grades]),
-        ("a fitting page among the eight offered", [any(g[:8]) for g in grades]),
-        ("a page worth citing among the eight offered", [2 in g[:8] for g in useful]),
-    )
-    lines = ["| disputes that some page fits: share with | of | (95 %) |", "|---|--:|---|"]
-    lines += [
-        f"| {title} | {len(hits)} | {rate(sum(hits), len(hits))} |" for title, hits in figures
-    ]
-    return lines
+        return [], []
+    data = relevance.Labelled(folder)
+    return relevance.relevance_lines(data), relevance.coverage_lines(data)
 
 
 def labelled_support_figures(shared: Path) -> list[str]:
@@ -201,10 +185,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
     options.add_argument("--write", action="store_true", help="put them into docs/quality.md")
     chosen = options.parse_args(arguments)
+    relevant, covered = relevance_figures(chosen.shared)
     figures = {
         "detection": detection_figures(chosen.shared),
         "extraction": extraction_figures(chosen.shared),
-        "relevance": relevance_figures(chosen.shared),
+        "relevance": relevant,
+        "coverage": covered,
         "support": support_figures(),
         "opposites": opposite_figures(),
         "labelled support": labelled_support_figures(chosen.shared),

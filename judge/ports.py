@@ -290,6 +290,13 @@ class SearchEngine:
     """Vectors beside the embedded index, if there are any."""
 
 
+class Entailment(Protocol):
+    """Tells how far a text says what a sentence says."""
+
+    async def entailed(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """The probability, 0 to 1, for each text and sentence; raises ModelUnavailable."""
+
+
 class Embedder(Protocol):
     """Turns texts into vectors; the more similar their meaning, the nearer the vectors."""
 

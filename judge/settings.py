@@ -8,7 +8,7 @@ import ipaddress
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -99,6 +99,12 @@ def _rate_limit(value: str) -> str:
     return value
 
 
+def _support(value: str) -> str:
+    if value not in {"words", "model"} and not value.partition("onnx:")[2]:
+        raise ValueError("valid are words, model and onnx:FOLDER")
+    return value
+
+
 def _redis_address(value: SecretStr) -> SecretStr:
     _ = parse_redis_url(value.get_secret_value())
     return value
@@ -117,6 +123,7 @@ Origins = CommaList[Annotated[str, AfterValidator(_origin)]]
 Networks = CommaList[Annotated[str, AfterValidator(_network)]]
 Hosts = CommaList[Annotated[str, AfterValidator(_host_with_port)]]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
+SupportText = Annotated[str, AfterValidator(_support)]
 RateLimitText = Annotated[str, AfterValidator(_rate_limit)]
 ServiceKey = Annotated[SecretStr, AfterValidator(_service_key)]
 RedisAddressText = Annotated[SecretStr, AfterValidator(_redis_address)]
@@ -194,7 +201,7 @@ class Settings(DemoSettings):
     admin_keys: CommaList[SecretStr] = Field((), validation_alias="JUDGE_ADMIN_KEYS")
     rate_limit: RateLimitText = Field("60/minute", validation_alias="JUDGE_RATE_LIMIT")
     trusted_proxies: Networks = Field((), validation_alias="JUDGE_TRUSTED_PROXIES")
-    support: Literal["words", "model"] = Field("words", validation_alias="JUDGE_SUPPORT")
+    support: SupportText = Field("words", validation_alias="JUDGE_SUPPORT")
     daily_tokens: int | None = Field(None, gt=0, validation_alias="JUDGE_DAILY_TOKENS")
     trusted_hosts: Hosts = Field((), validation_alias="JUDGE_TRUSTED_HOSTS")
 

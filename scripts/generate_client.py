@@ -1,7 +1,7 @@
 """Generate the types of the TypeScript client, and the scripts that browsers run.
 
-`client/src/api.ts` comes from the OpenAPI document; `client.js` and `widget.js` of the playground
-are the client's sources without their types.
+`client/src/api.ts` comes from the OpenAPI document; `client.js`, `wording.js` and `widget.js` of
+the playground are the client's sources without their types.
 """
 
 import json
@@ -44,11 +44,13 @@ def main() -> None:
 
 def rendered() -> Mapping[Path, str]:
     """The content of each generated file."""
-    client, widget = (script(SOURCES / name) for name in ("client.ts", "widget.ts"))
+    names = ("client.ts", "wording.ts", "widget.ts")
+    client, wording, widget = (script(SOURCES / name) for name in names)
     return {
         SOURCES / "api.ts": types(openapi_document()),
         SERVED / "client.js": NOTE.format("client.ts") + client,
-        SERVED / "widget.js": NOTE.format("client.ts and widget.ts") + bundle(client, widget),
+        SERVED / "wording.js": NOTE.format("wording.ts") + wording,
+        SERVED / "widget.js": NOTE.format(" and ".join(names)) + bundle(client, wording, widget),
     }
 
 
@@ -81,11 +83,9 @@ def script(source: Path) -> str:
     return re.sub(r"\n{3,}", "\n\n", without_ends).lstrip()
 
 
-def bundle(client: str, widget: str) -> str:
-    """Both in one classic script without global names."""
-    code = re.sub(r"^export ", "", client, flags=re.MULTILINE) + re.sub(
-        r"^import .*\n", "", widget, flags=re.MULTILINE
-    )
+def bundle(*scripts: str) -> str:
+    """All in one classic script without global names."""
+    code = re.sub(r"^(export |import .*\n)", "", "".join(scripts), flags=re.MULTILINE)
     return f"(() => {{\n{code}}})();\n"
 
 

@@ -376,7 +376,7 @@ export interface ProblemDetails {
   valid?: Array<string>;
   /** With `ambiguous`: what may be meant. */
   candidates?: Array<string>;
-  /** With `content-blocked`: somebody to turn to. */
+  /** Where a dispute was read and not judged: somebody to turn to. */
   help?: Array<HelpLine>;
   /** With `invalid-reply`: the rules that the replies broke. */
   defects?: Array<DefectDetails>;

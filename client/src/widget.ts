@@ -1,13 +1,15 @@
 // `<judge-form>`: asks the service that served this script, on pages of any site that it allows.
 
-import type { FieldChecked, HelpLine, JudgeRequest, JudgeResult, OtherSide, PersonaVerdict, Reference } from "./api.ts";
+import type { Citation, FieldChecked, HelpLine, JudgeRequest, JudgeResult, OtherSide, PersonaVerdict, Reference } from "./api.ts";
 import { judgeInSteps, Problem } from "./client.ts";
+import { ownHeadline, verdictInWords, warningInWords } from "./wording.ts";
 
 type Fields = Map<string, FieldChecked["value"]>;
 type Child = Node | string | null | undefined;
 
 const script = document.currentScript ?? document.querySelector('script[src$="/widget.js"]');
-const HOME = script instanceof HTMLScriptElement ? new URL(script.src).origin : location.origin;
+/** Where this script is; a proxy may serve it, and the interface, under a path. */
+const HOME = new URL(".", script instanceof HTMLScriptElement ? script.src : location.href).href;
 
 /** Shown for a reply that cannot be read. */
 const UNREADABLE = { title: "The answer cannot be read", detail: "Try again in a while.", help: [] };
@@ -29,7 +31,8 @@ button { margin-top: .9rem; padding: .6rem 1.5rem; font: inherit; font-weight: 6
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 a { color: var(--accent); }
 .switch { margin: .8rem 0 0; } .switch label { display: inline; margin-left: .5rem; }
-blockquote { margin: 0 0 .6rem; padding-left: .8rem; border-left: 3px solid var(--line); }
+.headline { font-weight: 600; }
+blockquote { margin: .2rem 0 .6rem; padding-inline-start: .8rem; border-inline-start: 3px solid var(--line); }
 .soft { color: var(--soft); font-size: .9rem; }
 .care { border-left: 4px solid var(--accent); padding-left: .8rem; }
 #result { margin-top: 1.25rem; }
@@ -56,25 +59,31 @@ function list(title: string, items: HTMLElement[], attributes = {}): HTMLElement
   return h("section", attributes, h("h3", {}, title), h("ul", {}, ...entries));
 }
 
-function persona({ name, verdict, rationale, key_points: points }: PersonaVerdict): HTMLElement {
-  const entries = points.map((point) => h("li", {}, point));
-  return h("section", {}, h("h3", {}, `${name}: ${verdict ?? "no verdict"}`), h("p", {}, rationale), h("ul", {}, ...entries));
+function persona(told: PersonaVerdict): HTMLElement {
+  const headline = ownHeadline(told);
+  const entries = told.key_points.map((point) => h("li", { dir: "auto" }, point));
+  return h("section", {}, h("h3", {}, `${told.name}: ${verdictInWords(told.verdict)}`),
+    headline ? h("p", { dir: "auto", class: "headline" }, headline) : null,
+    h("p", { dir: "auto" }, told.rationale), h("ul", {}, ...entries));
 }
 
 function otherSide(other: OtherSide | null | undefined): HTMLElement | null {
   if (!other) return null;
-  const entries = other.personas.map(({ name, verdict, rationale }) => h("li", {}, h("strong", {}, `${name}: ${verdict}. `), rationale));
+  const entries = other.personas.map(({ name, verdict, rationale }) => h("li", {}, h("strong", {}, `${name}: ${verdictInWords(verdict)}. `), h("bdi", {}, rationale)));
   return h("section", {}, h("h3", {}, "The other side"),
     other.retelling ? h("p", { class: "soft" }, "The same facts, as the other person might tell them, and what they would be told:") : null,
-    other.retelling ? h("blockquote", {}, other.retelling) : null,
+    other.retelling ? h("blockquote", { dir: "auto" }, other.retelling) : null,
     entries.length ? h("ul", {}, ...entries) : null,
     other.note ? h("p", {}, other.note) : null);
 }
 
-function reference({ number, url, title, updated, stale }: Reference): HTMLElement {
+/** A reference that is cited, with the sentences that the answer rests on. */
+function reference({ number, url, title, updated, stale }: Reference, citations: Citation[]): HTMLElement {
+  const quotes = new Set(citations.filter((citation) => citation.number === number).map(({ quote }) => quote));
   const facts = [updated ? `updated ${updated}` : "", stale ? "could not be fetched anew" : ""].filter(Boolean);
   const age = facts.length ? h("span", { class: "soft" }, ` (${facts.join("; ")})`) : null;
-  return h("span", {}, `[${number}] `, link(url, title || url), age);
+  return h("div", {}, `[${number}] `, link(url, title || url), age,
+    ...[...quotes].map((quote) => quote ? h("blockquote", { dir: "auto" }, `“${quote}”`) : null));
 }
 
 function helpLine({ title, url, phone }: HelpLine): HTMLElement {
@@ -85,7 +94,7 @@ function helpLine({ title, url, phone }: HelpLine): HTMLElement {
 function fieldNodes(fields: Fields): Child[] {
   const texts = [fields.get("paraphrase"), fields.get("summary")].filter((text) => typeof text === "string");
   const verdicts = [...fields].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value).filter((value) => typeof value !== "string");
-  return [...texts.map((text) => h("p", {}, text)), ...verdicts.map(persona)];
+  return [...texts.map((text) => h("p", { dir: "auto" }, text)), ...verdicts.map(persona)];
 }
 
 function fieldsOf({ paraphrase, summary, personas }: JudgeResult): Fields {
@@ -95,12 +104,14 @@ function fieldsOf({ paraphrase, summary, personas }: JudgeResult): Fields {
 
 /** The final verdict: what to know first, then the answer, then its references. */
 function answer(verdict: JudgeResult): Child[] {
+  const names = verdict.personas.map(({ name }) => name);
+  const warnings = verdict.warnings.filter((warning) => warning !== verdict.other_side?.note);
   return [
     list("Who can help", verdict.help.map(helpLine), { class: "care" }),
-    list("Worth knowing", verdict.warnings.filter((warning) => warning !== verdict.other_side?.note).map((warning) => h("span", {}, warning)), { class: "care" }),
+    list("Worth knowing", warnings.map((warning) => h("bdi", {}, warningInWords(warning, names))), { class: "care" }),
     ...fieldNodes(fieldsOf(verdict)),
     otherSide(verdict.other_side),
-    list("What it rests on", verdict.references.filter(({ cited }) => cited).map(reference)),
+    list("What it rests on", verdict.references.filter(({ cited }) => cited).map((one) => reference(one, verdict.citations))),
     list("What you can do next", (verdict.next_steps ?? []).map(({ title, url }) => h("span", {}, "Read: ", link(url, title)))),
     h("p", { class: "soft" }, "Food for thought, not legal or medical advice."),
   ];
@@ -111,8 +122,8 @@ function answer(verdict: JudgeResult): Child[] {
  * to offer that it is heard; `server`; `key`, which every visitor of the site can read.
  */
 class JudgeForm extends HTMLElement {
-  #context = h("textarea", { id: "context", rows: "5", required: "", minlength: "10", maxlength: "8000" }) as HTMLTextAreaElement;
-  #query = h("textarea", { id: "query", rows: "2", required: "", minlength: "5", maxlength: "1000" }) as HTMLTextAreaElement;
+  #context = h("textarea", { id: "context", dir: "auto", rows: "5", required: "", minlength: "10", maxlength: "8000" }) as HTMLTextAreaElement;
+  #query = h("textarea", { id: "query", dir: "auto", rows: "2", required: "", minlength: "5", maxlength: "1000" }) as HTMLTextAreaElement;
   #other = h("input", { id: "other-side", type: "checkbox", role: "switch" }) as HTMLInputElement;
   #status = h("p", { role: "status", class: "soft" });
   #result = h("div", { id: "result", role: "group", "aria-labelledby": "title" });
@@ -176,8 +187,20 @@ class JudgeForm extends HTMLElement {
       if (!isKnown) reportError(error);
       const { title, detail, help = [] } = isKnown ? error.details : UNREADABLE;
       const problem = [h("p", {}, detail), list("Who can help", help.map(helpLine), { class: "care" })];
-      this.#show(title, [...problem, ...(isKnown ? fieldNodes(fields) : [])]);
+      const slug = isKnown ? error.slug : "unreadable";
+      if (slug === "offline") this.#nameTheSetting();
+      // What a failed check rejects is withdrawn; what was checked before a connection broke stays.
+      const stays = !["unreadable", "invalid-reply", "content-blocked"].includes(slug);
+      this.#show(title, [...problem, ...(stays ? fieldNodes(fields) : [])]);
     }
+  }
+
+  /** A refused origin looks like a lost connection; only the console of whoever runs the site says more. */
+  #nameTheSetting(): void {
+    const server = this.#server;
+    if (!server || server.origin === location.origin) return;
+    console.warn(`judge-form: if ${server.host} can be reached, it does not allow pages of ${location.origin}: `
+      + "whoever runs it can name that origin in JUDGE_CORS_ORIGINS.");
   }
 
   #show(title: string, children: Child[]): void {

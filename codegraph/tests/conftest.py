@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from codegraph.python_api import build_graph_for_repo
 from hypothesis import settings
 
 # Without a deadline: a busy machine is no failure. In CI the examples are the same at each run.
@@ -38,6 +39,18 @@ def repo(tmp_path) -> Callable[[str], Path]:
     return make
 
 
+@pytest.fixture
+def built(repo) -> Callable[[str], Path]:
+    """As `repo`, with its graph."""
+
+    def make(text: str) -> Path:
+        root = repo(text)
+        build_graph_for_repo(root)
+        return root
+
+    return make
+
+
 SEED = """\
 --- module_a.py
 def target_symbol():
@@ -54,3 +67,8 @@ def use():
 @pytest.fixture
 def seed_repo(repo) -> Path:
     return repo(SEED)
+
+
+@pytest.fixture
+def built_seed(built) -> Path:
+    return built(SEED)

@@ -12,7 +12,6 @@ from codegraph.models import (
 )
 from codegraph.module_index import ModuleIndex
 from codegraph.python_api import (
-    build_graph_for_repo,
     tool_rag_lineage,
     tool_rag_search,
     tool_rag_where_used,
@@ -22,9 +21,8 @@ from codegraph.read.languages import language_of, read_facts
 
 
 @pytest.fixture
-def root(seed_repo):
-    build_graph_for_repo(seed_repo)
-    return seed_repo
+def root(built_seed):
+    return built_seed
 
 
 def test_json_has_the_promised_keys(root):
@@ -77,10 +75,8 @@ def test_text_says_that_there_is_more_and_what_is_stale(root):
     assert "The graph is stale: module_c.py" in text
 
 
-def test_text_shows_possible_uses_separately_with_their_count(repo):
-    root = repo("--- a.py\nclass A:\n    def m(self): ...\ndef g(x):\n    x.m()\n")
-    build_graph_for_repo(root)
-
+def test_text_shows_possible_uses_separately_with_their_count(built):
+    root = built("--- a.py\nclass A:\n    def m(self): ...\ndef g(x):\n    x.m()\n")
     text = as_text(tool_rag_where_used("A.m", root, with_possible=True))
 
     assert "possible:\n  a.py:4: x.m()\n1 use on receivers of unknown" in text

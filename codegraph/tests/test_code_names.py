@@ -57,6 +57,9 @@ db = object()
 from .base import celery
 --- app/celery/base.py
 celery = object()
+--- site/__init__.py
+shop = object()
+--- site/shop/__init__.py
 --- app/views.py
 from app import db as module
 from app.db import db
@@ -79,6 +82,7 @@ def test_a_variable_in_a_module_of_its_name_is_a_candidate(repo):
     for name, candidates in {
         "db": ("app.db", "app.db.db"),
         "celery": ("app.celery", "app.celery.base.celery"),
+        "shop": ("site/__init__.py:shop", "site/shop/__init__.py"),
     }.items():
         with pytest.raises(AmbiguousSymbol) as raised:
             graph.where_used(name)

@@ -157,9 +157,7 @@ def test_each_file_has_its_status(repo):
     (root / "f.py").write_bytes(b"x = 1\0\n")
     (root / "g.py").write_bytes("s = 'é'\n".encode("latin-1"))
     (root / "h.py").write_bytes(b"\xef\xbb\xbfdef f(): ...\r\nf()\r\n")
-
     build_graph_for_repo(root)
-
     assert statuses(root) == {
         "a.py": "parsed",
         "b.txt": "text",
@@ -228,10 +226,9 @@ def test_graph_folder_that_is_a_link_is_refused(repo, tmp_path):
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_graph_behind_a_link_is_not_opened(seed_repo, tmp_path):
-    build_graph_for_repo(seed_repo)
-    (seed_repo / ".judge").rename(tmp_path / "elsewhere")
-    (seed_repo / ".judge").symlink_to(tmp_path / "elsewhere")
+def test_graph_behind_a_link_is_not_opened(built_seed, tmp_path):
+    (built_seed / ".judge").rename(tmp_path / "elsewhere")
+    (built_seed / ".judge").symlink_to(tmp_path / "elsewhere")
 
     with pytest.raises(FileNotFoundError, match="build-graph"):
-        tool_rag_search("x", seed_repo)
+        tool_rag_search("x", built_seed)

@@ -30,19 +30,15 @@ def graph_of(root: Path) -> dict:
 # --- the seed's scenario --------------------------------------------------------------------
 
 
-def test_search_finds_the_definition_and_the_use(seed_repo):
-    build_graph_for_repo(seed_repo)
-
-    result = tool_rag_search("target_symbol", seed_repo)
+def test_search_finds_the_definition_and_the_use(built_seed):
+    result = tool_rag_search("target_symbol", built_seed)
 
     assert [item.file for item in result.items] == ["module_a.py", "module_b.py"]
     assert (result.query, result.source) == ("target_symbol", "RAG_GRAPH")
 
 
-def test_where_used_finds_the_definition_and_the_call(seed_repo):
-    build_graph_for_repo(seed_repo)
-
-    result = tool_rag_where_used("target_symbol", seed_repo)
+def test_where_used_finds_the_definition_and_the_call(built_seed):
+    result = tool_rag_where_used("target_symbol", built_seed)
 
     assert [(item.file, item.kind) for item in result.items] == [
         ("module_a.py", "definition"),
@@ -53,11 +49,10 @@ def test_where_used_finds_the_definition_and_the_call(seed_repo):
 
 
 @pytest.mark.parametrize(("word", "direction"), [("UP", "upstream"), ("callers", "downstream")])
-def test_lineage_normalises_the_direction(seed_repo, word, direction):
-    build_graph_for_repo(seed_repo)
+def test_lineage_normalises_the_direction(built_seed, word, direction):
     symbol = "use" if direction == "upstream" else "target_symbol"
 
-    result = tool_rag_lineage(symbol, word, seed_repo)
+    result = tool_rag_lineage(symbol, word, built_seed)
 
     assert result.direction == direction
     assert len(result.items) == 1
@@ -124,11 +119,10 @@ def test_second_build_reads_and_links_only_changed_files(seed_repo):
     assert (third.read, third.linked) == (0, 0)
 
 
-def test_files_that_looked_up_a_changed_name_are_linked_again(repo):
-    root = repo(
+def test_files_that_looked_up_a_changed_name_are_linked_again(built):
+    root = built(
         "--- a.py\ndef f(): ...\ndef g(): ...\n--- b.py\nfrom a import f\n--- c.py\nimport a\na.g()"
     )
-    build_graph_for_repo(root)
     (root / "a.py").write_text("class f: ...\ndef g(): ...\n")
 
     report = build_graph_for_repo(root)
@@ -152,11 +146,10 @@ def test_old_files_are_trusted_by_size_and_time(seed_repo):
     assert tool_rag_search("TARGET", seed_repo).freshness_state == "FRESH"
 
 
-def test_damaged_stored_facts_are_rebuilt(seed_repo):
-    build_graph_for_repo(seed_repo)
-    (seed_repo / ".judge/rag_facts.msgpack").write_bytes(b"\xc1 broken")
+def test_damaged_stored_facts_are_rebuilt(built_seed):
+    (built_seed / ".judge/rag_facts.msgpack").write_bytes(b"\xc1 broken")
 
-    assert build_graph_for_repo(seed_repo).linked == 2
+    assert build_graph_for_repo(built_seed).linked == 2
 
 
 def test_progress_counts_up_to_the_end(seed_repo):
@@ -178,27 +171,24 @@ def test_damaged_graph_is_an_error_and_can_be_rebuilt(seed_repo, content):
     assert build_graph_for_repo(seed_repo).files == 2
 
 
-def test_graph_of_another_version_is_refused(seed_repo):
-    build_graph_for_repo(seed_repo)
-    target = seed_repo / ".judge/rag_graph.json"
+def test_graph_of_another_version_is_refused(built_seed):
+    target = built_seed / ".judge/rag_graph.json"
     target.write_bytes(target.read_bytes().replace(b'"version":4', b'"version":9', 1))
 
     with pytest.raises(FileNotFoundError, match=r"version 9.*build-graph"):
-        tool_rag_search("x", seed_repo)
-    assert build_graph_for_repo(seed_repo).linked == 2
-    assert tool_rag_search("x", seed_repo).freshness_state == "FRESH"
+        tool_rag_search("x", built_seed)
+    assert build_graph_for_repo(built_seed).linked == 2
+    assert tool_rag_search("x", built_seed).freshness_state == "FRESH"
 
 
 # --- where-used -----------------------------------------------------------------------------
 
 
-def test_uses_are_grouped_by_kind_after_the_definition(repo):
-    root = repo(
+def test_uses_are_grouped_by_kind_after_the_definition(built):
+    root = built(
         "--- a.py\nclass A: ...\nclass B(A): ...\nx = [A]\nA()\n__all__ = ['A']\n"
         "--- b.py\nfrom a import A\n--- notes.txt\nabout A and AB\n"
     )
-    build_graph_for_repo(root)
-
     result = tool_rag_where_used("a.A", root)
 
     kinds = [item.kind for item in result.items]
@@ -219,10 +209,8 @@ def test_uses_are_grouped_by_kind_after_the_definition(repo):
     assert result.items[3].enclosing == "a.B"
 
 
-def test_snippet_is_five_lines_around_the_use(repo):
-    root = repo("--- a.py\ndef f(): ...\n1\n2\nf()\n3\n4\n5\n")
-    build_graph_for_repo(root)
-
+def test_snippet_is_five_lines_around_the_use(built):
+    root = built("--- a.py\ndef f(): ...\n1\n2\nf()\n3\n4\n5\n")
     snippet = tool_rag_where_used("f", root).items[1].snippet
 
     assert snippet.text == "1\n2\nf()\n3\n4"
@@ -233,14 +221,12 @@ def test_snippet_is_five_lines_around_the_use(repo):
     )
 
 
-def test_uses_are_ordered_by_confidence(repo):
-    root = repo(
+def test_uses_are_ordered_by_confidence(built):
+    root = built(
         "--- a.py\n"
         "class A:\n    def m(self): ...\ndef f(): return A()\n__all__ = ['A', 'f']\n"
         "--- b.py\nfrom a import f as g\ng().m()\nprint(g, g.f)\n"
     )
-    build_graph_for_repo(root)
-
     used = tool_rag_where_used("a.f", root).items
     method = tool_rag_where_used("A.m", root)
 
@@ -254,22 +240,18 @@ def test_uses_are_ordered_by_confidence(repo):
     assert method.counts == {"calls": 1}
 
 
-def test_lineage_follows_import_aliases_and_inferred_uses(repo):
-    root = repo(
+def test_lineage_follows_import_aliases_and_inferred_uses(built):
+    root = built(
         "--- a.py\nclass A:\n    def m(self): ...\ndef f(): return A()\n"
         "--- b.py\nfrom a import f as g\ndef h():\n    g().m()\n"
     )
-    build_graph_for_repo(root)
-
     items = tool_rag_lineage("b.h", "upstream", root, depth=1).items
 
     assert [(i.symbol, i.confidence) for i in items] == [("a.f", "exact"), ("a.A.m", "inferred")]
 
 
-def test_possible_uses_are_hidden_but_counted(repo):
-    root = repo("--- a.py\nclass A:\n    def m(self): ...\ndef g(x):\n    x.m()\n")
-    build_graph_for_repo(root)
-
+def test_possible_uses_are_hidden_but_counted(built):
+    root = built("--- a.py\nclass A:\n    def m(self): ...\ndef g(x):\n    x.m()\n")
     hidden = tool_rag_where_used("A.m", root)
     shown = tool_rag_where_used("A.m", root, with_possible=True)
 
@@ -299,19 +281,15 @@ g.m()
     assert found == [("possible", 5), ("possible", 11)]
 
 
-def test_unknown_symbol_is_an_error_with_similar_names(seed_repo):
-    build_graph_for_repo(seed_repo)
-
+def test_unknown_symbol_is_an_error_with_similar_names(built_seed):
     with pytest.raises(UnknownSymbol, match=r"module_a\.target_symbol.*/api/code/search") as caught:
-        tool_rag_where_used("target_symbl", seed_repo)
+        tool_rag_where_used("target_symbl", built_seed)
 
     assert isinstance(caught.value, UnknownSymbol)
 
 
-def test_ambiguous_name_is_an_error_with_the_candidates(repo):
-    root = repo("--- a.py\nclass A:\n    def m(self): ...\nclass B:\n    def m(self): ...\n")
-    build_graph_for_repo(root)
-
+def test_ambiguous_name_is_an_error_with_the_candidates(built):
+    root = built("--- a.py\nclass A:\n    def m(self): ...\nclass B:\n    def m(self): ...\n")
     with pytest.raises(AmbiguousSymbol) as caught:
         tool_rag_where_used("m", root)
 
@@ -319,10 +297,8 @@ def test_ambiguous_name_is_an_error_with_the_candidates(repo):
     assert tool_rag_where_used("B.m", root).resolved == "a.B.m"
 
 
-def test_module_and_its_function_of_the_same_name_are_distinguished(repo):
-    root = repo("--- main.py\ndef main(): ...\nmain()\n")
-    build_graph_for_repo(root)
-
+def test_module_and_its_function_of_the_same_name_are_distinguished(built):
+    root = built("--- main.py\ndef main(): ...\nmain()\n")
     with pytest.raises(AmbiguousSymbol) as caught:
         tool_rag_where_used("main", root)
 
@@ -332,10 +308,8 @@ def test_module_and_its_function_of_the_same_name_are_distinguished(repo):
 
 
 @pytest.mark.parametrize("name", ["caf\u00e9", "cafe\u0301", "\uff43af\u00e9"])
-def test_name_is_found_in_every_unicode_form_that_python_normalises(repo, name):
-    root = repo("--- a.py\ndef caf\u00e9(): ...\n")
-    build_graph_for_repo(root)
-
+def test_name_is_found_in_every_unicode_form_that_python_normalises(built, name):
+    root = built("--- a.py\ndef caf\u00e9(): ...\n")
     assert tool_rag_where_used(name, root).resolved == "a.caf\u00e9"
 
 
@@ -344,13 +318,11 @@ def test_file_is_read_in_its_declared_encoding(repo):
     text = "# -*- coding: cp1251 -*-\ndef \u043f\u0443\u0442\u044c(): ...\n"
     (root / "a.py").write_bytes(text.encode("cp1251"))
     build_graph_for_repo(root)
-
     assert tool_rag_where_used("\u043f\u0443\u0442\u044c", root).items[0].line == 2
 
 
-def test_file_whose_package_was_removed_gets_its_new_name(repo):
-    root = repo("--- top/pkg/__init__.py\n--- top/pkg/a.py\ndef f(): ...\n--- b.py\nx = 1\n")
-    build_graph_for_repo(root)
+def test_file_whose_package_was_removed_gets_its_new_name(built):
+    root = built("--- top/pkg/__init__.py\n--- top/pkg/a.py\ndef f(): ...\n--- b.py\nx = 1\n")
     assert tool_rag_where_used("f", root).resolved == "pkg.a.f"
 
     (root / "top/pkg/__init__.py").unlink()
@@ -359,25 +331,21 @@ def test_file_whose_package_was_removed_gets_its_new_name(repo):
     assert tool_rag_where_used("f", root).resolved == "top.pkg.a.f"
 
 
-def test_symbol_is_found_by_the_name_under_which_a_package_exports_it(repo):
-    root = repo(
+def test_symbol_is_found_by_the_name_under_which_a_package_exports_it(built):
+    root = built(
         "--- pkg/__init__.py\nfrom ._a import A\nfrom ._b import *\n"
         "--- pkg/_a.py\nclass A:\n    def m(self): ...\n--- pkg/_b.py\ndef g(): ...\n"
     )
-    build_graph_for_repo(root)
-
     assert tool_rag_where_used("pkg.A.m", root).resolved == "pkg._a.A.m"
     assert tool_rag_where_used("pkg.g", root).resolved == "pkg._b.g"
 
 
-def test_symbol_is_found_by_its_alias_in_a_package(repo):
-    root = repo(
+def test_symbol_is_found_by_its_alias_in_a_package(built):
+    root = built(
         "--- pkg/__init__.py\nfrom ._a import (\n    _A as A,\n    b,\n)\n"
         "from ._a import _f as b2\n"
         "--- pkg/_a.py\nclass _A:\n    def m(self): ...\ndef b(): ...\ndef _f(): ...\n"
     )
-    build_graph_for_repo(root)
-
     names = ("pkg.A.m", "pkg.A", "pkg.b", "pkg.b2")
     found = [tool_rag_where_used(name, root).resolved for name in names]
     assert found == ["pkg._a._A.m", "pkg._a._A", "pkg._a.b", "pkg._a._f"]
@@ -385,52 +353,42 @@ def test_symbol_is_found_by_its_alias_in_a_package(repo):
         tool_rag_where_used("pkg._f2", root)
 
 
-def test_stub_beside_its_module_is_not_a_candidate(repo):
-    root = repo("--- a.py\ndef f(): ...\n--- a.pyi\ndef f() -> int: ...\n")
-    build_graph_for_repo(root)
-
+def test_stub_beside_its_module_is_not_a_candidate(built):
+    root = built("--- a.py\ndef f(): ...\n--- a.pyi\ndef f() -> int: ...\n")
     assert tool_rag_where_used("f", root).items[0].file == "a.py"
 
 
-def test_every_overload_is_a_definition(repo):
-    root = repo(
+def test_every_overload_is_a_definition(built):
+    root = built(
         "--- a.py\nfrom typing import overload\n@overload\ndef f(x: int): ...\n"
         "@overload\ndef f(x: str): ...\ndef f(x): ...\nf(1)\n"
     )
-    build_graph_for_repo(root)
-
     result = tool_rag_where_used("f", root)
 
     assert [item.line for item in result.items if item.kind == "definition"] == [3, 5, 6]
 
 
 @pytest.mark.parametrize(("limit", "truncated"), [(1, True), (2, True), (3, False), (9, False)])
-def test_where_used_is_truncated_only_if_there_is_more(seed_repo, limit, truncated):
-    build_graph_for_repo(seed_repo)
-
-    result = tool_rag_where_used("target_symbol", seed_repo, limit)
+def test_where_used_is_truncated_only_if_there_is_more(built_seed, limit, truncated):
+    result = tool_rag_where_used("target_symbol", built_seed, limit)
 
     assert len(result.items) == min(limit, 3)
     assert result.truncated is truncated
 
 
-def test_language_without_a_reader_is_searched_as_text(repo):
-    root = repo("--- a.py\ndef shared(): ...\n--- web/app.js\nshared();\nsharedness();\n")
-    build_graph_for_repo(root)
-
+def test_language_without_a_reader_is_searched_as_text(built):
+    root = built("--- a.py\ndef shared(): ...\n--- web/app.js\nshared();\nsharedness();\n")
     result = tool_rag_where_used("shared", root, with_text=True)
 
     assert [(i.file, i.line, i.confidence) for i in result.items[1:]] == [("web/app.js", 1, "text")]
 
 
-def test_common_word_is_a_mention_only_if_written_as_code(repo):
-    root = repo(
+def test_common_word_is_a_mention_only_if_written_as_code(built):
+    root = built(
         "--- a.py\nclass URL:\n    def password(self): ...\n    def raw_path(self): ...\n"
         "--- notes.md\nYour password is safe.\nUse `password` or url.password here.\n"
         "password(x)\nthe raw_path of it\n"
     )
-    build_graph_for_repo(root)
-
     common = tool_rag_where_used("URL.password", root, with_text=True)
     telling = tool_rag_where_used("URL.raw_path", root, with_text=True)
 
@@ -439,13 +397,11 @@ def test_common_word_is_a_mention_only_if_written_as_code(repo):
     assert [i.kind for i in tool_rag_where_used("URL.password", root).items] == ["definition"]
 
 
-def test_module_is_mentioned_by_its_full_name_and_has_no_possible_uses(repo):
-    root = repo(
+def test_module_is_mentioned_by_its_full_name_and_has_no_possible_uses(built):
+    root = built(
         "--- pkg/__init__.py\n--- pkg/a.py\n--- b.py\nimport pkg.a\ndef f(x): x.a\n"
         "--- notes.txt\na\npkg.a\n"
     )
-    build_graph_for_repo(root)
-
     result = tool_rag_where_used("pkg.a", root, with_text=True)
 
     assert [(i.file, i.line) for i in result.items] == [
@@ -480,10 +436,8 @@ import a
 """
 
 
-def test_upstream_is_breadth_first_with_paths_and_stops_at_cycles(repo):
-    root = repo(CHAIN)
-    build_graph_for_repo(root)
-
+def test_upstream_is_breadth_first_with_paths_and_stops_at_cycles(built):
+    root = built(CHAIN)
     result = tool_rag_lineage("top", "upstream", root)
 
     assert [(item.symbol, item.depth) for item in result.items] == [
@@ -495,10 +449,8 @@ def test_upstream_is_breadth_first_with_paths_and_stops_at_cycles(repo):
     assert (result.items[0].kind, result.items[0].line) == ("calls", 13)
 
 
-def test_downstream_lists_the_dependents(repo):
-    root = repo(CHAIN)
-    build_graph_for_repo(root)
-
+def test_downstream_lists_the_dependents(built):
+    root = built(CHAIN)
     result = tool_rag_lineage("Part.other", "downstream", root)
 
     assert [item.symbol for item in result.items] == ["a.Part.m"]
@@ -508,10 +460,8 @@ def test_downstream_lists_the_dependents(repo):
     ]
 
 
-def test_lineage_is_bounded_by_depth_and_limit(repo):
-    root = repo(CHAIN)
-    build_graph_for_repo(root)
-
+def test_lineage_is_bounded_by_depth_and_limit(built):
+    root = built(CHAIN)
     near = tool_rag_lineage("top", "up", root, depth=1)
     few = tool_rag_lineage("top", "up", root, 2)
 
@@ -519,25 +469,19 @@ def test_lineage_is_bounded_by_depth_and_limit(repo):
     assert (len(few.items), few.truncated) == (2, True)
 
 
-def test_module_depends_on_its_imports(repo):
-    root = repo(CHAIN)
-    build_graph_for_repo(root)
-
+def test_module_depends_on_its_imports(built):
+    root = built(CHAIN)
     assert [i.symbol for i in tool_rag_lineage("b", "up", root).items] == ["a"]
     assert [i.symbol for i in tool_rag_lineage("a", "down", root).items] == ["b"]
 
 
-def test_module_level_code_is_a_dependent_that_is_not_followed(repo):
-    root = repo("--- a.py\ndef f(): ...\nf()\n--- b.py\nimport a\n")
-    build_graph_for_repo(root)
-
+def test_module_level_code_is_a_dependent_that_is_not_followed(built):
+    root = built("--- a.py\ndef f(): ...\nf()\n--- b.py\nimport a\n")
     assert [i.symbol for i in tool_rag_lineage("f", "down", root).items] == ["a"]
 
 
-def test_override_depends_on_the_overridden_method(repo):
-    root = repo("--- a.py\nclass A:\n    def m(self): ...\nclass B(A):\n    def m(self): ...\n")
-    build_graph_for_repo(root)
-
+def test_override_depends_on_the_overridden_method(built):
+    root = built("--- a.py\nclass A:\n    def m(self): ...\nclass B(A):\n    def m(self): ...\n")
     assert [(i.symbol, i.kind) for i in tool_rag_lineage("A.m", "down", root).items] == [
         ("a.B.m", "overrides")
     ]
@@ -557,10 +501,8 @@ def main(leaf: Leaf):
 """
 
 
-def test_call_through_a_base_class_is_a_dispatch_use_of_overrides(repo):
-    root = repo(DISPATCH)
-    build_graph_for_repo(root)
-
+def test_call_through_a_base_class_is_a_dispatch_use_of_overrides(built):
+    root = built(DISPATCH)
     base = tool_rag_where_used("Base.handle", root)
     leaf = tool_rag_where_used("Leaf.handle", root)
 
@@ -574,10 +516,8 @@ def test_call_through_a_base_class_is_a_dispatch_use_of_overrides(repo):
     ]
 
 
-def test_inherited_member_is_found_by_the_name_of_the_subclass(repo):
-    root = repo(DISPATCH)
-    build_graph_for_repo(root)
-
+def test_inherited_member_is_found_by_the_name_of_the_subclass(built):
+    root = built(DISPATCH)
     assert tool_rag_where_used("Middle.handle", root).resolved == "a.Base.handle"
     assert tool_rag_where_used("a.Middle.handle", root).resolved == "a.Base.handle"
     with pytest.raises(UnknownSymbol):
@@ -601,10 +541,8 @@ def run():
 """
 
 
-def test_call_of_an_exact_class_does_not_reach_overrides(repo):
-    root = repo(NO_DISPATCH)
-    build_graph_for_repo(root)
-
+def test_call_of_an_exact_class_does_not_reach_overrides(built):
+    root = built(NO_DISPATCH)
     base = tool_rag_where_used("Base.handle", root)
     leaf = tool_rag_where_used("Leaf.handle", root)
     context = CodeGraph(root).context("Leaf.handle")
@@ -620,10 +558,8 @@ def test_call_of_an_exact_class_does_not_reach_overrides(repo):
     assert [i.kind for i in context.items] == ["definition", "callee"]
 
 
-def test_lineage_follows_a_call_through_a_base_class_to_overrides(repo):
-    root = repo(DISPATCH)
-    build_graph_for_repo(root)
-
+def test_lineage_follows_a_call_through_a_base_class_to_overrides(built):
+    root = built(DISPATCH)
     feeds = {i.symbol: i.confidence for i in tool_rag_lineage("run", "up", root).items}
     users = {i.symbol: i.confidence for i in tool_rag_lineage("Leaf.handle", "down", root).items}
 
@@ -665,10 +601,8 @@ def test_pay():
 """
 
 
-def test_context_is_the_source_callers_callees_and_tests(repo):
-    root = repo(EDITED)
-    build_graph_for_repo(root)
-
+def test_context_is_the_source_callers_callees_and_tests(built):
+    root = built(EDITED)
     found = CodeGraph(root).context("total")
 
     assert [(i.kind, i.symbol, i.line) for i in found.items] == [
@@ -688,12 +622,10 @@ def test_context_is_the_source_callers_callees_and_tests(repo):
     ("tokens", "kinds"),
     [(200, {"definition"}), (1000, {"definition", "caller", "callee"})],
 )
-def test_context_is_cut_to_its_tokens_and_truncated(repo, tokens, kinds):
+def test_context_is_cut_to_its_tokens_and_truncated(built, tokens, kinds):
     long = "\n".join(f"    value_{n} = helper({n})" for n in range(300))
     calls = "\n".join(f"def caller_{n}(): return long()" for n in range(50))
-    root = repo(f"--- a.py\ndef helper(n): ...\ndef long():\n{long}\n{calls}\n")
-    build_graph_for_repo(root)
-
+    root = built(f"--- a.py\ndef helper(n): ...\ndef long():\n{long}\n{calls}\n")
     found = CodeGraph(root).context("long", tokens)
 
     assert found.truncated
@@ -701,40 +633,32 @@ def test_context_is_cut_to_its_tokens_and_truncated(repo, tokens, kinds):
     assert {i.kind for i in found.items} == kinds
 
 
-def test_docstring_is_found_beside_unindented_text_and_invalid_escapes(repo):
-    root = repo(
+def test_docstring_is_found_beside_unindented_text_and_invalid_escapes(built):
+    root = built(
         '--- a.py\nclass A:\n    def m(self):\n        """Sends a letter: \\\\d."""\n'
         '        return """\nDear \\d,\n"""\n'
     )
-    build_graph_for_repo(root)
-
     assert CodeGraph(root).context("A.m").docstring == "Sends a letter: \\d."
 
 
-def test_unknown_direction_is_refused_with_the_valid_ones(seed_repo):
-    build_graph_for_repo(seed_repo)
-
+def test_unknown_direction_is_refused_with_the_valid_ones(built_seed):
     with pytest.raises(BadDirection, match="upstream"):
-        tool_rag_lineage("use", "sideways", seed_repo)
+        tool_rag_lineage("use", "sideways", built_seed)
 
 
 # --- search ---------------------------------------------------------------------------------
 
 
-def test_adjacent_matches_share_a_snippet_and_distant_ones_do_not(repo):
-    root = repo("--- a.txt\nhit\n1\nhit\n" + "x\n" * 9 + "hit\n")
-    build_graph_for_repo(root)
-
+def test_adjacent_matches_share_a_snippet_and_distant_ones_do_not(built):
+    root = built("--- a.txt\nhit\n1\nhit\n" + "x\n" * 9 + "hit\n")
     result = tool_rag_search("hit", root)
 
     assert [item.lines for item in result.items] == [(1, 3), (13,)]
     assert result.items[0].snippet.text == "hit\n1\nhit\nx\nx"
 
 
-def test_search_has_options_for_case_and_regular_expressions(repo):
-    root = repo("--- a.txt\nOne\none two\n")
-    build_graph_for_repo(root)
-
+def test_search_has_options_for_case_and_regular_expressions(built):
+    root = built("--- a.txt\nOne\none two\n")
     assert [i.lines for i in tool_rag_search("one", root).items] == [(2,)]
     assert [i.lines for i in tool_rag_search("one", root, ignore_case=True).items] == [(1, 2)]
     assert [i.lines for i in tool_rag_search("^o.*two$", root, is_regex=True).items] == [(2,)]
@@ -744,44 +668,35 @@ def test_search_has_options_for_case_and_regular_expressions(repo):
 
 
 @pytest.mark.parametrize("pattern", ["(", "a{99999999999}", "*"])
-def test_invalid_regex_is_refused(seed_repo, pattern):
-    build_graph_for_repo(seed_repo)
-
+def test_invalid_regex_is_refused(built_seed, pattern):
     with pytest.raises(BadPattern, match="regular expression"):
-        tool_rag_search(pattern, seed_repo, is_regex=True)
+        tool_rag_search(pattern, built_seed, is_regex=True)
 
 
-def test_slow_regex_is_stopped(repo):
-    root = repo("--- a.txt\n" + "a" * 400 + "!\n")
-    build_graph_for_repo(root)
-
+def test_slow_regex_is_stopped(built):
+    root = built("--- a.txt\n" + "a" * 400 + "!\n")
     with pytest.raises(BadPattern, match="longer than 2 s"):
         tool_rag_search(r"^(a|aa)+$", root, is_regex=True)
 
 
-def test_empty_query_is_refused(seed_repo):
-    build_graph_for_repo(seed_repo)
-
+def test_empty_query_is_refused(built_seed):
     with pytest.raises(BadPattern, match="empty"):
-        tool_rag_search("", seed_repo)
+        tool_rag_search("", built_seed)
 
 
 # --- freshness ------------------------------------------------------------------------------
 
 
-def test_unchanged_repository_is_fresh(seed_repo):
-    build_graph_for_repo(seed_repo)
-
-    assert tool_rag_search("x", seed_repo).freshness_state == "FRESH"
+def test_unchanged_repository_is_fresh(built_seed):
+    assert tool_rag_search("x", built_seed).freshness_state == "FRESH"
 
 
-def test_changed_added_and_deleted_files_are_named(seed_repo):
-    build_graph_for_repo(seed_repo)
-    graph = CodeGraph(seed_repo)
+def test_changed_added_and_deleted_files_are_named(built_seed):
+    graph = CodeGraph(built_seed)
     graph.search("x")
-    (seed_repo / "module_a.py").write_text("def target_symbol(): ...\n")
-    (seed_repo / "module_b.py").unlink()
-    (seed_repo / "module_c.py").write_text("")
+    (built_seed / "module_a.py").write_text("def target_symbol(): ...\n")
+    (built_seed / "module_b.py").unlink()
+    (built_seed / "module_c.py").write_text("")
 
     result = graph.search("x")
 
@@ -799,25 +714,23 @@ def test_change_of_the_same_size_at_the_same_time_is_detected(seed_repo):
     assert tool_rag_search("x", seed_repo).staleness.changed == ("module_a.py",)
 
 
-def test_graph_of_another_builder_is_stale(seed_repo):
-    build_graph_for_repo(seed_repo)
-    target = seed_repo / ".judge/rag_graph.json"
+def test_graph_of_another_builder_is_stale(built_seed):
+    target = built_seed / ".judge/rag_graph.json"
     target.write_bytes(target.read_bytes().replace(b'"builder":"4', b'"builder":"0', 1))
 
-    result = tool_rag_search("x", seed_repo)
+    result = tool_rag_search("x", built_seed)
 
     assert result.freshness_state == "STALE"
     assert "builder" in result.staleness.reason
-    assert build_graph_for_repo(seed_repo).files == 2
-    assert tool_rag_search("x", seed_repo).freshness_state == "FRESH"
+    assert build_graph_for_repo(built_seed).files == 2
+    assert tool_rag_search("x", built_seed).freshness_state == "FRESH"
 
 
-def test_open_graph_notices_a_new_build(seed_repo):
-    build_graph_for_repo(seed_repo)
-    graph = CodeGraph(seed_repo)
+def test_open_graph_notices_a_new_build(built_seed):
+    graph = CodeGraph(built_seed)
     before = graph.where_used("target_symbol")
-    (seed_repo / "module_c.py").write_text("import module_a\nmodule_a.target_symbol()\n")
-    build_graph_for_repo(seed_repo)
+    (built_seed / "module_c.py").write_text("import module_a\nmodule_a.target_symbol()\n")
+    build_graph_for_repo(built_seed)
 
     after = graph.where_used("target_symbol")
 
@@ -891,52 +804,42 @@ int loop_start(loop_t *loop)
         ("how is the loop started", "src/loop.c", "int loop_start"),
     ],
 )
-def test_definitions_of_languages_without_a_reader_are_ranked(repo, question, file, head):
-    root = repo(OTHER_LANGUAGES)
-    build_graph_for_repo(root)
-
+def test_definitions_of_languages_without_a_reader_are_ranked(built, question, file, head):
+    root = built(OTHER_LANGUAGES)
     first = CodeGraph(root).rank(question).items[0]
 
     assert (first.file, first.kind) == (file, "definition")
     assert first.snippet.text.startswith(head)
 
 
-def test_exact_name_ranks_its_definition_before_frequent_mentions(repo):
+def test_exact_name_ranks_its_definition_before_frequent_mentions(built):
     often = "".join(f"def open_store_{n}(store):\n    return Store(store)\n" for n in range(9))
-    root = repo(f"--- store/store.py\n{often}--- base.py\n{'x = 1' + chr(10)}class Store: ...\n")
-    build_graph_for_repo(root)
-
+    root = built(f"--- store/store.py\n{often}--- base.py\n{'x = 1' + chr(10)}class Store: ...\n")
     first = CodeGraph(root).rank("Store").items[0]
 
     assert (first.file, first.line) == ("base.py", 2)
 
 
-def test_matches_of_several_files_come_before_all_of_one(repo):
+def test_matches_of_several_files_come_before_all_of_one(built):
     many = "".join(f"def load_page_{n}(): ...\n" for n in range(8))
-    root = repo(f"--- a.py\n{many}--- b.py\ndef load_page_of(url): ...\n")
-    build_graph_for_repo(root)
-
+    root = built(f"--- a.py\n{many}--- b.py\ndef load_page_of(url): ...\n")
     found = CodeGraph(root).rank("load page").items
 
     assert "b.py" in [item.file for item in found[:4]]
 
 
-def test_among_many_files_the_one_that_defines_the_name_comes_first(repo):
+def test_among_many_files_the_one_that_defines_the_name_comes_first(built):
     # More files than are searched line by line, and each speaks of it more often.
     many = "".join(f"--- a{n}.py\nheader = parse(header, header)\n" for n in range(250))
-    root = repo(f"{many}--- z.py\ntimeout = 1\ndef parse_header(line): ...\n")
-    build_graph_for_repo(root)
-
+    root = built(f"{many}--- z.py\ntimeout = 1\ndef parse_header(line): ...\n")
     found = CodeGraph(root).rank("parse header", limit=250)
 
     assert (found.items[0].file, found.items[0].line) == ("z.py", 2)
     assert found.truncated
 
 
-def test_question_ranks_the_definition_before_tests_and_prose(repo):
-    root = repo(RANKED)
-    build_graph_for_repo(root)
-
+def test_question_ranks_the_definition_before_tests_and_prose(built):
+    root = built(RANKED)
     found = CodeGraph(root).rank("how do old sessions expire?").items
 
     kinds = [(i.file, i.kind) for i in found if i.file != "app/sessions.py"]
@@ -946,10 +849,8 @@ def test_question_ranks_the_definition_before_tests_and_prose(repo):
 
 
 @pytest.mark.parametrize("question", ["user id", "userId", "user_ids", "GET_USER_ID"])
-def test_identifiers_are_found_by_their_parts(repo, question):
-    root = repo(RANKED)
-    build_graph_for_repo(root)
-
+def test_identifiers_are_found_by_their_parts(built, question):
+    root = built(RANKED)
     found = CodeGraph(root).rank(question)
 
     assert "getUserId" in found.items[0].snippet.text
@@ -957,10 +858,8 @@ def test_identifiers_are_found_by_their_parts(repo, question):
 
 
 @pytest.mark.parametrize("question", ["zebra", "?!", "the"])
-def test_question_without_a_match_finds_nothing(repo, question):
-    root = repo("--- a.py\ndef f(): ...\n")
-    build_graph_for_repo(root)
-
+def test_question_without_a_match_finds_nothing(built, question):
+    root = built("--- a.py\ndef f(): ...\n")
     assert CodeGraph(root).rank(question).items == ()
 
 

@@ -514,11 +514,27 @@ export function fetchAll() {}
 --- b.ts
 import { api } from "./a";
 api.fetchAll(); // use
-=== an object literal with a declared type has no members | I.go
+=== an object literal with a declared type: the member of the type | I.go
 --- a.ts
 interface I { go(): void }
 const x: I = { go() {} };
 x.go(); // use
+=== and that of the literal | x.go
+--- a.ts
+interface I { go(): void }
+const x: I = { go() {} };
+x.go(); // use
+=== a type that an object literal satisfies | T
+--- a.ts
+type T = { go(): void };
+export const x = { go() {} } satisfies T; // use
+export default { y: { z: 1 } as T }; // use
+const { go } = { go: 1 };
+=== a member that an object literal takes from another | rest.r
+--- a.ts
+const rest = { r() {} };
+export const tools = { ...rest, s: 1 };
+tools.r(); // use
 === a member of a default object | gate.close
 --- gate.ts
 export default { close: () => 1 };
@@ -575,10 +591,8 @@ def test_exact_and_inferred_uses_are_the_marked_lines(repo, symbol, files):
     assert sure_uses(root, symbol) == expected
 
 
-def test_method_on_a_receiver_of_unknown_type_is_a_possible_use(repo):
-    root = repo("--- a.ts\nclass A { save() {} }\nfunction f(x) { x.save(); }\n")
-    build_graph_for_repo(root)
-
+def test_method_on_a_receiver_of_unknown_type_is_a_possible_use(built):
+    root = built("--- a.ts\nclass A { save() {} }\nfunction f(x) { x.save(); }\n")
     found = tool_rag_where_used("A.save", root, with_possible=True)
 
     assert [(i.line, i.confidence) for i in found.items] == [(1, "exact"), (2, "possible")]
@@ -604,13 +618,12 @@ def test_files_are_read_once_the_extra_is_installed(repo, monkeypatch):
     assert build_graph_for_repo(root).read == 0
 
 
-def test_method_of_an_interface_is_overridden_by_its_implementation(repo):
-    root = repo(
+def test_method_of_an_interface_is_overridden_by_its_implementation(built):
+    root = built(
         "--- a.ts\ninterface Named { name(): string }\n"
         "class A implements Named { name() { return 'a'; } }\n"
         "function f(one: Named) { return one.name(); }\n"
     )
-    build_graph_for_repo(root)
     graph = CodeGraph(root)
 
     of_interface = {
@@ -626,15 +639,13 @@ def test_method_of_an_interface_is_overridden_by_its_implementation(repo):
     assert of_class == {(2, "definition", "exact"), (3, "calls", "dispatch")}
 
 
-def test_typescript_tests_are_tests_and_not_callers(repo):
-    root = repo(
+def test_typescript_tests_are_tests_and_not_callers(built):
+    root = built(
         "--- sums.ts\nexport function add() {}\n"
         '--- sums.test.ts\nimport { add } from "./sums";\n'
         'describe("sums", () => {\n  it("adds", () => {\n    add();\n  });\n});\n'
         "--- app.ts\nimport { add } from './sums';\nfunction go() { add(); }\n"
     )
-    build_graph_for_repo(root)
-
     found = CodeGraph(root).context("add").items
 
     assert [(item.kind, item.file, item.line) for item in found] == [

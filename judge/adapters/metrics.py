@@ -125,7 +125,7 @@ def keep_counts_of(pid: int, directory: str) -> None:
         own = Path(directory) / f"{kind}_{pid}.db"
         if own.exists():
             kept = MmapedDict(str(own.with_name(f"{kind}_ended.db")))  # type: ignore[no-untyped-call]
-            counted = MmapedDict(str(own), read_mode=True)  # type: ignore[no-untyped-call]
+            counted = MmapedDict(str(own))  # type: ignore[no-untyped-call]
             for key, value, moment in counted.read_all_values():  # type: ignore[no-untyped-call]
                 before, _ = kept.read_value(key)  # type: ignore[no-untyped-call]
                 kept.write_value(key, before + value, moment)  # type: ignore[no-untyped-call]

@@ -1,6 +1,7 @@
 """Opens language models by name."""
 
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import httpx
 
@@ -10,6 +11,8 @@ from judge.adapters.models.openai import OpenaiService, open_client
 from judge.adapters.models.remote import ModelService, RemoteModel
 from judge.bootstrap.library import Library
 from judge.errors import ConfigurationError
+from judge.judging.model_caller import ModelCaller
+from judge.judging.support_by_model import SupportByEntailment, SupportByModel, SupportRater
 from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
 from judge.ports import Journal, LanguageModel
 from judge.settings import EXTRACTIVE, OPENAI, Settings
@@ -82,3 +85,20 @@ def open_gemini(settings: Settings, stack: AsyncExitStack) -> GeminiClient:
     client = GeminiClient(key.get_secret_value() if key else "", settings.gemini_base_url)
     stack.push_async_callback(client.aclose)
     return client
+
+
+def open_support(settings: Settings, caller: ModelCaller) -> SupportRater | None:
+    """What rates citations, None for words alone; raises ConfigurationError."""
+    if settings.support == "model":
+        return SupportByModel(caller)
+    folder = settings.support.partition("onnx:")[2]
+    if not folder:
+        return None
+    try:
+        from judge.adapters.models.entailment import read_entailment  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"JUDGE_SUPPORT=onnx:{folder} needs the extra `judge[nli]`: "
+            "`pip install numpy onnxruntime tokenizers` brings it."
+        ) from error
+    return SupportByEntailment(read_entailment(Path(folder)), caller.clock, caller.journal)

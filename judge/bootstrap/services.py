@@ -15,12 +15,11 @@ from judge.adapters.models.remote import RemoteModel
 from judge.bootstrap.code_roots import CodeRoots, open_roots
 from judge.bootstrap.corpus import Corpus, open_search
 from judge.bootstrap.library import Library, open_library
-from judge.bootstrap.models import open_gemini, open_model
+from judge.bootstrap.models import open_gemini, open_model, open_support
 from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import ModelCaller
 from judge.judging.pipeline import Pipeline, unlimited_budget
 from judge.judging.references import ReferenceCollector
-from judge.judging.support_by_model import SupportByModel
 from judge.library.pages.read_ahead import ReadAhead
 from judge.library.pages.retriever import SnippetRetriever
 from judge.library.rank.page_embeddings import PageEmbeddings
@@ -131,7 +130,7 @@ def _pipeline(
         knowledge=library.sources.current,
         references=references,
         model=caller,
-        support=SupportByModel(caller) if settings.support == "model" else None,
+        support=open_support(settings, caller),
         clock=library.clock,
         journal=library.journal,
         deadline_s=settings.deadline_s,

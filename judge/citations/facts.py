@@ -45,14 +45,31 @@ _MONTHS = (
     "january february march april may june july august september october november december"
 ).split()
 
+_SHARES = {"half": 50.0, "third": 100 / 3, "quarter": 25.0, "thirds": 200 / 3, "quarters": 75.0}
+"""Per cent of "half of it", "a third of it", "two thirds of it" and so on."""
+_ORDINALS = dict(
+    zip("first second third fourth fifth sixth seventh eighth ninth tenth".split(), range(1, 11))
+)
+
 FIGURES = frozenset(
-    [*_WORDS, *_LARGE, *_UNITS, *(f"{unit}s" for unit in _UNITS), *_MONTHS, "per", "cent", "twice"]
+    [
+        *_SHARES,
+        *_ORDINALS,
+        *_WORDS,
+        *_LARGE,
+        *_UNITS,
+        *(f"{unit}s" for unit in _UNITS),
+        *_MONTHS,
+        "per",
+        "cent",
+        "twice",
+    ]
 )
 """Words of numbers, units and dates, which are compared as facts and not as words."""
 
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
-_DATE = re.compile(
+DATE = re.compile(
     rf"\b(?P<day>\d{{1,2}})(?:[snrt][tdh])?(?: of)? (?P<month>{_MONTH})\b"
     rf"(?:,? (?P<year>\d{{4}}))?\b"
     rf"|\b(?P<month2>{_MONTH}) (?P<day2>\d{{1,2}})(?:[snrt][tdh])?\b(?:,? (?P<year2>\d{{4}}))?\b"
@@ -75,6 +92,9 @@ _AMOUNT = re.compile(
     rf"|\b(?:for|within|after|than|least|most|to|under|over) an? (?P<unit>{_UNIT})\b"
 )
 
+_SHARE = re.compile(r"\b(?:an? |two |three )?(half|third|quarter|thirds|quarters) of\b")
+_ORDINAL = re.compile(rf"\b(?:({'|'.join(_ORDINALS)})|(\d{{1,2}})(?:st|nd|rd|th)) (?=[a-z])")
+_ONCE = re.compile(r"\bonce (?=in|an?|per|every|each|only)\b")
 _OR_TWO = re.compile(rf"\b(?:an?|one) ({_UNIT}) or two\b")
 _CONTRACTION = re.compile(r"\b(?:(can|won|shan)'t|(can)not|(\w+)n't)\b")
 _WHOLE = {"won": "will", "shan": "shall"}
@@ -116,9 +136,18 @@ def quantities(sentence: str) -> list[Fact]:
     """The dates and other numbers of *sentence*; a span such as "2 to 3 days" has two."""
     text = fold_space(lowered(sentence[:_MAX_CHARACTERS])).replace("twice", "two times")
     text = _OR_TWO.sub(r"1 to 2 \1", text)
-    facts: list[Fact] = [_date(match) for match in _DATE.finditer(text)]
-    text = _DATE.sub(";", text)
+    facts: list[Fact] = [_date(match) for match in DATE.finditer(text)]
+    text = DATE.sub(";", text)
     return [*facts, *(amount for match in _AMOUNT.finditer(text) for amount in _amounts(match))]
+
+
+def all_facts(sentence: str) -> list[Fact]:
+    """The `quantities` of *sentence*, and its shares, ordinals and "once a year"."""
+    text = _ONCE.sub("one time ", fold_space(lowered(sentence[:_MAX_CHARACTERS])))
+    facts: list[Fact] = [Quantity(_SHARES[match[1]], "%") for match in _SHARE.finditer(text)]
+    text = _SHARE.sub(";", text)
+    ordinals = (_ORDINALS.get(nth[1]) or float(nth[2]) for nth in _ORDINAL.finditer(text))
+    return [*facts, *(Quantity(number, "ordinal") for number in ordinals), *quantities(text)]
 
 
 def _date(match: re.Match[str]) -> Date:

@@ -26,8 +26,17 @@ _TELLING: Final = re.compile(
     r"(?:^|[.;:,!?–—-]\s*"
     r"|\b(?:and|or|then|(?<!on )to|could|can|might|may|should|just|simply|please)\s)"
     r"(?:tell|say|ask|write|try|text|e-?mail|message|reply|answer|respond|explain|put|add|suggest"
-    r"|phrase|begin|start|open)\b[^“”\"]{0,60}$"
-    r"|\b(?:text|message|letter|e-?mail|note|line|words?|something) (?:such as|like|with)\s*$",
+    r"|phrase|begin|start|open|finish|end|close|offer|send|keep it|for (?:example|instance))"
+    r"\b[^“”\"]{0,60}$"
+    r"|\b(?:try|consider|by|start|begin) (?:saying|writing|asking|telling|adding)\b[^“”\"]{0,20}$"
+    r"|\b(?:text|message|letter|e-?mail|note|line|sentence|words?|something)"
+    r" (?:such as|like|with)\s*$",
+    re.IGNORECASE,
+)
+_SOURCE_SAYS: Final = re.compile(
+    r"(?:\b(?:guidance|page|law|rules?|source|text|reference|act|it)|\]) "
+    r"(?:clearly |even |also |then )?"
+    r"(?:says?|states?|tells?|puts?|adds?|explains?|writes?|reads?|asks?)\b",
     re.IGNORECASE,
 )
 _SAID: Final = re.compile(
@@ -64,15 +73,14 @@ def made_up_quotations(text: str, marks: Sequence[Mark], known: Iterable[str]) -
     if not quotations:
         return
     texts = [_as_words(one) for one in known]
-    for span in sentences(text):
-        if not any(span.start <= mark.start < span.end for mark in marks):
-            continue
-        for quotation in quotations:
-            if span.start <= quotation.start() < span.end:
-                before = text[span.start : quotation.start()]
-                said = str(quotation[str(quotation.lastgroup)])
-                if not (_is_to_say(before, said) or _stands_in(said, texts)):
-                    yield quotation[0]
+    spans = sentences(text)
+    for quotation in quotations:
+        around = [s for s in spans if s.start < quotation.end() and quotation.start() < s.end]
+        is_cited = any(s.start <= mark.start < s.end for s in around for mark in marks)
+        before = text[around[0].start : quotation.start()] if around else ""
+        said = str(quotation[str(quotation.lastgroup)])
+        if is_cited and not (_is_to_say(before, said) or _stands_in(said, texts)):
+            yield quotation[0]
 
 
 def made_up_addresses(text: str, known: Iterable[str]) -> Iterator[str]:
@@ -95,7 +103,7 @@ def made_up_addresses(text: str, known: Iterable[str]) -> Iterator[str]:
 
 def _is_to_say(before: str, said: str) -> bool:
     """Whether the words *said* after *before* are words for the person to say."""
-    if _TELLING.search(before):
+    if _TELLING.search(before) and not _SOURCE_SAYS.search(before):
         return True
     return bool(_SPEAKER.search(said)) and not _SAID.search(before)
 

@@ -43,14 +43,14 @@ _REFERENCE: Final = (
 )
 _DASH: Final = r"[-‐‑‒–—―−~]"
 _TOKEN: Final = re.compile(
-    r"(?P<place>(?:pp?|pages?|paras?|paragraphs?|sections?|sentences?|lines?|chapters?|ss?|ch)"
-    rf"\.?\s?\d+(?:\s?(?:,|&|and|to|{_DASH})\s?\d+)*|\{{\d+\}})"
+    r"(?P<place>(?:pp?|pages?|paras?|paragraphs?|sections?|sentences?|lines?|chapters?|ss?|ch|l)"
+    rf"\.?\s?\d+(?:\s?{_DASH}\s?l?\d+)?|\{{\d+\}})"
     rf"|(?P<reference>{_REFERENCE}(?![^\W\d_]))"
     r"|(?P<number>\d+)(?P<ordinal>(?:st|nd|rd|th)\b)?"
     rf"|(?P<range>{_DASH}|\.\.+|\b(?:to|through)\b)"
     r"|(?P<separator>[^\w\s£$€¥%°=×÷+?!≈±<>{}]"
-    r"|\b(?:see|also|cf|the|numbers?|nos?|nr|and|or|et|und|y|e|en|siehe|voir|v[ée]ase|vedi|zie)(?![^\W\d_]))"
-    rf"|(?P<said>\b(?:{_SAID})\b)"
+    r"|\b(?:see|also|cf|the|numbers?|nos?|nr|n(?=\.)|cit|ibid|and|or|et|und|y|e|en|siehe|voir|v[ée]ase|vedi|zie)(?![^\W\d_]))"
+    rf"|(?P<linked>\b(?:from|in|per|by|above|below)\b)|(?P<said>\b(?:{_SAID})\b)"
     r"|(?P<space> )"
 )
 _NO_NUMBER: Final = re.compile(
@@ -67,7 +67,7 @@ _UNCLEAR: Final = re.compile(
 _YEAR: Final = re.compile(r"\[(?:1[2-9]|20)\d\d(?:[-–/]\d\d(?:\d\d)?)?\]")
 _REPORT: Final = re.compile(
     r"\s(?:\d{1,2}\s)?(?:[A-Z]{1,8}|[A-Z](?:\.\s?[A-Z])+\.?|Ch|Fam|All|Cr|Bus|Env|Imm|Lloyd['’]s|Lloyds)"
-    r"\b\.?(?:\s\(?[A-Z][A-Za-z]{0,6}\)?\.?){0,4}\s\d"
+    r"\b\.?(?:\s\(?[A-Z][A-Za-z]{0,6}\)?\.?){0,4}\s(?:[IVX]{1,3}-)?\d"
 )
 """What follows the year of a law report: ` UKSC 28`, ` 1 WLR 896`, ` EWCA Civ 12`."""
 
@@ -198,6 +198,8 @@ def _tokens(body: str) -> Iterator[tuple[str, str]]:
         if kind == "said" or token["ordinal"]:
             word = token["number"] or str(_WORDS.get(token[0], 0))
             yield ("number" if is_named else "other"), word
+        elif kind == "linked":
+            yield ("separator" if is_named else "other"), token[0]
         elif kind != "space":
             yield kind, token[0][:12]
 
@@ -207,7 +209,7 @@ def _listed(tokens: list[tuple[str, str]], numbers: list[int]) -> tuple[int, ...
     listed: dict[int, None] = {}
     place, opened = 0, False
     for (kind, _), (before, _) in zip(tokens, [("", ""), *tokens]):
-        if kind == "range" and before != "number":
+        if kind == "range" and before not in {"number", "reference"}:
             return ()
         if kind == "number":
             first, last = numbers[place - 1] if opened else numbers[place], numbers[place]
@@ -215,7 +217,7 @@ def _listed(tokens: list[tuple[str, str]], numbers: list[int]) -> tuple[int, ...
                 return ()
             listed.update(dict.fromkeys(range(first, last + 1)))
             place += 1
-        opened = kind == "range"
+        opened = kind == "range" and before == "number"
     return tuple(listed)
 
 

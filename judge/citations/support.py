@@ -14,14 +14,15 @@ from itertools import zip_longest
 from typing import Literal, NamedTuple
 
 from judge.citations.facts import (
+    DATE,
     FIGURES,
     SMALL_NUMBERS,
     Fact,
     Quantity,
+    all_facts,
     differ,
     has_all,
     lowered,
-    quantities,
 )
 from judge.text.english import STOP_WORDS, WORD, find_words, stems, strip_accents
 
@@ -85,7 +86,7 @@ class Statement:
     @classmethod
     def of(cls, sentence: str) -> "Statement":
         """Read *sentence*."""
-        text = lowered(sentence)
+        text = DATE.sub(" ", lowered(sentence))  # "1 May" allows nothing
         for modality, pattern in _MODALITIES:
             text = pattern.sub(f" <{modality}> ", text)
         words: list[str] = []
@@ -101,7 +102,7 @@ class Statement:
             modalities,
             frozenset(stems(content)),
             _BOUNDS.intersection(words),
-            quantities(sentence),
+            all_facts(sentence),
         )
 
 
@@ -287,7 +288,7 @@ class SourceReading:
     @functools.cached_property
     def _amounts(self) -> list[Fact]:
         """The numbers of all sentences."""
-        return [fact for sentence in self.sentences for fact in quantities(sentence)]
+        return [fact for sentence in self.sentences for fact in all_facts(sentence)]
 
 
 def support(claim: str, sentences: Sequence[str]) -> Support:
@@ -297,5 +298,5 @@ def support(claim: str, sentences: Sequence[str]) -> Support:
 
 def _measured(claim: str) -> list[Fact]:
     """The numbers of *claim* if all have a unit, so that they may be written in other words."""
-    facts = quantities(claim)
+    facts = all_facts(claim)
     return facts if all(isinstance(fact, Quantity) and fact.kind for fact in facts) else []

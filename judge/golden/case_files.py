@@ -1,19 +1,13 @@
-"""Reads golden cases with their page fixtures from a folder, and writes them.
+"""Reads golden cases with their page fixtures from a folder, and writes them atomically."""
 
-Writing is atomic, in one format, and by one process at a time.
-"""
-
-import fcntl
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from judge.adapters.files.whole_file import read_whole, write_whole
-from judge.errors import ConfigurationError, JudgeError, NotFound
+from judge.errors import ConfigurationError, NotFound
 from judge.golden.cases import GoldenCase, GoldenPage, parse_case
 from judge.golden.evaluators import EVALUATORS, Evaluators, check_questions, load_evaluators
 from judge.types.references import Page
@@ -24,10 +18,6 @@ MAX_BYTES = 64 * 1024 * 1024
 
 PAGES = "pages"
 """The folder beside the cases that holds page fixtures."""
-
-
-class CasesLocked(JudgeError):
-    """Another process is changing the cases of the folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,26 +119,3 @@ def write_output(path: Path, content: bytes) -> None:
             write_whole(path, content)
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be written: {error}") from error
-
-
-@contextmanager
-def cases_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock for changing cases of *folder*, which is created if it does not exist.
-
-    The lock is one of the kernel on the folder, so it ends with the process. Raises CasesLocked,
-    and ConfigurationError if the folder cannot be created.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError as error:
-        raise ConfigurationError(f"{folder} cannot be written to: {error}.") from error
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            message = f"Another process is changing the golden cases of {folder}. Try again later."
-            raise CasesLocked(message) from None
-        yield
-    finally:
-        os.close(handle)

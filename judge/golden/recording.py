@@ -18,7 +18,6 @@ from judge.errors import ContentBlocked, InvalidReply, JudgeError
 from judge.golden.case_files import (
     PAGES,
     StoredCase,
-    cases_lock,
     load_case,
     load_cases,
     serialize_case,
@@ -189,29 +188,26 @@ def _expected(outcome: Outcome) -> dict[str, Any]:
 def write_draft(folder: Path, draft: Draft) -> Path:
     """Write *draft* as a new case of *folder*.
 
-    Raises CannotRecord, CasesLocked, and ConfigurationError where it cannot be written.
+    Raises CannotRecord, and ConfigurationError where it cannot be written.
     """
-    with cases_lock(folder):
-        path = new_case_path(folder, draft.name)
-        for name, body in draft.fixtures.items():
-            write_output(folder / PAGES / name, body)
-        write_output(path, serialize_case(draft.document).encode())
+    path = new_case_path(folder, draft.name)
+    for name, body in draft.fixtures.items():
+        write_output(folder / PAGES / name, body)
+    write_output(path, serialize_case(draft.document).encode())
     return path
 
 
 async def update_cases(folder: Path, names: Sequence[str], config: RunConfig) -> list[Update]:
     """Rewrite the cases *names* of *folder*, all or none.
 
-    Raises CannotReplay when a case needs a reply or page that it does not have, CasesLocked while
-    another process holds the lock, and what `load_cases` raises.
+    Raises CannotReplay when a case needs a reply or page that it does not have, and what
+    `load_cases` raises.
     """
-    load_cases(folder, names)  # Raise their errors before anything is locked.
-    with cases_lock(folder):
-        cases = load_cases(folder, names)
-        updated = [(stored.path, *await _updated(stored, config)) for stored in cases]
-        for path, document, _ in updated:
-            write_output(path, serialize_case(document).encode())
-        return [update for *_, update in updated]
+    cases = load_cases(folder, names)
+    updated = [(stored.path, *await _updated(stored, config)) for stored in cases]
+    for path, document, _ in updated:
+        write_output(path, serialize_case(document).encode())
+    return [update for *_, update in updated]
 
 
 async def _updated(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any], Update]:

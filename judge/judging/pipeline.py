@@ -34,7 +34,7 @@ from judge.judging.results import (
     timings_of,
 )
 from judge.judging.streamed_fields import StreamedFields
-from judge.judging.support_by_model import SupportByModel
+from judge.judging.support_by_model import SupportRater
 from judge.judging.verdicts.check import ReplyCheck, check_reply
 from judge.library.dispute import read_dispute
 from judge.ports import Clock, Journal
@@ -75,8 +75,8 @@ class Pipeline:
     clock: Clock
     journal: Journal
     deadline_s: float
-    support: SupportByModel | None = None
-    """Rates each citation with the model (JUDGE_SUPPORT=model); None compares words only."""
+    support: SupportRater | None = None
+    """Rates each citation with a model (JUDGE_SUPPORT); None compares words only."""
     check_budget: Callable[[], Awaitable[None]] = unlimited_budget
     """Raises BudgetSpent when the model may not be asked any more; called before any fetch."""
     admission: Callable[[], AbstractAsyncContextManager[object]] = nullcontext

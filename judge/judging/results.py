@@ -177,6 +177,8 @@ def _warnings(best: Attempt, reply: CheckedReply, prepared: PreparedRequest) -> 
                 f"Reference {reference.number} could not be fetched anew; "
                 f"its text is from {reference.fetched_at.strftime(country.date_format)}."
             )
+    if reply.evidence == "weak":
+        yield "What is cited says nothing of what it is cited for."
     if best.is_unmended:
         yield "A second reply, which was to mend the first, was lost or broke the rules."
     if prepared.is_foreign:

@@ -5,7 +5,7 @@ Words are compared, not their meaning: "paid" that became "did not pay" is not n
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from unicodedata import normalize
@@ -16,6 +16,10 @@ from judge.text.english import fold_space, sentences, strip_invisible
 from judge.text.names import find_names, find_public_names
 
 Kind = Literal["number", "date", "name", "quote", "address"]
+
+_PLURALS = {
+    "number": "numbers", "date": "dates", "name": "names", "quote": "quotes", "address": "addresses"
+}  # fmt: skip
 
 _CHUNK = 1500
 """Characters of a long sentence that are parsed at once; `quantities` reads at most 2000."""
@@ -79,11 +83,8 @@ def changed_facts(before: str, after: str) -> list[ChangedFact]:
     The name of one person or couple may be dropped: people hardly name themselves in a story.
     """
     before, after = (normalize("NFKC", strip_invisible(text)) for text in (before, after))
-    old, new = _numbers(before), _numbers(after)
-    missing = [*_missing_numbers(old, new), *_missing_words(before, after)]
-    extra = [*_missing_numbers(new, old), *_missing_words(after, before)]
-    lost = [ChangedFact(kind, words, is_new=False) for kind, words in missing]
-    added = [ChangedFact(kind, words, is_new=True) for kind, words in extra]
+    lost = [ChangedFact(kind, words, is_new=False) for kind, words in _missing(before, after)]
+    added = [ChangedFact(kind, words, is_new=True) for kind, words in _missing(after, before)]
     old_words = {*_WORD.findall(fold(before))}
     invented = [word for word in _CAPITALS.findall(after) if word.casefold() not in old_words]
     added += [ChangedFact("name", word, is_new=True) for word in dict.fromkeys(invented)]
@@ -94,17 +95,17 @@ def format_changes(changed: Sequence[ChangedFact]) -> str:
     """How many facts of which kind changed, without their words: "2 new numbers, 1 lost name"."""
     counts = Counter((fact.is_new, fact.kind) for fact in changed)
     return ", ".join(
-        f"{count} {'new' if is_new else 'lost'} {kind}{_plural(kind) if count > 1 else ''}"
+        f"{count} {'new' if is_new else 'lost'} {_PLURALS[kind] if count > 1 else kind}"
         for (is_new, kind), count in counts.items()
     )
 
 
-def _plural(kind: Kind) -> str:
-    return "es" if kind == "address" else "s"
-
-
-def _missing_words(text: str, other: str) -> Iterator[tuple[Kind, str]]:
-    """The facts of *text*, other than numbers, that *other* lacks."""
+def _missing(text: str, other: str) -> Iterator[tuple[Kind, str]]:
+    """The facts of *text* that *other* lacks."""
+    others = _numbers(other)
+    for fact in _numbers(text):
+        if fact not in others:
+            yield ("date" if fact[0] == "date" else "number"), " ".join(fact).strip()
     if currencies := _currencies(other):
         yield from (("number", name) for name in _currencies(text) if name not in currencies)
     folded = fold(other)
@@ -142,14 +143,6 @@ def _numbers(text: str) -> dict[tuple[str, ...], None]:
         for at in range(span.start, span.end, _CHUNK)
     )
     return {_in_words(fact): None for chunk in chunks for fact in quantities(chunk)}
-
-
-def _missing_numbers(
-    numbers: Mapping[tuple[str, ...], None], others: Container[tuple[str, ...]]
-) -> Iterator[tuple[Kind, str]]:
-    for fact in numbers:
-        if fact not in others:
-            yield ("date" if fact[0] == "date" else "number"), " ".join(fact).strip()
 
 
 def _currencies(text: str) -> list[str]:

@@ -1,11 +1,13 @@
-"""Asks the model whether each citing sentence follows from its source, in one call for all.
+"""Asks a model whether each citing sentence follows from its source.
 
-Only with JUDGE_SUPPORT=model; otherwise words are compared. A failure here never loses a verdict.
+With JUDGE_SUPPORT=model the one that judged, in one call for all; with JUDGE_SUPPORT=onnx:FOLDER an
+entailment model on this machine; otherwise words are compared. A failure never loses a verdict.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Protocol
 
 from pydantic import BaseModel, StrictInt, ValidationError
 
@@ -15,6 +17,7 @@ from judge.errors import ContentBlocked, DeadlineExceeded, ModelUnavailable
 from judge.judging.model_caller import Deadline, MeteredModel, ModelCaller
 from judge.judging.verdicts.check import contradiction_defects
 from judge.judging.verdicts.reply_schema import INTEGER, array_schema, object_schema, without_fence
+from judge.ports import Clock, Entailment, Journal
 from judge.text.untrusted import quoted_text
 from judge.types.replies import Citation, Prompt
 from judge.types.requests import JudgeRequest
@@ -46,6 +49,15 @@ class ClaimAnswers(BaseModel):
     """The model's whole reply."""
 
     answers: tuple[ClaimAnswer, ...]
+
+
+class SupportRater(Protocol):
+    """Rates the citations of a verdict."""
+
+    async def rate_citations(
+        self, result: JudgeResult, request: JudgeRequest, deadline: Deadline
+    ) -> JudgeResult:
+        """*result*, which has citations, with their ratings; unrated on failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,4 +132,44 @@ def _with_answers(
         if number in answers
         else citation
         for number, citation in enumerate(citations, start=1)
+    )
+
+
+MAX_ENTAILED = 0.1
+MIN_SHARED = 0.5
+"""A sentence that shares so much with its source and is so little entailed says the opposite. What
+is merely not said is little entailed too, but shares few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class SupportByEntailment:
+    """Lowers `support` to an entailment model's, and sets `contradicts` where words agree."""
+
+    model: Entailment
+    clock: Clock
+    journal: Journal
+
+    async def rate_citations(
+        self, result: JudgeResult, request: JudgeRequest, deadline: Deadline
+    ) -> JudgeResult:
+        """*result*, which has citations, with the model's ratings; as it is when that fails."""
+        pairs = [(result.references[c.number - 1].text, claim) for c, claim in _claims(result)]
+        try:
+            async with asyncio.timeout(max(deadline.at - self.clock.monotonic(), 0.0)):
+                entailed = await self.model.entailed(pairs)
+        except (ModelUnavailable, TimeoutError) as error:
+            self.journal.note("support.unavailable", reason=type(error).__name__)
+            return result
+        citations = tuple(map(_lowered, result.citations, entailed))
+        return replace(result, citations=citations, warnings=_warnings(result, citations))
+
+
+def _lowered(citation: Citation, entailed: float) -> Citation:
+    if citation.support is None:
+        return citation
+    is_opposite = entailed <= MAX_ENTAILED and citation.support >= MIN_SHARED
+    return replace(
+        citation,
+        support=round(min(citation.support, entailed), 3),
+        contradicts=citation.contradicts or is_opposite,
     )

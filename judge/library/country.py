@@ -52,7 +52,7 @@ _BEFORE = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class PlaceNames:
     """What names the regions of a country, and places elsewhere with their countries."""
 
     signs: PatternSet
@@ -68,7 +68,7 @@ class Places:
     short_countries: Mapping[str, str]
 
 
-NO_PLACES = Places(PatternSet(()), (), PatternSet(()), "", Phrases(()), PatternSet(()), {})
+NO_PLACE_NAMES = PlaceNames(PatternSet(()), (), PatternSet(()), "", Phrases(()), PatternSet(()), {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Country:
     emergency: tuple[HelpLine, ...] = ()
     region_names: RegionNames = ()
     """What pages call one region or several of them."""
-    places: Places = field(default=NO_PLACES, repr=False, compare=False)
+    places: PlaceNames = field(default=NO_PLACE_NAMES, repr=False, compare=False)
 
     def regions_of_law(self, named: frozenset[str]) -> frozenset[str]:
         """The regions whose law counts where *named* ones are mentioned; none means any."""
@@ -109,7 +109,7 @@ def compile_places(
     lookalikes: Iterable[str],
     elsewhere: Mapping[str, str],
     short: Mapping[str, str],
-) -> Places:
+) -> PlaceNames:
     """The places of a country: *towns* and *patterns* by region, and what only looks like one.
 
     *elsewhere* has the country of every place abroad, *short* that of abbreviations such as OH.
@@ -129,7 +129,7 @@ def compile_places(
         for sign in several
     ]
     all_towns, states = _either(name for names in towns.values() for name in names), _either(short)
-    return Places(
+    return PlaceNames(
         PatternSet(sign for sign, _ in signs),
         tuple(region for _, region in signs),
         PatternSet((*lookalikes, rf"\b{all_towns}, {states}\b")),
@@ -169,7 +169,9 @@ def find_abroad(country: Country, dispute: Dispute) -> str:
     return next((places.short_countries[code.casefold()] for code in codes), "")
 
 
-def _named_abroad(places: Places, dispute: Dispute) -> Iterator[tuple[str, str, tuple[str, str]]]:
+def _named_abroad(
+    places: PlaceNames, dispute: Dispute
+) -> Iterator[tuple[str, str, tuple[str, str]]]:
     """Each place elsewhere in *dispute*: name, country, and the words before and the one after."""
     for text in (dispute.query, dispute.context):
         for start, phrases in places.abroad.find(text.words):

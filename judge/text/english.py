@@ -59,11 +59,31 @@ _WORD = re.compile(rf"{WORD}(?:'{WORD})*")
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$|[\[【［〔])")
 """Matches a whole run of marks from its first one, so that a run of a megabyte is read once."""
-_ABBREVIATIONS = frozenset("e.g i.e etc approx mr mrs ms dr prof st vs cf".split())
-_NUMBERED = frozenset("no nos para paras art arts s ss reg regs ch p pp".split())
+_NEVER_LAST = frozenset(
+    "e.g i.e mr mrs ms messrs dr prof rev hon st v vs cf viz approx vol figs".split()
+)
+"""Abbreviations that end no sentence."""
+_NUMBERED = frozenset(
+    "no nos para paras art arts s ss sec reg regs ch cl sch pt p pp r ref ed fig".split()
+)
 """Abbreviations only before a number: `No. 4`, but "No. Ask them."."""
-_NEXT_WORD = re.compile(r"[^\S\n]{0,9}\n?[^\S\n]{0,9}(\S)")
-"""The first character after spaces or one line end, as in wrapped text, but not in the next
+_MAYBE_LAST = frozenset(
+    "etc ltd plc co inc corp bros dept gov govt univ jr sr jan feb mar apr jun jul aug sep sept "
+    "oct nov dec mon tue tues wed thu thur thurs fri sat sun ave rd".split()
+)
+"""Abbreviations that end a sentence before a word that mostly begins one, as do U.K., p.m. and
+initials: "the U.K. Government", but "in the U.K. The law"."""
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+_BEGINS_SENTENCE = frozenset(
+    """
+    a also although an and any ask as at because before but by call check contact do does each
+    every find for from get give he her his how however i if in is it its keep many more most my no
+    not of on once one or other our read see send several she so some such tell that the their then
+    there these they this those to under use we what when where which who why with write you your
+    """.split()
+)
+_NEXT_WORD = re.compile(r"[^\S\n]{0,9}\n?[^\S\n]{0,9}(\w{1,12}|\S)")
+"""The beginning of the word after spaces or one line end, as in wrapped text, but not in the next
 paragraph."""
 _LAST_WORD_CHARACTERS = 12
 """Longer than any abbreviation."""
@@ -179,13 +199,19 @@ def _is_inside_a_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
         return False
     next_word = _NEXT_WORD.match(text, stop.end())
     following = next_word[1] if next_word else ""
-    if following.islower():
+    if following[:1].islower():
         return True
     before = text[max(start, stop.start() - _LAST_WORD_CHARACTERS) : stop.start()]
     word = (before.split() or [""])[-1].lstrip("(\"'“‘")
-    if following.isdigit():
-        return word.lower() in _NUMBERED | _ABBREVIATIONS
-    return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
+    lower = word.lower()
+    if following[:1].isdigit():
+        return lower in _NUMBERED | _NEVER_LAST | _MAYBE_LAST
+    if lower in _NEVER_LAST:
+        return True
+    is_initial = word.isupper() and word != "I"
+    is_dotted = _DOTTED.fullmatch(word) is not None and (len(word) > 1 or is_initial)
+    begins_sentence = not following or following.lower() in _BEGINS_SENTENCE
+    return (lower in _MAYBE_LAST or is_dotted) and not begins_sentence
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

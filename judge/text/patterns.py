@@ -1,7 +1,8 @@
 """Finds many phrases or regular expressions in a text.
 
 A regular expression of a sources file is matched under a time limit: none, whoever wrote it, holds
-up the event loop.
+up the event loop. Most are not tried at all: the first letters of the words that a pattern cannot
+match without are looked up among those of the text.
 """
 
 import re
@@ -43,15 +44,65 @@ def checked_regex(value: str) -> str:
     return value
 
 
+_BEGINNINGS = re.compile(r"(?<![a-z])[a-z]{3}")
+_ITEM = re.compile(
+    r"(\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?<?[=!]|\(\?:|\(\?|\(|.)([?*]|\{0?,?\d*,?\d*\}|\+)?",
+    re.DOTALL,
+)
+"""An item of a regular expression, or the bracket that opens or closes a group; its quantifier."""
+
+_Needed = frozenset[str] | None
+
+
+def _needed(items: Iterator[re.Match[str]], *, is_word: bool = False) -> tuple[_Needed, bool]:
+    """What a word of any text begins with that matches *items*, to the end of their group.
+
+    Three letters each; None where it cannot be told. *is_word* says that a word may begin here. The
+    second value tells whether the group may be left out.
+    """
+    branches: list[_Needed] = []
+    best: _Needed = None
+    letters, starts, may_miss = "", is_word, False
+    for match in items:
+        item, may_miss = match[1], (match[2] or "")[:1] in {"?", "*", "{"}
+        if item == ")":
+            break
+        if item == "|":
+            branches.append(best)
+            best, letters, starts = None, "", is_word
+        elif item.startswith("("):
+            inner, is_optional = _needed(items, is_word=starts)
+            if inner and item == "(?:" and not is_optional:
+                best = min(best or inner, inner, key=len)
+            letters, starts = "", False
+        elif starts and item.isalpha() and not may_miss:
+            letters += item
+            if len(letters) == 3:
+                best, starts = frozenset([letters]), False
+        else:
+            letters, starts = "", item in {"\\b", " "} and not may_miss
+    branches.append(best)
+    return (frozenset().union(*branches) if all(branches) else None), may_miss  # type: ignore[arg-type]
+
+
 class PatternSet:
     """Regular expressions for folded text, numbered in the order given; they ignore case."""
 
     def __init__(self, regexes: Iterable[str]) -> None:
-        self._patterns = [regex.compile(pattern, regex.IGNORECASE) for pattern in regexes]
+        self._patterns = [
+            (
+                regex.compile(pattern, regex.IGNORECASE),
+                _needed(_ITEM.finditer(pattern.lower()))[0] or frozenset(),
+            )
+            for pattern in regexes
+        ]
 
     def matches(self, text: str) -> Iterator[tuple[int, regex.Match[str]]]:
         """Every match in *text* with the number of its pattern, as `finditer` finds it."""
-        for number, pattern in enumerate(self._patterns):
+        beginnings = set(_BEGINNINGS.findall(text.lower()))
+        for number, (pattern, needed) in enumerate(self._patterns):
+            if needed and needed.isdisjoint(beginnings):
+                continue
             try:
                 for match in pattern.finditer(text, timeout=TIME_LIMIT_S):
                     yield number, match

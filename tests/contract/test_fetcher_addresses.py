@@ -14,7 +14,6 @@ from judge.adapters.web.fetcher import HttpxFetcher
 from judge.types.references import Page
 from tests.fakes.network import (
     PUBLIC,
-    ChangingResolver,
     FakeResolver,
     LoopbackTransport,
     fetcher_for,
@@ -80,13 +79,6 @@ async def test_redirect_to_a_forbidden_address_is_refused(fetcher, site, locatio
     assert await refusal_reason(fetcher, site.redirect("/", location)) == reason
 
 
-async def test_redirect_to_another_loopback_port_is_refused(fetcher, site):
-    async with FakeSite() as other:
-        site.redirect("/", other.page("/", "<p>Secret</p>"))
-        assert await refusal_reason(fetcher, site.url("/")) == "address"
-        assert other.connections == 0
-
-
 async def test_public_site_cannot_redirect_into_the_network(site):
     transport = LoopbackTransport()
     site.redirect("/", f"http://127.0.0.1:{site.port}/inside")
@@ -104,17 +96,6 @@ async def test_each_connection_resolves_once_and_uses_the_checked_address(site):
     assert resolver.calls == ["example.org"] * site.connections
     assert transport.addresses == [PUBLIC] * site.connections
     assert site.requests[-1].headers["host"] == f"example.org:{site.port}"
-
-
-async def test_dns_rebinding_between_connections_is_refused(site):
-    site.page("/", "<p>Hello</p>")
-    resolver, transport = ChangingResolver(PUBLIC, "127.0.0.1"), LoopbackTransport()
-    async with fetcher_for(resolver=resolver, transport=transport) as fetcher:
-        await fetcher.fetch(f"http://example.org:{site.port}/", timeout_s=5)
-        assert set(transport.addresses) == {PUBLIC}
-        resolver.switch()
-        assert await refusal_reason(fetcher, f"http://sub.example.org:{site.port}/") == "address"
-    assert set(transport.addresses) == {PUBLIC}
 
 
 async def test_proxy_variables_do_not_bypass_the_check(site, monkeypatch):
@@ -179,8 +160,8 @@ async def test_certificate_must_be_valid_for_the_requested_host(
         assert set(sni_names) == {host}
 
 
-async def test_aborted_handshake_leaves_no_connection(site):
+async def test_handshake_that_never_ends_leaves_no_connection(fetcher, site, monkeypatch):
     # A site without TLS takes the handshake for a request and waits for the rest.
-    async with fetcher_for(site) as fetcher:
-        assert await refusal_reason(fetcher, f"https://{site.host}/", timeout_s=0.2) == "timeout"
+    monkeypatch.setattr("judge.adapters.web.safe_addresses.CONNECT_TIMEOUT_S", 0.1)
+    assert await refusal_reason(fetcher, f"https://{site.host}/") == "timeout"
     await site.until_disconnected()

@@ -17,7 +17,6 @@ from tests.fakes.network import (
     REASONS,
     FakeResolver,
     LoopbackTransport,
-    TimeoutTransport,
     fetcher_for,
     refusal_reason,
 )
@@ -65,13 +64,6 @@ async def test_timed_out_fetches_release_their_connections(fetcher, site):
     assert isinstance(await fetcher.fetch(free, timeout_s=5), Page)
 
 
-async def test_redirects_release_their_connections(fetcher, site):
-    site.page("/new", "<p>Hello</p>")
-    url = site.redirect("/old", "/new")
-    for _ in range(MAX_CONNECTIONS + 2):
-        assert isinstance(await fetcher.fetch(url, timeout_s=5), Page)
-
-
 @pytest.mark.parametrize(
     ("raw", "reason"),
     [
@@ -88,11 +80,6 @@ async def test_redirects_release_their_connections(fetcher, site):
 )
 async def test_malformed_reply_is_refused_with_its_reason(fetcher, site, raw, reason):
     assert await refusal_reason(fetcher, site.script("/", Reply(raw=raw))) == reason
-
-
-async def test_unreachable_host_is_a_timeout():
-    async with fetcher_for(resolver=FakeResolver(PUBLIC), transport=TimeoutTransport()) as fetcher:
-        assert await refusal_reason(fetcher, "http://example.org/") == "timeout"
 
 
 @pytest.mark.parametrize(

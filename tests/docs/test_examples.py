@@ -84,7 +84,7 @@ def test_python_follows_the_stream_and_a_retry(deployment):
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "It is about: tenancy",
-        "References: 2",
+        "References: 1",
         "Asking the model, attempt 1",
         "Written and checked: paraphrase",
         "Asked again; what was written no longer holds",

@@ -59,7 +59,7 @@ class RunningServer:
 
     @property
     def url(self) -> str:
-        found = re.search(r"Judge is listening on http://[0-9.]+(:\d+)\n", self.stderr)
+        found = re.search(r'Judge is listening on http://[0-9.]+(:\d+)"', self.stderr)
         return f"http://127.0.0.1{found[1]}" if found else ""
 
     def lines_of(self, route: str) -> list[dict[str, Any]]:

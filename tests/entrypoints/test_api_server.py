@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import re
 import signal
@@ -274,9 +275,11 @@ async def test_lost_redis_is_reported_without_any_requests(world, harm):
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_listening_address_is_printed_once_it_listens(world, host):
+def test_every_line_of_the_log_is_json_the_listening_address_too(world, host):
     with world.server(host=host, JUDGE_MODEL="extractive") as server:
-        assert f"Judge is listening on http://{host}:" in server.stderr
+        lines = [json.loads(line) for line in server.stderr.splitlines()]
+        [listening] = [line for line in lines if line["event"] == "server.listening"]
+        assert listening["address"] == server.url.replace("127.0.0.1", host)
         assert httpx.get(f"{server.url}/health/live").status_code == 200
         assert server.stop() == 0
     assert "Traceback" not in server.stderr
@@ -297,3 +300,34 @@ def test_head_request_has_the_length_and_no_body(shared, path):
         assert (head.status_code, head.content) == (200, b"")
         assert head.headers["content-length"] == whole.headers["content-length"]
         assert client.get(path).status_code == 200
+
+
+BROKEN = "[domain.x]\n"
+
+
+def events_of(server) -> list[str]:
+    return [json.loads(line)["event"] for line in server.stderr.splitlines()]
+
+
+def test_a_bad_edit_is_reported_within_a_second_without_a_request(world):
+    with world.server(JUDGE_MODEL="extractive") as server:
+        (world.directory / "sources.toml").write_text(BROKEN)
+        wait_until(lambda: "sources.rejected" in events_of(server), 5)
+
+
+def test_a_restart_with_broken_sources_serves_the_last_good_ones_unless_it_is_strict(world):
+    with world.server(JUDGE_MODEL="extractive") as server:
+        assert server.stop() == 0
+    (world.directory / "sources.toml").write_text(BROKEN)
+    with world.server(JUDGE_MODEL="extractive") as server:
+        assert httpx.get(f"{server.url}/health/ready").status_code == 200
+        assert {"sources.rejected", "sources.last_good_used"} <= {*events_of(server)}
+    done = subprocess.run(  # noqa: PLW1510 - the code is looked at
+        [sys.executable, "-m", "judge", "serve", "--strict", "--port", "0"],
+        cwd=world.directory,
+        env=world.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, "unknown key" in done.stderr) == (2, True)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.entrypoints.cli.ask import VerdictLayout
-from judge.entrypoints.cli.plain_text import one_line, wrapped
+from judge.entrypoints.cli.plain_text import one_line
 from judge.types.references import Reference
 from judge.types.replies import VERDICT_SENTENCES, Citation, PersonaVerdict, Usage
 from judge.types.requests import DomainScore
@@ -159,12 +159,6 @@ def test_agreement_with_both_sides_is_warned_of_above_the_verdict():
     assert "Warnings\n  - Stale.\n" in text
 
 
-def test_dispute_without_a_domain_has_no_references_and_no_warning():
-    text = shown(references=(), domain="default", domain_scores=())
-    assert "sources explain" not in text
-    assert "Domain: default. Evidence" in text
-
-
 def test_headings_are_bold_only_where_colour_is_wanted():
     assert "\x1b[1mVerdict\x1b[0m" in shown(is_coloured=True)
     assert "\x1b" not in shown()
@@ -205,13 +199,6 @@ def test_one_line_holds_only_printable_characters(text):
     assert line.isprintable()
     assert line == line.strip()
     assert one_line(line) == line
-
-
-@given(st.text("ab ", max_size=200), st.integers(10, 60))
-def test_wrapped_text_keeps_its_words_and_its_width(text, width):
-    lines = wrapped(text, width).split("\n")
-    assert " ".join(lines).split() == text.split()
-    assert all(len(line) <= width or " " not in line for line in lines)
 
 
 @given(

@@ -88,20 +88,6 @@ def test_demo_can_use_a_model_of_chat_completions(cli, monkeypatch):
     assert cli.http_server.calls[0].settings.model == "openai:tiny"
 
 
-def test_model_without_a_url_stops_the_demo_and_names_the_setting(cli, monkeypatch):
-    monkeypatch.setenv("JUDGE_MODEL", "openai:tiny")
-    told = cli("demo", "--once")
-    assert told.code == 2
-    assert "JUDGE_OPENAI_BASE_URL" in told.err
-
-
-def test_invalid_origin_stops_the_demo(cli, monkeypatch):
-    monkeypatch.setenv("JUDGE_CORS_ORIGINS", "localhost:5173/app")
-    told = cli("demo")
-    assert (told.code, cli.http_server.calls) == (2, [])
-    assert "JUDGE_CORS_ORIGINS" in told.err
-
-
 def test_the_demo_really_serves_until_ctrl_c(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "judge", "demo", "--port", "0"],
@@ -111,7 +97,8 @@ def test_the_demo_really_serves_until_ctrl_c(tmp_path):
         text=True,
     )
     try:
-        address = next(line.split()[-1] for line in process.stderr if "listening on" in line)
+        line = next(line for line in process.stderr if "listening on" in line)
+        address = json.loads(line)["address"]
         dispute = json.dumps({"context": CONTEXT, "query": QUERY}).encode()
         headers = {"Content-Type": "application/json"}
         with urlopen(Request(f"{address}/api/judge", dispute, headers)) as reply:

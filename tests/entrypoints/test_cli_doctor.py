@@ -63,12 +63,6 @@ def test_a_key_that_is_refused_is_found_with_its_fix(cli, gemini):
     assert "secret-key" not in str(found)
 
 
-def test_a_model_that_is_gone_is_found(cli, gemini):
-    gemini.script(failure(404))
-
-    assert "retired" in findings(cli)[1]["model"]["fix"]
-
-
 def test_a_missing_key_is_found_with_its_fix(cli, monkeypatch):
     monkeypatch.delenv("GEMINI_API_KEY")
     told = cli("doctor")
@@ -181,26 +175,6 @@ def test_working_redis_is_no_finding(cli, monkeypatch):
     assert found["redis"]["message"] == "it answers, and can be written"
 
 
-@pytest.mark.real_redis
-@pytest.mark.parametrize(
-    ("options", "login", "said"),
-    [
-        (("--user", "judge", "on", ">hidden", "~*", "+@all", "-evalsha"), "judge:hidden@",
-         " has no permissions to run the 'evalsha' command)."),
-        (("--maxmemory", "1"), "", "OutOfMemoryError (command not allowed when used memory > "),
-        ((), "judge:hidden@", "(invalid username-password pair or user is disabled)."),
-    ],
-)  # fmt: skip
-def test_redis_refusal_is_explained_without_what_was_sent(cli, monkeypatch, options, login, said):
-    with running_redis(*options) as redis:
-        monkeypatch.setenv("REDIS_URL", redis.url.replace("//", f"//{login}"))
-        code, found = findings(cli)
-    assert code == 1
-    assert said in found["redis"]["message"]
-    assert "hidden" not in json.dumps(found)
-    assert "lock:" not in json.dumps(found["redis"])
-
-
 def test_a_data_folder_without_room_is_a_finding(cli):
     usual = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, usual[1]))
@@ -222,3 +196,23 @@ def test_an_index_that_cannot_be_read_is_a_finding(cli, tmp_path):
     assert code == 1
     assert "cannot be read" in found["index"]["message"]
     assert "judge index add" in found["index"]["fix"]
+
+
+@pytest.mark.real_redis
+@pytest.mark.parametrize(
+    ("options", "login", "said"),
+    [
+        (("--user", "judge", "on", ">hidden", "~*", "+@all", "-evalsha"), "judge:hidden@",
+         " has no permissions to run the 'evalsha' command)."),
+        (("--maxmemory", "1"), "", "OutOfMemoryError (command not allowed when used memory > "),
+        ((), "judge:hidden@", "(invalid username-password pair or user is disabled)."),
+    ],
+)  # fmt: skip
+def test_redis_refusal_is_explained_without_what_was_sent(cli, monkeypatch, options, login, said):
+    with running_redis(*options) as redis:
+        monkeypatch.setenv("REDIS_URL", redis.url.replace("//", f"//{login}"))
+        code, found = findings(cli)
+    assert code == 1
+    assert said in found["redis"]["message"]
+    assert "hidden" not in json.dumps(found)
+    assert "lock:" not in json.dumps(found["redis"])

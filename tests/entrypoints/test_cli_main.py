@@ -71,14 +71,6 @@ def test_commands_are_listed_in_the_order_in_which_people_meet_them(cli):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("arguments", [["juggle"], ["serve", "--port", "x"], ["ask"], ["--nope"]])
-def test_wrong_usage_is_exit_2_and_named_on_stderr(cli, arguments):
-    told = cli(*arguments)
-    assert told.code == 2
-    assert told.out == ""
-    assert "Error:" in told.err
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_a_script_for_the_shell(cli, shell):
     told = cli("completion", shell)

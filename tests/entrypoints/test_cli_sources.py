@@ -5,6 +5,7 @@ import json
 import sys
 
 import pytest
+from redis import Redis
 
 from judge.entrypoints.cli.output import Terminal, detect_terminal, format_table, progress_bar
 from tests.entrypoints.command_line import CommandLine
@@ -81,13 +82,6 @@ def test_list_shows_a_page_on_one_line_each(cli, site):
     assert line.split() == ["-", "tenancy", site.url("/eviction"), "Notice", "eviction", "england"]
 
 
-def test_list_as_json_holds_every_domain(cli, site):
-    listed = json.loads(cli("sources", "list", "--format", "json").out)["domains"]
-    assert [domain["name"] for domain in listed] == ["tenancy", "workplace"]
-    assert listed[0]["sources"][1]["url"] == site.url("/repairs")
-    assert listed[0]["sources"][1]["updated"] is None
-
-
 @pytest.mark.real_redis
 def test_list_puts_the_page_that_was_updated_last_first(cli, site, monkeypatch):
     site.page("/eviction", dated("2021-05-06", EVICTION))
@@ -116,6 +110,22 @@ def test_check_shows_what_would_be_quoted(cli):
         "Pages: 2 checked, 0 failed. Examples: 1 checked, 0 failed. Findings in the file: 0.\n"
         "workplace has no pages; `judge sources add ADDRESS --domain workplace` adds one.\n"
     )
+
+
+@pytest.mark.real_redis
+def test_check_fails_for_a_wall_and_leaves_the_last_good_text(cli, site, monkeypatch):
+    with running_redis() as redis:
+        monkeypatch.setenv("REDIS_URL", redis.url)
+        cli("sources", "warm")
+        site.page("/repairs", f"<h1>Repairs</h1><p>{'Sign in to the site to read the rest. ' * 9}")
+        told = cli("sources", "check")
+        with Redis.from_url(redis.url, decode_responses=True) as client:
+            [kept] = [client.get(key) for key in client.keys("snippet:*repairs")]
+    assert told.code == 1
+    [line] = [line for line in told.out.splitlines() if line.startswith("FAILED")]
+    assert site.url("/repairs") in line
+    assert "not the page" in line
+    assert kept == PARAGRAPH
 
 
 def test_check_fails_for_a_page_that_is_gone_and_says_why(cli, site):

@@ -107,9 +107,3 @@ def test_other_line_endings_are_read_and_invalid_text_is_named(cli, tmp_path):
     refused = cli("sources", "try", "odd.jsonl")
     assert (refused.code, refused.out) == (2, "")
     assert "odd.jsonl, line 2: is not valid JSON" in refused.err
-
-
-def test_an_endless_file_is_refused(cli):
-    refused = cli("sources", "try", "/dev/zero")
-    assert refused.code == 2
-    assert "longer than 67108864 bytes" in refused.err

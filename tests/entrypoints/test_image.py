@@ -217,7 +217,7 @@ def serving(image: Image, gemini: FakeGemini) -> Iterator[tuple[subprocess.Popen
     try:
         wait_until(lambda: process.poll() is not None or "listening" in "".join(said), 60)
         assert process.poll() is None, "".join(said)
-        found = re.search(r"listening on (\S+)", "".join(said))
+        found = re.search(r'listening on ([^"]+)', "".join(said))
         assert found
         yield process, found[1]
     finally:

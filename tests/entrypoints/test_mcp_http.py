@@ -70,10 +70,10 @@ class Mounted:
             async with Client(speaking, mode=mode, read_timeout_seconds=60) as client:
                 yield client
 
-    async def post(self, body: object = CALL, **headers: str) -> httpx.Response:
+    async def post(self, body: object = CALL, *, url: str = URL, **headers: str) -> httpx.Response:
         transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport) as client:
-            return await client.post(URL, json=body, headers={"accept": BOTH, **headers})
+            return await client.post(url, json=body, headers={"accept": BOTH, **headers})
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -94,37 +94,26 @@ async def test_the_official_client_is_served(opened, mode):
     assert "tenancy" in domains.contents[0].text
 
 
-async def test_url_parameter_selects_text_only_replies(opened):
+async def test_one_request_alone_is_answered_and_an_address_asks_for_text_only(opened):
     async with opened() as mounted:
-        transport = httpx.ASGITransport(app=mounted.app)
-        async with httpx.AsyncClient(transport=transport) as client:
-            reply = await client.post(
-                f"{URL}?structured=false", json=CALL, headers={"accept": BOTH}
-            )
-    result = json.loads(reply.text.partition("data: ")[2])["result"]
-    assert "structuredContent" not in result
-    assert json.loads(result["content"][0]["text"])["collections"][1]["name"] == "robots"
-
-
-async def test_one_request_alone_is_answered(opened):
-    async with opened() as mounted:
-        reply = await mounted.post()
+        reply, plain = await mounted.post(), await mounted.post(url=f"{URL}?structured=false")
         requests = mounted.served.recorded.fields_of("http.request")
     assert reply.status_code == 200
-    result = json.loads(reply.text.partition("data: ")[2])["result"]
+    result, text = (json.loads(r.text.partition("data: ")[2])["result"] for r in (reply, plain))
     assert result["structuredContent"]["collections"][1]["name"] == "robots"
+    assert json.loads(text["content"][0]["text"]) == result["structuredContent"]
+    assert "structuredContent" not in text
     assert reply.headers["x-request-id"]
     assert (requests[0]["route"], requests[0]["status"]) == ("/mcp", 200)
 
 
-@pytest.mark.parametrize("key", ["", "wrong"])
-async def test_a_key_is_needed_when_keys_are_set(opened, key):
-    headers = {"authorization": f"Bearer {key}"} if key else {}
+async def test_a_key_is_needed_when_keys_are_set(opened):
     async with opened(JUDGE_API_KEYS="secret") as mounted:
-        reply = await mounted.post(**headers)
+        for headers in ({}, {"authorization": "Bearer wrong"}):
+            reply = await mounted.post(**headers)
+            assert reply.status_code == 401
+            assert reply.json()["type"].endswith("unauthorized")
         assert "mcp.call" not in mounted.served.recorded.events
-    assert reply.status_code == 401
-    assert reply.json()["type"].endswith("unauthorized")
 
 
 async def test_public_server_without_keys_refuses_everybody(opened):
@@ -135,26 +124,21 @@ async def test_public_server_without_keys_refuses_everybody(opened):
     assert reply.json()["type"].endswith("forbidden")
 
 
-@pytest.mark.parametrize(
-    "origin",
-    ["https://evil.example", "null", "http://localhost.evil.example", "http://[::1", "localhost"],
-)
-async def test_pages_of_other_origins_are_refused(opened, origin):
+async def test_pages_of_other_origins_are_refused(opened):
+    bad = "https://evil.example null http://localhost.evil.example http://[::1 localhost"
     async with opened(JUDGE_API_KEYS="secret") as mounted:
-        reply = await mounted.post(origin=origin, authorization="Bearer secret")
+        for origin in bad.split():
+            reply = await mounted.post(origin=origin, authorization="Bearer secret")
+            assert reply.status_code == 403, origin
+            assert "JUDGE_CORS_ORIGINS" in reply.json()["detail"]
         assert "mcp.call" not in mounted.served.recorded.events
-    assert reply.status_code == 403
-    assert "JUDGE_CORS_ORIGINS" in reply.json()["detail"]
 
 
-@pytest.mark.parametrize(
-    "origin",
-    ["http://localhost:6274", "http://127.0.0.1", "http://[::1]:80", "https://app.example"],
-)
-async def test_local_and_allowed_origins_may_call(opened, origin):
+async def test_local_and_allowed_origins_may_call(opened):
+    good = "http://localhost:6274 http://127.0.0.1 http://[::1]:80 https://app.example"
     async with opened(JUDGE_CORS_ORIGINS="https://app.example") as mounted:
-        reply = await mounted.post(origin=origin)
-    assert reply.status_code == 200
+        for origin in good.split():
+            assert (await mounted.post(origin=origin)).status_code == 200, origin
 
 
 async def test_preflight_of_an_allowed_origin_permits_the_protocols_headers(opened):
@@ -172,20 +156,15 @@ async def test_preflight_of_an_allowed_origin_permits_the_protocols_headers(open
     assert set(allowed) >= set(asked["access-control-request-headers"].split(","))
 
 
-@pytest.mark.parametrize("method", ["GET", "DELETE", "OPTIONS", "PUT"])
-async def test_get_and_delete_of_sessions_are_refused(opened, method):
+async def test_only_messages_that_fit_are_taken(opened):
     async with opened() as mounted:
         transport = httpx.ASGITransport(app=mounted.app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport) as client:
-            reply = await client.request(method, URL, headers={"accept": BOTH})
-    assert reply.status_code == 405
-    assert "POST" in reply.headers["allow"]
-
-
-async def test_a_body_over_the_limit_is_refused(opened):
-    async with opened() as mounted:
-        reply = await mounted.post({"padding": "x" * 270_000})
-    assert reply.status_code == 413
+            for method in ("GET", "DELETE", "OPTIONS", "PUT"):
+                reply = await client.request(method, URL, headers={"accept": BOTH})
+                assert reply.status_code == 405, method
+                assert "POST" in reply.headers["allow"]
+        assert (await mounted.post({"padding": "x" * 270_000})).status_code == 413
 
 
 async def test_without_mcp_mounted_it_is_404(tmp_path):

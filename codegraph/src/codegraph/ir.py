@@ -95,12 +95,6 @@ class Narrowed(_Fact, frozen=True, tag="i"):
     holds: bool = True
 
 
-class SentValue(_Fact, frozen=True, tag="Y"):
-    """What `yield` evaluates to in the generator function with this scope."""
-
-    scope: int
-
-
 class AnnotatedVariable(_Fact, frozen=True, tag="ann"):
     """A variable with a declared type, and the value assigned to it, if any."""
 
@@ -120,7 +114,6 @@ Expr: TypeAlias = (
     | Unwrapped
     | UnpackedElement
     | Narrowed
-    | SentValue
     | AnnotatedVariable
 )
 

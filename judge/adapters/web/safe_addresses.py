@@ -12,7 +12,6 @@ import socket
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
 
 import httpx
 
@@ -22,7 +21,8 @@ Resolver = Callable[[str], Awaitable[Sequence[str]]]
 """Host name to IP addresses in order of preference; raises OSError or UnicodeError."""
 
 CONNECT_TIMEOUT_S = 2.0
-"""For one address, so that a dead one leaves time for the next."""
+"""For connecting to one address, and as long for its TLS handshake: a dead one leaves time for the
+next."""
 
 MAX_LOOK_UPS = 64
 """Concurrent DNS look-ups, as many as there may be connections."""
@@ -111,8 +111,14 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             "connection", f"The name {host} has no address. Check the spelling of the source's url."
         )
         for address in (await self._allowed(host, port))[:MAX_ADDRESSES_TRIED]:
+            numbered = httpx.Request(
+                request.method,
+                request.url.copy_with(host=address),
+                headers=request.headers,  # with the name as Host
+                extensions={"sni_hostname": host, "timeout": {"connect": CONNECT_TIMEOUT_S}},
+            )
             try:
-                return await self._send(request, host, address)
+                return await self._inner.handle_async_request(numbered)
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 failure = error
         raise failure
@@ -120,31 +126,6 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     async def aclose(self) -> None:
         """Close every connection."""
         await self._inner.aclose()
-
-    async def _send(self, request: httpx.Request, host: str, address: str) -> httpx.Response:
-        opened: list[Any] = []
-
-        async def note_connection(event: str, info: dict[str, Any]) -> None:
-            if event == "connection.connect_tcp.complete":
-                opened.append(info["return_value"])
-
-        numbered = httpx.Request(
-            request.method,
-            request.url.copy_with(host=address),
-            headers=request.headers,  # with the name as Host
-            extensions={
-                "sni_hostname": host,
-                "timeout": {"connect": CONNECT_TIMEOUT_S},
-                "trace": note_connection,
-            },
-        )
-        try:
-            return await self._inner.handle_async_request(numbered)
-        except asyncio.CancelledError:
-            # A TLS handshake that is cancelled would leave its connection open.
-            for stream in opened:
-                await stream.aclose()
-            raise
 
     async def _allowed(self, host: str, port: int) -> list[str]:
         """The distinct addresses of *host*; raises FetchError if any of them is not allowed."""

@@ -180,7 +180,8 @@ async def _lifespan(
         if open_mcp:
             app.state.mcp = await stack.enter_async_context(open_mcp(services))
         app.state.is_draining = False
-        tasks = [asyncio.create_task(warm(services)), asyncio.create_task(services.read_ahead())]
+        work = (warm(services), services.read_ahead(), services.sources.watch())
+        tasks = [asyncio.create_task(each) for each in work]
         await asyncio.wait(tasks[:1], timeout=WARM_UP_TIMEOUT_S)
         try:
             yield

@@ -120,8 +120,7 @@ def _make_app(
     if parent := multiprocessing.parent_process():
         loop = asyncio.get_running_loop()
         loop.add_reader(parent.sentinel, _end_with_parent, loop, parent.sentinel)
-    # The folder is empty at the start: only a worker that replaces another finds sources.
-    last_good = LastGood(Path(folder)) if folder else None
+    last_good = LastGood(Path(settings.data_dir))
     return create_app(
         settings,
         open_services=partial(open_services, last_good=last_good),
@@ -225,16 +224,20 @@ class Workers(Multiprocess):
 
 
 def _announce(settings: Settings, host: str, listener: socket.socket, *, is_public: bool) -> None:
-    """Print what the settings leave out or open up, and the address that it listens on."""
+    """Log what the settings leave out or open up, and the address that it listens on."""
+    note = LogJournal(sys.stderr).note
     if settings.redis_url is None:
-        _say("REDIS_URL is not set: using a bounded cache inside this process.")
+        message = "REDIS_URL is not set: using a bounded cache inside this process."
+        note("server.without_redis", message=message)
     if is_public and not (settings.api_keys or settings.admin_keys):
-        _say(
+        message = (
             f"Anyone who can reach {host} may ask for judgements. Documents, search, code, MCP and "
             "scopes answer 403 until JUDGE_API_KEYS or JUDGE_ADMIN_KEYS is set."
         )
+        note("server.open", message=message)
     shown = f"[{host}]" if ":" in host else host
-    _say(f"Judge is listening on http://{shown}:{listener.getsockname()[1]}")
+    address = f"http://{shown}:{listener.getsockname()[1]}"
+    note("server.listening", address=address, message=f"Judge is listening on {address}")
 
 
 @contextlib.contextmanager
@@ -260,7 +263,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 
 @contextlib.contextmanager
 def _shared_folder(workers: int) -> Iterator[str]:
-    """Where workers share counts and good sources; empty for one. Raises ConfigurationError."""
+    """Where workers share their counts; empty for one. Raises ConfigurationError."""
     if workers == 1:
         yield ""
         return
@@ -274,9 +277,3 @@ def _shared_folder(workers: int) -> Iterator[str]:
     with folder as directory:
         share_metrics_in(directory)
         yield directory
-
-
-def _say(line: str) -> None:
-    with contextlib.suppress(OSError):  # A full disk under the log is no reason not to serve.
-        sys.stderr.write(f"{line}\n")
-        sys.stderr.flush()

@@ -4,13 +4,15 @@ import { showReferences, withChips } from "./citations.js";
 import { announce, byId, goTo, h, link } from "./dom.js";
 import { helpLines } from "./problems.js";
 import { shareButtons } from "./share.js";
-import { plural, warningInWords } from "./words.js";
+import { ownHeadline, verdictInWords, warningInWords } from "./wording.js";
+import { plural } from "./words.js";
 
 /** @import {Citation, FieldChecked, HelpLine, JudgeResult, NextStep, OtherSide, PersonaVerdict, Reference, RestartEvent} from "../../../client/src/client.ts" */
 
 const EVIDENCE = {
   grounded: "Every citation names what it rests on, and shows it in the words of the page.",
-  unverified: "Some citations name no sentence that they rest on.",
+  weak: "What is cited says nothing of what it is cited for: read the page itself.",
+  unverified: "Some citations name no sentence that they rest on, or a rule is broken: see the warnings.",
   missing: "The answer should rest on the references, and does not.",
   contradicted: "Something here says the opposite of what it cites; it is marked. Go by the page.",
   not_applicable: "Pages were looked at, and none bears on this dispute, so nothing is cited: this answer is the model’s own view.",
@@ -130,19 +132,22 @@ const fieldsOf = ({ paraphrase, personas, summary }) =>
 /** @param {string} name @param {FieldChecked["value"]} value @param {Citation[]} citations */
 function elementOf(name, value, citations) {
   if (typeof value === "object") return persona(name, value, citations);
-  return name === "summary" ? h("p", {}, withChips(value, name, citations)) : h("p", { class: "retold" }, value);
+  return name === "summary" ? h("p", { dir: "auto" }, withChips(value, name, citations)) : h("p", { class: "retold", dir: "auto" }, value);
 }
 
-/** @param {string} field @param {PersonaVerdict} verdict @param {Citation[]} citations */
-function persona(field, { name, verdict, rationale, key_points: points }, citations) {
+/** @param {string} field @param {PersonaVerdict} told @param {Citation[]} citations */
+function persona(field, told, citations) {
+  const { name, verdict, rationale, key_points: points } = told;
+  const headline = ownHeadline(told);
   return h("li", { class: `persona ${(verdict && VERDICT_CLASSES[verdict]) ?? "none"}`, "data-field": field },
     h("div", { class: "says" },
       h("h3", {}, name),
-      h("p", { class: "word" }, verdict ?? "No verdict"),
+      h("p", { class: "word" }, verdictInWords(verdict)),
     ),
     h("div", { class: "why" },
-      h("p", {}, withChips(rationale, `${field}.rationale`, citations)),
-      h("ul", { class: "points" }, points.map((point) => h("li", {}, point))),
+      headline ? h("p", { class: "headline", dir: "auto" }, headline) : null,
+      h("p", { dir: "auto" }, withChips(rationale, `${field}.rationale`, citations)),
+      h("ul", { class: "points" }, points.map((point) => h("li", { dir: "auto" }, point))),
     ),
   );
 }
@@ -184,9 +189,9 @@ function otherSide(other) {
   if (!other) return null;
   return part("The other side", "other",
     other.retelling ? h("p", { class: "hint" }, "The same facts, as the other person might tell them, and what they would be told:") : null,
-    other.retelling ? h("blockquote", {}, other.retelling) : null,
+    other.retelling ? h("blockquote", { dir: "auto" }, other.retelling) : null,
     other.personas.length ? h("ul", {}, other.personas.map(({ name, verdict, rationale }) =>
-      h("li", {}, h("strong", {}, `${name}: ${verdict ?? "no verdict"}. `), rationale))) : null,
+      h("li", {}, h("strong", {}, `${name}: ${verdictInWords(verdict)}. `), h("bdi", {}, rationale)))) : null,
     other.note ? h("p", {}, other.note) : null,
   );
 }
@@ -201,7 +206,7 @@ function nextSteps(steps) {
 /** @param {string[]} list @param {string[]} names */
 function warnings(list, names) {
   if (!list.length) return null;
-  return part("Worth knowing", "warnings", h("ul", {}, list.map((warning) => h("li", {}, warningInWords(warning, names)))));
+  return part("Worth knowing", "warnings", h("ul", {}, list.map((warning) => h("li", { dir: "auto" }, warningInWords(warning, names)))));
 }
 
 const part = (title, name, ...children) =>

@@ -106,13 +106,17 @@ function fail(error, answer) {
     byId("context").focus();
     return;
   }
+  const isWithdrawn = ["invalid-reply", "content-blocked"].includes(error.slug);
+  if (isWithdrawn) answer.restart({ defects: [], keeps: [] });
   answer.breakOff("What was written by then");
   if (!(error instanceof Problem)) {
     reportError(error);
     error = new Problem({ type: "unreadable", title: "", detail: "", status: 0, instance: "", error: "" });
   }
   if (error.slug === "unauthorized") {
-    askForKey(place, keyChanged, ask);
+    byId("result").hidden = answer.isEmpty;
+    askForKey(byId("door"), () => keyChanged(ask));
+    byId("forget-key").hidden = true;
     return;
   }
   showProblem(error, place, ask, !answer.isEmpty);
@@ -120,16 +124,25 @@ function fail(error, answer) {
   if (named.length) showErrors(named.map(({ field, message }) => [field, `This ${message}.`]));
 }
 
-/** Load the list of subjects again, which a key may open. */
-async function keyChanged() {
-  byId("forget-key").hidden = !savedKey();
+/** Load the list of subjects again, which a key may open, and then go on with *then*. */
+async function keyChanged(then = () => {}) {
   try {
     const domains = await listDomains();
     titles.clear();
     for (const { name, title } of domains) titles.set(name, title || name);
-  } catch {
-    return; // All else works without the titles; asking will show what is wrong.
+    byId("door").replaceChildren();
+  } catch (error) {
+    // Said before anybody writes. All else works without the titles; asking shows what is wrong.
+    if (error instanceof Problem && error.slug === "unauthorized") {
+      askForKey(byId("door"), () => keyChanged(then), { isFirst: !savedKey() });
+    } else {
+      then();
+    }
+    byId("forget-key").hidden = !savedKey();
+    return;
   }
+  byId("forget-key").hidden = !savedKey();
+  then();
   const [first] = byId("domain").options;
   byId("domain").replaceChildren(
     first,

@@ -107,7 +107,7 @@ function entry(reference, citations) {
       h("span", { class: "number", "aria-hidden": "true" }, String(reference.number)),
       h("span", { class: "reference-title" }, link(reference.url, reference.title || reference.url)),
     ),
-    h("blockquote", {}, marked(reference.text, quotes)),
+    h("blockquote", { dir: "auto" }, marked(reference.text, quotes)),
     h("p", { class: "age" }, agesOf(reference),
       citations.some((c) => c.contradicts) ? h("span", { class: "badge contradicts" }, "The answer says the opposite") : null,
       citations.length ? h("span", {}, `cited ${plural(citations.length, "time", "times")}`) : null,

@@ -54,8 +54,12 @@ async function find(keyChanged) {
     if (!(problem instanceof Problem)) throw problem;
     if (mine !== searches) return;
     const again = () => find(keyChanged);
-    if (problem.slug === "unauthorized") askForKey(place, keyChanged, again);
-    else showProblem(problem, place, again);
+    if (problem.slug === "unauthorized") {
+      place.replaceChildren();
+      askForKey(byId("door"), () => keyChanged(again));
+    } else {
+      showProblem(problem, place, again);
+    }
   }
 }
 

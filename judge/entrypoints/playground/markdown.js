@@ -1,5 +1,6 @@
 // A verdict as a Markdown document. Text of pages, models and people is escaped.
 
+import { ownHeadline, verdictInWords, warningInWords } from "./wording.js";
 import { day } from "./words.js";
 
 /** @import {HelpLine, JudgeResult, Reference} from "../../../client/src/client.ts" */
@@ -33,12 +34,20 @@ function reference({ number, url, title, text, updated, stale }) {
 /** *verdict* as a document, from warnings to references. @param {JudgeResult} verdict */
 export function asMarkdown(verdict) {
   const { help, warnings, paraphrase, summary, personas, other_side: other, references, next_steps: steps = [] } = verdict;
-  /** @type {(persona: {name: string, verdict: string | null, rationale: string, key_points?: string[]}) => string[]} */
-  const voice = ({ name, verdict: word, rationale, key_points: points = [] }) =>
-    [`### ${plain(name)}: ${word ?? "no verdict"}`, plain(rationale), list(points.map(plain))].filter(Boolean);
+  const names = personas.map(({ name }) => name);
+  /** @type {(persona: {name: string, verdict: any, headline?: string, rationale: string, key_points?: string[]}) => string[]} */
+  const voice = (told) => {
+    const headline = ownHeadline(told);
+    return [
+      `### ${plain(told.name)}: ${verdictInWords(told.verdict)}`,
+      headline ? `**${plain(headline)}**` : "",
+      plain(told.rationale),
+      list((told.key_points ?? []).map(plain)),
+    ].filter(Boolean);
+  };
   const blocks = [
     "# Am I being unreasonable?",
-    ...section("Worth knowing", warnings.filter((warning) => warning !== other?.note).map(plain)),
+    ...section("Worth knowing", warnings.filter((warning) => warning !== other?.note).map((warning) => plain(warningInWords(warning, names)))),
     ...section("Who can help", help.map(helpLine)),
     "## What we make of it",
     plain(paraphrase),

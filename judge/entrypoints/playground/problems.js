@@ -66,10 +66,9 @@ export function showProblem(problem, place, again, isPart = false) {
 }
 
 /** Ask for a key, or another one after a refusal; keep it for this tab, and call *again*. */
-export function askForKey(place, keyChanged, again) {
+export function askForKey(place, again, { isFirst = false } = {}) {
   const wasRefused = Boolean(savedKey());
   forgetKey();
-  keyChanged();
   const field = /** @type {HTMLInputElement} */ (h("input", { id: "key", type: "password", autocomplete: "off", "aria-describedby": "key-hint" }));
   const form = h("form", { class: "problem", "aria-labelledby": "key-title" },
     h("h2", { id: "key-title" }, wasRefused ? "That key was not accepted" : "A key is needed here"),
@@ -81,10 +80,10 @@ export function askForKey(place, keyChanged, again) {
     event.preventDefault();
     if (!field.value.trim()) return;
     saveKey(field.value.trim());
-    keyChanged();
+    place.replaceChildren();
     again();
   });
   place.replaceChildren(form);
   announce("This service asks for a key.");
-  goTo(field, "center");
+  if (!isFirst) goTo(field, "center");
 }

@@ -1,7 +1,8 @@
 // The progress of a judgement: its steps so far, and the time elapsed.
 
 import { announce, byId, goTo, h } from "./dom.js";
-import { defectInWords, fieldInWords, plural } from "./words.js";
+import { defectInWords, fieldInWords, verdictInWords } from "./wording.js";
+import { plural } from "./words.js";
 
 /** @import {DefectDetails, DomainDetected, FieldChecked, ReferencesReady, RestartEvent, Step} from "../../../client/src/client.ts" */
 
@@ -80,7 +81,7 @@ export class Progress {
       this.#step("Writing the answer; each part is shown when it is checked");
     }
     if (name === "summary" && this.hearsBoth) this.#step("Hearing the other side");
-    else announce(typeof value === "object" ? `${value.name}: ${value.verdict}.` : `${fieldInWords(name)} is there.`);
+    else announce(typeof value === "object" ? `${value.name}: ${verdictInWords(value.verdict)}.` : `${fieldInWords(name)} is there.`);
   }
 
   /** No defects: the connection to the model broke, or another model took over. @param {RestartEvent} data */

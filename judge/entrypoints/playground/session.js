@@ -32,7 +32,10 @@ function openStorage() {
   }
 }
 
-const options = (/** @type {AbortSignal | undefined} */ signal = undefined) => ({ key, signal });
+/** Where the service is, without a slash at the end: a proxy may serve it under a path. */
+const baseUrl = new URL("..", import.meta.url).href.replace(/\/$/, "");
+
+const options = (/** @type {AbortSignal | undefined} */ signal = undefined) => ({ baseUrl, key, signal });
 
 /** @type {(dispute: JudgeRequest, signal: AbortSignal) => AsyncGenerator<Step>} */
 export const judgeInSteps = (dispute, signal) => client.judgeInSteps(dispute, options(signal));
@@ -45,7 +48,7 @@ export const search = (query) => client.search({ query, limit: 20 }, options());
 export function curlFor(dispute) {
   const quoted = JSON.stringify(dispute).replaceAll("'", "'\\''");
   const lines = [
-    `curl -sS ${location.origin}/api/judge`,
+    `curl -sS ${baseUrl}/api/judge`,
     "-H 'Content-Type: application/json'",
     ...(key ? ['-H "Authorization: Bearer $JUDGE_API_KEY"'] : []),
     `--data '${quoted}'`,

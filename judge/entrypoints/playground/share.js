@@ -22,8 +22,9 @@ async function saveHtml() {
 /** The answer as it is shown, as one self-contained page: style inline, links instead of buttons. */
 async function asHtml() {
   const page = document.implementation.createHTMLDocument(TITLE);
-  const style = await fetch("/playground/style.css").then((reply) => reply.text(), () => "");
+  const style = await fetch(new URL("style.css", import.meta.url)).then((reply) => reply.text(), () => "");
   const result = byId("result").cloneNode(true);
+  page.body.className = "kept";
   for (const chip of result.querySelectorAll(".cite")) {
     const number = chip.dataset.number;
     chip.replaceWith(h("a", { href: `#reference-${number}`, class: chip.className }, number));

@@ -1,6 +1,4 @@
-// Problems, broken rules and dates in plain words.
-
-/** @import {DefectDetails} from "../../../client/src/client.ts" */
+// Problems and dates in plain words; verdicts and broken rules are worded in wording.js.
 
 /** @type {Record<string, [string, string]>} */
 const PROBLEMS = {
@@ -16,8 +14,8 @@ const PROBLEMS = {
   ],
   "rate-limited": ["A short pause, please", "Many questions came at once."],
   "invalid-reply": [
-    "The answer did not pass our checks, so you are not shown it",
-    "The model was asked twice, and both answers broke a rule that protects you from made-up evidence. Asking again often works.",
+    "The answer did not pass our checks, so it is withdrawn",
+    "Please forget what you may have seen of it. The model was asked twice, and both answers broke a rule that protects you from made-up evidence. Asking again often works.",
   ],
   "model-unavailable": ["The model cannot be reached just now", "It is not you. What you wrote is still here; try again in a little while."],
   "budget-spent": ["Today’s allowance is used up", "What can be spent in a day is limited. Please come back tomorrow."],
@@ -42,58 +40,6 @@ function inSeconds(count) {
   if (count < 120) return count === 1 ? "a second" : `${count} seconds`;
   if (count < 7200) return `about ${Math.round(count / 60)} minutes`;
   return `about ${Math.round(count / 3600)} hours`;
-}
-
-const FIELDS = { summary: "The summary", paraphrase: "The retelling", reply: "The answer" };
-
-const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth"];
-
-/** The name of a field, for people; without the names of *personas*, which a verdict has, they are counted. */
-export function fieldInWords(field, personas = []) {
-  const [, index, part] = /^personas\.(\d+)\.?(\w*)/.exec(field) ?? [];
-  if (index !== undefined) {
-    const parts = { rationale: "reasoning", key_points: "advice", verdict: "verdict" };
-    return `The ${personas[index] ?? `${ORDINALS[index]} voice`}’s ${parts[part] ?? "part"}`;
-  }
-  return FIELDS[field] ?? "The answer";
-}
-
-/** @type {Record<string, (where: string, expected: string) => string>} */
-const DEFECTS = {
-  citation: (where, expected) =>
-    expected.startsWith("no number")
-      ? `${where} cites something, although there is nothing to cite.`
-      : `${where} cites something that is not there; it may only cite ${expected}.`,
-  length: (where, expected) => `${where} was too long and is cut; ${expected} are wanted.`,
-  uncited: (where) => `${where} rests on none of the references.`,
-  misquoted: (where) => `${where} quotes words that stand in no reference and not in your story.`,
-  address: (where) => `${where} names an address or number that stands in no reference of ours.`,
-  unclear: (where) => `${where} has a bracket that may or may not cite something.`,
-  bare: (where) => `${where} seems to cite something that is no reference of ours.`,
-  misplaced: (where) => `${where} cites something, where nothing should be cited.`,
-  repetition: (where) => `${where} repeats itself, or what the model was told.`,
-  contradicts: (where, expected) => {
-    const number = /\d+/.exec(expected)?.[0] ?? "";
-    return `${where} says the opposite of what it cites: read reference ${number} itself.`;
-  },
-  unfinished: () => "The answer broke off before its end.",
-  verdict: (where) => `${where} is missing.`,
-};
-
-/** A broken rule in plain words. @param {Omit<DefectDetails, "hard">} defect */
-export function defectInWords({ rule, field, expected }, personas = []) {
-  if (rule === "quote") {
-    const number = /\d+/.exec(field)?.[0] ?? "";
-    return `No sentence of reference ${number} is named, although it is cited.`;
-  }
-  const say = DEFECTS[rule];
-  return say ? say(fieldInWords(field, personas), expected) : "The answer was not in the form that we ask for.";
-}
-
-/** *warning* in plain words if it names a broken rule, else as it is. */
-export function warningInWords(warning, personas) {
-  const [, field = "", rule = "", expected = ""] = /^(\S+) \((\w+)\): expected (.*)$/s.exec(warning) ?? [];
-  return rule ? defectInWords({ rule, field, expected }, personas) : warning;
 }
 
 /** @type {[number, Intl.RelativeTimeFormatUnit][]} */

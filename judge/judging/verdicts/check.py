@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from judge.citations.claims import find_claims, makes_claim
 from judge.citations.made_up import made_up_addresses, made_up_quotations
@@ -60,7 +61,9 @@ RUN_WORDS = 12
 MIN_FUNCTION_WORDS = 0.1
 """Share of function words from which a text is taken for English; most of it has 0.4."""
 
-_OUR_NAMES = re.compile(r"\b(?:references_help|key_points|broke rules)\b", re.IGNORECASE)
+_OUR_NAMES = re.compile(
+    r"\b(?:references_help|key_points|last answer broke rules)\b", re.IGNORECASE
+)
 """Field names of the reply, and words of the request to mend it, that no person uses."""
 
 
@@ -88,24 +91,26 @@ class FieldContext:
     quotes: Sequence[QuoteBody] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyField:
-    """One field of a reply: its value, and its texts by name."""
+class FieldText(NamedTuple):
+    """A text of a field, such as `personas.0.rationale`, as it is shown."""
 
     name: str
-    """`paraphrase`, `personas.0` and so on, or `summary`."""
-    value: str | PersonaVerdict
-    citing: Mapping[str, str]
-    """The texts that may cite, such as `personas.0.rationale`."""
-    uncited: Mapping[str, str]
-    """The texts that must not."""
-    lengths: Mapping[str, int]
-    """The characters of those texts that were cut, as they were written."""
+    text: str
+    may_cite: bool
+    length: int
+    """Its characters as it was written; more than it has now if it was cut."""
 
-    @property
-    def texts(self) -> Mapping[str, str]:
-        """All texts."""
-        return {**self.citing, **self.uncited}
+
+class ReplyField(NamedTuple):
+    """One field of a reply (`paraphrase`, `personas.0` and so on, or `summary`)."""
+
+    name: str
+    value: str | PersonaVerdict
+    texts: Sequence[FieldText]
+
+
+ReadTexts = Sequence[tuple[FieldText, Marks]]
+"""The texts of a field, each with what cites in it."""
 
 
 def check_reply(reply: ModelReply, prompt: Prompt, *, needs_verdicts: bool = True) -> ReplyCheck:
@@ -123,12 +128,9 @@ def check_reply(reply: ModelReply, prompt: Prompt, *, needs_verdicts: bool = Tru
         *(persona_field(index, *voice) for index, voice in enumerate(voices)),
         summary_field(body.summary),
     )
-    repeated = _repeated_texts(fields) if needs_verdicts else frozenset[str]()
+    repeated = _repeated_texts(fields) if needs_verdicts else []
     checked = CheckedReply(
-        tuple(
-            _with_repetition(check_field(field, context), field.texts.keys() & repeated)
-            for field in fields
-        ),
+        tuple(_with_repetition(check_field(field, context), repeated) for field in fields),
         bool(prompt.references),
         body.references_help,
     )
@@ -145,27 +147,34 @@ def _rejected(defects: Sequence[Defect]) -> ReplyCheck:
 
 def paraphrase_field(text: str) -> ReplyField:
     """The paraphrase, which cites nothing."""
-    shown = cut(text, PARAPHRASE_LIMIT)
-    return ReplyField("paraphrase", shown, {}, {"paraphrase": shown}, _lengths(paraphrase=text))
+    shown = _fitted("paraphrase", text, PARAPHRASE_LIMIT)
+    return ReplyField("paraphrase", shown.text, [shown])
 
 
 def persona_field(index: int, persona: Persona, body: PersonaBody) -> ReplyField:
     """What the *persona* at *index* (from 0) says; its rationale may cite."""
     name = f"personas.{index}"
-    written = {f"{name}.key_points.{at}": point for at, point in enumerate(body.key_points)}
-    points = {field: cut(point, KEY_POINT_LIMIT) for field, point in written.items()}
-    headline, rationale = body.headline or VERDICT_SENTENCES[body.verdict], body.rationale
-    written |= {f"{name}.headline": headline, f"{name}.rationale": rationale}
-    rationale = cut(rationale, PROSE_LIMIT)
-    value = PersonaVerdict(persona.name, body.verdict, headline, rationale, tuple(points.values()))
-    uncited = {f"{name}.headline": headline, **points}
-    return ReplyField(name, value, {f"{name}.rationale": rationale}, uncited, _lengths(**written))
+    points = [
+        _fitted(f"{name}.key_points.{at}", point, KEY_POINT_LIMIT)
+        for at, point in enumerate(body.key_points)
+    ]
+    headline = body.headline or VERDICT_SENTENCES[body.verdict]
+    rationale = _fitted(f"{name}.rationale", body.rationale, PROSE_LIMIT, may_cite=True)
+    value = PersonaVerdict(
+        persona.name, body.verdict, headline, rationale.text, tuple(point.text for point in points)
+    )
+    told = FieldText(f"{name}.headline", headline, False, len(headline))
+    return ReplyField(name, value, [rationale, told, *points])
 
 
 def summary_field(text: str) -> ReplyField:
     """The summary, which may cite."""
-    shown = cut(text, PROSE_LIMIT)
-    return ReplyField("summary", shown, {"summary": shown}, {}, _lengths(summary=text))
+    shown = _fitted("summary", text, PROSE_LIMIT, may_cite=True)
+    return ReplyField("summary", shown.text, [shown])
+
+
+def _fitted(name: str, text: str, limit: int, *, may_cite: bool = False) -> FieldText:
+    return FieldText(name, cut(text, limit), may_cite, len(text))
 
 
 def cut(text: str, limit: int) -> str:
@@ -176,38 +185,32 @@ def cut(text: str, limit: int) -> str:
     return text[: ends[-1]] if ends else f"{text[:limit].rpartition(' ')[0] or text[: limit - 1]}…"
 
 
-def _lengths(**written: str) -> dict[str, int]:
-    return {name: len(text) for name, text in written.items()}
-
-
 def check_field(field: ReplyField, context: FieldContext) -> CheckedField:
     """*field* with its citations and its defects; soft rules are checked only without hard ones."""
     references = context.prompt.references
-    marks = {name: read_marks(text) for name, text in field.texts.items()}
-    hard = tuple(_citation_defects(field, marks, len(references)))
+    read = [(text, read_marks(text.text)) for text in field.texts]
+    hard = tuple(_citation_defects(read, len(references)))
     if hard:
         return CheckedField(field.name, field.value, defects=hard)
-    citations = tuple(_citations(field, marks, context))
+    citations = tuple(_citations(read, context))
     soft = (
-        *_length_defects(field),
-        *_reference_defects(field, marks, context),
-        *_made_up_defects(field, marks, context.prompt),
-        *_repetition_defects(field, context.prompt.rules),
+        *_length_defects(field.texts),
+        *_reference_defects(read, context),
+        *_made_up_defects(read, context.prompt),
+        *_repetition_defects(field.texts, context.prompt.rules),
         *_quote_defects(citations, references),
         *contradiction_defects(citations),
     )
     return CheckedField(field.name, field.value, citations, soft)
 
 
-def _citations(
-    field: ReplyField, marks: Mapping[str, Marks], context: FieldContext
-) -> Iterator[Citation]:
+def _citations(read: ReadTexts, context: FieldContext) -> Iterator[Citation]:
     """A citation for every number of every mark, quoting the sentence that best supports its claim.
 
     If the reply names no sentence, support is measured over the whole reference.
     """
-    for name, text in field.citing.items():
-        for claim in find_claims(text, marks[name].marks):
+    for (name, text, *_), marks in read:
+        for claim in find_claims(text, marks.marks):
             for number in claim.mark.numbers:
                 reference = context.prompt.references[number - 1]
                 named = _named_sentences(context.quotes, reference)
@@ -236,8 +239,8 @@ def _carries_nothing(fields: Iterable[ReplyField], references: Sequence[Referenc
         and _is_english(reference.text)
         and not SourceReading.of([reference.title, reference.text]).shares_words(claim.text)
         for field in fields
-        for text in field.citing.values()
-        for claim in find_claims(text, find_marks(text))
+        for text in field.texts
+        for claim in find_claims(text.text, find_marks(text.text))
         for reference in (references[number - 1] for number in claim.mark.numbers)
     )
 
@@ -259,64 +262,56 @@ def _named_sentences(quotes: Sequence[QuoteBody], reference: Reference) -> tuple
     return tuple(sentence for at, sentence in all_sentences if at in named)
 
 
-def _citation_defects(
-    field: ReplyField, marks: Mapping[str, Marks], count: int
-) -> Iterator[Defect]:
+def _citation_defects(read: ReadTexts, count: int) -> Iterator[Defect]:
     """Hard: each mark cites one of *count* references, in a text that may cite."""
     expected = f"a number from 1 to {count}, as [1]" if count else "no number in any bracket"
-    for name in field.texts:
-        for mark in marks[name].marks:
+    for text, marks in read:
+        for mark in marks.marks:
             if mark.is_malformed or not _are_in_range(mark.numbers, count):
-                yield Defect("citation", name, shorten(mark.text), expected, is_hard=True)
-            elif name in field.uncited:
-                expected_here = "no citation in this text"
-                yield Defect("misplaced", name, shorten(mark.text), expected_here, is_hard=True)
+                yield Defect("citation", text.name, shorten(mark.text), expected, is_hard=True)
+            elif not text.may_cite:
+                nothing = "no citation in this text"
+                yield Defect("misplaced", text.name, shorten(mark.text), nothing, is_hard=True)
 
 
 def _are_in_range(numbers: Sequence[int], count: int) -> bool:
     return all(1 <= number <= count for number in numbers)
 
 
-def _length_defects(field: ReplyField) -> Iterator[Defect]:
+def _length_defects(texts: Iterable[FieldText]) -> Iterator[Defect]:
     """Mended: texts that were cut."""
-    for name, text in field.texts.items():
-        if field.lengths[name] > len(text):
-            limit = PROSE_LIMIT if name in field.citing else KEY_POINT_LIMIT
-            found = f"{field.lengths[name]} characters"
-            yield _soft("length", name, found, f"at most {limit} characters")
+    for name, text, may_cite, length in texts:
+        if length > len(text):
+            limit = PROSE_LIMIT if may_cite else KEY_POINT_LIMIT
+            yield _soft("length", name, f"{length} characters", f"at most {limit} characters")
 
 
-def _reference_defects(
-    field: ReplyField, marks: Mapping[str, Marks], context: FieldContext
-) -> Iterator[Defect]:
+def _reference_defects(read: ReadTexts, context: FieldContext) -> Iterator[Defect]:
     """Asked again: the summary cites if the references help, and nothing else names a reference."""
-    references, request = context.prompt.references, context.prompt.request
-    may_cite = references and context.references_help
-    if may_cite and "summary" in field.citing and not marks["summary"].marks:
-        yield _soft("uncited", "summary", "no citation", "at least one [n]")
+    count, request = len(context.prompt.references), context.prompt.request
     dispute = f"{request.context}\n{request.query}".lower()
-    for name in field.texts:
-        for bare, numbers in marks[name].bare:
-            if not _are_in_range(numbers, len(references)) and bare.lower() not in dispute:
+    for (name, *_), marks in read:
+        if name == "summary" and count and context.references_help and not marks.marks:
+            yield _soft("uncited", name, "no citation", "at least one [n]")
+        for bare, numbers in marks.bare:
+            if not _are_in_range(numbers, count) and bare.lower() not in dispute:
                 expected = "no reference that is not there, and citations as [1]"
-                yield _soft("bare", name, shorten(bare), expected)
-        for unclear in marks[name].unclear:
-            yield _soft("unclear", name, shorten(unclear), "only numbers in brackets, as [1]")
+                yield _soft("bare", name, bare, expected)
+        for unclear in marks.unclear:
+            yield _soft("unclear", name, unclear, "only numbers in brackets, as [1]")
 
 
-def _made_up_defects(
-    field: ReplyField, marks: Mapping[str, Marks], prompt: Prompt
-) -> Iterator[Defect]:
+def _made_up_defects(read: ReadTexts, prompt: Prompt) -> Iterator[Defect]:
     """Asked again: quotations and addresses that stand in no reference and not in the dispute."""
     known = [f"{one.title}\n{one.text}\n{one.url}" for one in prompt.references]
     known += [f"{prompt.request.context}\n{prompt.request.query}", *prompt.addresses]
-    for name, text in field.texts.items():
-        for quotation in made_up_quotations(text, marks[name].marks, known):
+    for (name, text, *_), marks in read:
+        for quotation in made_up_quotations(text, marks.marks, known):
             expected = "words of a reference or of the dispute in quotation marks"
-            yield _soft("misquoted", name, shorten(quotation), expected)
+            yield _soft("misquoted", name, quotation, expected)
         for address in made_up_addresses(text, known):
             expected = "no address or number that is in no reference and not in the dispute"
-            yield _soft("address", name, shorten(address), expected)
+            yield _soft("address", name, address, expected)
 
 
 def _quote_defects(
@@ -338,36 +333,37 @@ def contradiction_defects(citations: Iterable[Citation]) -> Iterator[Defect]:
 
 
 def _soft(rule: str, field: str, value: str, expected: str) -> Defect:
-    return Defect(rule, field, value, expected, is_hard=False)
+    return Defect(rule, field, shorten(value), expected, is_hard=False)
 
 
-def _repetition_defects(field: ReplyField, prompt_rules: str) -> Iterator[Defect]:
+def _repetition_defects(texts: Iterable[FieldText], prompt_rules: str) -> Iterator[Defect]:
     """Asked again: no text repeats itself, the prompt or the names of its fields."""
-    for name, text in field.texts.items():
+    for name, text, *_ in texts:
         tokens = words(text)
         is_ours = repeats_prompt(tokens, prompt_rules) or _OUR_NAMES.search(text)
         if is_ours or repeats_itself(tokens):
-            yield _repetition(name, text)
+            yield _soft("repetition", name, text, "a text that repeats nothing")
 
 
-def _repeated_texts(fields: Iterable[ReplyField]) -> frozenset[str]:
+def _repeated_texts(fields: Iterable[ReplyField]) -> list[str]:
     """The names of texts that say what an earlier text of prose, or point of the persona, says."""
-    names, seen = set(), set()
+    names, seen = [], set()
     for field in fields:
-        for name, text in field.texts.items():
-            said = ("" if name in field.citing else field.name, *words(text))
-            names |= {name} if said in seen else set()
+        for name, text, may_cite, _ in field.texts:
+            said = ("" if may_cite else field.name, *words(text))
+            names += [name] if said in seen else []
             seen.add(said)
-    return frozenset(names)
+    return names
 
 
 def _with_repetition(field: CheckedField, names: Iterable[str]) -> CheckedField:
-    new = tuple(_repetition(name, "the same text as before") for name in sorted(names))
+    """*field* with a defect for each text of it among *names*."""
+    new = tuple(
+        _soft("repetition", name, "the same text as before", "a text that repeats nothing")
+        for name in names
+        if f"{name}.".startswith(f"{field.name}.")
+    )
     return replace(field, defects=(*field.defects, *new)) if new else field
-
-
-def _repetition(name: str, text: str) -> Defect:
-    return _soft("repetition", name, shorten(text), "a text that repeats nothing")
 
 
 def repeats_itself(tokens: Sequence[str]) -> bool:

@@ -80,9 +80,6 @@ _TRUSTED_SHARE = 0.4
 _PARAGRAPH_SHARE = 0.7
 """If `<p>` elements hold this share of the prose, other blocks are cards, lists and boxes."""
 
-_TITLED_SHARE = 0.2
-"""Text before the title counts only if less than this share of the prose follows the title."""
-
 
 @dataclass(frozen=True, slots=True)
 class Content:
@@ -118,7 +115,7 @@ def locate_content(page: PageBlocks, head_title: str) -> Content:
     inside = _main(page, prose)
     trusted = [block for block in prose if block.element in inside]
     heading = _heading(page, inside, head_title.casefold())
-    title = _title_order(heading, trusted)
+    title = heading.order if heading else -1
     after = [block for block in page.blocks[title + 1 :] if block.element in inside]
     boilerplate = _boilerplate_by_element(
         page, prose, {block.element for block in [*prose, *after]}
@@ -233,13 +230,6 @@ def _heading(page: PageBlocks, inside: range, head_title: str) -> PageBlock | No
     named = min((pair for pair in positions if pair[0] >= 0), default=(0, None))[1]
     believed = (block for block in headings if block.element in inside)
     return named or next(chain(believed, headings), None)
-
-
-def _title_order(heading: PageBlock | None, prose: list[PageBlock]) -> int:
-    """The order of *heading* if enough of the prose follows it, or -1."""
-    title = heading.order if heading else -1
-    after = (block for block in prose if block.order > title)
-    return title if _size(after) >= _TITLED_SHARE * _size(prose) else -1
 
 
 def _paragraphs(page: PageBlocks, prose: list[PageBlock]) -> list[PageBlock]:

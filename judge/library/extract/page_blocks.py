@@ -65,15 +65,19 @@ _HIDING_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|clip\s*:\s*rect\s*\(\s*[01]\D"
     r"|(?:left|top|text-indent)\s*:\s*-\d{3}|font-size\s*:\s*0*\.?0+(?:[a-z%]|\s*(?:;|!|$))"
     r"|clip-path\s*:\s*(?:inset\s*\(\s*(?:[5-9]\d|100)%|circle\s*\(\s*0|polygon\s*\(\s*0\W+0\W+0)"
-    r"|transform\s*:\s*scale\s*\(\s*0\s*[,)]",
+    r"|transform\s*:\s*scale\s*\(\s*0\s*[,)]|content-visibility\s*:\s*hidden",
     re.IGNORECASE,
 )
-"""Zero opacity or height does not count: scripts reveal such text on scrolling or unfolding."""
+"""Zero opacity or height does not count: scripts reveal such text on scrolling or unfolding (of 298
+real pages two would lose their lead)."""
 
 _COLOURS = re.compile(r"(?:^|[;\s])(background(?:-color)?|color)\s*:\s*([^;!]+)", re.IGNORECASE)
 _CLEAR = re.compile(
     r"transparent|#(?:...0|.{6}00)|(?:rgb|hsl)a?\((?:(?:[^,]*,){3}|[^,]*/)\s*0*\.?0+%?\s*\)"
 )
+_ON_SOMETHING = re.compile("background|shadow", re.IGNORECASE)
+"""What makes white text visible; a page is white."""
+
 _WHITE = re.compile(r"#f{3,4}|#f{6}(?:f{2})?|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\)")
 
 _HIDING_CLASSES = frozenset(
@@ -152,6 +156,8 @@ def _has_hiding_style(style: str) -> bool:
     text = colours.get("color", "")
     if _CLEAR.fullmatch(text):
         return "background-clip" not in style.lower()  # else the text shows the background
+    if text == "white" and not _ON_SOMETHING.search(style):
+        return True
     return text not in {"", "none", "inherit"} and text in {
         colours.get("background"),
         colours.get("background-color"),

@@ -12,7 +12,7 @@ from operator import itemgetter
 
 from judge.library.extract.lead_paragraph import Content, has_non_prose_opening, is_boilerplate
 from judge.library.extract.page_blocks import HEADING_TAGS, Boilerplate, PageBlock, PageBlocks
-from judge.text.english import fold_space, strip_invisible
+from judge.text.english import fold_space, sentences, strip_invisible
 
 MAX_PASSAGES = 60
 """Per page; with more, neighbours under the same heading are joined, and the rest is left out."""
@@ -36,8 +36,7 @@ _ITEM_TAGS = frozenset({"li", "dt", "dd", "tr"})
 
 _ENDS = (".", "!", "?", ":", ";", "\u2026", ".)", '."', ".\u201d", ".\u2019")
 
-_SENTENCE = re.compile(r" (?:(?<=[.!?;:] )|(?<=[.!?][)\"\u201d\u2019] ))")
-"""The space comes first: a pattern that begins with a lookbehind is tried at every character."""
+_ITEM_END = re.compile("(?<=;) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +141,12 @@ def _is_text(block: PageBlock) -> bool:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The sentences of *text*, in pieces of at most `MAX_WORDS` words."""
-    for sentence in _SENTENCE.split(text):
-        words = sentence.split(" ")
-        for start in range(0, len(words), MAX_WORDS):
-            yield " ".join(words[start : start + MAX_WORDS])
+    """The sentences and listed items of *text*, in pieces of at most `MAX_WORDS` words."""
+    for span in sentences(text):
+        for item in _ITEM_END.split(text[span.start : span.end]):
+            words = item.split(" ")
+            for start in range(0, len(words), MAX_WORDS):
+                yield " ".join(words[start : start + MAX_WORDS])
 
 
 def _joined(texts: Iterable[_HeadedText]) -> Iterator[_HeadedText]:

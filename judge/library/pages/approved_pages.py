@@ -70,19 +70,19 @@ class PageLibrary:
         """The page, ranked by its title, topics and *lead* alone if it was not read yet."""
         return _as_configured(request, self._pages.get(request.key), lead)
 
-    def twin_of(self, request: SnippetRequest, record: PageRecord) -> str:
-        """The address on the same host that says the very same under another title, or "".
+    def has_twin(self, request: SnippetRequest, record: PageRecord) -> bool:
+        """Whether another address of the host, titled otherwise, says the very same.
 
         So does what a site sends for every address that it does not have.
         """
         own = urlsplit(request.source.url)
-        for (_, url), page in self._pages.items():
-            other = urlsplit(url)
-            is_other = other.netloc == own.netloc and other[2:4] != own[2:4]
-            is_titled_so = page.terms.page.title == request.source.title
-            if page.digest == record.digest and is_other and not is_titled_so:
-                return url
-        return ""
+        return any(
+            page.digest == record.digest
+            and page.terms.page.title != request.source.title
+            and (other := urlsplit(url)).netloc == own.netloc
+            and (other.path, other.query) != (own.path, own.query)
+            for (_, url), page in self._pages.items()
+        )
 
     def is_current(self, request: SnippetRequest, record: PageRecord) -> bool:
         """Whether the library has the page with the text that *record* describes."""

@@ -25,7 +25,7 @@ from judge.library.pages.page_records import (
     PageRecord,
     SnippetRequest,
 )
-from judge.library.pages.walls import wall_reason
+from judge.library.pages.walls import wall_error, wall_sign
 from judge.library.rank.candidate_index import CandidatePage
 from judge.ports import Clock, PageFetcher, PdfReader
 from judge.text.decoding import xhtml_as_html
@@ -124,14 +124,8 @@ class PageReader:
             max_words=request.settings.max_words,
             regions=request.region_names,
         )
-        if read and read.lead and (reason := wall_reason(request.source, read, last)):
-            raise FetchError(
-                "wall",
-                f"{host_of(request)} sent something that is not the page: it {reason}. Open the "
-                "address in a browser; if it shows the page, correct the source's title and "
-                "topics, else its url.",
-                200,
-            )
+        if read and read.lead and (sign := wall_sign(request.source, read, last)):
+            raise wall_error(sign, host_of(request))
         return replace(read, updated=updated) if read and updated else read
 
     def _pdf_as_html(self, request: SnippetRequest, body: bytes) -> tuple[bytes, date | None]:
@@ -224,20 +218,27 @@ def path_of(request: SnippetRequest) -> str:
     return urlsplit(request.source.url).path or "/"
 
 
-_NOWHERE = re.compile(
+_FRONT = re.compile(
     r"(?:/(?:home(?:page)?|index|default|start|main|welcome|hafan|[a-z]{2}(?:[-_][a-z]{2})?))*"
-    r"(?:\.(?:html?|aspx?|php|jsp))?/?"
-    r"|.*/(?:40[34]|410|500|(?:page-?)?not-?found|error(?:s|-?page|404)?|sorry|unavailable|gone"
-    r"|maintenance|log-?in|sign-?in|sso|captcha|blocked|denied|consent)(?:\.[a-z]{3,5})?/?",
+    r"(?:\.(?:html?|aspx?|php|jsp))?/?",
     re.IGNORECASE,
 )
-"""Paths of front pages, perhaps in a language, and of pages about errors and signing in."""
+_NOT_THERE = re.compile(
+    r".*/(?:40[34][\w-]*|410|500|(?:page[-_]?)?not[-_]?found|error(?:s|[-_]?page|404)?|sorry|oops"
+    r"|unavailable|gone|maintenance|offline|log[-_]?in|sign[-_]?in|sso|subscribe|captcha|challenge"
+    r"|verify|blocked|denied|consent|cookies?[-_](?:wall|consent)|age[-_]?(?:gate|check)|queue"
+    r"|session[-_]?(?:expired|timeout)|search|sitemap)(?:\.[a-z]{3,5})?/?",
+    re.IGNORECASE,
+)
 
 
 def leads_nowhere(url: str) -> bool:
-    """Whether *url* is a front page, or one about errors or signing in, by its path."""
+    """Whether *url* is by its path a front page, or one about errors or signing in."""
     parts = urlsplit(url)
-    return bool(parts.netloc and not parts.query and _NOWHERE.fullmatch(parts.path))
+    if not parts.netloc:
+        return False
+    is_front = not parts.query and _FRONT.fullmatch(parts.path) is not None
+    return is_front or _NOT_THERE.fullmatch(parts.path) is not None
 
 
 _MARKUP = re.compile(rb"<[a-zA-Z!/?]")

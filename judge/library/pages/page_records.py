@@ -22,8 +22,8 @@ DAY_S = 24 * HOUR_S
 PARSE_TIMEOUT_S = 2.0
 """Timeout for parsing: the slowest real page takes 0.05 s; hostile markup can take seconds."""
 
-PDF_TIMEOUT_S = 10.0
-"""Timeout for reading a PDF in a process of its own, which takes half a second to start."""
+PDF_TIMEOUT_S = 15.0
+"""Timeout for reading a PDF in a process of its own, which gives up ten seconds before."""
 
 LOCK_MARGIN_S = 1.0
 """How much longer than reading a page its lock lasts, so that it does not expire meanwhile."""

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from judge.errors import FetchError
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.approved_pages import IndexedPages, PageLibrary, requests_of
 from judge.library.pages.page_reader import PageReader, host_of, path_of, read_body
@@ -21,6 +20,7 @@ from judge.library.pages.page_records import (
     SnippetRequest,
     SnippetStore,
 )
+from judge.library.pages.walls import visit_signs, wall_error
 from judge.library.sources.catalog import SourceCatalog
 from judge.ports import Cache, Clock, Journal, Lock, PageFetcher, PdfReader
 from judge.single_flight import SingleFlight
@@ -202,13 +202,8 @@ class SnippetRetriever:
         page = self.library.page(request)
         last = page.terms.page if page.is_read and not page.is_withdrawn else None
         record, content = await self.reader.read_page(request, known, last)
-        if twin := self.library.twin_of(request, record):
-            raise FetchError(
-                "wall",
-                f"The page says the same as {twin}, so one of them is missing or needless. Open "
-                "both in a browser, then correct or remove the source.",
-                200,
-            )
+        if visit_signs([record.text]) and self.library.has_twin(request, record):
+            raise wall_error("twin", host_of(request))
         if content is None:
             [content] = await self.store.contents([request])
         elif not self.library.is_current(request, record):

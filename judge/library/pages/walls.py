@@ -9,6 +9,7 @@ hardly touch on their subject, since guidance speaks of cookies, accounts and qu
 import re
 from collections.abc import Iterable
 
+from judge.errors import FetchError
 from judge.library.extract.html_page import ReadPage
 from judge.library.rank.candidate_index import CandidatePage
 from judge.text.english import content_stems
@@ -34,6 +35,12 @@ MIN_SIGNS = 3
 """Different phrases of the list below that make a short page, off its subject, a wall. One
 less is enough where only its headings share a word with title and topics."""
 
+MANY_SIGNS = 5
+"""So many do for a short page whose lead does not touch on its subject, whatever follows."""
+
+_PUBLISHER = re.compile(r" \([^()]+\)$")
+"""Ends the titles of sources, and is on every page of a site."""
+
 _SITE = r"\s[|\u2013\u2014\u00b7\u00bb:-]\s"
 _CANNOT = r"(?:(?:can(?:no|')t|could(?: not|n't)) be found|(?:was|is) not found|not found)"
 _WALL_TITLE = re.compile(
@@ -45,7 +52,7 @@ _WALL_TITLE = re.compile(
     r"|something went wrong|(?:just )?(?:a|one) moment(?: please)?|please wait|attention required!?"
     r"|(?:are you|verify (?:that )?you are) (?:a )?(?:human|robot)\??|security check|pardon our .*"
     r"|(?:log|sign)(?:ed)? ?(?:in|out)|(?:log|sign) in to .*|session (?:has )?(?:expired|timed out)"
-    r"|(?:site |under |scheduled )?maintenance|error establishing a database connection"
+    r"|(?:site |under |scheduled )maintenance|error establishing a database connection"
     r"|welcome to (?:nginx|apache|iis|centos|plesk|caddy)!?|(?:apache2 .*|iis windows.*)"
     r"|account suspended|this domain is for sale|before you continue|moved permanently"
     r"|object moved|redirecting\W*|tudalen heb ei chanfod|heb ganfod y dudalen)?"
@@ -93,42 +100,62 @@ _SIGNS = re.compile(rf"\b(?:{'|'.join(_PHRASES.split(chr(10))[1:-1])})", re.IGNO
 """How walls speak of the visit, the visitor and the site."""
 
 
-def wall_reason(source: SourceSpec, page: ReadPage, last: CandidatePage | None) -> str:
-    """Why *page* is not what *source* should be, as words that follow "it"; "" if it may be.
+WALL_SIGNS = {
+    "title": "is titled as an error or a check of its visitors",
+    "unlike": "shares no word with the title and topics of the source",
+    "visit": "speaks of the visit and hardly of its subject",
+    "shrunk": "has shrunk to less than a tenth",
+    "changed": "shares hardly a word with what stood there before",
+    "twin": "says the same as another address of its host",
+}
+"""What each sign says of the page."""
+
+
+def wall_sign(source: SourceSpec, page: ReadPage, last: CandidatePage | None) -> str:
+    """By which sign *page* is not what *source* should be, "" if it may be.
 
     *last* is its last good text, if there is one.
     """
     titles = [title.casefold().replace("\u2019", "'") for title in (page.title, page.head_title)]
-    if any(len(title) <= _MAX_TITLE and _WALL_TITLE.fullmatch(title) for title in titles if title):
-        return "is titled as an error or a check of its visitors"
+    if any(_is_wall_title(title, source) for title in titles):
+        return "title"
     texts = [passage.text for passage in page.passages] or [page.lead or ""]
     body, headings = _stems(texts), _stems([*titles, *(p.heading for p in page.passages)])
-    subject = _stems([source.title, *source.topics])
-    shared = len(subject & body)
-    length, signs = _length(texts), set(_SIGNS.findall(" ".join([*titles, *texts]).casefold()))
-    is_unlike = subject and not shared and subject.isdisjoint(headings)
-    if is_unlike and (len(signs) > 1 or length >= ENOUGH_WORDS):
-        return "shares no word with the title and topics of the source"
-    is_off_subject = shared < ON_SUBJECT * len(subject)
-    length, signs = _length(texts), set(_SIGNS.findall(" ".join([*titles, *texts]).casefold()))
-    if (
-        is_off_subject
-        and length < SHORT_WORDS
-        and len(signs) >= (MIN_SIGNS if shared else MIN_SIGNS - 1)
-    ):
-        return "speaks of the visit and hardly of its subject"
-    return _reason_beside(last, body, length, is_off_subject=is_off_subject) if last else ""
+    length, signs = _length(texts), len(visit_signs([*titles, *texts]))
+    subject = _stems([_PUBLISHER.sub("", source.title), *source.topics])
+    shared = subject & body
+    if subject and subject.isdisjoint(body | headings) and (signs > 1 or length >= ENOUGH_WORDS):
+        return "unlike"
+    is_off_subject = len(shared) < ON_SUBJECT * len(subject)
+    enough = MIN_SIGNS if shared else MIN_SIGNS - 1
+    if not is_off_subject:  # perhaps by a list of other pages of the site
+        enough = MANY_SIGNS
+    is_led_elsewhere = is_off_subject or shared.isdisjoint(_stems([page.lead or ""]))
+    if length < SHORT_WORDS and signs >= enough and is_led_elsewhere:
+        return "visit"
+    return _sign_beside(last, body, length, is_off_subject=is_off_subject) if last else ""
 
 
-def _reason_beside(
-    last: CandidatePage, body: set[str], length: int, *, is_off_subject: bool
-) -> str:
-    """Why a page of the stems *body* and *length* words does not follow *last*; "" if it may."""
+def _is_wall_title(title: str, source: SourceSpec) -> bool:
+    """Whether a page so titled is a wall, unless *source* is titled so itself."""
+    if not title or len(title) > _MAX_TITLE or not _WALL_TITLE.fullmatch(title):
+        return False
+    own = _stems([source.title])
+    return not (own and own <= _stems([title]))
+
+
+def visit_signs(texts: Iterable[str]) -> set[str]:
+    """The phrases in *texts* by which walls speak of the visit, the visitor and the site."""
+    return set(_SIGNS.findall(" ".join(texts).casefold()))
+
+
+def _sign_beside(last: CandidatePage, body: set[str], length: int, *, is_off_subject: bool) -> str:
+    """By which sign a page of the stems *body* and *length* words does not follow *last*."""
     texts = [text for _, text in last.passages] or [last.lead]
     if length < SHRUNK_SHARE * _length(texts):
-        return "has shrunk to less than a tenth"
+        return "shrunk"
     if is_off_subject and len(body & _stems(texts)) < KNOWN_SHARE * len(body):
-        return "shares hardly a word with what stood there before"
+        return "changed"
     return ""
 
 
@@ -138,3 +165,13 @@ def _stems(texts: Iterable[str]) -> set[str]:
 
 def _length(texts: Iterable[str]) -> int:
     return sum(len(text.split()) for text in texts)
+
+
+def wall_error(sign: str, host: str) -> FetchError:
+    """The error of a fetch that met a wall, with its *sign*."""
+    return FetchError(
+        f"wall-{sign}",
+        f"{host} sent something that is not the page: it {WALL_SIGNS[sign]}. Open the address in a "
+        "browser; if it shows the page, correct the source's title and topics, else its url.",
+        200,
+    )

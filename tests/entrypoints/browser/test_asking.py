@@ -27,6 +27,8 @@ from tests.entrypoints.browser.acting import (
 from tests.entrypoints.browser.visiting import PHONE, Visit
 from tests.fakes.gemini import PERSONAS, slow, verdict_for
 
+PARTLY = "Partly: you have a point, and so do they"
+
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
@@ -37,7 +39,7 @@ async def test_a_dispute_gets_three_verdicts_and_references(visit: Visit):
     await expect(answer(page)).to_be_focused()
     for name in PERSONAS:
         await expect(page.get_by_role("heading", name=name)).to_be_visible()
-    await expect(page.locator(".word")).to_have_text(["Partially"] * 3)
+    await expect(page.locator(".word")).to_have_text([PARTLY] * 3)
     await expect(page.locator(".reference")).to_have_count(2)
     await expect(page.locator(".reference").first).to_contain_text("fetched just now")
     await expect(page.locator("#announcer")).to_have_text("The answer is here.")
@@ -173,6 +175,7 @@ async def test_curl_command_sends_the_same_request_as_the_form(visit: Visit):
     page = await visit.open()
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await fill(page, context='It\'s "my" landlord; $HOME `boiler` \\ is broken\nsince May.')
+    await page.get_by_text("More options").click()
     await page.get_by_role("button", name="Copy as a curl command").click()
     await expect(page.get_by_role("button", name="Copied")).to_be_visible()
     command = await page.evaluate("navigator.clipboard.readText()")

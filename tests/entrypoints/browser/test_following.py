@@ -62,6 +62,7 @@ OTHER_SIDE = {
     "agrees": False,
     "note": "Both are told that they are right.",
 }
+NO, YES = "No, you are not being unreasonable", "Yes, you are being unreasonable"
 BOTH_RIGHT = "Whoever tells this story is told that they are right."
 
 
@@ -140,7 +141,7 @@ async def test_retry_removes_only_rejected_fields(stream: ScriptedStream):
     await stream.say("attempt", {"number": 2})
     await stream.field("personas.0", PERSONAS[0] | {"verdict": "Yes"})
     await expect(parts(stream)).to_have_text(["Therapist", "Analyst"])
-    await expect(page.locator(".word")).to_have_text(["Yes", "No"])
+    await expect(page.locator(".word")).to_have_text([YES, NO])
 
 
 async def test_fields_stay_after_a_timeout(stream: ScriptedStream):
@@ -209,7 +210,7 @@ async def test_agreement_with_both_sides_is_warned_of_before_the_verdict(visit: 
     await expect(page.locator(".warnings li")).to_have_text(VERDICT["warnings"])
     other = page.get_by_role("region", name="The other side")
     await expect(other.locator("blockquote")).to_have_text(OTHER_SIDE["retelling"])
-    await expect(other.locator("li")).to_have_text("Analyst: No. You are busy.")
+    await expect(other.locator("li")).to_have_text(f"Analyst: {NO}. You are busy.")
     await expect(other).to_contain_text(OTHER_SIDE["note"])
 
 

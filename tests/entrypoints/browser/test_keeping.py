@@ -16,7 +16,7 @@ from tests.entrypoints.browser.acting import (
     assert_fits,
 )
 from tests.entrypoints.browser.scripted_line import script_stream
-from tests.entrypoints.browser.test_following import BOTH_RIGHT, OTHER_SIDE, VERDICT
+from tests.entrypoints.browser.test_following import BOTH_RIGHT, NO, OTHER_SIDE, VERDICT
 from tests.entrypoints.browser.visiting import PHONE, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -92,7 +92,7 @@ async def test_markdown_export_escapes_markup(told: Page, tmp_path):
         f"# Am I being unreasonable?\n\n## Worth knowing\n\n- {BOTH_RIGHT}\n\n## Who can help\n\n"
         "- [The Night Line](<https://night.example/>), 0800 111 111\n"
     )
-    assert "### Analyst: No\n\nHe has to. \\[2\\]\n\n- a\n- b\n- c\n" in text
+    assert f"### Analyst: {NO}\n\nHe has to. \\[2\\]\n\n- a\n- b\n- c\n" in text
     assert "\\[2\\] [Paying the rent](<https://advice.example/2>): “Quiet hours" in text
     assert "## The other side\n\nI own the flat" in text
 

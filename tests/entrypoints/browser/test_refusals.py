@@ -35,7 +35,9 @@ async def test_invalid_reply_is_explained_with_a_retry(visit: Visit):
     page = await visit.open()
     visit.gemini.script(BAD, BAD, GOOD)
     await ask(page)
-    await expect(problem(page)).to_contain_text("The answer did not pass our checks")
+    await expect(problem(page)).to_contain_text(
+        "The answer did not pass our checks, so it is withdrawn"
+    )
     await problem(page).get_by_text("What was wrong with it").click()
     await expect(problem(page)).to_contain_text(
         "The summary cites something that is not there; it may only cite a number from 1 to 2"
@@ -74,6 +76,7 @@ async def test_key_is_requested_and_stored_for_the_tab_only(visit: Visit, locked
     await expect(page.locator(".word")).to_have_text(["No verdict"] * 3)
     await expect(page.get_by_label("What it is about")).to_contain_text("Renting a home")
     assert await page.evaluate("[localStorage.length, sessionStorage.length]") == [0, 1]
+    await page.get_by_text("More options").click()
     await page.get_by_role("button", name="Copy as a curl command").click()
     await expect(page.locator("#curl")).not_to_contain_text("open-sesame")
     await expect(page.locator("#curl")).to_contain_text("Bearer $JUDGE_API_KEY")

@@ -13,7 +13,14 @@ from tests.entrypoints.browser.acting import (
     assert_fits,
 )
 from tests.entrypoints.browser.scripted_line import script_stream
-from tests.entrypoints.browser.test_following import BOTH_RIGHT, OTHER_SIDE, PERSONAS, VERDICT
+from tests.entrypoints.browser.test_following import (
+    BOTH_RIGHT,
+    NO,
+    OTHER_SIDE,
+    PERSONAS,
+    VERDICT,
+    YES,
+)
 from tests.entrypoints.browser.visiting import PHONE, Deployment, Visit
 from tests.fakes.gemini import blocked
 
@@ -61,7 +68,9 @@ async def test_widget_on_another_origin_shows_a_verdict(visit: Visit, embedded_d
     await ask(page)
     await expect(page.get_by_role("heading", name="What we make of it")).to_be_focused()
     await expect(result(page)).to_contain_text("You are not being unreasonable 🙂 [1]")
-    await expect(result(page).get_by_role("heading", name="Analyst: Partially")).to_be_visible()
+    await expect(
+        result(page).get_by_role("heading", name="Analyst: Partly: you have a point")
+    ).to_be_visible()
     rests = result(page).locator("section", has=page.get_by_role("heading", name="What it rests"))
     await expect(rests.get_by_role("link")).to_have_text(
         ["Repairs in rented homes", "Paying the rent"]
@@ -80,15 +89,15 @@ async def test_fields_are_shown_on_arrival_and_stay_after_a_lost_connection(
     await line.field("paraphrase", "Your boiler is broken.")
     await line.field("personas.0", PERSONAS[0])
     await line.field("personas.1", PERSONAS[1])
-    await expect(result(page)).to_contain_text("Your boiler is broken.Therapist: No")
+    await expect(result(page)).to_contain_text(f"Your boiler is broken.Therapist: {NO}")
     await line.say("restart", {"defects": [], "keeps": ["paraphrase", "personas.1"]})
-    await expect(result(page)).to_contain_text("Your boiler is broken.Analyst: No")
+    await expect(result(page)).to_contain_text(f"Your boiler is broken.Analyst: {NO}")
     await line.field("personas.0", PERSONAS[0] | {"verdict": "Yes"})
     headings = result(page).get_by_role("heading")
-    await expect(headings).to_have_text(["Therapist: Yes", "Analyst: No"])
+    await expect(headings).to_have_text([f"Therapist: {YES}", f"Analyst: {NO}"])
     await line.drop()
     await expect(headings).to_have_text(
-        ["The connection broke", "Therapist: Yes", "Analyst: No"], use_inner_text=True
+        ["The connection broke", f"Therapist: {YES}", f"Analyst: {NO}"], use_inner_text=True
     )
 
 
@@ -136,7 +145,8 @@ async def test_other_side_is_heard_if_the_site_enables_it(visit: Visit, deployme
     await expect(page.locator("judge-form [role=status]")).to_have_text("Hearing the other side…")
     await line.say("verdict", VERDICT | {"other_side": OTHER_SIDE, "warnings": [BOTH_RIGHT]})
     headings = ["What we make of it", "Who can help", "Worth knowing"]
-    voices = [f"{one['name']}: {one['verdict']}" for one in PERSONAS]
+    words = {"No": NO, "Yes": YES, "Partially": "Partly: you have a point, and so do they"}
+    voices = [f"{one['name']}: {words[one['verdict']]}" for one in PERSONAS]
     await expect(result(page).get_by_role("heading")).to_have_text(
         [*headings, *voices, "The other side", "What it rests on", "What you can do next"]
     )

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from judge.adapters.metrics import Metrics, keep_counts_of
+from judge.adapters.metrics import RESERVED_BYTES, Metrics, keep_counts_of
 from judge.errors import ConfigurationError
 
 FIELDS = {
@@ -116,7 +116,7 @@ COUNTING = """
 import os, sys
 from judge.settings import share_metrics_in
 share_metrics_in(sys.argv[1])
-from judge.adapters.metrics import Metrics, keep_counts_of
+from judge.adapters.metrics import RESERVED_BYTES, Metrics, keep_counts_of
 metrics = Metrics(sys.argv[1])
 metrics.note("sources.reloaded")
 metrics.note("http.request", route="/", ms=2, method="GET", status=200)
@@ -135,6 +135,9 @@ def test_counts_of_ended_processes_stay_and_their_files_go(tmp_path):
             "counter_ended.db",
             "histogram_ended.db",
         }
+    for kind in ("counter", "histogram"):  # of a process that ended before it counted anything
+        (tmp_path / f"{kind}_1.db").write_bytes(bytes(RESERVED_BYTES))
+    keep_counts_of(1, str(tmp_path))
     last = count_once()
     shown = Metrics(str(tmp_path)).render().decode()
     assert 'judge_events_total{event="sources.reloaded"} 3.0' in shown

@@ -27,12 +27,17 @@ Statutory sick pay lasts 28 days. | Statutory sick pay lasts 28 weeks.
 The deposit is capped at six weeks' rent. | The deposit is capped at five weeks' rent.
 The claim costs 8 per cent of the sum. | The claim costs 5% of the sum.
 The hearing takes place on 4 May. | The hearing takes place on 3 May 2024.
+The new rules began on 1 May 2025. | The new rules began on 1 April 2025.
+A third of the deposit comes back on the first day. | Half of the deposit comes back on the first day.
+The deposit comes back on the second day. | The deposit comes back on the first day.
+The rent can be raised twice in 12 months. | The rent can be raised once in 12 months.
 Twelve tenants can share the licensed house. | Ten tenants can share the licensed house.
 """.strip().splitlines()
 
 NO_OPPOSITES = """
 You have two weeks to appeal against the decision. | You have 14 days to appeal against the decision.
 You have a month to appeal against the decision. | You have 30 days to appeal against the decision.
+Half the deposit comes back on day one. | 50 per cent of the deposit comes back on the first day.
 The visit takes a day or two. | The visit takes 24 to 48 hours.
 The hearing takes place on 3 May. | The hearing takes place on 3 May 2024.
 You can appeal within 14 days of the letter. | You can appeal within 28 days of the decision.

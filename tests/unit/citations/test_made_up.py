@@ -22,10 +22,12 @@ Under [1] landlords ‘have to mend it within 24 hours’.
 As the page puts it, «the landlord must provide heaters free of charge» [1].
 Im Gesetz steht „dass der Vermieter sofort zahlen muss“ [1].
 『landlords have to pay for everything』 is what it says [1].
+The guidance is clear, saying “landlords pay for all hotels” [1].
 The guidance tells you to “ask a judge for an injunction now” [1].
 The guidance goes on to say “stop all payments right now” [1].
 It says “repairs must be carried out within two days once you have reported them” [1].
 He said “I will never mend it for you” [1].
+The guidance says: “You may withhold all rent. You may do it today.” [1] So wait.
 """.strip().splitlines()
 HONEST = """
 It says “Repairs must be carried out within a reasonable time” [1].
@@ -34,6 +36,9 @@ He promised “I will come on Tuesday morning with a new pump”, and the duty s
 The council calls this “cold, damp or unsafe” [2].
 The so-called “reasonable time” is short, and the page “Private renting” says so [1].
 Tell him: “Please repair the boiler by Friday, as the law asks” [1].
+Send him this: “Repairs are due within days and the fault was reported” [1].
+Consider writing “repairs are overdue since the third of May” [1].
+Keep it short: “The boiler is broken. The repair is due.” [1]
 You could write, “The boiler has been broken for three weeks” [1].
 Send a text such as “The boiler is still not working today” and keep it [1].
 A calm “I would like a date for the repair” helps more [1].

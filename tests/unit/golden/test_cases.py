@@ -6,8 +6,6 @@ import pytest
 
 from judge.errors import ConfigurationError
 from judge.golden.case_files import (
-    CasesLocked,
-    cases_lock,
     load_case,
     load_cases,
     serialize_case,
@@ -101,15 +99,6 @@ def test_page_is_a_fixture_html_or_plain_text(tmp_path: Path) -> None:
     assert b"<p>See index.html</p>" in (bodies["u:6"] or b"")
 
 
-def test_fixture_may_be_in_a_subfolder(tmp_path: Path) -> None:
-    (tmp_path / "pages/uk").mkdir(parents=True)
-    (tmp_path / "pages/uk/a.html").write_text("<p>ours")
-    stored = write_case(tmp_path, pages={"https://a.example/": "uk/a.html"})
-    assert stored.pages["https://a.example/"].body == b"<p>ours"
-    stored = write_case(tmp_path, pages={"https://a.example/": "pages/uk/a.html"})
-    assert stored.pages["https://a.example/"].body == b"<p>ours"
-
-
 def test_fixture_outside_the_pages_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "secret.html").write_text("secret")
     for name in ("../../secret.html", "pages/../../../secret.html", str(tmp_path / "secret.html")):
@@ -143,12 +132,3 @@ def test_all_committed_cases_are_serialized_in_our_format() -> None:
     ]
     assert off == []
     assert serialize_case(document()).endswith("}\n")
-
-
-def test_second_writer_is_refused(tmp_path: Path) -> None:
-    with (
-        cases_lock(tmp_path),
-        pytest.raises(CasesLocked, match="Another process is changing"),
-        cases_lock(tmp_path),
-    ):
-        pass

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.golden.privacy import find_names, find_personal_details, scrubber
+from judge.golden.privacy import find_personal_details, scrubber
 
 FAKE_GOOGLE_KEY = "AIza" + "Sy0" * 12
 FAKE_TOKEN = "eyJhbGciOiJub25l.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
@@ -88,9 +88,3 @@ def test_each_detail_is_reported_once_including_those_in_replies() -> None:
     }
     found = [(finding.field, finding.words) for finding in find_personal_details(document)]
     assert found == [("input.context", "Rowan"), ("replies.0", "Delyth")]
-
-
-@settings(deadline=None)
-@given(st.text(max_size=300))
-def test_names_found_in_any_text_are_in_the_text(text: str) -> None:
-    assert all(name in text for name in find_names(text))

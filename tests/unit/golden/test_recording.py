@@ -10,7 +10,7 @@ import pytest
 from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.bootstrap.sources import compile_knowledge
-from judge.errors import ConfigurationError, ContentBlocked
+from judge.errors import ContentBlocked
 from judge.golden.case_files import load_case
 from judge.golden.case_runner import RunConfig, run_case
 from judge.golden.differences import differences, masked
@@ -29,7 +29,7 @@ from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.model import ScriptedModel
 from tests.fakes.pipeline import build_pipeline
-from tests.unit.golden.material import REPAIRS, SOURCES, TIME, read, reply, run_config, write_case
+from tests.unit.golden.material import REPAIRS, SOURCES, TIME, read, reply, run_config
 
 KEY = "a-very-secret-key"
 ASKED = JudgeRequest(
@@ -99,14 +99,6 @@ async def test_case_keeps_the_sources_that_it_was_recorded_with(tmp_path: Path) 
     assert swept.versions == others.knowledge.versions
 
 
-async def test_invalid_recorded_sources_are_an_error_with_file_and_line(tmp_path: Path) -> None:
-    (tmp_path / "pages").mkdir()
-    (tmp_path / "pages" / "s.toml").write_text("[domain.x]")
-    stored = write_case(tmp_path, sources=["s.toml"])
-    with pytest.raises(ConfigurationError, match=r"pages/s\.toml, line 1: domain: unknown key"):
-        await run_case(stored, run_config())
-
-
 async def test_page_bytes_replies_and_versions_are_recorded_unchanged(tmp_path: Path) -> None:
     draft = await recorded(ScriptedModel(answer()))
     path = write_draft(tmp_path, draft)
@@ -145,25 +137,12 @@ async def test_refusals_and_invalid_replies_are_recorded(script, status: int, ki
     assert draft.document["expected"]["type"] == kind
 
 
-async def test_extractive_case_needs_no_replies(tmp_path: Path) -> None:
-    stored = load_case(write_draft(tmp_path, await recorded(ExtractiveModel())))
-    assert stored.case.model == "extractive"
-    assert stored.case.replies == ()
-    assert differences(stored.case.expected, await run_case(stored, run_config())) == ()
-
-
 async def test_dispute_without_pages_is_recorded_to_cite_nothing() -> None:
     asked = JudgeRequest(context="We quarrel about a thing.", query="Am I wrong?")
     model = ScriptedModel(answer(summary="Nothing to cite.", quotes=[]))
     draft = await record("boiler", asked, pipeline(model), scrubber([]))
     assert draft.document["expected"]["evaluators"] == {"no_citation": True}
     assert draft.document["pages"] == {}
-
-
-async def test_dispute_with_unhelpful_pages_is_recorded_to_decline_them() -> None:
-    model = ScriptedModel(answer(summary="You decide.", references_help=False, quotes=[]))
-    draft = await record("boiler", ASKED, pipeline(model), scrubber([]))
-    assert draft.document["expected"]["evaluators"] == {"declines_references": True}
 
 
 async def test_keys_are_scrubbed_everywhere_and_the_case_still_replays(

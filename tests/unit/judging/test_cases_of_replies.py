@@ -41,8 +41,8 @@ class GivenReferences:
     async def find_passages(self, *_: Any) -> CitablePassages:
         return CitablePassages()
 
-    async def collect(self, *_: Any) -> CollectedReferences:
-        return CollectedReferences(self.references, 0, (), None)
+    async def collect(self, *_: Any, **__: Any) -> CollectedReferences:
+        return CollectedReferences(self.references, 0, (), "", "", frozenset())
 
 
 def read_cases() -> tuple[dict[str, Any], list[dict[str, Any]]]:

@@ -1,7 +1,9 @@
 """English: sentences, words, stems."""
 
+import random
 import string
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,6 +50,18 @@ def test_marks_after_a_full_stop_belong_to_the_sentence_before_them() -> None:
     ]
     many = f"They must repair it. [{', '.join(map(str, range(1, 20)))} and 20]"
     assert split(f"{many} You may wait.") == [many, "You may wait."]
+
+
+def test_sentences_of_guidance_are_told_apart_in_any_order() -> None:
+    told = Path("tests/fixtures/guidance_sentences.txt").read_text(encoding="utf-8").splitlines()
+    right = found = 0
+    for seed in range(5):
+        random.Random(seed).shuffle(told)
+        ends = set(accumulate((len(sentence) + 1 for sentence in told), initial=-1))
+        given = {span.end for span in sentences(" ".join(told))}
+        right, found = right + len(given & ends), found + len(given)
+    assert right / found >= 0.99
+    assert right / (5 * len(told)) >= 0.99
 
 
 @given(st.text(alphabet=string.ascii_letters + ".!? []1\n’'", max_size=200))

@@ -94,8 +94,6 @@ class TypeEvaluator:
                 return self.classes.narrowed(types, tested, holds=expr.holds)
             case ir.AnnotatedVariable():
                 return self._annotated_variable(path, expr, other_scope=False)
-            case ir.SentValue(scope=scope):
-                return self._sent_value(ty.Definition(path, scope))
             case ir.TypeParameter(binding=binding, bound=bound):
                 allowed = self.annotation_types(path, bound) if bound is not None else ()
                 return (ty.TypeVariable(f"{path}:T{binding}", allowed),)
@@ -188,12 +186,6 @@ class TypeEvaluator:
         if isinstance(expr, ir.Constant) and expr.type_name == "ellipsis":
             return (ty.ELLIPSIS,)
         return self.annotation_types(path, expr)
-
-    def _sent_value(self, function: ty.Definition) -> ty.Types:
-        """What `yield` evaluates to: the second argument of a declared `Generator`."""
-        returns = self.resolver.scope(function).returns
-        types = self.annotation_types(function.path, returns) if returns is not None else ()
-        return ty.union(t.argument(1) for t in types if isinstance(t, ty.Generic))
 
 
 def _allowed_types(type_: ty.Type) -> ty.Types:

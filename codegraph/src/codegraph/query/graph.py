@@ -1,5 +1,6 @@
 """The stored graph in memory: nodes and edges by symbol."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
@@ -23,14 +24,14 @@ class Graph:
         self.artifact = artifact
         self.recorded = RecordedFiles.from_artifact(artifact, written_ns)
         #: The definitions by the last part of their full names.
-        self.by_last_name: dict[str, list[Node]] = {}
+        self.by_last_name: defaultdict[str, list[Node]] = defaultdict(list)
         #: By another name, and by the path of the module that gives it: the ids of the symbols.
         self.by_alias: dict[str, dict[str, list[str]]] = {}
         self._nodes: dict[str, list[Node]] = {}
-        self._definitions: dict[str, list[Node]] = {}
-        self._nested: dict[str, list[str]] = {}
-        self._incoming: dict[str, list[Edge]] = {}
-        self._outgoing: dict[str, list[Edge]] = {}
+        self._definitions: defaultdict[str, list[Node]] = defaultdict(list)
+        self._nested: defaultdict[str, list[str]] = defaultdict(list)
+        self._incoming: defaultdict[str, list[Edge]] = defaultdict(list)
+        self._outgoing: defaultdict[str, list[Edge]] = defaultdict(list)
         for path, part in artifact.parts().items():
             decoded = decode_part(part)
             self._nodes[path] = decoded.nodes
@@ -41,17 +42,17 @@ class Graph:
             for edge in decoded.edges:
                 if edge.src not in self._definitions:
                     raise GraphMissing(BROKEN)
-                self._incoming.setdefault(edge.dst, []).append(edge)
-                self._outgoing.setdefault(edge.src, []).append(edge)
+                self._incoming[edge.dst].append(edge)
+                self._outgoing[edge.src].append(edge)
 
     def _define(self, node: Node) -> None:
         symbol = symbol_id(node.id)
         if symbol not in self._definitions and symbol != node.file:
             qualified = symbol[len(node.file) + 1 :].rpartition(".")[0]
             outer = f"{node.file}:{qualified}" if qualified else node.file
-            self._nested.setdefault(outer, []).append(symbol)
-        self._definitions.setdefault(symbol, []).append(node)
-        self.by_last_name.setdefault(node.fqn.rpartition(".")[2], []).append(node)
+            self._nested[outer].append(symbol)
+        self._definitions[symbol].append(node)
+        self.by_last_name[node.fqn.rpartition(".")[2]].append(node)
 
     def definitions(self, symbol: str) -> list[Node]:
         """The definitions of the symbol with this id; empty when there is no such symbol."""

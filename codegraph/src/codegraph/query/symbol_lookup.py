@@ -52,7 +52,7 @@ def _by_name(graph: Graph, name: str) -> list[str]:
         for symbol in symbols
         if symbol in definitions
         or not definitions
-        or (graph.kind(symbol) != "field" and graph.fqn(symbol).startswith(inside))
+        or (graph.kind(symbol) != "field" and f"{graph.fqn(symbol)}.".startswith(inside))
     ]
     symbols = [_default_of(graph, symbol) for symbol in symbols]
     return [symbol for symbol in symbols if not _is_stub_of(symbol, symbols)]

@@ -303,7 +303,7 @@ class ExpressionReader(FactWriter, ast.NodeVisitor):
     def visit_Yield(self, node: ast.Yield) -> ir.Expr:
         value = self.visit(node.value) if node.value else ir.UNKNOWN
         self.scopes[self.scope].yielded.append(value)
-        return ir.SentValue(self.scope)
+        return ir.UNKNOWN
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ir.Expr:
         self.scopes[self.scope].yielded.append(ir.Unwrapped(self.visit(node.value)))

@@ -138,10 +138,8 @@ class _TypescriptReader(TypescriptExpressionReader):
         if value is not None and kind_of(value) == "function":
             self.read_field(node, "type")
             self._function(text_of(name), value, has_this=True)
-        elif value is not None and (literal := self._symbol_literal(node, value)) is not None:
-            self._object(text_of(name), node, literal)
         else:
-            self._declare(node, name, self._value(node))
+            self._variable(node, name, value)
 
     def _type_parameters(self, node: "Node") -> None:
         """Bind the type parameters of *node* in the current scope."""
@@ -160,6 +158,8 @@ class _TypescriptReader(TypescriptExpressionReader):
                     self._property(child)
                 elif child.type == "method_definition":
                     self._method(child)
+                elif child.type == "spread_element":
+                    self.scopes[scope_index].bases.append(self.visit(children_of(child)[0]))
                 else:
                     if child.type == "shorthand_property_identifier":
                         outer = self.scopes[scope_index].parent
@@ -170,12 +170,13 @@ class _TypescriptReader(TypescriptExpressionReader):
     def _property(self, node: "Node") -> None:
         key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
         name = text_of(key).strip("\"'`")
-        inner = object_literal(value)
+        inner, types = object_literal(value)
         if key is None or value is None or key.type == "computed_property_name":
             self.visit_children(node)
         elif kind_of(value) == "function":
             self._function(name, value, has_this=value.type != "arrow_function")
         elif inner is not None:
+            self.visit_each(types)
             self._object(name, node, inner)
         else:
             read = self.visit(value)
@@ -269,16 +270,22 @@ class _TypescriptReader(TypescriptExpressionReader):
             self._class(text_of(name), value, value.child_by_field_name("body"))
         elif (source := required_module(value)) is not None:
             self._import_names(name, source)
-        elif (literal := self._symbol_literal(node, value)) is not None:
-            self._object(text_of(name), node, literal)
         else:
-            self._declare(node, name, self._value(node))
+            self._variable(node, name, value)
 
-    def _symbol_literal(self, node: "Node", value: "Node") -> "Node | None":
-        """The object literal of a variable without a declared type, outside functions."""
+    def _variable(self, node: "Node", name: "Node | None", value: "Node | None") -> None:
+        """Read a variable; outside functions the members of an object literal are symbols."""
+        literal, types = object_literal(value)
         is_local = self.scopes[self.enclosing].kind == "function"
-        is_typed = node.child_by_field_name("type") is not None
-        return None if is_local or is_typed else object_literal(value)
+        if literal is None or is_local or not name or not name.type.endswith("identifier"):
+            self._declare(node, name, self._value(node))
+            return
+        self.visit_each(types)
+        self._object(text_of(name), node, literal)
+        annotation = self.read_field(node, "type")
+        if annotation is not None:
+            # A use means the member of the literal and that of the type.
+            self.bind(text_of(name), ir.AnnotatedVariable(annotation, None))
 
     # --- imports and exports ----------------------------------------------------------------
 
@@ -339,7 +346,8 @@ class _TypescriptReader(TypescriptExpressionReader):
             self._function(_DEFAULT, node)
         elif kind_of(node) == "class":
             self._class(_DEFAULT, node, node.child_by_field_name("body"))
-        elif (literal := object_literal(node)) is not None:
+        elif (literal := object_literal(node)[0]) is not None:
+            self.visit_each(object_literal(node)[1])
             self._object(_DEFAULT, node, literal)
         else:
             value = self.visit(node)

@@ -99,15 +99,20 @@ def required_module(node: "Node") -> "Node | None":
     return next((argument for argument in arguments if argument.type == "string"), None)
 
 
-def object_literal(node: "Node | None") -> "Node | None":
-    """The `{…}` of `({…})`, `{…} as const`, `{…} satisfies T`, `Object.freeze({…})`; or None."""
+def object_literal(node: "Node | None") -> tuple["Node | None", list["Node"]]:
+    """The `{…}` of `({…})`, `{…} as T`, `{…} satisfies T`, `Object.freeze({…})`; and the types.
+
+    None for any other expression.
+    """
+    types: list[Node] = []
     while node is not None and node.type != "object":
         is_freeze = text_of(node.child_by_field_name("function")) == "Object.freeze"
         if node.type not in _AROUND_OBJECTS and not is_freeze:
-            return None
-        inner = node.child_by_field_name("arguments") if is_freeze else node
-        node = next(iter(children_of(inner)), None)
-    return node
+            return None, []
+        children = children_of(node.child_by_field_name("arguments") if is_freeze else node)
+        types += children[1:]
+        node = next(iter(children), None)
+    return node, types
 
 
 def module_of(source: "Node | None") -> tuple[int, str]:

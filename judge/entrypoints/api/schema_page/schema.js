@@ -1,5 +1,5 @@
 "use strict";
-// Shows /schema/openapi.json. Everything is set as text, so nothing in it can become markup.
+// Shows openapi.json. Everything is set as text, so nothing in it can become markup.
 
 function element(name, parent, text, className) {
   const made = document.createElement(name);
@@ -87,7 +87,7 @@ function show(api) {
   }
 }
 
-fetch("/schema/openapi.json")
+fetch("schema/openapi.json")
   .then((reply) => reply.json())
   .then(show)
   .catch(() => {

@@ -34,7 +34,12 @@ def build_graph(_: "Journal", *, repo: Path) -> int:
         return _print_error(error, as_json=True)
     figures = ("files", "nodes", "edges", "read", "linked", "unparsed", "submodules")
     done = {name: getattr(report, name) for name in figures}
-    _print_json({"status": "ok", "graph": str(repo / ".judge" / "rag_graph.json"), **done})
+    done = {"status": "ok", "graph": str(repo / ".judge" / "rag_graph.json"), **done}
+    if is_terminal():
+        told = {name: ", ".join(x) if isinstance(x, tuple) else x for name, x in done.items()}
+        click.echo(plain_lines("\n".join(f"{name}: {x}" for name, x in told.items() if x != "")))
+    else:
+        _print_json(done)
     return 0
 
 

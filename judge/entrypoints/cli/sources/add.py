@@ -95,7 +95,7 @@ def _require_new(url: str, known: Knowledge, trusted_hosts: Collection[str]) -> 
 
 async def _read(library: Library, url: str) -> tuple[PageRecord, PageContent]:
     catalog = library.sources.current().catalog
-    source = SourceSpec(url, url, (), (), "")
+    source = SourceSpec(url, "")
     request = SnippetRequest("", source, catalog.retrieval, catalog.country.region_names)
     record, content = await library.retriever.reader.read_page(request, known=None)
     return record, content or PageContent("", ())

@@ -3,6 +3,7 @@
 import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from io import BytesIO
 
 import pytest
@@ -19,7 +20,7 @@ def pdf_text(content: bytes, **options) -> PdfText:
         return read(content)
 
 
-def pdf(*pages: str, title: str = "", password: str = "") -> bytes:
+def pdf(*pages: str, title: str = "", password: str = "", changed: str = "") -> bytes:
     """A PDF with these texts, one on each page."""
     writer = PdfWriter()
     font = DictionaryObject(
@@ -39,6 +40,8 @@ def pdf(*pages: str, title: str = "", password: str = "") -> bytes:
         )
     if title:
         writer.add_metadata({"/Title": title})
+    if changed:
+        writer.add_metadata({"/CreationDate": "D:20200101", "/ModDate": changed})
     if password:
         writer.encrypt(password, algorithm="RC4-128")
     out = BytesIO()
@@ -49,6 +52,17 @@ def pdf(*pages: str, title: str = "", password: str = "") -> bytes:
 def test_another_process_gives_pages_and_title():
     found = pdf_text(pdf("Hello robot", "Second page", title="A book"))
     assert (found.pages, found.title) == (("Hello robot", "Second page"), "A book")
+
+
+@pytest.mark.parametrize(
+    ("changed", "day"),
+    [
+        ("D:20260312101500+01'00'", date(2026, 3, 12)),
+        ("last spring", date(2020, 1, 1)),
+    ],
+)
+def test_the_date_is_that_of_the_last_change_or_else_of_the_making(changed, day):
+    assert pdf_text(pdf("Hello robot", changed=changed)).updated == day
 
 
 def test_a_title_that_is_no_text_is_none():

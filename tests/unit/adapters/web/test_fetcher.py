@@ -139,14 +139,6 @@ async def test_validators_that_cannot_be_a_header_are_neither_kept_nor_sent(fetc
     assert not {"if-none-match", "if-modified-since"} & set(sent)
 
 
-async def test_disallowed_path_is_not_requested(fetcher, web):
-    robots(web, b"User-agent: *\nDisallow: /private/")
-    private = page(web, f"{SITE}/private/page")
-    assert await refusal_reason(fetcher, private) == "robots"
-    assert isinstance(await fetcher.fetch(page(web, f"{SITE}/open"), timeout_s=5), Page)
-    assert requests_for(web, private) == []
-
-
 async def test_robots_txt_of_a_redirect_target_applies(fetcher, web):
     target = page(web, "https://elsewhere.example/target")
     page(web, "https://elsewhere.example/robots.txt", b"User-agent: judge\nDisallow: /", ())
@@ -160,11 +152,6 @@ async def test_redirected_robots_txt_is_followed(fetcher, web):
     assert await refusal_reason(fetcher, page(web, f"{SITE}/private")) == "robots"
 
 
-async def test_a_missing_robots_txt_with_a_long_page_about_it_allows_everything(fetcher, web):
-    robots(web, b"<p>Not here</p>" * 20_000, 404)
-    assert isinstance(await fetcher.fetch(page(web, f"{SITE}/"), timeout_s=5), Page)
-
-
 async def test_a_huge_robots_txt_is_read_up_to_its_last_whole_line(fetcher, web):
     # The limit is inside `Disallow: /x…`, which must not become `Disallow: /`.
     head = b"User-agent: *\nDisallow: /private\n"
@@ -172,3 +159,21 @@ async def test_a_huge_robots_txt_is_read_up_to_its_last_whole_line(fetcher, web)
     robots(web, head + padding + b"Disallow: /x" * 1000)
     assert await refusal_reason(fetcher, page(web, f"{SITE}/private")) == "robots"
     assert isinstance(await fetcher.fetch(page(web, f"{SITE}/open"), timeout_s=5), Page)
+
+
+@pytest.mark.parametrize(
+    ("refresh", "is_page"), [("0; url=/new", False), ("5;URL=/", False), ("300", True), ("0", True)]
+)
+async def test_refresh_header_that_leads_elsewhere_is_a_redirect(fetcher, web, refresh, is_page):
+    url = page(web, f"{SITE}/", headers=(*HTML, ("Refresh", refresh)))
+    if is_page:
+        assert isinstance(await fetcher.fetch(url, timeout_s=5), Page)
+    else:
+        assert await refusal_reason(fetcher, url) == "redirects"
+
+
+async def test_pdf_is_a_page_and_may_be_larger_than_html(fetcher, web):
+    body = b"%PDF-1.7" + b"a" * MAX_PAGE_BYTES
+    url = page(web, f"{SITE}/", body, (("Content-Type", "application/pdf"),))
+    assert (await fetcher.fetch(url, timeout_s=5, media="page")).body == body
+    assert await refusal_reason(fetcher, url) == "content-type"

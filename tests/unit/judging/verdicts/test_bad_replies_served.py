@@ -3,20 +3,22 @@
 import json
 from pathlib import Path
 
+from judge.bootstrap.sources import compile_knowledge
 from judge.golden.case_files import StoredCase, paragraph_page
-from judge.golden.case_runner import run_case
+from judge.golden.case_runner import RunConfig, run_case
 from judge.golden.cases import parse_case
 from judge.golden.differences import masked
 from judge.types.references import Page
 from judge.types.replies import ModelReply
-from tests.unit.golden.material import run_config
+from tests.unit.golden.material import SOURCES
 from tests.unit.judging.verdicts.bad_replies import ENTRIES, reply_of
 from tests.unit.judging.verdicts.replies import TEXTS
 
 
 async def test_bad_replies_reach_the_client_as_an_error_or_with_warnings() -> None:
     """A hard defect is a 502, and a soft one gives warnings."""
-    where = run_config()
+    # A page that shares nothing with its title would not be quoted.
+    where = RunConfig(compile_knowledge(SOURCES.replace('"Time"', '"Notice before a visit"')))
     for entry in ENTRIES:
         if entry.get("references", 2) == 2:
             stored = case_with(reply_of(entry))

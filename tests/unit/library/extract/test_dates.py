@@ -49,15 +49,6 @@ def test_every_month_is_parsed_by_name_and_abbreviation(month):
         assert parse_date(day.strftime(written)) == day
 
 
-def test_a_month_may_begin_with_a_long_s():
-    assert parse_date("3 \u017fep 2024") == date(2024, 9, 3)
-
-
-def test_date_is_searched_in_the_first_hundred_characters():
-    assert parse_date(f"{'a ' * 45}3 May 2024") == DAY
-    assert parse_date(f"{'a ' * 45} 3 May 2024") is None
-
-
 @pytest.mark.parametrize(
     "text",
     ["", "May 2024", "2024", "30 February 2024", "2024-13-01", "1/2/3", "103/05/2024", "120240503"],
@@ -100,10 +91,6 @@ def test_last_update_is_preferred_to_the_publication():
     assert updated(markup) == date(2001, 1, 1)
 
 
-def test_due_review_and_date_in_the_text_are_not_the_date_of_the_page():
-    assert updated("<p>Next review due: 3 May 2027. The law was changed on 3 May 2024.</p>") is None
-
-
 @pytest.mark.parametrize("subject", ["The law was", "Limits have been", "Costs were last"])
 def test_update_of_another_subject_is_not_the_date_of_the_page(subject):
     assert updated(f"<p>{subject} updated on 1 May 2001. </p><p>Updated 3 May 2024</p>") == DAY
@@ -113,11 +100,6 @@ def test_update_of_another_subject_is_not_the_date_of_the_page(subject):
 @pytest.mark.parametrize("subject", ["This page was", "The guidance has been", "Content last"])
 def test_update_of_the_page_itself_is_its_date(subject):
     assert updated(f"<p>{subject} updated on 3 May 2024.</p>") == DAY
-
-
-def test_planned_update_is_not_the_date_of_the_page():
-    assert updated("<p>To be reviewed 1 May 2027. Last reviewed 3 May 2024.</p>") == DAY
-    assert updated("<p>This page is due to be updated on 1 May 2027.</p>") is None
 
 
 @pytest.mark.parametrize("word", ["Edited", "Reviewed", "Posted"])
@@ -141,7 +123,3 @@ def test_first_label_with_a_date_counts():
 @given(st.text())
 def test_any_text_is_parsed_without_an_error(text):
     assert parse_date(text) is None or isinstance(parse_date(text), date)
-
-
-def test_date_at_the_beginning_of_a_page_is_found():
-    assert read_html(b"Updated 3 May 2024").updated == DAY

@@ -79,11 +79,6 @@ def test_item_is_read_with_title_date_nations_and_passages():
     assert not found.withdrawn
 
 
-def test_lone_surrogate_in_an_item_is_replaced():
-    found = parse(details={"body": f"<p>{TEXT} \ud800</p>"})
-    assert found.lead == f"{TEXT} ?"
-
-
 def test_every_part_of_a_guide_is_read():
     found = parse(details=guide("overview", "pay"))
     assert [one.heading for one in found.passages] == ["Overview", "Pay"]
@@ -94,16 +89,6 @@ def test_url_of_a_part_gives_that_part():
     found = parse(url=f"{URL}/pay", details=guide("overview", "pay"))
     assert [one.heading for one in found.passages] == ["Pay"]
     assert len(parse(url=f"{URL}/print", details=guide("a", "b")).passages) == 2
-
-
-def test_item_without_the_requested_part_is_refused():
-    assert parse(url=f"{URL}/pay", details=guide("overview")) is None
-
-
-def test_introduction_of_a_service_is_its_lead():
-    more = f"And more: {TEXT}"
-    found = parse(details={"introductory_paragraph": f"<p>{TEXT}</p>", "more_information": more})
-    assert (found.lead, len(found.passages)) == (TEXT, 2)
 
 
 @pytest.mark.parametrize("tag", ["p", "div"])
@@ -134,46 +119,6 @@ def test_html_version_of_a_body_is_read():
         {"content_type": "text/html", "content": f"<p>{TEXT}</p>"},
     ]
     assert [one.text for one in parse(details={"body": versions}).passages] == [TEXT]
-
-
-@pytest.mark.parametrize(("depth", "is_read"), [(4, True), (5, False)])
-def test_depth_of_a_body_is_bounded(depth, is_read):
-    body = f"<p>{TEXT}</p>"
-    for _ in range(depth):
-        body = {"content_type": "text/html", "content": body}
-    assert (parse(details={"body": body}).lead == TEXT) == is_read
-
-
-def test_description_is_the_lead_only_without_text():
-    line = "What this is about, in one line of a few words."
-    short = "Ask your local council."
-    assert parse(description=line, details={"body": f"<p>{short}</p>"}).lead == short
-    assert parse(description=line, details={}).lead == line
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"withdrawn_notice": {"explanation": "<p>Out of date</p>", "withdrawn_at": "2020-01-01"}},
-        {"document_type": "gone"},
-    ],
-)
-def test_withdrawn_or_gone_item_has_no_text(fields):
-    found = parse(details={"body": f"<p>{TEXT}</p>"}, **fields)
-    assert (found.withdrawn, found.lead, found.passages) == (True, None, ())
-
-
-@pytest.mark.parametrize(
-    "told", [{}, {"redirects": [{"path": "/repairs", "destination": "/damp"}]}]
-)
-def test_redirect_item_is_not_read(told):
-    assert parse(document_type="redirect", **told) is None
-
-
-def test_read_body_gives_the_part_of_the_url():
-    item = {"document_type": "guide", "base_path": "/repairs", "details": guide("who", "pay")}
-    found = read_body(f"{URL}/pay", json.dumps(item).encode(), "application/json")
-    assert [one.heading for one in found.passages] == ["Pay"]
 
 
 def test_reader_is_chosen_by_host_and_content_type():
@@ -224,11 +169,6 @@ def test_any_item_is_read_without_an_error(item, kind):
     for body in (item, item | {"document_type": kind}):
         found = parse_content_item(json.dumps(body).encode(), f"{URL}/pay")
         assert found is None or isinstance(found, ReadPage)
-
-
-@given(st.binary(max_size=200))
-def test_any_bytes_that_are_no_item_give_none(body):
-    assert parse_content_item(body, URL) is None
 
 
 def test_too_deeply_nested_json_gives_none():

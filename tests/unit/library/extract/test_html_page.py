@@ -50,9 +50,8 @@ def test_description_above_the_text_is_skipped_if_the_site_has_descriptions():
 @pytest.mark.parametrize(
     "unit",
     [
-        *("a. ", "<p>a. ", "<li>a:", "updated ", "<dt>Applies to:<dd>England and ", "<h1>"),
-        *("<time datetime=2020-01-01>updated ", "<title>", "ld+json>", "<meta content=x name=y>"),
-        *("<option>a", "<rb>a", "<optgroup>a", "<a" + "b" * 130, "<body a>", '"\u2019', "\u200b"),
+        *("<p>a. ", "<dt>Applies to:<dd>England and ", "<time datetime=2020-01-01>updated "),
+        *("<title>", "ld+json>", "<option>a", "<a" + "b" * 130, "\u200b"),
     ],
 )
 def test_two_mebibytes_of_repetitive_markup_are_read_in_two_seconds(unit):
@@ -76,10 +75,3 @@ def test_page_that_redirects_at_once_has_no_lead(refresh, is_quoted):
 def test_very_long_title_is_read_quickly(title):
     body = f"<title>{title}</title><h1>{title}</h1><p>{TEXT}</p>".encode()
     assert cpu_seconds(lambda: read_html(body)) < 0.5
-
-
-def test_description_without_text_after_it_is_the_lead():
-    body = (
-        "<main><h1>A</h1><p class=lead>What the law says of repairs and of who pays for them.</p>"
-    )
-    assert read_html(body.encode(), has_description=True).lead.startswith("What the law says")

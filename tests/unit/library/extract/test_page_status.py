@@ -64,10 +64,6 @@ def test_page_is_withdrawn_if_its_head_says_so(head):
     assert read(head=head)().withdrawn
 
 
-def test_page_is_withdrawn_if_its_title_says_so():
-    assert read(title="[Withdrawn] Repairs")().withdrawn
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,7 +1,6 @@
 """The library: pages that were read are ranked by their text, with one index for all requests."""
 
 import asyncio
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -56,12 +55,6 @@ def repairs() -> SnippetRequest:
     return requests_of(catalog())[0]
 
 
-async def test_each_update_is_in_the_next_index(library, repairs):
-    for number, text in enumerate(("A boiler.", "A quay.", "A sluice."), start=1):
-        await library.update([(repairs, record(text, digest=str(number)), content(text))])
-        assert found(await library.indexed(catalog()), text) == ["https://a.example/repairs"]
-
-
 async def test_unread_page_has_only_terms_of_title_and_topics(library, repairs):
     page = library.page(repairs)
     assert (page.is_read, page.nations, page.is_withdrawn) == (False, frozenset(), False)
@@ -82,12 +75,6 @@ async def test_index_is_rebuilt_only_after_an_update(library, repairs):
     assert await library.indexed(catalog()) is first
     await library.update([(repairs, record(), content())])
     assert await library.indexed(catalog()) is not first
-
-
-async def test_concurrent_requests_share_one_index(library):
-    async with asyncio.TaskGroup() as group:
-        asked = [group.create_task(library.indexed(catalog())) for _ in range(50)]
-    assert len({id(task.result()) for task in asked}) == 1
 
 
 async def test_updates_during_a_build_are_in_the_next_index(library, repairs):
@@ -114,30 +101,6 @@ async def test_new_title_counts_at_once_and_the_text_is_kept(library, repairs):
     assert page.is_read
     assert "mould" in page.terms.stems
     assert "boiler" in page.terms.stems
-
-
-async def test_new_topics_count_at_once(library, repairs):
-    await library.update([(repairs, record(), content())])
-    told = catalog().domains[0]
-    sources = (replace(told.sources[0], topics=("mould",)), *told.sources[1:])
-    changed = replace(catalog(), digest="2", domains=(replace(told, sources=sources),))
-    [(_, page), _] = (await library.indexed(changed)).pages
-    assert page.is_read
-    assert page.terms.page.topics == ("mould",)
-
-
-async def test_catalogue_can_be_replaced_during_requests(library, repairs):
-    await library.update([(repairs, record(), content())])
-    more = '[[domains.tenancy.sources]]\nurl = "https://a.example/new"\ntitle = "New"\n'
-    catalogs = [catalog(), catalog(more=more)] * 10
-    async with asyncio.TaskGroup() as group:
-        asked = [group.create_task(library.indexed(one)) for one in catalogs]
-        group.create_task(library.update([(repairs, record(digest="2"), content())]))
-    for one, task in zip(catalogs, asked, strict=True):
-        indexed = task.result()
-        assert [request for request, _ in indexed.pages] == requests_of(one)
-        assert [page.terms for _, page in indexed.pages] == list(indexed.index.pages)
-        assert indexed.pages[0][1].is_read
 
 
 async def test_event_loop_is_not_blocked_by_updating_and_indexing(library):

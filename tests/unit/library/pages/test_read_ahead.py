@@ -2,13 +2,10 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
 
 import pytest
-from fakeredis import FakeAsyncRedis, FakeServer
 
 from judge.adapters.memory.cache import MemoryCache, MemoryLock
-from judge.adapters.redis.cache import RedisCache, RedisLock
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.approved_pages import requests_of
 from judge.library.pages.read_ahead import ReadAhead
@@ -77,14 +74,6 @@ def world() -> World:
     return World()
 
 
-@pytest.fixture
-async def redis_world() -> AsyncIterator[World]:
-    async with FakeAsyncRedis(
-        server=FakeServer(), decode_responses=True, max_connections=100
-    ) as client:
-        yield World(RedisCache(client), RedisLock(client))
-
-
 def known(process: ReadAhead) -> int:
     library = process.retriever.library
     return sum(library.page(request).is_read for request in requests_of(CATALOG))
@@ -100,16 +89,6 @@ async def test_first_round_reads_every_page_so_that_requests_fetch_none(world):
         f"Words of {url}." for url in URLS
     ]
     assert world.fetcher.calls == []
-
-
-@pytest.mark.parametrize("seconds", [-3 * 86_400, 3 * 86_400])
-async def test_every_page_is_read_once_more_after_the_clock_was_set(world, seconds):
-    process = world.process()
-    await process.run_once()
-    world.clock.set_by(seconds)
-    await process.run_once()
-    await process.run_once()
-    assert world.fetcher.hits == dict.fromkeys(URLS, 2)
 
 
 async def test_hosts_are_read_concurrently_and_each_one_page_at_a_time(world):
@@ -158,44 +137,32 @@ async def test_snippet_of_another_writer_is_left_until_it_expires(world):
     assert world.fetcher.hits[URLS[0]] == 1
 
 
-async def test_two_processes_on_one_redis_read_each_page_once(redis_world):
-    first, second = redis_world.process(), redis_world.process()
+async def test_two_processes_on_one_cache_read_each_page_once(world):
+    first, second = world.process(), world.process()
     async with asyncio.TaskGroup() as group:
         group.create_task(first.run_once())
         group.create_task(second.run_once())
-    assert redis_world.fetcher.hits == dict.fromkeys(URLS, 1)
-    assert redis_world.fetcher.most == dict.fromkeys(HOSTS, 1)
+    assert world.fetcher.hits == dict.fromkeys(URLS, 1)
+    assert world.fetcher.most == dict.fromkeys(HOSTS, 1)
     await first.run_once()
     await second.run_once()
     assert (known(first), known(second)) == (len(URLS), len(URLS))
-    assert redis_world.fetcher.hits == dict.fromkeys(URLS, 1)
+    assert world.fetcher.hits == dict.fromkeys(URLS, 1)
 
 
-async def test_request_and_read_ahead_of_two_processes_read_a_page_once(redis_world):
-    first, second = redis_world.process(), redis_world.process()
-    redis_world.fetcher.gate.clear()
+async def test_request_and_read_ahead_of_two_processes_read_a_page_once(world):
+    first, second = world.process(), world.process()
+    world.fetcher.gate.clear()
     reading = asyncio.create_task(first.run_once())
-    await redis_world.fetcher.started.wait()
+    await world.fetcher.started.wait()
     asking = asyncio.create_task(second.retriever.retrieve(requests_of(CATALOG)[:1]))
     for _ in range(20):
         await asyncio.sleep(0)
-    redis_world.fetcher.gate.set()
+    world.fetcher.gate.set()
     [page] = await asking
     await reading
     assert page.snippet is not None
-    assert redis_world.fetcher.hits[URLS[0]] == 1
-
-
-async def test_request_after_a_round_compiles_no_index(world, monkeypatch):
-    process = world.process()
-    await process.run_once()
-
-    def fail(*_: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr("asyncio.to_thread", fail)
-    indexed = await process.retriever.indexed(CATALOG)
-    assert [page.is_read for _, page in indexed.pages] == [True] * len(URLS)
+    assert world.fetcher.hits[URLS[0]] == 1
 
 
 async def test_rounds_repeat_until_cancelled_and_locks_are_released(world):
@@ -235,19 +202,3 @@ async def test_unexpected_error_stops_neither_other_hosts_nor_the_next_round(wor
     await until(lambda: known(process) == len(URLS))
     running.cancel()
     await asyncio.wait([running])
-
-
-async def test_unavailable_catalogue_does_not_stop_reading_ahead(world):
-    calls = iter([ValueError("no catalogue")])
-
-    def catalog():
-        for error in calls:
-            raise error
-        return CATALOG
-
-    process = world.process()
-    running = asyncio.create_task(ReadAhead(process.retriever, catalog, world.journal, 0.0).run())
-    await until(lambda: known(process) == len(URLS))
-    running.cancel()
-    await asyncio.wait([running])
-    assert world.journal.events[0] == "read_ahead.failed"
