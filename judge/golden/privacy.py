@@ -58,13 +58,23 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
 }
 
 
+_PERSONA = re.compile(r'"name": ?"([^"]+)"')
+"""The name of a persona in a reply; nobody is called so."""
+
+
 def find_personal_details(document: Mapping[str, Any]) -> list[PersonalDetail]:
     """What may be personal in the dispute and the replies of a case, without repetitions."""
     fields = document["input"].items()
     texts = {f"input.{key}": value for key, value in fields if isinstance(value, str)}
     for number, reply in enumerate(document["replies"]):
         texts[f"replies.{number}"] = reply.get("text", "")
-    details = [detail for field, text in texts.items() for detail in _details(field, text)]
+    personas = {name for text in texts.values() for name in _PERSONA.findall(text)}
+    details = [
+        detail
+        for field, text in texts.items()
+        for detail in _details(field, text)
+        if detail.words not in personas
+    ]
     unique = {(detail.kind, detail.words.casefold()): detail for detail in reversed(details)}
     return list(reversed(unique.values()))
 

@@ -10,8 +10,12 @@ from judge.errors import BudgetSpent, ContentBlocked, DeadlineExceeded, ModelUna
 from judge.ports import Clock, Journal, LanguageModel, OnText, ignore_text
 from judge.types.replies import ModelReply, Prompt, Usage
 
-FALLBACK_RESERVE_S = 1.0
-"""Seconds reserved for the fallback when the primary model is slow."""
+QUOTING_RESERVE_S = 1.0
+"""Seconds kept for a fallback that only quotes, when the primary model is slow."""
+
+JUDGING_RESERVE = 1 / 3
+"""The share of the deadline kept for a fallback that judges: of 30 seconds 10, since small models
+take about 8 for a verdict."""
 
 Listener = Callable[[Prompt, LanguageModel], OnText]
 """Returns the callback for the text of a model's reply to a prompt while it is written."""
@@ -65,7 +69,9 @@ class ModelCaller:
         ask = partial(self._ask, prompt, listener, doubles_limit=doubles_limit)
         if self.fallback is None:
             return await ask(self.primary, deadline), self.primary
-        reserve_s = min(FALLBACK_RESERVE_S, deadline.total_s / 4)
+        reserve_s = deadline.total_s * JUDGING_RESERVE
+        if not self.fallback.gives_verdicts:
+            reserve_s = min(QUOTING_RESERVE_S, deadline.total_s / 4)
         sooner = replace(deadline, at=deadline.at - reserve_s)
         try:
             return await ask(self.primary, sooner), self.primary

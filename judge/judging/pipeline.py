@@ -253,7 +253,7 @@ class Pipeline:
             )
         except ContentBlocked as blocked:
             lines = prepared.knowledge.catalog.blocked_help
-            shown = care_lines(prepared.knowledge.safety, prepared.safety)
+            shown = care_lines(prepared.knowledge.safety, prepared.safety, prepared.care)
             help_lines = (
                 merged_help((*shown, *lines)) if lines else prepared.help_when(is_judged=False)
             )

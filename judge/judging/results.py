@@ -10,6 +10,7 @@ from judge.judging.knowledge import Knowledge
 from judge.judging.model_caller import Deadline
 from judge.judging.references import CollectedReferences
 from judge.judging.verdicts.check import ReplyCheck
+from judge.library.country import Country
 from judge.text.english import is_english
 from judge.types.references import Excerpt, Reference
 from judge.types.replies import CheckedReply, Citation, ModelReply, Usage
@@ -155,8 +156,24 @@ def next_steps(
 
 def _warnings(best: Attempt, reply: CheckedReply, prepared: PreparedRequest) -> Iterator[str]:
     """What the reader should know before trusting the verdict, one sentence each."""
-    collected, country = prepared.collected, prepared.knowledge.catalog.country
     yield from (str(defect) for defect in reply.defects)
+    yield from _warnings_of_references(prepared.collected, prepared.knowledge.catalog.country)
+    if reply.evidence == "weak":
+        yield "What is cited says nothing of what it is cited for."
+    if best.is_unmended:
+        yield "A second reply, which was to mend the first, was lost or broke the rules."
+    if prepared.is_foreign:
+        yield (
+            "The sources are in English. The subject of a dispute in another language is not "
+            "recognised, so that few of them or none are offered."
+        )
+    if reply.personas[0].verdict is None:
+        yield "No language model has judged this: the references are only quoted."
+    elif best.is_degraded:
+        yield f"The verdict comes from {best.reply.model}, which stood in for the usual model."
+
+
+def _warnings_of_references(collected: CollectedReferences, country: Country) -> Iterator[str]:
     if collected.left_out:
         pages = collected.left_out + sum(r.kind == "page" for r in collected.references)
         noun, verb = "page" if pages == 1 else "pages", "is" if collected.left_out == 1 else "are"
@@ -176,19 +193,6 @@ def _warnings(best: Attempt, reply: CheckedReply, prepared: PreparedRequest) -> 
                 f"Reference {reference.number} could not be fetched anew; "
                 f"its text is from {reference.fetched_at.strftime(country.date_format)}."
             )
-    if reply.evidence == "weak":
-        yield "What is cited says nothing of what it is cited for."
-    if best.is_unmended:
-        yield "A second reply, which was to mend the first, was lost or broke the rules."
-    if prepared.is_foreign:
-        yield (
-            "The sources are in English. The subject of a dispute in another language is not "
-            "recognised, so that few of them or none are offered."
-        )
-    if reply.personas[0].verdict is None:
-        yield "No language model has judged this: the references are only quoted."
-    elif best.is_degraded:
-        yield f"The verdict comes from {best.reply.model}, which stood in for the usual model."
 
 
 def timings_of(prepared: PreparedRequest, finished: float) -> Timings:

@@ -24,7 +24,10 @@ _ENCODED: Final = re.compile(
 _CODE_BLOCK: Final = re.compile(
     r"^[ \t]*(```|~~~)[^`\n]*\n.*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL
 )
-_CODE: Final = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_CODE: Final = re.compile(
+    r"(?<!`)`(?=[^`\n]*[A-Za-z])(?=[^`\n]*(?:[A-Za-z_\])]\[|\w\(|[={};\"]))[^`\n]+`(?!`)"
+)
+"""A span in backticks with signs of code, as `a[0]`; else it is emphasis, as of `[1]`."""
 _QUERY: Final = re.compile(r"(?:https?://|\bwww\.)[^\s\[\]<>?]*\?\S*", re.IGNORECASE)
 _SIGN: Final = re.compile(r"[^\w\s\x20-\x7e]")
 _SUPERSCRIPT: Final = re.compile(r"<sup>\s*(\d{1,3})\s*</sup>", re.IGNORECASE)
@@ -50,14 +53,13 @@ class Seen(NamedTuple):
 def as_seen(text: str) -> Seen:
     """*text* as a reader sees it, without code."""
     seen = _decoded(text)
-    seen = _replaced(seen, _CODE_BLOCK, lambda _: " ")
-    seen = _replaced(seen, _CODE, _if_emphasis)
-    seen = _replaced(seen, _QUERY, lambda _: " ")
+    for pattern in (_CODE_BLOCK, _QUERY):
+        seen = _replaced(seen, pattern, lambda _: " ")
     seen = _replaced(seen, _SIGN, _if_visible)
     seen = _replaced(seen, _SUPERSCRIPT, lambda number: number[1].translate(_SUPERSCRIPTS))
-    for pattern in (_TAG, _EMPHASIS):
-        seen = _replaced(seen, pattern, lambda _: "")
-    return seen
+    seen = _replaced(seen, _TAG, lambda _: "")
+    seen = _replaced(seen, _CODE, lambda _: " ")
+    return _replaced(seen, _EMPHASIS, lambda _: "")
 
 
 def bracket_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -117,13 +119,6 @@ def _character(encoded: re.Match[str]) -> str:
         return chr(int(encoded["hex"], 16))
     character = html.unescape(f"&{encoded['name']};")
     return character if len(character) == 1 else encoded[0]
-
-
-def _if_emphasis(code: re.Match[str]) -> str:
-    """A span in backticks, unless it holds words outside of a bracket, as `a[0]` does."""
-    is_bracket = code[1].lstrip(" \\")[:1] in OPENERS
-    has_words = any(one.isalpha() and not one.isnumeric() for one in code[1])
-    return " " if has_words and not is_bracket else code[0]
 
 
 def _if_visible(sign: re.Match[str]) -> str:

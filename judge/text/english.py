@@ -23,15 +23,14 @@ STOP_WORDS = frozenset(
 )
 """Function words. Negations (not, no, never, without) are left out: they carry meaning."""
 
-_TELLING = frozenset(
+_TELLING = (
+    STOP_WORDS
+    - set("a all an am as at do does down few he i in is it me more most on or own s same".split())
+    - set("so some such t than then to us was we".split())
+) | set(
     """
-    the my and that with for his her they them she their this have has had because would should
-    which what who when where why how there from was were are been not you your our us about said
-    says told wants want just after before over out can can't cant won't wont don't dont doesn't
-    doesnt didn't didnt i'm im it's its he's hes she's shes isn't isnt wasn't i've ive if of to is
-    it am being get gets got keeps unreasonable does did at by or every next last since still never
-    only make made take took give gives day days week year time work money home house husband wife
-    boyfriend girlfriend mum dad father son daughter landlord boss neighbour rather back went off
+    not said says told wants dont cant wont im ive hes shes landlord boss mum dad every day never
+    make made take went gives got night house work money rather
     """.split()
 )
 """Common English words of which a text in another language has few."""
@@ -40,7 +39,7 @@ _FEW_WORDS = 7
 """Fewer words tell no language."""
 
 _TELLING_SHARE = 0.08
-"""Of 1,170 real and made-up disputes in English 5 have less, all of them a title alone."""
+"""Of 1,170 real and made-up disputes in English 6 have less, all of them a title alone."""
 
 
 MARKS = (

@@ -1,6 +1,7 @@
 """MCP replies are never longer than a client can take, and say what was left out."""
 
 import json
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 
 from judge.bootstrap.code_roots import open_roots
 from judge.entrypoints.mcp.results import MAX_BYTES, capped, size_of
+from judge.entrypoints.mcp.tools import fitting_verdict
 from judge.library.search.answer_format import format_answer
 from judge.library.search.service import SearchParameters
+from judge.types.requests import JudgeRequest
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.entrypoints.mcp_bench import OpenMcpBench, open_mcp_bench, text_of, write_repository
 from tests.fakes.model import ScriptedModel
@@ -86,11 +89,15 @@ async def test_long_resources_are_cut(tmp_path):
             assert len(json.loads(text)[items]) > 20
 
 
-async def test_a_verdict_keeps_what_is_cited_and_no_other_words(opened):
-    async with opened(ScriptedModel(GOOD_REPLY)) as mcp_server, mcp_server.client() as client:
-        verdict = (await client.call_tool("judge_dispute", DISPUTE)).structured_content
-    assert verdict["snippets"] == []
-    assert all(bool(one["text"]) is one["cited"] for one in verdict["references"])
+async def test_a_verdict_that_does_not_fit_keeps_what_is_cited(opened):
+    async with opened(ScriptedModel(GOOD_REPLY)) as mcp_server:
+        verdict = await mcp_server.services.pipeline.judge(JudgeRequest(**DISPUTE), request_id="1")
+    uncited = replace(verdict.references[0], number=2, cited=False)
+    whole = replace(verdict, references=(*verdict.references, uncited))
+    assert fitting_verdict(whole, MAX_BYTES) == whole
+    fitted = fitting_verdict(whole, 1_000)
+    assert fitted.snippets == ()
+    assert [one.text for one in fitted.references] == [whole.references[0].text, ""]
 
 
 async def test_text_only_clients_get_everything_as_text(opened):

@@ -240,8 +240,10 @@ def assert_same_refusal(
     assert problem["type"] == f"/problems/{question.fails_with}"
     assert answered.is_error
     assert answered.content[0].text == problem["detail"]
-    members = [json.loads(block.text) for block in answered.content[1:]]
-    assert all(one.items() <= problem.items() for one in members)
+    members = json.loads(answered.content[1].text)
+    asked = {name: members.pop(name, None) for name in ("query", "context")}
+    assert members.items() <= problem.items()
+    assert all(asked[name] in (None, question.fields.get(name)) for name in asked)
     assert told.code == question.exit_code
     assert problem["detail"] in (told.err or json.loads(told.out)["message"])
 

@@ -37,7 +37,7 @@ from judge.entrypoints.mcp.document_tools import (
     list_collections,
     search_documents,
 )
-from judge.entrypoints.mcp.results import Call, Json
+from judge.entrypoints.mcp.results import Call, Json, size_of
 from judge.text.english import counted
 from judge.types.requests import JudgeRequest
 from judge.types.results import (
@@ -72,8 +72,8 @@ class DisputeQuery(JudgeRequest):
 
     The verdicts cite approved pages of advice: each citation has the sentence of the page that it
     rests on (`quote`), and says when the page says the opposite (`contradicts`). References that
-    are not `cited` were only looked at, and have no text here; with `evidence` of `not_applicable`
-    none of them bears on the dispute. Show `help` to the person when it is not empty, and say so
+    are not `cited` were only looked at and may have no text here; with `evidence` of
+    `not_applicable` none of them bears on the dispute. Show `help` to the person when it is not empty, and say so
     when `degraded` is true or `warnings` has entries. `hear_other_side` also judges the same facts
     as the other side would tell them; when both are told that they are right, the first warning
     says so. Takes up to half a minute.
@@ -117,10 +117,7 @@ class CheckedCitations(CheckedAnswer):
 
 
 async def judge_dispute(services: Services, dispute: DisputeQuery, call: Call) -> JudgeResult:
-    """The verdict; raises the errors of `Pipeline.judge`. Cancelling it ends the model's call.
-
-    Without the snippets, which repeat the references, and without the texts of uncited ones.
-    """
+    """The verdict; raises the errors of `Pipeline.judge`. Cancelling it ends the model's call."""
     steps: asyncio.Queue[Step | None] = asyncio.Queue()
 
     async def report_steps() -> None:
@@ -137,6 +134,16 @@ async def judge_dispute(services: Services, dispute: DisputeQuery, call: Call) -
     finally:
         reporting.cancel()
     log_judgement(services.journal, result)
+    return fitting_verdict(result, call.room)
+
+
+def fitting_verdict(result: JudgeResult, room: int) -> JudgeResult:
+    """*result*, without its least important parts if it takes more than *room* bytes as JSON.
+
+    They are the snippets, which repeat the references, and the texts of uncited references.
+    """
+    if size_of(result) <= room:
+        return result
     references = tuple(ref if ref.cited else replace(ref, text="") for ref in result.references)
     return replace(result, snippets=(), references=references)
 

@@ -16,6 +16,7 @@ from judge.citations.marks import Marks, find_marks, read_marks
 from judge.citations.support import MIN_SCORE, SourceReading
 from judge.citations.support import support as measure
 from judge.judging.verdicts.reply_schema import (
+    HEADLINE_LIMIT,
     KEY_POINT_LIMIT,
     PARAPHRASE_LIMIT,
     PROSE_LIMIT,
@@ -99,6 +100,8 @@ class FieldText(NamedTuple):
     may_cite: bool
     length: int
     """Its characters as it was written; more than it has now if it was cut."""
+    limit: int
+    """The most that it may have."""
 
 
 class ReplyField(NamedTuple):
@@ -158,13 +161,18 @@ def persona_field(index: int, persona: Persona, body: PersonaBody) -> ReplyField
         _fitted(f"{name}.key_points.{at}", point, KEY_POINT_LIMIT)
         for at, point in enumerate(body.key_points)
     ]
-    headline = body.headline or VERDICT_SENTENCES[body.verdict]
+    headline = _fitted(
+        f"{name}.headline", body.headline or VERDICT_SENTENCES[body.verdict], HEADLINE_LIMIT
+    )
     rationale = _fitted(f"{name}.rationale", body.rationale, PROSE_LIMIT, may_cite=True)
     value = PersonaVerdict(
-        persona.name, body.verdict, headline, rationale.text, tuple(point.text for point in points)
+        name=persona.name,
+        verdict=body.verdict,
+        headline=headline.text,
+        rationale=rationale.text,
+        key_points=tuple(point.text for point in points),
     )
-    told = FieldText(f"{name}.headline", headline, False, len(headline))
-    return ReplyField(name, value, [rationale, told, *points])
+    return ReplyField(name, value, [rationale, headline, *points])
 
 
 def summary_field(text: str) -> ReplyField:
@@ -174,7 +182,7 @@ def summary_field(text: str) -> ReplyField:
 
 
 def _fitted(name: str, text: str, limit: int, *, may_cite: bool = False) -> FieldText:
-    return FieldText(name, cut(text, limit), may_cite, len(text))
+    return FieldText(name, cut(text, limit), may_cite, len(text), limit)
 
 
 def cut(text: str, limit: int) -> str:
@@ -269,7 +277,7 @@ def _citation_defects(read: ReadTexts, count: int) -> Iterator[Defect]:
         for mark in marks.marks:
             if mark.is_malformed or not _are_in_range(mark.numbers, count):
                 yield Defect("citation", text.name, shorten(mark.text), expected, is_hard=True)
-            elif not text.may_cite:
+            elif not text.may_cite and not text.name.endswith(".headline"):
                 nothing = "no citation in this text"
                 yield Defect("misplaced", text.name, shorten(mark.text), nothing, is_hard=True)
 
@@ -280,9 +288,8 @@ def _are_in_range(numbers: Sequence[int], count: int) -> bool:
 
 def _length_defects(texts: Iterable[FieldText]) -> Iterator[Defect]:
     """Mended: texts that were cut."""
-    for name, text, may_cite, length in texts:
+    for name, text, _, length, limit in texts:
         if length > len(text):
-            limit = PROSE_LIMIT if may_cite else KEY_POINT_LIMIT
             yield _soft("length", name, f"{length} characters", f"at most {limit} characters")
 
 
@@ -349,7 +356,7 @@ def _repeated_texts(fields: Iterable[ReplyField]) -> list[str]:
     """The names of texts that say what an earlier text of prose, or point of the persona, says."""
     names, seen = [], set()
     for field in fields:
-        for name, text, may_cite, _ in field.texts:
+        for name, text, may_cite, *_ in field.texts:
             said = ("" if may_cite else field.name, *words(text))
             names += [name] if said in seen else []
             seen.add(said)

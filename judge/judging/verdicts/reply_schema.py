@@ -19,7 +19,7 @@ PROSE_LIMIT = 960
 KEY_POINT_LIMIT = 240
 """Characters of one key point, as for the paraphrase."""
 HEADLINE_LIMIT = 100
-"""Characters of a headline, one line on a phone; a longer one is cut, without asking again."""
+"""Characters of a headline: a line or two on a phone."""
 KEY_POINTS = 3
 MAX_REPLY_LENGTH = 200_000
 """Characters; ten times what the limits add up to, so that nothing hostile is parsed."""
@@ -50,15 +50,9 @@ def empty_if_none(value: object) -> object:
     return () if value is None else value
 
 
-def fitting_headline(value: object) -> str:
-    """*value* as one line of at most `HEADLINE_LIMIT` characters; empty if it is no text.
-
-    A longer one is cut behind its last whole word.
-    """
-    line = " ".join(strip_invisible(value).split()) if isinstance(value, str) else ""
-    if len(line) <= HEADLINE_LIMIT:
-        return line
-    return line[:HEADLINE_LIMIT].rpartition(" ")[0].rstrip(" ,;:-–—") + "…"
+def one_line(value: object) -> str:
+    """*value* on one line; empty if it is no text, as for a headline that was left out."""
+    return " ".join(strip_invisible(value).split()) if isinstance(value, str) else ""
 
 
 def named_texts(value: object) -> tuple[str, ...]:
@@ -76,7 +70,7 @@ class PersonaBody(BaseModel):
 
     name: Text
     verdict: VerdictWord | None = None
-    headline: Annotated[str, BeforeValidator(fitting_headline)] = ""
+    headline: Annotated[str, BeforeValidator(one_line), Field(max_length=2 * HEADLINE_LIMIT)] = ""
     rationale: Prose
     key_points: Annotated[
         tuple[Annotated[Text, Field(max_length=2 * KEY_POINT_LIMIT)], ...],
@@ -169,7 +163,7 @@ def _exact_persona(name: str) -> dict[str, object]:
     return object_schema(
         name={"type": "string", "enum": [name]},
         verdict=VERDICT,
-        headline={"type": "string", "maxLength": HEADLINE_LIMIT},
+        headline=_text(HEADLINE_LIMIT),
         rationale=_text(PROSE_LIMIT),
         key_points=array_schema(_text(KEY_POINT_LIMIT)) | _exactly(KEY_POINTS),
     )

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from posixpath import splitext
-from typing import Literal
 
 from judge.errors import InvalidRequest, UnreadableDocument
 from judge.library.extract.markdown import read_html, read_markdown
@@ -19,11 +18,7 @@ from judge.text.decoding import decode_text, marked_encoding
 from judge.text.english import fold_space
 from judge.types.search import DocumentWithPassages, IndexedDocument, Passage
 
-Format = Literal[
-    "markdown", "text", "html", "pdf", "code", "table", "json", "notebook", "mail", "foreign"
-]
-
-_FORMATS: Mapping[str, Format] = {
+_FORMATS: Mapping[str, str] = {
     **dict.fromkeys((".md", ".markdown", ".mdx", ".mkd"), "markdown"),
     **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
     ".pdf": "pdf",
@@ -46,6 +41,7 @@ _LANGUAGES: Mapping[str, str] = {
         "csharp": ".cs",
         "css": ".css .scss .less",
         "dart": ".dart",
+        "dockerfile": ".dockerfile",
         "elixir": ".ex .exs",
         "go": ".go",
         "haskell": ".hs",
@@ -54,6 +50,7 @@ _LANGUAGES: Mapping[str, str] = {
         "julia": ".jl",
         "kotlin": ".kt .kts",
         "lua": ".lua",
+        "makefile": ".makefile",
         "ocaml": ".ml .mli",
         "perl": ".pl .pm",
         "php": ".php",
@@ -72,29 +69,15 @@ _LANGUAGES: Mapping[str, str] = {
     }.items()
     for extension in extensions.split()
 }
-_LANGUAGES_BY_NAME: Mapping[str, str] = {"dockerfile": "dockerfile", "makefile": "makefile"}
 _SNIFFED_BYTES = 8192
 _BLANK_BYTES = codecs.BOM_UTF8 + codecs.BOM_UTF16 + b"\0 \t\n\v\f\r"
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentKind:
-    """The format of a document, and for code the language."""
-
-    kind: Format
-    language: str = ""
-
-
-def kind_of(name: str) -> DocumentKind:
-    """The kind of a file by its *name*; text if the ending is unknown."""
+def kind_of(name: str) -> str:
+    """How a file with this *name* is read: a format, or the language of code; else `text`."""
     base = name.lower().rpartition("/")[2]
-    extension = splitext(base)[1]
-    language = _LANGUAGES.get(extension) or _LANGUAGES_BY_NAME.get(base)
-    return (
-        DocumentKind("code", language)
-        if language
-        else DocumentKind(_FORMATS.get(extension, "text"))
-    )
+    extension = splitext(base)[1] or f".{base}"
+    return _FORMATS.get(extension) or _LANGUAGES.get(extension, "text")
 
 
 def is_binary(content: bytes) -> bool:
@@ -137,12 +120,12 @@ class DocumentMetadata:
     """Of a file."""
     charset: str = ""
     """From the HTTP header, if any."""
-    kind: DocumentKind | None = None
+    kind: str = ""
     """Overrides the kind that follows from `name`."""
 
     @property
-    def effective_kind(self) -> DocumentKind:
-        """The kind of the document, by `kind` or else by `name`."""
+    def effective_kind(self) -> str:
+        """The kind of the document, by `kind` or else by `name`; see `kind_of`."""
         return self.kind or kind_of(self.name)
 
     @property
@@ -214,20 +197,18 @@ def _read(
     if len(content) > MAX_BYTES:
         raise UnreadableDocument(f"It is over {MAX_BYTES // 1024 // 1024} MiB.")
     kind = meta.effective_kind
-    if kind.kind == "pdf":
+    if kind == "pdf":
         return read_pages(read_pdf(content))
-    if kind.kind == "foreign":
+    if kind == "foreign":
         return read_html(convert(content, splitext(meta.name.lower())[1][1:]))
     if is_binary(content):
         raise UnreadableDocument("It is not text.")
-    match kind.kind:
-        case "html":
-            return read_html(content, meta.charset)
-        case "mail":
-            return read_mail(content)
-        case "code":
-            return read_code(decode_text(content), kind.language)
-    return _READERS[kind.kind](decode_text(content))
+    if kind == "html":
+        return read_html(content, meta.charset)
+    if kind == "mail":
+        return read_mail(content)
+    text = decode_text(content)
+    return _READERS[kind](text) if kind in _READERS else read_code(text, kind)
 
 
 _READERS: Mapping[str, Callable[[str], DocumentText]] = {

@@ -172,7 +172,7 @@ class DocumentIndexer:
                     for content, meta in documents
                 ]
 
-        has_pdf = any(meta.effective_kind.kind == "pdf" for _, meta in documents)
+        has_pdf = any(meta.effective_kind == "pdf" for _, meta in documents)
         async with self.pdf_slots if has_pdf else nullcontext():
             new = await asyncio.to_thread(read_all)
         async with self.store.writing() as writer:
@@ -266,7 +266,7 @@ class _IndexingRun:
     def _read(self, task: IndexingTask, read_pdf: PdfReader) -> ReadResult:
         try:
             content = self.indexer.files.read(task.file.location, max_bytes=MAX_BYTES)
-            if is_binary(content) and task.meta.effective_kind.kind not in {"pdf", "foreign"}:
+            if is_binary(content) and task.meta.effective_kind not in {"pdf", "foreign"}:
                 return "binary"
             if is_blank(content):
                 return "empty"

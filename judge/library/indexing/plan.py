@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 from judge.errors import FetchError, UnreadableDocument
-from judge.library.extract.document_reader import MAX_BYTES, DocumentKind, DocumentMetadata
+from judge.library.extract.document_reader import MAX_BYTES, DocumentMetadata
 from judge.ports import PageFetcher
 from judge.types.references import Page
 from judge.types.search import FileScan, FoundFile, IndexedDocument, fold_name, folder_path
@@ -188,7 +188,7 @@ async def fetch_page(
         modified=_moment(page.validators.last_modified),
         size_bytes=len(page.body),
         charset=page.charset,
-        kind=DocumentKind("html"),
+        kind="html",
     )
     return page.body, meta
 

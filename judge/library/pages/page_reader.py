@@ -100,7 +100,7 @@ class PageReader:
         self, request: SnippetRequest, page: Page, last: CandidatePage | None
     ) -> ReadPage | None:
         """What *page* says, None if it is about another page; raises FetchError."""
-        is_pdf = page.content_type.startswith("application/pdf")
+        is_pdf = page.content_type.lower().startswith("application/pdf")
         try:
             async with asyncio.timeout(PDF_TIMEOUT_S if is_pdf else PARSE_TIMEOUT_S):
                 return await asyncio.to_thread(self._parse_now, request, page, last, is_pdf=is_pdf)
@@ -124,7 +124,8 @@ class PageReader:
             max_words=request.settings.max_words,
             regions=request.region_names,
         )
-        if read and read.lead and (sign := wall_sign(request.source, read, last)):
+        is_told = read and (read.lead or read.withdrawn)
+        if read and is_told and (sign := wall_sign(request.source, read, last)):
             raise wall_error(sign, host_of(request))
         return replace(read, updated=updated) if read and updated else read
 

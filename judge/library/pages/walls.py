@@ -124,6 +124,9 @@ def wall_sign(source: SourceSpec, page: ReadPage, last: CandidatePage | None) ->
     length, signs = _length(texts), len(visit_signs([*titles, *texts]))
     subject = _stems([_PUBLISHER.sub("", source.title), *source.topics])
     shared = subject & body
+    if page.withdrawn:  # A page keeps its title then; one that says so of no page is missing.
+        is_other = last and subject and headings and headings.isdisjoint(subject)
+        return "unlike" if is_other else ""
     if subject and subject.isdisjoint(body | headings) and (signs > 1 or length >= ENOUGH_WORDS):
         return "unlike"
     is_off_subject = len(shared) < ON_SUBJECT * len(subject)

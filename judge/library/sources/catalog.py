@@ -290,27 +290,18 @@ def _names_of(table: CountryTable) -> Iterator[str]:
 
 
 def _unknown_regions(files: Sequence[_SourcesFile], country: CountryTable) -> Iterator[Mistake]:
-    """A mistake for each region that `[country]` does not list."""
+    """A mistake for each region of a page, or assumed, that `[country]` does not list."""
     valid = f"must be one of {', '.join(country.regions)}"
     fix = valid if country.regions else "needs regions in [country], which lists none"
     for source in files:
-        named: list[tuple[tuple[int | str, ...], str]] = [
-            (("domains", name, "sources", index, "nations", at), region)
-            for name, domain in source.table.domains.items()
-            for index, page in enumerate(domain.sources)
-            for at, region in enumerate(page.nations)
-        ]
-        if own := source.table.country:
-            named += [(("country", "assumed"), own.assumed)] if own.assumed else []
-            named += [(("country", "places", region), region) for region in own.places]
-            named += [(("country", "patterns", region), region) for region in own.patterns]
-            named += [
-                (("country", "groups", name), region)
-                for name, regions in own.groups.items()
-                for region in regions
-            ]
-        wrong = (path for path, region in named if region not in country.regions)
-        yield from (Mistake(source.file, path, fix) for path in wrong)
+        own = source.table.country
+        if own and own.assumed and own.assumed not in country.regions:
+            yield Mistake(source.file, ("country", "assumed"), fix)
+        for name, domain in source.table.domains.items():
+            for index, page in enumerate(domain.sources):
+                for at in (n for n, it in enumerate(page.nations) if it not in country.regions):
+                    path = ("domains", name, "sources", index, "nations", at)
+                    yield Mistake(source.file, path, fix)
 
 
 def _foreign_help(
@@ -320,11 +311,12 @@ def _foreign_help(
 
     Short numbers are left out: emergency numbers are the same in many countries.
     """
-    lines = [line for rule in vocabulary.safety() for line in rule.help]
+    tables = [*tables, SourcesTable(safety=list(vocabulary.safety()))]
+    lines: list[HelpTable] = []
     for table in tables:
         lines += table.blocked.help
-        lines += [line for rule in table.safety for line in rule.help]
-        lines += [line for domain in table.domains.values() for line in domain.help]
+        lines += (line for rule in table.safety for line in rule.help)
+        lines += (line for domain in table.domains.values() for line in domain.help)
     abroad = [line for line in lines if line.country and not _is_same(line.country, country)]
     phones = (line.phone for line in abroad if len(line.phone) >= MIN_OWN_NUMBER)
     return frozenset([*(line.url for line in abroad), *phones])

@@ -7,7 +7,14 @@ import pytest
 from judge.errors import ConfigurationError
 from judge.golden.case_runner import run_case
 from judge.golden.differences import differences
-from judge.golden.evaluators import EVALUATORS, OWN_FILE, check_questions, evaluate
+from judge.golden.evaluators import (
+    ENTRY_POINTS,
+    EVALUATORS,
+    OWN_FILE,
+    check_questions,
+    evaluate,
+    load_evaluators,
+)
 from tests.unit.golden.material import reply, run_config, write_case
 
 GOOD: dict[str, Any] = {
@@ -145,6 +152,21 @@ async def test_functions_beside_the_cases_are_evaluators(tmp_path) -> None:
         write_case(tmp_path, expected={"evaluators": {"has_words": [3]}})
     with pytest.raises(ConfigurationError, match=r"'is_polit'\. Did you mean is_polite\?"):
         write_case(tmp_path, expected={"evaluators": {"is_polit": True}})
+
+
+def test_installed_packages_offer_evaluators(tmp_path, monkeypatch) -> None:
+    (tmp_path / "house_style.py").write_text(
+        "def is_kind(answer):\n    'Is it kind?'\n    return True"
+    )
+    info = tmp_path / "house_style-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: house-style\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\nis_kind = house_style:is_kind\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = load_evaluators(tmp_path / "cases")
+    assert evaluate(found["is_kind"], {}, wanted=True) == ""
+    with pytest.raises(ConfigurationError, match="is_kind must be True"):
+        check_questions({"is_kind": 3}, found)
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,10 @@ def test_ordinary_words_are_not_personal_details(words: str) -> None:
 def test_each_detail_is_reported_once_including_those_in_replies() -> None:
     document = {
         "input": {"context": "my friend Rowan and Rowan", "query": "Is Rowan right?"},
-        "replies": [{"text": "You and Rowan and Delyth"}, {"blocked": "SAFETY"}],
+        "replies": [
+            {"text": 'You and Rowan and Delyth, say the Coach and "name": "Coach"'},
+            {"blocked": "SAFETY"},
+        ],
     }
     found = [(finding.field, finding.words) for finding in find_personal_details(document)]
     assert found == [("input.context", "Rowan"), ("replies.0", "Delyth")]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import care as sentences
 from judge.bootstrap.sources import compile_knowledge
 from judge.judging.care import (
     SafetyFindings,
@@ -163,3 +164,10 @@ class TestExplanation:
         ]
         assert found.harmless == ("kills me laughing",)
         assert not find_safety(rules, read_dispute("She sings.", "Odd?")).reasons
+
+
+def test_words_alone_see_half_of_what_they_were_not_fitted_on():
+    held_out = [pair for pair in sentences.read_sentences() if sentences.is_held_out(pair[1])]
+    figures = sentences.measure(held_out)
+    assert figures["recall"] >= 0.5
+    assert figures["false alarms"] <= 0.03

@@ -18,6 +18,8 @@ from tests.unit.judging.verdicts.replies import REQUEST, good_reply, personas
 
 SOURCES = """
 vocabulary = false
+[country]
+name = "Freedonia"
 [domains.tenancy]
 title = "Renting"
 help = [{ title = "Renting advice", url = "https://renting.example" }]
@@ -34,7 +36,7 @@ help = [{ title = "Listeners", url = "https://listeners.example", phone = "2" }]
 """
 KNOWN = compile_knowledge(SOURCES)
 TENANT = REQUEST
-SPANISH = JudgeRequest(context="Mi marido me pega.", query="¿Exagero? He hits me")
+WIFE = JudgeRequest(context="My husband hits me when he drinks.", query="Do I overreact?")
 CUT = '{"paraphrase": "You are at the end of your strength.", "care": ["self-harm"], "quotes": [{'
 RENTING, REFUGE, LISTENERS = "Renting advice", "Refuge", "Listeners"
 
@@ -58,13 +60,13 @@ async def judged(
 
 
 async def test_lines_of_what_the_model_names_join_those_of_the_words() -> None:
-    _, told, shown = await judged(ScriptedModel(reply(care=["self-harm"])), SPANISH)
+    _, told, shown = await judged(ScriptedModel(reply(care=["self-harm"])), WIFE)
     assert told == [[REFUGE], [REFUGE, LISTENERS]]
     assert shown == told[-1]
 
 
 async def test_reply_that_names_nothing_new_tells_no_help_again() -> None:
-    _, told, shown = await judged(ScriptedModel(reply(care=["violence"])), SPANISH)
+    _, told, shown = await judged(ScriptedModel(reply(care=["violence"])), WIFE)
     assert told == [[REFUGE]]
     assert shown == [REFUGE]
 

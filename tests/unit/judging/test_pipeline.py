@@ -359,6 +359,14 @@ async def test_fallback_answers_for_a_slow_model_within_the_deadline() -> None:
     )
 
 
+async def test_a_third_of_the_deadline_is_kept_for_a_fallback_that_judges() -> None:
+    model = ScriptedModel(ModelUnavailable("gone"))
+    other = ScriptedModel(GOOD, name="other")
+    result = await World(model, other, deadline_s=30.0).judge()
+    assert (model.calls[0].timeout_s, other.calls[0].timeout_s) == (20, 30)
+    assert (result.model, result.degraded) == ("other", True)
+
+
 async def test_slow_model_without_a_fallback_is_stopped_at_the_deadline() -> None:
     world = World(SlowModel(), deadline_s=0.05)
     with pytest.raises(DeadlineExceeded, match=r"within 0\.05 seconds"):

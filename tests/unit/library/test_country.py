@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.library.country import find_regions
+from judge.library.country import find_abroad, find_regions
 from judge.library.dispute import read_dispute
 from tests.fakes.country import UK
 
@@ -106,3 +106,25 @@ def test_text_that_resembles_a_place_names_no_nation(text):
 @given(st.text(max_size=300))
 def test_any_text_names_only_known_nations(text):
     assert regions(text) <= set(UK.regions)
+
+
+@pytest.mark.parametrize(
+    ("text", "country"),
+    [
+        ("My boss here in Ohio took my passport", "the United States"),
+        ("I live in Texas and rent a room", "the United States"),
+        ("We moved to a small town in Ontario", "Canada"),
+        ("My landlord in Cork will not answer", "Ireland"),
+        ("Does California law let him do that?", "the United States"),
+        ("[TX] He kept the deposit", "the United States"),
+        ("I rent in Dayton, OH", "the United States"),
+        ("I live in London, Ontario", "Canada"),
+        ("We had a holiday in Spain and the flight was late", ""),
+        ("My sister in Ohio never rings", ""),
+        ("He is from India and cooks well", ""),
+        ("or was it me, or him, in Paris of all places", ""),
+        ("My landlord in Leeds took a trip to Texas", ""),
+    ],
+)
+def test_dispute_set_in_another_country_is_told(text, country):
+    assert find_abroad(UK, read_dispute(text, "")) == country

@@ -21,7 +21,6 @@ from judge.entrypoints.api.request_body import is_json, read_body
 from judge.errors import NotFound
 from judge.library.extract.document_reader import (
     MAX_BYTES,
-    DocumentKind,
     DocumentMetadata,
     check_collection,
     kind_of,
@@ -198,7 +197,7 @@ def _metadata(
         received=received,
         size_bytes=len(content),
         # Text without a name that says its kind reads best as Markdown: headings count.
-        kind=DocumentKind("markdown") if kind.kind == "text" and new.text is not None else kind,
+        kind="markdown" if kind == "text" and new.text is not None else kind,
     )
 
 

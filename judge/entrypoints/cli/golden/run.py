@@ -121,7 +121,8 @@ async def run_cases(
                 judged = await ask(repeat=repeat, keeps_answers=keeps_answers)
             else:
                 judged = await _replay_all(cases, config, repeat)
-        runs[" over ".join(map(str, filter(None, (model, path))))] = judged
+        label = " over ".join(map(str, filter(None, (model, path))))
+        runs[f"{label}, again" if label in runs else label] = judged
     _show_runs(runs, prices)
     if sources and not is_live:
         over = ", ".join(map(str, sources))

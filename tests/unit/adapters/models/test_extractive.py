@@ -10,7 +10,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judge.adapters.models.extractive import MAX_QUOTE_CHARS, ExtractiveModel
-from judge.citations.marks import find_marks
 from judge.judging.verdicts.check import ReplyCheck, check_reply
 from judge.text.english import source_sentences
 from judge.text.untrusted import safe_text
@@ -179,30 +178,6 @@ def test_what_looks_like_a_citation_in_a_page_is_quoted_in_parentheses():
 
     assert "[7]" not in json.dumps(reply)
     assert "“You must pay the rent (7) on time (9) every month” [1]." in reply["summary"]
-
-
-@pytest.mark.parametrize(
-    "dress", ["[1]", "【1】", "{1}", "⟦1⟧", "\\[1\\]", "<1>", "[see 1", "&#91;1]"]
-)
-def test_what_looks_like_a_citation_in_the_question_or_a_title_is_not_repeated(dress):
-    request = JudgeRequest(context="See [1] and [2].", query=f"Is {dress} right?")
-    given = make_reference(1, REPAIRS, f"Repairs {dress}")
-
-    for reply in (complete(request=request), complete(given, request=request)):
-        checked = check(reply, *([given] if "Read it" in reply.text else []))
-        assert checked.reply is not None
-        assert "Is " in checked.reply.paraphrase
-        assert "right?”" in checked.reply.paraphrase
-        assert not find_marks(checked.reply.paraphrase)
-
-
-def test_a_number_in_the_brackets_of_a_question_is_not_warned_of_as_a_citation():
-    request = JudgeRequest(context="They sent me a list.", query="Must I do what it says [1]?")
-
-    checked = check(complete(request=request))
-
-    assert "“Must I do what it says 1?”" in checked.reply.paraphrase
-    assert checked.defects == ()
 
 
 def test_a_question_of_brackets_alone_is_not_repeated():

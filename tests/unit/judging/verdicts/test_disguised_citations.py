@@ -14,10 +14,13 @@ from urllib.parse import unquote
 
 import pytest
 
+from judge.judging.prompts import DEFAULT_PERSONAS, render_prompt
+from judge.judging.verdicts.check import check_reply
 from judge.types.replies import CheckedReply, ModelReply
-from tests.unit.judging.verdicts.replies import REFERENCES, check, good_reply, personas
+from tests.unit.judging.verdicts.replies import REFERENCES, REQUEST, check, good_reply, personas
 
 SLOW_REPLIES = int(os.environ.get("FUZZED_REPLIES", "100000"))
+PROMPTS = {n: render_prompt(REQUEST, REFERENCES[:n], DEFAULT_PERSONAS) for n in (2, 3)}
 PAIRS = ("[]", "【】", "［］", "〔〕", "⟦⟧", "〖〗")
 
 # --- a reader of marks that shares nothing with Judge's
@@ -144,7 +147,7 @@ def assert_no_mark_of_a_missing_reference_leaves(replies: int, seed: int) -> Non
         piece = disguise(rng) if is_disguise else "".join(rng.choices(soup, k=rng.randint(1, 9)))
         count = rng.choice([2, 3])
         reply = reply_with(rng, piece)
-        checked = check(ModelReply(reply, "m"), REFERENCES[:count])
+        checked = check_reply(ModelReply(reply, "m"), PROMPTS[count])
         if is_disguise:
             assert [d.rule for d in checked.defects if d.is_hard], (piece, reply)
         if checked.reply is not None:

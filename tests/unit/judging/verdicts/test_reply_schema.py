@@ -153,7 +153,7 @@ def test_exact_schema_bounds_every_text_list_and_number() -> None:
     voice = {
         "name": {"type": "string", "enum": ["Judge"]},
         "verdict": {"type": "string", "enum": ["Yes", "No", "Partially"]},
-        "headline": {"type": "string", "maxLength": 100},
+        "headline": {"type": "string", "maxLength": 200},
         "rationale": text,
         "key_points": {"type": "array", "items": point, "minItems": 3, "maxItems": 3},
     }
@@ -187,17 +187,34 @@ def test_exact_schema_bounds_every_text_list_and_number() -> None:
     ("said", "shown"),
     [
         ("Expect it,\n but pay the rent.", "Expect it, but pay the rent."),
-        (f"{LONG} of law", LONG[:99] + "…"),
         ("", "No, you are not being unreasonable."),
         (None, "No, you are not being unreasonable."),
         (["No"], "No, you are not being unreasonable."),
+        ("It is for them [1].", "It is for them [1]."),
     ],
-)  # fmt: skip
-def test_headline_is_one_short_line_whatever_the_model_writes(said: object, shown: str) -> None:
+)
+def test_headline_is_one_line_whatever_the_model_writes(said: object, shown: str) -> None:
     checked = check(good_reply(personas=personas(headline=said)))
     assert checked.reply is not None
     assert checked.reply.personas[1].headline == shown
     assert checked.defects == ()
+
+
+def test_long_headline_is_cut_at_a_sentence_or_else_a_word_and_not_asked_again() -> None:
+    for said, shown in [
+        (f"Expect the repair. {LONG}", "Expect the repair."),
+        (f"{LONG} of law", LONG[:99] + "…"),
+    ]:
+        checked = check(good_reply(personas=personas(headline=said)))
+        assert checked.reply is not None
+        assert checked.reply.personas[1].headline == shown
+        assert rules(checked) == [("length", "personas.1.headline", False)]
+        assert checked.asked_again == ()
+
+
+def test_headline_of_twice_its_length_is_a_hard_defect() -> None:
+    checked = check(good_reply(personas=personas(headline="word " * 41)))
+    assert rules(checked) == [("shape", "personas.1.headline", True)]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.library.extract.document_reader import DocumentKind, is_binary, kind_of
+from judge.library.extract.document_reader import is_binary, kind_of
 from judge.library.extract.markdown import read_html, read_markdown
 from judge.library.extract.passage_splitter import MAX_WORDS, TARGET_WORDS, size, split_passages
 from judge.library.extract.source_code import read_code
@@ -284,15 +284,15 @@ def test_html_page_becomes_text_under_headings():
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("a/README.MD", DocumentKind("markdown")),
-        ("page.htm", DocumentKind("html")),
-        ("a.pdf", DocumentKind("pdf")),
-        ("a.py", DocumentKind("code", "python")),
-        ("a.tsx", DocumentKind("code", "typescript")),
-        ("dir/Makefile", DocumentKind("code", "makefile")),
-        ("notes.txt", DocumentKind("text")),
-        ("LICENSE", DocumentKind("text")),
-        (".bashrc", DocumentKind("text")),
+        ("a/README.MD", "markdown"),
+        ("page.htm", "html"),
+        ("a.pdf", "pdf"),
+        ("a.py", "python"),
+        ("a.tsx", "typescript"),
+        ("dir/Makefile", "makefile"),
+        ("notes.txt", "text"),
+        ("LICENSE", "text"),
+        (".bashrc", "text"),
     ],
 )
 def test_file_name_decides_the_document_type(name, kind):

@@ -152,6 +152,16 @@ def test_missing_page_that_lists_other_pages_of_the_site_is_a_wall():
     assert wall_sign(REPAIRS, read_html(html.encode()), None)
 
 
+@pytest.mark.parametrize(
+    ("title", "sign"),
+    [("Oh dear", "unlike"), ("Repairs in your home", ""), ("[Withdrawn] Repairs", ""), ("", "")],
+)
+def test_missing_page_does_not_withdraw_the_page_that_was_there(title: str, sign: str):
+    page = read_html(f"<h1>{title}</h1><p>This page is no longer available.</p>".encode())
+    assert page.withdrawn
+    assert wall_sign(REPAIRS, page, YESTERDAY) == sign
+
+
 def test_page_that_has_become_a_remnant_of_itself_is_a_wall():
     page = read_html(b"<h1>Repairs</h1><p>Your landlord must keep the boiler in repair.</p>")
     assert not wall_sign(REPAIRS, page, None)
