@@ -202,7 +202,7 @@ async def test_help_lines_age_warnings_and_fallback_model_are_shown(visit: Visit
     await expect(page.locator(".banner")).to_contain_text("another stood in for it")
     await expect(page.locator(".warnings li")).to_have_text(
         [
-            "The Analyst’s reasoning is too long; at most 960 characters are wanted.",
+            "The Analyst’s reasoning was too long and is cut; at most 960 characters are wanted.",
             "One of 2 pages could not be read and is left out.",
         ]
     )
