@@ -205,7 +205,9 @@ def test_all_entrypoints_give_the_same_answer(name, world, cli):
     else:
         assert told.code in {0, 1}, told.err
         assert (replied.status_code, answered.is_error) == (200, False)
-        assert_same_answer(json.loads(told.out), replied.json(), answered.structured_content)
+        assert_same_answer(
+            json.loads(told.out), replied.json(), json.loads(answered.content[0].text)
+        )
 
 
 async def over_http(question: Question) -> httpx.Response:
@@ -228,7 +230,7 @@ async def over_http(question: Question) -> httpx.Response:
 async def over_mcp(question: Question) -> Any:
     async with (
         open_services(load_settings(), RecordingJournal()) as services,
-        Client(build_server(services, lambda _: OPERATOR)) as client,
+        Client(build_server(services, lambda _: OPERATOR, is_structured=False)) as client,
     ):
         return await client.call_tool(question.tool, dict(question.fields))
 

@@ -73,10 +73,10 @@ class DisputeQuery(JudgeRequest):
     The verdicts cite approved pages of advice: each citation has the sentence of the page that it
     rests on (`quote`), and says when the page says the opposite (`contradicts`). References that
     are not `cited` were only looked at and may have no text here; with `evidence` of
-    `not_applicable` none of them bears on the dispute. Show `help` to the person when it is not empty, and say so
-    when `degraded` is true or `warnings` has entries. `hear_other_side` also judges the same facts
-    as the other side would tell them; when both are told that they are right, the first warning
-    says so. Takes up to half a minute.
+    `not_applicable` none of them bears on the dispute. Show `help` to the person when it is not
+    empty, and say so when `degraded` is true or `warnings` has entries. `hear_other_side` also
+    judges the same facts as the other side would tell them; when both are told that they are right,
+    the first warning says so. Takes up to half a minute.
     """
 
 
