@@ -83,7 +83,12 @@ CARED_FOR = {
     "paraphrase": "Somebody is afraid.",
     "summary": "👩🏽‍🦰 Yes[1].",
     "personas": [
-        {"name": name, "verdict": word, "rationale": "Because.", "key_points": ["a", "b", "c"]}
+        {
+            "name": name,
+            "verdict": word,
+            "rationale": f"So says {name}.",
+            "key_points": ["a", "b", "c"],
+        }
         for name, word in zip(PERSONAS, ["Yes", "No", "Partially"], strict=True)
     ],
     "domain": "default",

@@ -103,7 +103,9 @@ async def test_each_field_is_shown_on_arrival_with_the_elapsed_time(stream: Scri
     await expect(page.locator("#elapsed")).to_have_text("3 seconds")
     await stream.field("personas.0", PERSONAS[0])
     await expect(parts(stream)).to_have_text(["Therapist"])
-    await expect(page.locator("#announcer")).to_have_text("Therapist: No.")
+    await expect(page.locator("#announcer")).to_have_text(
+        "Therapist: No, you are not being unreasonable."
+    )
     await expect(page.locator("#steps .now")).to_contain_text("Writing the answer")
     await expect(page.locator(".waiting")).to_be_visible()
     await stream.field("summary", VERDICT["summary"])
