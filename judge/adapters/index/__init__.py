@@ -1,1 +1,1 @@
-"""Search indexes: Tantivy, with vectors beside it, and Qdrant."""
+"""Search indexes: Tantivy, with vectors beside it, PostgreSQL and Qdrant."""
