@@ -5,6 +5,7 @@ up the event loop. Most are not tried at all: the first letters of the words tha
 match without are looked up among those of the text.
 """
 
+import functools
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,7 +30,7 @@ def checked_regex(value: str) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # "possible nested set" is a typing error
             matches_empty = re.compile(value).search("") is not None
-            regex.compile(value, regex.IGNORECASE)  # as it is used, so that it is compiled once
+            _compiled(value)
     except (re.error, regex.error, OverflowError, RecursionError, Warning) as error:
         raise ValueError(f"is no regular expression: {error}") from None
     if any(character < " " for character in value):
@@ -42,6 +43,12 @@ def checked_regex(value: str) -> str:
     if _UNBOUNDED.search(_CLASS.sub("x", _SPACES.sub("x", value))):
         raise ValueError("could be slow on some texts: instead of * and + use {0,9} or {1,9}")
     return value
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    """Cached: compiling takes some milliseconds, and a sources file is read again and again."""
+    return regex.compile(pattern, regex.IGNORECASE)
 
 
 _BEGINNINGS = re.compile(r"(?<![a-z])[a-z]{3}")
@@ -86,14 +93,14 @@ def _needed(items: Iterator[re.Match[str]], *, is_word: bool = False) -> tuple[_
 
 
 class PatternSet:
-    """Regular expressions for folded text, numbered in the order given; they ignore case."""
+    """Regular expressions for folded text, numbered in the order given; they ignore case.
+
+    Each is compiled when a text may match it first: to compile all of the package's takes seconds.
+    """
 
     def __init__(self, regexes: Iterable[str]) -> None:
         self._patterns = [
-            (
-                regex.compile(pattern, regex.IGNORECASE),
-                _needed(_ITEM.finditer(pattern.lower()))[0] or frozenset(),
-            )
+            (pattern, _needed(_ITEM.finditer(pattern.lower()))[0] or frozenset())
             for pattern in regexes
         ]
 
@@ -104,7 +111,7 @@ class PatternSet:
             if needed and needed.isdisjoint(beginnings):
                 continue
             try:
-                for match in pattern.finditer(text, timeout=TIME_LIMIT_S):
+                for match in _compiled(pattern).finditer(text, timeout=TIME_LIMIT_S):
                     yield number, match
             except TimeoutError:
                 continue

@@ -12,6 +12,7 @@ from importlib.resources import files
 
 from judge.library.country import DATE_FORMATS, Country, compile_places, plain_name
 from judge.library.sources.tables import (
+    PACKAGE,
     CountriesFileTable,
     CountryTable,
     DomainTable,
@@ -109,7 +110,7 @@ def _package_file(name: str) -> TextFile:
 @functools.lru_cache(maxsize=32)
 def _table(file: TextFile, table: type[Table]) -> Table:
     """Cached: the package's data stays the same while the sources file is edited."""
-    return read_table(file, table)
+    return read_table(file, table, context=PACKAGE)
 
 
 def _subject_words(file: TextFile) -> SubjectWords:

@@ -4,6 +4,7 @@ import pytest
 
 from judge.judging.domains import term_words
 from judge.library.sources.catalog import package_vocabulary
+from judge.text.patterns import checked_regex
 
 VOCABULARY = package_vocabulary()
 SUBJECTS = sorted(VOCABULARY.subjects)
@@ -31,3 +32,12 @@ def test_every_safety_rule_has_a_name_and_a_help_line():
 
     assert len({rule.name for rule in rules}) == len(rules) == 9
     assert all(rule.help for rule in rules)
+
+
+def test_every_pattern_of_the_package_is_one_that_a_sources_file_may_have() -> None:
+    """They are not checked when the package's files are read, since that takes seconds."""
+    words = [VOCABULARY.words(subject) for subject in SUBJECTS]
+    patterns = [pattern.regex for subject in words for pattern in subject.patterns]
+    patterns += [p for rule in VOCABULARY.safety() for p in (*rule.patterns, *rule.harmless)]
+    assert len(patterns) > 300
+    assert [checked_regex(pattern) for pattern in patterns] == patterns
