@@ -129,11 +129,10 @@ async def test_requested_domain_is_used(opened):
     assert bench.fetcher.calls == []
 
 
-async def test_without_a_domain_a_clearly_relevant_page_is_offered(opened):
-    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
+async def test_default_domain_by_request_is_offered_no_page(opened):
+    async with opened(ScriptedModel(json.dumps(verdict_for("")))) as bench:
         reply = await bench.client.post("/api/judge", json={**DISPUTE, "domain": "default"})
-    assert reply.json()["domain"] == "default"
-    assert [r["url"] for r in reply.json()["references"]] == [REPAIRS_URL]
+    assert (reply.json()["domain"], reply.json()["references"]) == ("default", [])
 
 
 async def test_domains_are_listed_with_their_sources(opened):
@@ -158,7 +157,8 @@ async def test_two_defective_replies_are_a_bad_gateway_with_the_defects(opened):
     assert reply.status_code == 502
     assert body["type"].endswith("invalid-reply")
     assert body["attempts"] == 2
-    assert {"rule", "field", "expected", "hard"} == set(body["defects"][0])
+    assert {"rule", "field", "expected", "hard", "attempt"} == set(body["defects"][0])
+    assert {defect["attempt"] for defect in body["defects"]} == {1, 2}
     assert {(d["rule"], d["field"]) for d in body["defects"]} >= {("citation", "summary")}
 
 

@@ -77,7 +77,7 @@ def test_over_mcp(world):
 def test_in_the_terminal(world, capsys):
     told = CommandLine(capsys)("ask", *(part for k, v in DISPUTE.items() for part in (f"--{k}", v)))
     assert told.code in {0, 1}
-    assert [line.partition(":")[0] for line in told.out.splitlines() if ": Partially" in line
+    assert [line.partition(":")[0] for line in told.out.splitlines() if ": Partly" in line
             or ": Yes" in line or ": No" in line] == list(NAMES)  # fmt: skip
     section = told.out.partition("\nHelp\n")[2]
     assert "Shelter, 0800 1, https://example.org/shelter" in section
