@@ -39,6 +39,8 @@ async def test_broken_sources_file_is_ready_but_degraded(opened):
     async with opened() as bench:
         bench.sources.write_text("[domains")
         bench.clock.advance(1)
+        bench.services.sources.current()
+        await until(lambda: bench.services.sources.problem is not None)
         reply = await bench.client.get("/health/ready")
     assert (reply.status_code, reply.json()["degraded"]) == (200, ["sources"])
 

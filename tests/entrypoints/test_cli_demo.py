@@ -83,7 +83,7 @@ def test_demo_can_use_a_model_of_chat_completions(cli, monkeypatch):
         told = cli("demo", "--once")
         cli("demo")
     assert told.code == 0, told.err
-    assert "Therapist: Partially" in told.out
+    assert "Therapist: Partly" in told.out
     assert len(fake.requests) == 1
     assert cli.http_server.calls[0].settings.model == "openai:tiny"
 
