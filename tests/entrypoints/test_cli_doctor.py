@@ -204,7 +204,7 @@ def test_an_index_that_cannot_be_read_is_a_finding(cli, tmp_path):
     [
         (("--user", "judge", "on", ">hidden", "~*", "+@all", "-evalsha"), "judge:hidden@",
          " has no permissions to run the 'evalsha' command)."),
-        (("--maxmemory", "1"), "", "OutOfMemoryError (command not allowed when used memory > "),
+        (("--maxmemory", "1"), "", "OutOfMemoryError"),
         ((), "judge:hidden@", "(invalid username-password pair or user is disabled)."),
     ],
 )  # fmt: skip
