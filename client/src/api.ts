@@ -567,6 +567,8 @@ export interface Usage {
   output_tokens: number;
   /** Spent on thinking. */
   thinking_tokens: number;
+  /** Of those read, the ones that the service had cached, which cost less. */
+  cached_tokens: number;
 }
 
 /** What shaped the verdict. */

@@ -258,6 +258,15 @@ class Price(StrictModel):
 
     input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    cached: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    """Of what is read and was cached by the service; None where that costs as much."""
+
+    def of(self, usage: Usage) -> float:
+        """What *usage* costs."""
+        cached = self.input if self.cached is None else self.cached
+        read = (usage.input_tokens - usage.cached_tokens) * self.input
+        written = (usage.output_tokens + usage.thinking_tokens) * self.output
+        return (read + usage.cached_tokens * cached + written) / MILLION
 
 
 def _as_list(value: object) -> object:
@@ -293,10 +302,8 @@ def cost_of(results: Iterable[Result], prices: Prices) -> float | None:
     """What *results* cost, or None if a model among them has no price."""
     total = 0.0
     for result in results:
-        price, usage = prices.of(result), result.usage
-        if price:
-            output = usage.output_tokens + usage.thinking_tokens
-            total += (usage.input_tokens * price.input + output * price.output) / MILLION
+        if price := prices.of(result):
+            total += price.of(result.usage)
         elif result.model:
             return None
     return total

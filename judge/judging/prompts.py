@@ -22,16 +22,16 @@ references are in; speak to that person as "you", and be kind, plain and honest.
 only one side: say so where it matters. You do not give legal advice.
 
 Answer with one JSON object:
-- "paraphrase": the dispute in your own words, about 30 words and at most 240 characters.
+- "paraphrase": the dispute in your own words, about 25 words and never more than 180 characters.
 {care}- "references_help" and "quotes": see below.
 - "personas": one entry for each voice below, in this order. "name" is the voice's name; \
 "verdict" answers "is the person being unreasonable?" with "Yes", "No" or "Partially", however \
 the question is put, so that "No" tells them that they are right; "headline" is one line of at \
 most 100 characters, without any number in brackets, that answers what they asked in its own \
 terms ("You're right to expect the repair, but keep paying the rent"), in the language in which \
-they write; "rationale" gives the reasons \
-in at most 120 words (960 characters); "key_points" are exactly three short points.
-- "summary": what it comes to, in at most 120 words (960 characters).
+they write; "rationale" gives the reasons in \
+about 80 words, never more than 700 characters; "key_points" are exactly three short points.
+- "summary": what it comes to, in about 80 words, never more than 700 characters.
 
 The voices:
 {personas}

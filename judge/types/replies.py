@@ -68,6 +68,8 @@ class Usage:
     """Written."""
     thinking_tokens: int = 0
     """Spent on thinking."""
+    cached_tokens: int = 0
+    """Of those read, the ones that the service had cached, which cost less."""
 
     @classmethod
     def reported(cls, *counts: int | None) -> "Usage":
@@ -84,6 +86,7 @@ class Usage:
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.thinking_tokens + other.thinking_tokens,
+            self.cached_tokens + other.cached_tokens,
         )
 
 

@@ -54,7 +54,9 @@ async def test_verdict_has_exactly_the_members_of_the_contract(opened):
         }
     ]
     assert body["snippets"] == [{"url": REPAIRS_URL, "text": PARAGRAPH}]
-    assert body["usage"] == {"input_tokens": 100, "output_tokens": 50, "thinking_tokens": 25}
+    assert body["usage"] == {
+        "input_tokens": 100, "output_tokens": 50, "thinking_tokens": 25, "cached_tokens": 0,
+    }  # fmt: skip
     assert list(body["timings_ms"]) == ["references", "model", "total"]
     assert body["citations"][0]["quote_status"] == "verified"
 

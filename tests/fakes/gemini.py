@@ -21,7 +21,12 @@ from typing import Any, Literal, Self
 from aiohttp import web
 
 PERSONAS = ("Therapist", "Analyst", "Coach")
-USAGE = {"promptTokenCount": 120, "candidatesTokenCount": 80, "thoughtsTokenCount": 40}
+USAGE = {
+    "promptTokenCount": 120,
+    "candidatesTokenCount": 80,
+    "thoughtsTokenCount": 40,
+    "cachedContentTokenCount": 30,
+}
 JSON = "application/json; charset=UTF-8"
 
 _STATUS_NAMES = {

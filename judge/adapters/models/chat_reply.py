@@ -184,10 +184,15 @@ def _string(value: object) -> str:
 
 def _usage(told: Mapping[str, Any]) -> Usage:
     """As we count: thinking tokens besides output tokens, not among them."""
-    details = told.get("completion_tokens_details")
-    thinking = _count(details.get("reasoning_tokens")) if isinstance(details, dict) else 0
+    thinking = _detail(told, "completion_tokens_details", "reasoning_tokens")
+    cached = _detail(told, "prompt_tokens_details", "cached_tokens")
     output = _count(told.get("completion_tokens"))
-    return Usage.reported(_count(told.get("prompt_tokens")), output - thinking, thinking)
+    return Usage.reported(_count(told.get("prompt_tokens")), output - thinking, thinking, cached)
+
+
+def _detail(told: Mapping[str, Any], group: str, name: str) -> int:
+    details = told.get(group)
+    return _count(details.get(name)) if isinstance(details, dict) else 0
 
 
 def _count(value: object) -> int:

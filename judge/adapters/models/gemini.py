@@ -268,7 +268,10 @@ class GeminiDraft:
         self._version = response.model_version or self._version
         if told := response.usage_metadata:  # each is a running total
             self._usage = Usage.reported(
-                told.prompt_token_count, told.candidates_token_count, told.thoughts_token_count
+                told.prompt_token_count,
+                told.candidates_token_count,
+                told.thoughts_token_count,
+                told.cached_content_token_count,
             )
         if response.candidates:
             candidate = response.candidates[0]

@@ -92,6 +92,12 @@ def test_thinking_tokens_are_priced_as_output() -> None:
     assert cost_of([], Prices()) == 0.0
 
 
+def test_cached_tokens_cost_what_the_table_says_or_as_much_as_others() -> None:
+    usage = Usage(1_000_000, 0, 0, cached_tokens=500_000)
+    assert Price(input=2, output=9).of(usage) == 2.0
+    assert Price(input=2, output=9, cached=1).of(usage) == 1.5
+
+
 def test_prices_are_read_and_mistakes_are_errors(tmp_path: Path) -> None:
     path = tmp_path / "prices.toml"
     assert read_prices(path) == Prices()

@@ -71,7 +71,7 @@ def test_instructions_have_every_field_persona_and_limit() -> None:
     instructions = render_prompt(REQUEST, (), DEFAULT_PERSONAS).instructions
     for field in ("paraphrase", "personas", "summary", "references_help", "quotes"):
         assert f'"{field}"' in instructions
-    for limit in ("240 characters", "960 characters", "exactly three short points"):
+    for limit in ("180 characters", "700 characters", "exactly three short points"):
         assert limit in instructions
     for persona in DEFAULT_PERSONAS:
         assert f"- {persona.name}: {persona.brief}\n" in instructions

@@ -119,6 +119,11 @@ def test_filter_and_refusal_are_content_blocked_with_their_tokens(event, reason)
             },
             Usage(7, 2, 3),
         ),
+        (
+            {"prompt_tokens": 7, "prompt_tokens_details": {"cached_tokens": 4}},
+            Usage(7, cached_tokens=4),
+        ),
+        ({"prompt_tokens": 7, "prompt_tokens_details": [4]}, Usage(7)),
         ({"prompt_tokens": -10, "completion_tokens": -3}, Usage()),
         ({"prompt_tokens": 7.5, "completion_tokens": 5}, Usage(0, 5)),
         ({"prompt_tokens": "some", "completion_tokens": [], "total_tokens": "?"}, Usage()),

@@ -250,7 +250,9 @@ async def test_request_goes_to_v1beta_with_the_key_in_a_header(fresh, monkeypatc
 async def test_reply_holds_the_words_without_the_thoughts_and_the_usage(bench):
     reply = await bench.complete(text('{"a": 1}', thought="let me see"))
 
-    assert reply == ModelReply('{"a": 1}', "gemini-3.8-flash", "stop", Usage(120, 80, 40), "fake")
+    assert reply == ModelReply(
+        '{"a": 1}', "gemini-3.8-flash", "stop", Usage(120, 80, 40, 30), "fake"
+    )
 
 
 @pytest.mark.filterwarnings("ignore:TIRED is not a valid")  # the tests turn warnings into errors
@@ -492,7 +494,7 @@ async def test_listener_gets_growing_prefixes_of_the_reply(shared_bench):
     assert len(heard) >= 10
     assert all(VERDICT.startswith(said) for said in heard)
     assert heard == sorted(heard, key=len)
-    assert reply == ModelReply(VERDICT, "gemini-3.8-flash", "stop", Usage(120, 80, 40), "fake")
+    assert reply == ModelReply(VERDICT, "gemini-3.8-flash", "stop", Usage(120, 80, 40, 30), "fake")
 
 
 async def test_listener_gets_text_before_the_reply_is_complete(shared_bench):
