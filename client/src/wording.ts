@@ -9,7 +9,7 @@ export function verdictInWords(word: PersonaVerdict["verdict"]): string {
   return word ? "Partly: you have a point, and so do they" : "No verdict";
 }
 
-/** The headline of a persona, unless it only repeats its verdict. */
+/** The headline of a persona, unless it only repeats its verdict. @param {{headline?: string, verdict: any}} told */
 export function ownHeadline({ headline, verdict }: { headline?: string; verdict: PersonaVerdict["verdict"] }): string {
   return !headline || headline === `${verdictInWords(verdict)}.` ? "" : headline;
 }

@@ -1,5 +1,6 @@
 """Checks every HTTP reply that a test gets against the OpenAPI document."""
 
+import copy
 import re
 from functools import cache
 from typing import Any
@@ -21,8 +22,8 @@ class NotAsDocumented(AssertionError):
 
 @cache
 def document() -> dict[str, Any]:
-    """The OpenAPI document, built once."""
-    return openapi_document()
+    """The OpenAPI document, a copy of our own."""
+    return copy.deepcopy(openapi_document())
 
 
 @cache

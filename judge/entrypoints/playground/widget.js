@@ -159,7 +159,7 @@ function verdictInWords(word                           )         {
   return word ? "Partly: you have a point, and so do they" : "No verdict";
 }
 
-/** The headline of a persona, unless it only repeats its verdict. */
+/** The headline of a persona, unless it only repeats its verdict. @param {{headline?: string, verdict: any}} told */
 function ownHeadline({ headline, verdict }                                                           )         {
   return !headline || headline === `${verdictInWords(verdict)}.` ? "" : headline;
 }

@@ -23,6 +23,7 @@ DECLARING_BINDINGS = (ir.AnnotatedVariable, ir.FunctionBinding, ir.ClassBinding)
 _MAX_HOPS = 12
 #: Of one name in one scope; more say nothing new about its type, and each use would look at all.
 MAX_BINDINGS = 32
+MAX_STAR_MODULES = 64
 
 
 class Declaration(NamedTuple):
@@ -168,9 +169,12 @@ class NameResolver:
         return self._module_declarations[key]
 
     def _find_in_module(self, path: str, name: str) -> list[Declaration]:
-        """Search the module, then those it imports with `*`, the last one first, each once."""
+        """Search the module, then those it imports with `*`, the last one first, each once.
+
+        At most MAX_STAR_MODULES, so that a ring of modules takes no longer for each of its members.
+        """
         pending, seen = [path], {path}
-        while pending:
+        while pending and len(seen) - len(pending) < MAX_STAR_MODULES:
             current = pending.pop()
             facts = self._load(current)
             if facts is None:
