@@ -42,8 +42,7 @@ _SKIPPED_ROLES = frozenset(
     "navigation contentinfo search dialog alertdialog menu menubar toolbar tooltip".split()
 )
 
-_JUNK_PARTS = ("cookie", "consent", "gdpr", "onetrust", "breadcrumb")
-"""Substrings of a class or id that mark text as not the page's own, on any page."""
+_BOILERPLATE_PARTS = ("cookie", "consent", "gdpr", "onetrust", "breadcrumb")
 
 _BOILERPLATE_WORDS = frozenset(
     "navbar navigation menu megamenu footer sidebar masthead toolbar tooltip dropdown modal popup "
@@ -52,7 +51,7 @@ _BOILERPLATE_WORDS = frozenset(
     "author caption credit credits tag tags meta metadata pagination pager survey feedback "
     "disclaimer disclosure copyright licence license footnote footnotes notification".split()
 )
-"""Words of a class or id that mark text as rarely the page's own."""
+"""Parts and words of a class or id that mark text as rarely the page's own."""
 
 _LEAD_WORDS = frozenset({"lead", "summary"})
 """Class words of the descriptive paragraph that guidance pages show under their title."""
@@ -98,16 +97,13 @@ class Boilerplate(IntEnum):
     """The page's own text, but never its lead: a table, or details unfolded on demand."""
     SOME = 2
     """Quoted only if too little text is left without it."""
-    FULL = 3
-    """Never quoted, unless it holds most of the page."""
 
 
 def read_boilerplate(tag: str, attributes: Attributes) -> Boilerplate:
     """How likely the element is boilerplate, judged by its tag, class and id."""
     name = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
-    if any(map(name.__contains__, _JUNK_PARTS)):
-        return Boilerplate.FULL
-    if tag in _BOILERPLATE_TAGS or not _BOILERPLATE_WORDS.isdisjoint(_words(name)):
+    is_named = not _BOILERPLATE_WORDS.isdisjoint(_words(name))
+    if tag in _BOILERPLATE_TAGS or is_named or any(part in name for part in _BOILERPLATE_PARTS):
         return Boilerplate.SOME
     return Boilerplate.SUPPLEMENTARY if tag in _SUPPLEMENTARY_TAGS else Boilerplate.NONE
 
