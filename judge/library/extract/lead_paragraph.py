@@ -104,7 +104,9 @@ def locate_content(page: PageBlocks, head_title: str) -> Content:
     told = head_title.casefold()
     named = [block for block in headings if block.text.casefold() in told]
     first_named = sorted(named, key=lambda block: told.find(block.text.casefold()))
-    main = page.tags.index("main") if "main" in page.tags else 0
+    roles = zip(page.tags, page.attributes)
+    mains = (at for at, (tag, a) in enumerate(roles) if "main" in (tag, a.get("role")))
+    main = next(mains, 0)
     believed = [block for block in headings if block.element >= main]
     heading = next(iter([*first_named, *believed, *headings]), None)
     title = heading.order if heading else -1
