@@ -13,7 +13,6 @@ from judge.library.extract.page_blocks import (
     Boilerplate,
     PageBlock,
     PageBlocks,
-    is_byline,
     read_boilerplate,
 )
 
@@ -50,7 +49,6 @@ They are long because guidance says "if you agree to a plan" and "sign up to a s
 """
 
 _BYLINE = re.compile(rf"{_BY_SOMEBODY}|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)")
-"""Bylines."""
 
 MIN_WORDS = 8
 """Shorter sentences are mostly labels and calls to action."""
@@ -217,14 +215,14 @@ def _content_start(page: PageBlocks, prose: list[PageBlock]) -> PageBlock:
 
 def _is_teaser(page: PageBlocks, paragraph: PageBlock, following: PageBlock) -> bool:
     """Whether a byline stands between *paragraph* and the next paragraph."""
-    between = page.blocks[paragraph.order + 1 : following.order]
-    return any(_is_byline(page, b) for b in between)
 
+    def is_byline(block: PageBlock) -> bool:
+        around = (page.attributes[at] for at in (block.element, page.parents[block.element]))
+        classes = " ".join(attributes.get("class") or "" for attributes in around).lower()
+        is_named = "author" in classes or "byline" in classes
+        return is_named or _BYLINE.match(block.text) is not None
 
-def _is_byline(page: PageBlocks, block: PageBlock) -> bool:
-    around = page.parents[block.element]
-    named = is_byline(page.attributes[block.element]) or is_byline(page.attributes[around])
-    return named or _BYLINE.match(block.text) is not None
+    return any(map(is_byline, page.blocks[paragraph.order + 1 : following.order]))
 
 
 def _size(blocks: Iterable[PageBlock]) -> int:
