@@ -170,5 +170,6 @@ def translated_errors(doing: Literal["read", "written"] = "read") -> Iterator[No
 
 
 def _spelling(snapshot: Snapshot, collection: str) -> str:
-    [(_, address)] = snapshot.hits(snapshot.labelled("collection", [collection]), 1)
+    passages = Query.const_score_query(snapshot.labelled("collection", [collection]), 0.0)
+    [(_, address)] = snapshot.hits(passages, 1)
     return snapshot.passage(address).collection
