@@ -270,8 +270,9 @@ def _foreign_help(
     """
     lines = [line for rule in vocabulary.safety for line in rule.help]
     for table in tables:
-        for part in (table.blocked, *table.safety, *table.domains.values()):
-            lines += part.help
+        lines += [line for rule in table.safety for line in rule.help]
+        lines += [line for domain in table.domains.values() for line in domain.help]
+        lines += table.blocked.help
     abroad = [line for line in lines if line.country and not _is_same(line.country, country)]
     phones = (line.phone for line in abroad if len(line.phone) >= MIN_OWN_NUMBER)
     return frozenset([*(line.url for line in abroad), *phones])
