@@ -13,7 +13,7 @@ from typing import Any
 from judge.errors import ContentBlocked, FetchError, ModelUnavailable
 from judge.golden.cases import REPLAY_TIME, GoldenReply
 from judge.ports import LanguageModel, PageFetcher
-from judge.types.references import Media, NotModified, Page
+from judge.types.references import Media, Page
 from judge.types.replies import ModelReply, Prompt
 
 
@@ -96,7 +96,7 @@ class RecordingFetcher:
         self._fetcher = fetcher
         self.pages: dict[str, Page | None] = {}
 
-    async def fetch(self, url: str, *, media: Media = "html", **options: Any) -> Page | NotModified:
+    async def fetch(self, url: str, *, media: Media = "html", **options: Any) -> Page:
         """See `PageFetcher.fetch`."""
         if media != "json":
             self.pages[url] = None  # Stays None on a timeout too.
