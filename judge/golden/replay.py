@@ -41,7 +41,7 @@ from judge.library.search.service import CitablePassageFinder
 from judge.ports import Clock, LanguageModel, PageFetcher, PassageFinder
 from judge.problems import as_body, problem_of
 from judge.settings import Settings
-from judge.types.references import Media, NotModified, Page
+from judge.types.references import Media, Page
 from judge.types.replies import Defect, ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest
 from judge.types.results import Restarted, Step, Versions
@@ -130,13 +130,11 @@ class RecordingFetcher:
         self._fetcher = fetcher
         self.pages: dict[str, Page | None] = {}
 
-    async def fetch(self, url: str, *, media: Media = "html", **options: Any) -> Page | NotModified:
+    async def fetch(self, url: str, *, media: Media = "html", **options: Any) -> Page:
         """See `PageFetcher.fetch`."""
         if media != "json":
             self.pages[url] = None  # Stays None on a timeout too.
-        page = await self._fetcher.fetch(url, media=media, **options)
-        if isinstance(page, Page):
-            self.pages[url] = page
+        self.pages[url] = page = await self._fetcher.fetch(url, media=media, **options)
         return page
 
 
