@@ -1,7 +1,7 @@
 """Joins scopes, writes them out, and makes them from the filters of a request.
 
-`grammar.py` reads them from a text. A period is in UTC, its dates are whole days; a bound may also be
-a moment, such as `>2025-01-01T09:00Z`.
+`grammar.py` reads them from a text. A period is in UTC, its dates are whole days; a bound may also
+be a moment, such as `>2025-01-01T09:00Z`.
 """
 
 import re
