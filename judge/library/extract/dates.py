@@ -74,11 +74,7 @@ def parse_date(text: str) -> date | None:
 
 
 def find_updated(metas: Mapping[str, str], markup: bytes, limited: bytes) -> date | None:
-    """The date a page was last modified, else published, or None.
-
-    *metas* are its `<meta>` contents by name, *markup* is the page as sent, *limited* the markup
-    without scripts.
-    """
+    """The date a page was last modified, else published; *limited* is without scripts."""
     if day := _first_date(map(metas.get, _MODIFIED)):
         return day
     scripts = list(_json_ld_dates(markup))

@@ -55,11 +55,7 @@ def content_api_urls(url: str) -> tuple[str, ...]:
 def parse_content_item(
     body: bytes, url: str, *, max_words: int = MAX_WORDS, regions: RegionNames = ()
 ) -> ReadPage | None:
-    """The page at *url* from the API's reply, or None if the reply is not about it.
-
-    Never raises. A page that is "gone" counts as withdrawn; a redirect gives None, so that the HTML
-    page is fetched and followed.
-    """
+    """The page at *url* from the API's reply, None if the reply is not about it."""
     try:
         item = json.loads(body)
     except (ValueError, RecursionError):
@@ -120,11 +116,7 @@ def _parse(html: str) -> PageBlocks:
 
 
 def _html(value: object, depth: int = 4) -> str:
-    """The HTML in *value*: a string itself, or that in an object's fields or a list.
-
-    Of a list of versions only `text/html` counts. An object such as a part of a guide begins with
-    its title as a heading.
-    """
+    """The HTML in *value*: itself, or that in its fields or items; the title is a heading."""
     if isinstance(value, str):
         return value
     if depth == 0:

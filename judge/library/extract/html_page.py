@@ -1,7 +1,4 @@
-"""Parses a whole HTML page: its lead, its passages, and what it says about itself.
-
-`read_html` takes the bytes of the page; `govuk.py` reads the replies of an API instead.
-"""
+"""Parses a whole HTML page: its lead, its passages, and what it says about itself."""
 
 import re
 from collections.abc import Mapping
@@ -41,10 +38,7 @@ _SITE_SUFFIX = re.compile(r"\s+[|\u2013\u2014\u00b7\u00bb-]\s+[^|\u2013\u2014\u0
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """What was read from a page.
-
-    A withdrawn page has no text, so that nothing can quote it; nor has one that has moved.
-    """
+    """What was read from a page; nothing to quote if it is withdrawn or has moved."""
 
     title: str = ""
     lead: str | None = None
@@ -133,10 +127,7 @@ def _selected_text(tree: LexborHTMLParser, selector: str) -> str:
 
 
 def _is_shown(node: LexborNode | None) -> bool:
-    """Whether neither *node* nor any ancestor is hidden, but for the body.
-
-    Some sites hide that until a script has run.
-    """
+    """Whether neither *node* nor any ancestor is hidden, but for the body, which scripts reveal."""
     while node is not None and node.tag != "body":
         if is_hidden(node.attributes):
             return False

@@ -43,10 +43,7 @@ _BOILERPLATE = (
     *("general information only", "substitute for legal", "substitute for medical"),
     *("{{", "{%", "<%", "${"),  # what a script should have filled in
 )
-"""Phrases that sites repeat on every page, in lower case.
-
-They are long because guidance says "if you agree to a plan" and "sign up to a service" too.
-"""
+"""Phrases that sites repeat on every page; guidance says "if you agree to a plan" too."""
 
 _BYLINE = re.compile(rf"{_BY_SOMEBODY}|(?i:(?:written|reviewed|words|story|posted) by\b|by:?$)")
 
@@ -93,10 +90,7 @@ class Content:
 
 
 def locate_content(page: PageBlocks, head_title: str) -> Content:
-    """Where *page*'s own text is: after the title, outside boilerplate.
-
-    *head_title* is the text of `<title>`; some sites use an `<h1>` for their own name.
-    """
+    """Where *page*'s own text is: after the title, outside boilerplate."""
     prose = [block for block in page.blocks if is_prose(block)]
     headings = [block for block in page.blocks if block.tag == "h1"]
     told = head_title.casefold()
@@ -169,10 +163,7 @@ def is_boilerplate(text: str) -> bool:
 
 
 def _boilerplate_by_element(page: PageBlocks, prose: Sequence[PageBlock]) -> list[Boilerplate]:
-    """Each element's level: the higher of its own and its parent's.
-
-    One with much of the prose or with the title has no level of its own.
-    """
+    """Each element's own level, unless it has much prose or the title, or a higher parent's."""
     sizes = _sizes(page, prose)
     titled: set[int] = set()
     for block in page.blocks:

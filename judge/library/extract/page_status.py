@@ -14,10 +14,7 @@ from judge.library.extract.lead_paragraph import Content
 from judge.library.extract.page_blocks import HEADING_TAGS, PageBlock
 
 RegionNames = tuple[tuple[str, tuple[str, ...]], ...]
-"""What pages call the regions of a country, in lower case, with the regions that each name means.
-
-The regions themselves come first, in the order in which they are listed.
-"""
+"""What pages call the regions of a country, with the regions that each name means, those first."""
 
 _PAGE = (
     r"(?:(?:web)?page|guidance|guide|publication|document|content|information|advice|policy|"

@@ -35,10 +35,7 @@ READING_VERSION = 8
 
 @dataclass(frozen=True, slots=True)
 class PageRecord:
-    """A page as last read: its lead, its own title, its passages in order, and when it was fetched.
-
-    `digest` identifies what it says. A withdrawn page has no text.
-    """
+    """A page as last read, without text if withdrawn; `digest` identifies what it says."""
 
     text: str
     fetched_at: AwareDatetime
@@ -123,10 +120,7 @@ class SnippetRequest:
         return self.settings.fetch_timeout_s + PDF_TIMEOUT_S + LOCK_MARGIN_S
 
     def is_younger(self, record: PageRecord, now: datetime, share: float = 1.0) -> bool:
-        """Whether the age of *record* at *now* is less than *share* of the TTL.
-
-        A record from the future, left when a clock is set back, expires by the same limit.
-        """
+        """Whether the age of *record*, were it from the future, is less than *share* of the TTL."""
         return abs((now - record.fetched_at).total_seconds()) < self.ttl_s * share
 
     def snippet(self, record: PageRecord, text: str = "", *, is_stale: bool = False) -> Snippet:
@@ -143,10 +137,7 @@ class SnippetRequest:
 
 @dataclass(frozen=True, slots=True)
 class CachedPage:
-    """A page as cached: `snippet` is the fresh text to cite, or else the last good one.
-
-    `record` is None unless it was made with the current selector and word limit.
-    """
+    """The fresh text or last good one; `record` is None unless made with the current settings."""
 
     snippet: Snippet | None = None
     record: PageRecord | None = None
@@ -183,10 +174,7 @@ class SnippetStore:
         ]
 
     async def put(self, request: SnippetRequest, record: PageRecord) -> None:
-        """Store *record* as the fresh snippet and, for longer, as the last good one.
-
-        The snippet of a withdrawn page is overwritten with an empty text.
-        """
+        """Store *record* as the fresh snippet, empty if withdrawn, and as the last good one."""
         kept_s = request.stale_ttl_s
         await self.cache.put_many(
             {

@@ -73,10 +73,7 @@ class QueryTerms:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A page that may be relevant, with its score and the parts of that, greatest first.
-
-    `passages` are the indices of its passages that share a word with the dispute, best first.
-    """
+    """A page that may be relevant, its score in parts, and its matching passages, best first."""
 
     page: CandidatePage
     passages: tuple[int, ...]

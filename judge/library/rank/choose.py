@@ -20,10 +20,7 @@ SEPARATOR = " … "
 
 
 class ChosenPage(NamedTuple):
-    """A page to retrieve and its ranking, which is by title and topics while its text is unknown.
-
-    `candidate` is None when nothing of them matched; `digest` identifies the known text.
-    """
+    """A page to retrieve and its ranking, by title and topics while its text has no digest yet."""
 
     request: SnippetRequest
     candidate: Candidate | None = None
@@ -89,10 +86,7 @@ def offer_pages(
     *,
     similarities: Mapping[str, float] = NO_SIMILARITIES,
 ) -> tuple[OfferedPage, ...]:
-    """The *retrieved* pages that are relevant to the dispute, best first.
-
-    All are ranked again if the text of any has changed since it was chosen.
-    """
+    """The *retrieved* pages that are relevant, best first; ranked again if any text has changed."""
     by_key = {
         chosen.request.key: (chosen, snippet, library.page(chosen.request, snippet.text))
         for chosen, snippet in retrieved
@@ -156,10 +150,7 @@ def _window(candidate: Candidate, number: int, taken: set[int], max_words: int) 
 
 
 def _usable_pages(indexed: IndexedPages, domain: str, nations: frozenset[str]) -> list[int]:
-    """The numbers of the pages that may be offered, in order.
-
-    Each page is there once; one in two domains as configured in *domain*.
-    """
+    """The pages that may be offered, in order and once each, preferably of *domain*."""
     first: dict[tuple[str, str], int] = {}
     for number, (request, page) in enumerate(indexed.pages):
         # Addresses that differ only in the fragment are one page, unless the selectors differ.

@@ -76,10 +76,6 @@ async def test_record_with_an_invalid_field_counts_as_absent(change: dict[str, o
     assert (await found(json.dumps(fields | change))).record is None
 
 
-def test_lock_outlasts_the_fetching_of_the_page():
-    assert WANTED.lock_ttl_s > WANTED.settings.fetch_timeout_s
-
-
 def test_snippet_key_is_domain_and_url():
     others = [WANTED.page_key, WANTED.record_key, WANTED.failure_key]
     assert WANTED.snippet_key == "snippet:tenancy:https://a.example/x:y?z"
@@ -91,8 +87,3 @@ def test_selector_and_word_limit_change_the_fingerprint():
     other_selector = replace(WANTED, source=replace(WANTED.source, selector="main"))
     other_limit = replace(WANTED, settings=replace(WANTED.settings, max_words=40))
     assert len({wanted.fingerprint for wanted in (WANTED, other_selector, other_limit)}) == 3
-
-
-def test_stale_ttl_is_at_least_the_ttl():
-    wanted = replace(WANTED, settings=RetrievalSettings(ttl_hours=48, stale_days=1))
-    assert wanted.stale_ttl_s == wanted.ttl_s == 48 * 3600

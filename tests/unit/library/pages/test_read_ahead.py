@@ -126,16 +126,6 @@ async def test_failed_page_is_retried_after_a_minute_and_blocks_no_other(world):
     assert known(process) == len(URLS)
 
 
-async def test_snippet_of_another_writer_is_left_until_it_expires(world):
-    await world.cache.put_many({f"snippet:tenancy:{URLS[0]}": ("By hand.", 60)})
-    process = world.process()
-    await process.run_once()
-    assert world.fetcher.hits[URLS[0]] == 0
-    world.clock.advance(60)
-    await process.run_once()
-    assert world.fetcher.hits[URLS[0]] == 1
-
-
 async def test_two_processes_on_one_cache_read_each_page_once(world):
     first, second = world.process(), world.process()
     async with asyncio.TaskGroup() as group:
