@@ -12,13 +12,12 @@ from html import escape
 from urllib.parse import unquote, urlsplit
 
 from judge.errors import UnreadableDocument
-from judge.library.extract.dates import parse_date
 from judge.library.extract.html_page import MAX_TITLE_WORDS, ReadPage
 from judge.library.extract.lead_paragraph import is_prose
 from judge.library.extract.markup import limit_markup, parse_markup
 from judge.library.extract.page_blocks import PageBlocks, read_blocks
 from judge.library.extract.page_passages import MAX_WORDS, clean_text, cut_text, read_passages
-from judge.library.extract.page_status import RegionNames, nations_of, regions_in
+from judge.library.extract.page_status import RegionNames, nations_of, parse_date, regions_in
 
 HOST = "www.gov.uk"
 

@@ -9,7 +9,6 @@ from html import unescape
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from judge.errors import UnreadableDocument
-from judge.library.extract.dates import find_updated
 from judge.library.extract.lead_paragraph import Content, choose_paragraph, is_prose, locate_content
 from judge.library.extract.markup import limit_markup, parse_markup
 from judge.library.extract.page_blocks import is_hidden, is_lead, read_blocks
@@ -20,7 +19,7 @@ from judge.library.extract.page_passages import (
     cut_text,
     read_passages,
 )
-from judge.library.extract.page_status import RegionNames, is_withdrawn, read_nations
+from judge.library.extract.page_status import RegionNames, find_updated, is_withdrawn, read_nations
 from judge.text.decoding import html_as_utf8
 
 MAX_TITLE_WORDS = 40

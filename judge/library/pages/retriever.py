@@ -132,10 +132,13 @@ class SnippetRetriever:
 
         While another does so it is waited for, up to *patience_s*.
         """
-        token, give_up = uuid4().hex, self.clock.monotonic() + patience_s
+        name, token = request.cache_key("page"), uuid4().hex
+        give_up = self.clock.monotonic() + patience_s
         try:
             while True:
-                is_ours = await self.lock.acquire(request.page_key, token, request.lock_ttl_s)
+                is_ours = await self.lock.acquire(
+                    request.cache_key("page"), token, request.lock_ttl_s
+                )
                 # Look even with the lock: its last holder may have fetched the page since.
                 [page] = await self.look_up([request])
                 if is_ours and is_wanted(page):
@@ -144,7 +147,7 @@ class SnippetRetriever:
                     return page
                 await asyncio.sleep(POLL_S)
         finally:
-            await self.lock.release(request.page_key, token)
+            await self.lock.release(name, token)
 
     async def _try_fetch(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
         """The page as fetched now, or *page* itself if that fails."""

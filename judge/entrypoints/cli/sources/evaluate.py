@@ -17,7 +17,7 @@ from judge.judging.knowledge import Knowledge
 from judge.library.country import find_regions
 from judge.library.dispute import read_dispute
 from judge.library.pages.approved_pages import IndexedPages
-from judge.library.rank.choose import choose_pages
+from judge.library.rank.candidates import choose_pages
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.request_fields import BadFields, parse_json

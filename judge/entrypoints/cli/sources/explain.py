@@ -12,7 +12,7 @@ from judge.entrypoints.cli.plain_text import format_help_line
 from judge.judging.domains import MIN_LEAD
 from judge.judging.explain import DisputeExplanation, explain_dispute
 from judge.library.dispute import Dispute, read_dispute
-from judge.library.rank.choose import ChosenPage
+from judge.library.rank.candidates import ChosenPage
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.requests import DEFAULT_DOMAIN

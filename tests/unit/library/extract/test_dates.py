@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.library.extract.dates import parse_date
 from judge.library.extract.html_page import read_html
+from judge.library.extract.page_status import parse_date
 
 DAY = date(2024, 5, 3)
 

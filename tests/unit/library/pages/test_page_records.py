@@ -28,7 +28,7 @@ words = st.text(st.characters(exclude_categories=["Cs"]))
 async def found(record: str) -> CachedPage:
     """What is found when the cache holds *record*."""
     cache = MemoryCache(FakeClock())
-    await cache.put_many({WANTED.record_key: (record, 600)})
+    await cache.put_many({WANTED.cache_key("record"): (record, 600)})
     [page] = await SnippetStore(cache, FakeClock()).look_up([WANTED])
     return page
 
@@ -77,10 +77,10 @@ async def test_record_with_an_invalid_field_counts_as_absent(change: dict[str, o
 
 
 def test_snippet_key_is_domain_and_url():
-    others = [WANTED.page_key, WANTED.record_key, WANTED.failure_key]
-    assert WANTED.snippet_key == "snippet:tenancy:https://a.example/x:y?z"
+    others = [WANTED.cache_key("page"), WANTED.cache_key("record"), WANTED.cache_key("failed")]
+    assert WANTED.cache_key("snippet") == "snippet:tenancy:https://a.example/x:y?z"
     assert not [key for key in others if key.startswith("snippet:")]
-    assert len({WANTED.snippet_key, *others}) == 4
+    assert len({WANTED.cache_key("snippet"), *others}) == 4
 
 
 def test_selector_and_word_limit_change_the_fingerprint():

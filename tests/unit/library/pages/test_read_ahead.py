@@ -168,7 +168,7 @@ async def test_rounds_repeat_until_cancelled_and_locks_are_released(world):
     assert running.cancelled()
     assert world.fetcher.in_flight == 0
     names = [f"host:{host}" for host in HOSTS]
-    names += [request.page_key for request in requests_of(CATALOG)]
+    names += [request.cache_key("page") for request in requests_of(CATALOG)]
     assert all([await world.lock.acquire(name, "next", 1) for name in names])
 
 

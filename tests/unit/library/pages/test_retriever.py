@@ -344,7 +344,7 @@ class TestManyAtOnce:
 
     async def test_lock_of_a_dead_process_expires_and_its_page_is_fetched(self, world):
         wanted = SnippetRequest("tenancy", REPAIRS, SETTINGS)
-        await world.lock.acquire(wanted.page_key, "dead", 7)
+        await world.lock.acquire(wanted.cache_key("page"), "dead", 7)
         asking = asyncio.create_task(snippets(world.retriever(), "tenancy", [REPAIRS], SETTINGS))
         await until(lambda: len(world.cache.lookups) >= 3)
         assert world.fetcher.calls == []
@@ -370,7 +370,7 @@ class TestManyAtOnce:
         assert world.fetcher.in_flight == 1
         await retriever.aclose()
         assert world.fetcher.in_flight == 0
-        name = SnippetRequest("tenancy", REPAIRS, HASTY).page_key
+        name = SnippetRequest("tenancy", REPAIRS, HASTY).cache_key("page")
         assert await world.lock.acquire(name, "next", 1)
 
 

@@ -9,7 +9,7 @@ from judge.library.dispute import read_dispute
 from judge.library.extract.page_passages import PagePassage
 from judge.library.pages.approved_pages import PageLibrary, requests_of
 from judge.library.pages.page_records import PageRecord, SnippetRequest
-from judge.library.rank.choose import ChosenPage, OfferedPage, choose_pages, offer_pages
+from judge.library.rank.candidates import ChosenPage, OfferedPage, choose_pages, offer_pages
 from judge.library.sources.catalog import SourceCatalog, parse_sources
 from judge.types.references import Snippet
 from judge.vocabulary.thesaurus import load_thesaurus
