@@ -110,15 +110,9 @@ def locate_content(page: PageBlocks, head_title: str) -> Content:
 
 def choose_paragraph(content: Content) -> PageBlock | None:
     """The first real paragraph of *content*, or None when it has none."""
-    chosen = _choose(content, content.prose)
-    if chosen is None or _is_quotable(chosen):
-        return chosen
-    return _choose(content, [block for block in content.prose if _is_quotable(block)])
-
-
-def _choose(content: Content, prose: list[PageBlock]) -> PageBlock | None:
     page = content.page
-    candidates = [block for block in prose if content.contains(block)]
+    prose = (block for block in content.prose if content.contains(block))
+    candidates = [b for b in prose if b.word_count >= 60 or not is_boilerplate(b.text)]
     if not candidates:
         return None
     candidates = _paragraphs(page, candidates)
@@ -141,14 +135,8 @@ def is_prose(block: PageBlock) -> bool:
         return False
     if block.tag in HEADING_TAGS and text[-1] not in ".!":
         return False  # but a heading that is a whole sentence may be the lead
-    if not _SENTENCE_END.search(text):
-        return False
-    return not (words < 25 and has_non_prose_opening(text))
-
-
-def _is_quotable(block: PageBlock) -> bool:
-    """Whether *block*, which is prose, belongs to this page and not to the site's template."""
-    return block.word_count >= 60 or not is_boilerplate(block.text)
+    is_label = words < 25 and has_non_prose_opening(text)
+    return _SENTENCE_END.search(text) is not None and not is_label
 
 
 def has_non_prose_opening(text: str) -> bool:

@@ -34,7 +34,6 @@ def guide(*slugs):
     ("url", "paths"),
     [
         ("https://www.gov.uk/repairs", ["/repairs"]),
-        ("https://www.gov.uk/repairs/", ["/repairs"]),
         ("http://www.gov.uk/repairs", ["/repairs"]),
         ("ftp://www.gov.uk/repairs", []),
         ("https://www.gov.uk/repairs?x=1#top", ["/repairs"]),
@@ -48,9 +47,7 @@ def guide(*slugs):
         ("https://www.gov.uk/", []),
         ("https://www.gov.uk/api/content/x", []),
         ("https://gov.uk.example/repairs", []),
-        ("https://www.nhs.uk/repairs", []),
         ("https://[", []),
-        ("", []),
     ],
 )
 def test_only_pages_of_govuk_have_api_urls(url, paths):

@@ -1,9 +1,6 @@
 """Which paragraph of a page is its lead: one test for each rule."""
 
-import importlib.util
-import logging
 import re
-import warnings
 from pathlib import Path
 
 import pytest
@@ -13,8 +10,6 @@ from hypothesis import strategies as st
 from judge.library.extract.html_page import read_html
 
 PAGES = Path(__file__).parents[3] / "fixtures" / "pages"
-EVAL = Path(__file__).parents[5] / "shared" / "eval" / "first_paragraph"
-
 WANTED = "The landlord has to repair the boiler within a reasonable time of being told about it."
 MORE = (
     "<p>" + "The next paragraph goes on for a while about letters, rent and advice. " * 6 + "</p>"
@@ -305,35 +300,3 @@ def test_lead_has_only_words_of_the_page_within_the_limit(parts, max_words):
     text = re.sub(r"<[^>]*>", " ", html).replace("&amp;", "&").split()
     assert len(words) <= max_words
     assert set(words) <= {*text, *(word.rstrip(".") for word in text)}
-
-
-def load_scorer():
-    path = EVAL / "first_paragraph_bench.py"
-    if not path.exists():
-        pytest.skip("the shared pages are not here")
-    spec = importlib.util.spec_from_file_location("first_paragraph_bench", path)
-    scorer = importlib.util.module_from_spec(spec)
-    with warnings.catch_warnings():  # the scorer silences warnings and logs for everybody
-        spec.loader.exec_module(scorer)
-    logging.disable(logging.NOTSET)
-    return scorer
-
-
-def scores(folder):
-    scorer = load_scorer()
-    pages, _ = scorer.load(EVAL / folder, {"article", "documentation", "service"})
-    for one in pages:
-        scorer.prepare(one)
-    return [scorer.score(lead(one["raw"]), one) for one in pages]
-
-
-def test_leads_of_real_pages_are_mostly_right():
-    rows = scores("pages")
-    wrong = sum(not row["body"] and not row["none"] for row in rows)
-    assert sum(row["hit"] for row in rows) >= 0.82 * len(rows)
-    assert wrong <= 0.08 * len(rows)
-
-
-def test_leads_of_british_guidance_are_all_right():
-    rows = scores("uk")
-    assert [row["hit"] for row in rows] == [1] * 15

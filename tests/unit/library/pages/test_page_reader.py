@@ -145,8 +145,6 @@ async def test_govuk_page_is_read_only_from_the_api():
         "connection",
         "content-type",
         reply(b"{"),
-        reply(b"[]"),
-        reply(b"\xff\xfe"),
         reply(b'{"error": "not found"}'),
         item(details={}, description=""),
         item(

@@ -1,14 +1,9 @@
 """Candidates: relevant pages are ranked first, with reasons that add up to the score."""
 
-import json
-import random
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.relevance import build
 from judge.library.dispute import read_dispute
 from judge.library.rank.candidate_index import (
     CandidateIndex,
@@ -18,8 +13,6 @@ from judge.library.rank.candidate_index import (
 )
 from judge.library.rank.candidates import LIMIT, rank_candidates
 from judge.vocabulary.thesaurus import load_thesaurus, parse_thesaurus
-
-SHARED = Path(__file__).parents[5] / "shared" / "eval" / "relevance"
 
 
 def page(url: str, title: str, *passages: str, domain: str = "default") -> CandidatePage:
@@ -137,24 +130,6 @@ def compiled_once() -> CandidateIndex:
     if not _COMPILED:
         _COMPILED.append(compiled(PAGES))
     return _COMPILED[0]
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the labelled disputes are not here")
-def test_labelled_disputes_find_a_relevant_page():
-    """Lower bounds below what was measured, so that a large loss is noticed."""
-    pages, rows = (
-        [json.loads(line) for line in (SHARED / name).read_bytes().splitlines()]
-        for name in ("pages.jsonl", "train.jsonl")
-    )
-    random.Random(0).shuffle(pages)
-    rank = build(pages)
-    answerable = [row for row in rows if not row["none"]]
-    offered = [[one[0] for one in rank(row["query"], row["context"])] for row in answerable]
-    wanted = [set(row["relevant"]) for row in answerable]
-    first_two = sum(bool(w & set(o[:2])) for w, o in zip(wanted, offered, strict=True))
-    first_eight = sum(bool(w & set(o)) for w, o in zip(wanted, offered, strict=True))
-    assert first_two / len(answerable) >= 0.75
-    assert first_eight / len(answerable) >= 0.88
 
 
 WORDS = "my landlord sacked me notice court deposit scheme carpet bailiff subject unfair 7".split()

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.library.dispute import read_dispute
@@ -244,14 +243,6 @@ async def test_text_is_only_the_lead_if_no_passage_is_more_relevant():
     assert offered.snippet.text == DISMISSAL[0]
 
 
-async def test_shortened_lead_is_not_repeated_by_its_passage():
-    world = await World().read({"repairs": (REPAIRS[1],)})
-    world.texts = {"repairs": ("The landlord must repair the boiler...",)}
-    chosen = (await world.choose(BOILER))[:1]
-    [offered] = world.offer(chosen, BOILER)
-    assert offered.snippet.text == "The landlord must repair the boiler..."
-
-
 async def test_changed_page_is_offered_with_a_passage_of_its_new_text():
     world = await World().read()
     chosen = await world.choose(BOILER)
@@ -262,11 +253,3 @@ async def test_changed_page_is_offered_with_a_passage_of_its_new_text():
 
 
 WORDS = st.sampled_from("landlord boiler repair deposit carpet dismissal fair mould the a".split())
-
-
-@given(st.lists(WORDS, max_size=30).map(" ".join), st.integers(1, 2))
-async def test_larger_limit_only_adds_pages(dispute, limit):
-    fewer = await (await World(catalog(f"references = {limit}")).read()).chosen(dispute)
-    more = await (await World(catalog(f"references = {limit + 1}")).read()).chosen(dispute)
-    assert more[: len(fewer)] == fewer
-    assert len(fewer) == min(limit, len(more))

@@ -104,11 +104,7 @@ def test_last_week_is_the_last_seven_days(value, days):
         ("@foldr:x", "@foldr: did you mean @folder? (at character 1)"),
         ("robots @colection:x", "@colection: did you mean @collection? (at character 8)"),
         ("-@tagg:x", "-@tagg: did you mean @tag? (at character 1)"),
-        ("@zzzzzz:x", "@zzzzzz: there is no such scope. (at character 1)"),
         ("@collection:", "'@collection:' lacks a value (at character 1)."),
-        ("@collection:a,", "'@collection:a,' lacks a value (at character 1)."),
-        ('@tag:""', "'@tag:\"\"' lacks a value (at character 1)."),
-        ("@tag:?", "'@tag:' lacks a value (at character 1)."),
         ('@tag:"open', "@tag: the quotation mark that opens at character 6 is not closed."),
         (
             '@tag:"a"b',
@@ -129,9 +125,7 @@ def test_last_week_is_the_last_seven_days(value, days):
             ),
         ),
         ("-@*", "-@* leaves nothing to search (at character 1)."),
-        ("-@collection:*", "-@collection leaves nothing to search (at character 1)."),
         ("@modified:2025-02-30", "@modified:2025-02-30: '2025-02-30' is no date. (at character 1)"),
-        ("@modified:soon", "@modified:soon: 'soon' is no date. (at character 1)"),
         (
             "@modified:>9999-12-31T23:59-12:00",
             (

@@ -64,10 +64,7 @@ async def test_scope_applies_wherever_it_is_given(more):
     "text",
     [
         "@*",
-        "@collection:*",
         "@collection:manuals",
-        "@document:manual.md",
-        "@folder:/",
         "-@tag:2025",
         "-@collection:leases",
         "(@tag:zzz OR @collection:manuals)",
