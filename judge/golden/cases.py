@@ -56,6 +56,14 @@ def _reply(value: object) -> object:
     return value
 
 
+def _regex(value: str) -> str:
+    try:
+        re.compile(value)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"is no regular expression: {error}") from None
+    return value
+
+
 def _named_documents(documents: Mapping[str, str]) -> Mapping[str, str]:
     for name in documents:
         if not re.match(r"[^/]+/.", name):
@@ -81,7 +89,7 @@ class Expected(StrictModel):
     evidence: Evidence | None = None
     degraded: bool | None = None
     references: int | None = None
-    summary_matches: re.Pattern[str] | None = None
+    summary_matches: Annotated[str, AfterValidator(_regex)] | None = None
     therapist_verdict: Annotated[VerdictWord | None, Field(alias="therapistVerdict")] = None
     analyst_verdict: Annotated[VerdictWord | None, Field(alias="analystVerdict")] = None
     coach_verdict: Annotated[VerdictWord | None, Field(alias="coachVerdict")] = None
