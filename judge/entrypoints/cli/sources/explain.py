@@ -114,18 +114,17 @@ def _parts(explanation: DisputeExplanation) -> Iterator[str]:
 def _needed(explanation: DisputeExplanation) -> str:
     """The score that was needed and why, and by how much it was missed."""
     threshold, scores = explanation.threshold, explanation.detection.scores
-    why = [f"a text of {threshold.words} words needs {threshold.for_length:.3g}"]
-    best = scores[0].domain if scores else ""
+    why = f"a text of {threshold.words} words needs {threshold.for_length:.3g}"
     if threshold.for_runner_up is not None:
-        second = scores[1]
-        how = f"{MIN_LEAD:g} more than its {second.score:g}"
-        why.append(f"to be told from {second.domain} takes {how}, {threshold.for_runner_up:.3g}")
-    needed = f"Needed: {threshold.needed:.3g} ({'; '.join(why)})."
-    if explanation.detection.domain != DEFAULT_DOMAIN:
-        return needed
-    if not best:
-        return f"{needed} No domain has a score above 0."
-    return f"{needed} {best} has {scores[0].score:g} and misses it by {explanation.missed:.2g}."
+        lead = f"{MIN_LEAD:g} more than its {scores[1].score:g}, {threshold.for_runner_up:.3g}"
+        why += f"; to be told from {scores[1].domain} takes {lead}"
+    missed = ""
+    if explanation.detection.domain == DEFAULT_DOMAIN:
+        missed = " No domain has a score above 0."
+        if scores:
+            by = f"{scores[0].score:g} and misses it by {explanation.missed:.2g}"
+            missed = f" {scores[0].domain} has {by}."
+    return f"Needed: {threshold.needed:.3g} ({why}).{missed}"
 
 
 def _why_help(line: HelpLine, explanation: DisputeExplanation) -> str:
