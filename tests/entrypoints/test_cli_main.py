@@ -1,6 +1,5 @@
 """The command line as a whole: imports, errors, exit codes, stdout and stderr."""
 
-import errno
 import io
 import os
 import signal
@@ -283,17 +282,3 @@ def test_invalid_text_on_stdin_is_refused(cli, monkeypatch, arguments):
 def test_a_mistyped_number_of_workers_is_refused(cli, count):
     told = cli("serve", "--workers", count)
     assert (told.code, "1<=x<=128" in told.err, cli.http_server.calls) == (2, True, [])
-
-
-class FullDisk(io.StringIO):
-    """Fails to write, like a file on a full disk."""
-
-    def write(self, text: str, /) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def test_full_disk_during_output_is_reported(cli, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "stdout", FullDisk())
-    assert run(["completion", "bash"], CommandContext(FakeHttpServer(), print)) == 2
-    told = capsys.readouterr().err
-    assert told == "judge: The output cannot be written: No space left on device.\n"

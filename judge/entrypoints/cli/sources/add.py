@@ -11,7 +11,7 @@ from judge.bootstrap.library import open_library
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import detect_terminal, say
 from judge.entrypoints.cli.plain_text import one_line, wrapped
-from judge.entrypoints.cli.sources.show import require_domain
+from judge.entrypoints.cli.sources.check import require_domain
 from judge.errors import ConfigurationError
 from judge.judging.catalog_check import is_plain_http, page_key
 from judge.judging.domains import detect_domain
