@@ -6,22 +6,15 @@ have changed.
 """
 
 from collections.abc import Collection
-from typing import NamedTuple, cast
+from typing import cast
 
 from codegraph import ir
-from codegraph.facts import MEMBERS, VariableSymbol
+from codegraph.facts import VariableSymbol
 from codegraph.infer import types as ty
 from codegraph.infer.name_resolver import MAX_BINDINGS, Declaration, LoadFacts, NameResolver
 from codegraph.infer.type_evaluator import TypeEvaluator
 from codegraph.models import Confidence, Edge, EdgeKind, Node, NodeKind, Part, symbol_id
 from codegraph.module_index import ModuleIndex
-
-
-class LinkedFile(NamedTuple):
-    """A file's part of the graph, and the names that linking it looked up in each file."""
-
-    part: Part
-    lookups: dict[str, set[str]]
 
 
 class FileLinker:
@@ -63,8 +56,8 @@ class FileLinker:
         declared = {(m.declaration.path, m.declaration.binding) for m in members}
         return declared.isdisjoint((self._path, i) for i in scope.attributes[variable.name])
 
-    def link(self) -> LinkedFile:
-        """Resolve every occurrence in the file."""
+    def link(self) -> tuple[Part, set[str]]:
+        """The file's part of the graph, and what linking it looked up."""
         edges: dict[Edge, None] = {}
         for occurrence in self._resolver.facts(self._path).occurrences:
             src = self._own_ids[occurrence.scope]
@@ -80,7 +73,7 @@ class FileLinker:
         symbols = [*(symbol_id(node.id) for node in nodes), *(edge.dst for edge in edges)]
         order = {symbol: index for index, symbol in enumerate(dict.fromkeys(symbols))}
         by_target = sorted(edges, key=lambda edge: order[edge.dst])
-        return LinkedFile(Part(nodes, by_target, self._aliases()), self._resolver.lookups)
+        return Part(nodes, by_target, self._aliases()), self._resolver.lookups
 
     def _aliases(self) -> dict[str, list[str]]:
         """The symbols that the module imports or exports under another name, by that name."""
@@ -172,7 +165,7 @@ class FileLinker:
         unknown, or a class without such a member.
         """
         name = attribute.name
-        self._resolver.record_lookup(MEMBERS, name)
+        self._resolver.lookups.add(f".{name}")
         is_defined = name in self._known_names
         if not is_defined and f".{name}" not in self._known_names:
             return []
@@ -218,7 +211,7 @@ class FileLinker:
 
     def _field_targets(self, use: ir.FieldUse) -> list[tuple[str, Confidence]]:
         """The fields that a keyword of a generated constructor, or a key, refers to."""
-        self._resolver.record_lookup(MEMBERS, use.name)
+        self._resolver.lookups.add(f".{use.name}")
         if f".{use.name}" not in self._known_names:
             return []
         fields: list[tuple[str, Confidence]] = []

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from msgspec.structs import replace
 
 from codegraph import ir
-from codegraph.facts import MODULES, fixture_key
+from codegraph.facts import fixture_key
 from codegraph.infer import types as ty
 from codegraph.infer.calls import CallEvaluator, ContainerTypes
 from codegraph.infer.class_hierarchy import ClassHierarchy, MemberAccess
@@ -67,7 +67,7 @@ class TypeEvaluator:
     def _evaluate(self, path: str, expr: ir.Binding) -> ty.Types:  # noqa: C901, PLR0911, PLR0912 - a table
         match expr:
             case ir.Variable(bindings=bindings):
-                declarations = self.resolver.variable_declarations(path, bindings)
+                declarations = self.resolver.declarations(path, bindings)
                 return ty.union(map(self.bound_types, declarations))
             case ir.Attribute(receiver=receiver, name=name):
                 types = self.types(path, receiver)
@@ -224,7 +224,7 @@ def _candidates(resolver: NameResolver, path: str, owner: int, name: str) -> Ite
     # In the order in which pytest looks.
     conftests = (str(folder / "conftest.py") for folder in PurePosixPath(path).parents)
     for file in (path, *conftests):
-        resolver.record_lookup(MODULES, file.removesuffix(".py").replace("/", "."))
+        resolver.lookups.add(file.removesuffix(".py").replace("/", "."))
         for key in keys:
             for declaration in resolver.module_declarations(file, key):
                 yield from resolver.resolve_alias(declaration)

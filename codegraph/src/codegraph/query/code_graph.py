@@ -27,9 +27,8 @@ from codegraph.query.symbol_lookup import find_symbol
 from codegraph.query.text_search import find_matches, literal_matcher, regex_matcher
 from codegraph.query.where_used import find_uses
 from codegraph.source_text import content_hash, lines_of, snippet
-from codegraph.store.artifact import decode_artifact
-from codegraph.store.freshness import compare, is_current
-from codegraph.store.repository import Repository
+from codegraph.store.artifact import compare, decode_artifact
+from codegraph.store.repository import GRAPH_NAME, Repository
 
 Item = TypeVar("Item")
 
@@ -40,6 +39,7 @@ class CodeGraph:
     def __init__(self, repo_root: Path | str) -> None:
         """Raise BadRepository when *repo_root* is not a folder."""
         self._repository = Repository(repo_root)
+        self._written_ns = 0
         self._loaded: tuple[tuple[int, int, int], Graph] | None = None
 
     def search(
@@ -137,8 +137,8 @@ class CodeGraph:
     def _load(self) -> Graph:
         stamp = self._repository.graph_stamp()
         if self._loaded is None or self._loaded[0] != stamp:
-            content, written_ns = self._repository.graph()
-            self._loaded = (stamp, Graph(decode_artifact(content), written_ns))
+            content, self._written_ns = self._repository.stored(GRAPH_NAME)
+            self._loaded = (stamp, Graph(decode_artifact(content)))
         return self._loaded[1]
 
     def _freshness(self, graph: Graph) -> tuple[Freshness, Staleness]:
@@ -146,9 +146,7 @@ class CodeGraph:
             files = self._repository.files()
         except BadRepository:
             files = None
-        return compare(
-            graph.recorded, files, self._hash_of, same_builder=is_current(graph.artifact)
-        )
+        return compare(graph.artifact, self._written_ns, files, self._hash_of)
 
     def _hash_of(self, path: str) -> str | None:
         content = self._repository.read(path)

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from codegraph import ir
 from codegraph.facts import FileFacts, LexicalScope, Occurrence, ScopeKind, VariableSymbol
-from codegraph.source_text import content_hash
 
 #: Definitions with which the other bindings of the name in its scope share one symbol.
 _DEFINITIONS = (ir.FunctionBinding, ir.ClassBinding, ir.ImportFrom)
@@ -34,10 +33,6 @@ class FactWriter:
         self.variables: dict[tuple[int, str], Span] = {}
         #: The lines of the assignment being read; None outside one.
         self._assignment_span: Span | None = None
-        #: Module-level names that the current statement binds, in order.
-        self._module_names: dict[str, None] = {}
-        #: For each module-level name, digests of the statements that bind it.
-        self._digests: dict[str, list[str]] = {}
 
     def bind(self, name: str, value: ir.Binding) -> int:
         """Bind *name* to *value* in the current scope and return the binding's index."""
@@ -53,8 +48,6 @@ class FactWriter:
     def add_name(self, scope: int, name: str, index: int) -> None:
         """Enter binding number *index* under *name* in the symbol table of *scope*."""
         self.scopes[scope].names.setdefault(name, []).append(index)
-        if scope == 0:
-            self._module_names[name] = None
         if self.scopes[scope].kind in ("module", "class"):
             self.add_variable(scope, name)
 
@@ -89,12 +82,6 @@ class FactWriter:
         yield
         self._assignment_span = outer
 
-    def end_statement(self, digest: str) -> None:
-        """Record the *digest* of a module-level statement's source for each name that it bound."""
-        for name in self._module_names:
-            self._digests.setdefault(name, []).append(digest)
-        self._module_names.clear()
-
     def finish(self) -> FileFacts:
         """Complete the facts, once the whole file has been read, and return them."""
         facts = self.facts
@@ -104,10 +91,6 @@ class FactWriter:
             if name != "__all__" and not self._is_defined(scope, name)
         ]
         facts.occurrences = _OccurrenceFilter(facts).of_symbols()
-        facts.fingerprints = {
-            name: content_hash("".join(digests).encode())[:12]
-            for name, digests in self._digests.items()
-        }
         return facts
 
     def _is_defined(self, scope: int, name: str) -> bool:

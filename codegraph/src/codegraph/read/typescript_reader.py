@@ -25,7 +25,6 @@ from codegraph.read.typescript_syntax import (
     span_of,
     text_of,
 )
-from codegraph.source_text import content_hash
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -63,7 +62,6 @@ def read_typescript(text: str, *, is_jsx: bool) -> FileFacts | None:
     reader = _TypescriptReader(new_facts(text.count("\n") + 1))
     for statement in root.named_children:
         reader.visit(statement)
-        reader.end_statement(content_hash(statement.text or b""))
     return reader.finish()
 
 
