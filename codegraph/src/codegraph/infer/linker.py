@@ -52,7 +52,7 @@ class FileLinker:
         if scope.kind != "class" or variable.name in scope.names:
             return False
         receiver = ty.Instance(ty.Definition(self._path, variable.scope))
-        members = self._evaluator.members.find(receiver, variable.name)
+        members = self._evaluator.classes.find(receiver, variable.name)
         declared = {(m.declaration.path, m.declaration.binding) for m in members}
         return declared.isdisjoint((self._path, i) for i in scope.attributes[variable.name])
 
@@ -228,19 +228,19 @@ class FileLinker:
 
     def _has_fields(self, type_: ty.Type, use: ir.FieldUse) -> bool:
         """Whether *use* is a field: of a class without its own constructor, or of a TypedDict."""
-        members = self._evaluator.members
+        classes = self._evaluator.classes
         match type_, use.is_key:
             case ty.ClassObject(), False:
                 names = ("__init__", "__new__", use.name)
-                found = (member for name in names for member in members.class_members(type_, name))
+                found = (member for name in names for member in classes.class_members(type_, name))
                 return not any(member.function for member in found)
             case ty.Instance(cls=cls), True:
-                bases = self._evaluator.classes.external_base_names(cls)
+                bases = classes.external_base_names(cls)
                 return any(name.rpartition(".")[2] == "TypedDict" for name in bases)
         return False
 
     def _members(self, evaluator: TypeEvaluator, types: ty.Types, name: str) -> list[str]:
-        members = (member for t in types for member in evaluator.members.find(t, name))
+        members = (member for t in types for member in evaluator.classes.find(t, name))
         declarations = (d for m in members for d in self._resolver.resolve_alias(m.declaration))
         return list(dict.fromkeys(symbol for d in declarations for symbol in self._symbols(d)))
 
@@ -261,7 +261,7 @@ class FileLinker:
             if self._kind(index) != "method":
                 continue
             cls = ty.Definition(self._path, scope.parent)
-            inherited = self._evaluator.members.find(
+            inherited = self._evaluator.classes.find(
                 ty.SuperObject(cls, ty.Instance(cls)), scope.name
             )
             for member in inherited[:1]:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from codegraph import ir
 from codegraph.facts import FileFacts, Parameter, VariableSymbol, new_facts
-from codegraph.read.typescript_expression_reader import THIS, TypescriptExpressionReader
-from codegraph.read.typescript_syntax import (
+from codegraph.read.typescript_expression_reader import (
+    THIS,
+    TypescriptExpressionReader,
     bases_of,
     children_of,
     has_keyword,
