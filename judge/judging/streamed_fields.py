@@ -4,35 +4,20 @@ A field is streamed once it is complete and breaks no rule. After a field with a
 streamed, since the model will be asked again. The rules are those of the finished reply.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, StrictBool
 from pydantic_core import from_json
 
-from judge.judging.verdicts.check import (
-    FieldContext,
-    ReplyField,
-    check_field,
-    paraphrase_field,
-    persona_field,
-    summary_field,
-)
+from judge.judging.verdicts.check import check_field, complete_fields
 from judge.judging.verdicts.reply_schema import (
     MAX_REPLY_LENGTH,
-    Care,
-    Paraphrase,
-    PersonaBody,
-    Prose,
-    QuoteBodies,
-    empty_if_none,
-    matches_persona,
+    PartialBody,
     without_opening_fence,
 )
 from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.replies import CheckedField, Defect, Prompt
-from judge.types.request_fields import OrNone
 from judge.types.results import Emit, FieldChecked, Restarted
 
 MIN_GROWTH = 0.02
@@ -94,15 +79,13 @@ class StreamedFields:
     def _tell_complete_fields(self, prompt: Prompt, model: LanguageModel) -> None:
         body = PartialBody.model_validate(complete_members(self._text))
         self._on_care(body.care)
-        context = FieldContext(prompt, bool(body.references_help), body.quotes or ())
-        for field in _complete_fields(body, prompt, needs_verdicts=model.gives_verdicts):
-            if field.name in self._told:
-                continue
-            checked = check_field(field, context)
-            if any(defect.is_asked_again for defect in checked.defects):
-                self._is_defective = True
-                return
-            self._tell(checked)
+        for field in complete_fields(body, prompt, needs_verdicts=model.gives_verdicts):
+            if field.name not in self._told:
+                checked = check_field(field, body, prompt)
+                if any(defect.is_asked_again for defect in checked.defects):
+                    self._is_defective = True
+                    return
+                self._tell(checked)
 
     def _tell(self, field: CheckedField) -> None:
         if field.name not in self._told:
@@ -111,17 +94,6 @@ class StreamedFields:
 
     def _forget_text(self) -> None:
         self._text, self._read, self._is_defective = "", 0, False
-
-
-class PartialBody(BaseModel):
-    """The complete members of a reply; None for one that is missing or has the wrong shape."""
-
-    paraphrase: OrNone[Paraphrase] = None
-    care: Care = ()
-    references_help: OrNone[StrictBool] = None
-    quotes: Annotated[OrNone[QuoteBodies], BeforeValidator(empty_if_none)] = None
-    personas: OrNone[tuple[OrNone[PersonaBody], ...]] = None
-    summary: OrNone[Prose] = None
 
 
 def complete_members(text: str) -> dict[str, Any]:
@@ -143,24 +115,3 @@ def complete_members(text: str) -> dict[str, Any]:
     if name == "personas" and isinstance(value, list):
         members[name] = value[:-1]
     return members
-
-
-def _complete_fields(
-    body: PartialBody, prompt: Prompt, *, needs_verdicts: bool
-) -> Iterator[ReplyField]:
-    """The fields of *body* in order, up to the first that is missing or cannot be checked yet.
-
-    A text that may cite waits until `references_help` and `quotes` are known.
-    """
-    if body.paraphrase is None:
-        return
-    yield paraphrase_field(body.paraphrase)
-    if prompt.references and (body.references_help is None or body.quotes is None):
-        return
-    personas = body.personas or ()
-    for index, (persona, member) in enumerate(zip(prompt.personas, personas)):
-        if member is None or not matches_persona(persona, member, needs_verdict=needs_verdicts):
-            return
-        yield persona_field(index, persona, member)
-    if body.summary and len(personas) == len(prompt.personas):
-        yield summary_field(body.summary)
