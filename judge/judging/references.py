@@ -39,6 +39,9 @@ class CollectedReferences:
     """The numbers of pages that fit, but not clearly."""
 
 
+NO_REFERENCES = CollectedReferences((), 0, (), "", "", frozenset())
+
+
 @dataclass(frozen=True, slots=True)
 class ReferenceCollector:
     """Finds what may be cited; `passages` is None without a document index."""

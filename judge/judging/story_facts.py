@@ -14,6 +14,7 @@ from judge.citations.facts import Date, Fact, quantities
 from judge.library.dispute import fold
 from judge.text.english import fold_space, sentences, strip_invisible
 from judge.text.names import find_names, find_public_names
+from judge.text.untrusted import quoted_text
 
 Kind = Literal["number", "date", "name", "quote", "address"]
 
@@ -75,6 +76,11 @@ class ChangedFact:
     words: str
     """The fact itself; shown to the model only, since a check rejected it."""
     is_new: bool
+
+    def __str__(self) -> str:
+        """The change in words, for the model."""
+        verb = "was added" if self.is_new else "was left out"
+        return f"the {self.kind} {quoted_text(self.words)} {verb}"
 
 
 def changed_facts(before: str, after: str) -> list[ChangedFact]:
