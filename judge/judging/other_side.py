@@ -127,12 +127,10 @@ async def _verdicts(prepared: PreparedRequest, model: MeteredModel) -> tuple[Oth
         reply = await model.ask(prompt, doubles_limit=doubles_limit)
         checked = check_reply(reply, prompt)
         if checked.reply is not None:
-            said = [
-                (one, cut(fold_space(one.rationale), PARAPHRASE_LIMIT))
-                for one in checked.reply.personas
-            ]
             return tuple(
-                OtherVerdict(one.name, one.verdict, line) for one, line in said if one.verdict
+                OtherVerdict(p.name, p.verdict, cut(fold_space(p.rationale), PARAPHRASE_LIMIT))
+                for p in checked.reply.personas
+                if p.verdict is not None
             )
         defects, doubles_limit = checked.defects, reply.finish == "truncated"
     raise InvalidReply((), defects)
