@@ -70,17 +70,15 @@ def compile_safety(
     rules: Sequence[SafetyRule], emergency: tuple[HelpLine, ...] = ()
 ) -> SafetyRules:
     """The compiled *rules*, with the *emergency* lines of the country."""
-    terms = [
-        (tuple(map(_without_apostrophes, normalise(term).words)), index)
-        for index, rule in enumerate(rules)
-        for term in rule.terms
-    ]
-    patterns = [(regex, index) for index, rule in enumerate(rules) for regex in rule.patterns]
+    terms = [(normalise(term).words, n) for n, rule in enumerate(rules) for term in rule.terms]
+    patterns = [(regex, n) for n, rule in enumerate(rules) for regex in rule.patterns]
     return SafetyRules(
         tuple(rules),
-        Phrases(terms, _without_apostrophes),
+        Phrases(
+            (([*map(_without_apostrophes, words)], n) for words, n in terms), _without_apostrophes
+        ),
         PatternSet(straight_apostrophes(regex) for regex, _ in patterns),
-        tuple(index for _, index in patterns),
+        tuple(n for _, n in patterns),
         PatternSet(straight_apostrophes(regex) for rule in rules for regex in rule.harmless),
         emergency,
     )
@@ -88,7 +86,10 @@ def compile_safety(
 
 def find_safety(rules: SafetyRules, dispute: Dispute) -> SafetyFindings:
     """Which rules match *dispute* and where, and which phrases were removed as harmless."""
-    texts = [_without_emphasis(dispute.context), _without_emphasis(dispute.query)]
+    texts = [
+        replace(text, folded=fold_space(_EMPHASIS.sub("", text.folded)))
+        for text in (dispute.context, dispute.query)
+    ]
     if not any(True for text in texts for _ in _matches(rules, text)):
         return SafetyFindings()
     harmless: list[str] = []
@@ -155,10 +156,6 @@ def _without_harmless(
             harmless.append(text.folded[start:end])
             at = end
     return normalise("".join([*pieces, text.folded[at:]]))
-
-
-def _without_emphasis(text: NormalisedText) -> NormalisedText:
-    return replace(text, folded=fold_space(_EMPHASIS.sub("", text.folded)))
 
 
 def _without_apostrophes(word: str) -> str:
