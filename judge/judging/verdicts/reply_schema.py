@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import Annotated, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, ValidationError
-from pydantic_core import ErrorDetails, from_json
+from pydantic_core import from_json
 
 from judge.library.dispute import fold
 from judge.text.english import source_sentences, strip_invisible
 from judge.types.replies import Defect, Persona, Prompt, VerdictWord
-from judge.types.request_fields import OrNone
+from judge.types.request_fields import OrNone, message_of
 
 PARAPHRASE_LIMIT = 240
 """Characters, about 30 words; more than twice a limit is a hard defect, for every text."""
@@ -29,14 +29,6 @@ MAX_VALUE_LENGTH = 80
 """Characters of a defective value that are repeated to the model and the client."""
 MAX_SHAPE_DEFECTS = 20
 """Invalid locations that are named; a model in a loop writes thousands."""
-_EXPECTED = {
-    "missing": "a value", "string_type": "a text", "bool_type": "true or false",
-    "int_type": "a whole number", "tuple_type": "a list", "model_type": "an object",
-    "literal_error": "{expected}", "too_short Value": "a text that is not empty",
-    "too_long Value": "at most {max_length} characters",
-    "too_short Tuple": "{min_length} entries", "too_long Tuple": "{max_length} entries",
-}  # fmt: skip
-"""The expectation named in a shape defect, by pydantic's error type."""
 _OPENING_FENCE = re.compile(r"\A\s*\ufeff*(?:```[^{\n]*)?")
 TEXT: dict[str, object] = {"type": "string"}
 INTEGER: dict[str, object] = {"type": "integer"}
@@ -63,9 +55,11 @@ def named_texts(value: object) -> tuple[str, ...]:
     return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
 
 
-Text = Annotated[str, BeforeValidator(strip_text), Field(min_length=1)]
-Paraphrase = Annotated[Text, Field(max_length=2 * PARAPHRASE_LIMIT)]
-Prose = Annotated[Text, Field(max_length=2 * PROSE_LIMIT)]
+_STRIPPED = BeforeValidator(strip_text)
+Text = Annotated[str, Field(min_length=1), _STRIPPED]
+Paraphrase = Annotated[str, Field(min_length=1, max_length=2 * PARAPHRASE_LIMIT), _STRIPPED]
+Prose = Annotated[str, Field(min_length=1, max_length=2 * PROSE_LIMIT), _STRIPPED]
+KeyPoint = Annotated[str, Field(min_length=1, max_length=2 * KEY_POINT_LIMIT), _STRIPPED]
 
 
 class PersonaBody(BaseModel):
@@ -73,12 +67,9 @@ class PersonaBody(BaseModel):
 
     name: Text
     verdict: VerdictWord | None = None
-    headline: Annotated[str, BeforeValidator(one_line), Field(max_length=2 * HEADLINE_LIMIT)] = ""
+    headline: Annotated[str, Field(max_length=2 * HEADLINE_LIMIT), BeforeValidator(one_line)] = ""
     rationale: Prose
-    key_points: Annotated[
-        tuple[Annotated[Text, Field(max_length=2 * KEY_POINT_LIMIT)], ...],
-        Field(min_length=KEY_POINTS, max_length=KEY_POINTS),
-    ]
+    key_points: Annotated[tuple[KeyPoint, ...], Field(min_length=KEY_POINTS, max_length=KEY_POINTS)]
 
 
 class QuoteBody(BaseModel):
@@ -216,18 +207,14 @@ def _shape_defects(error: ValidationError) -> list[Defect]:
     """One defect per invalid location; a list with an invalid item is not also "too short"."""
     details = error.errors(include_url=False)
     around = {detail["loc"][:size] for detail in details for size in range(len(detail["loc"]))}
-    innermost = (detail for detail in details if detail["loc"] not in around)
-    return [_shape_defect(detail) for detail in islice(innermost, MAX_SHAPE_DEFECTS)]
-
-
-def _shape_defect(detail: ErrorDetails) -> Defect:
-    field = ".".join(str(part) for part in detail["loc"]) or "reply"
-    value = detail.get("input")
-    found = repr(value) if isinstance(value, str | int | float | bool | None) else detail["type"]
-    context = detail.get("ctx", {})
-    kind = f"{detail['type']} {context.get('field_type', '')}".strip()
-    expected = _EXPECTED[kind].format(**context) if kind in _EXPECTED else detail["msg"]
-    return hard("shape", field, found, expected)
+    innermost = [detail for detail in details if detail["loc"] not in around]
+    defects = []
+    for detail in innermost[:MAX_SHAPE_DEFECTS]:
+        value, field = detail["input"], ".".join(str(part) for part in detail["loc"]) or "reply"
+        is_plain = isinstance(value, str | int | float | bool | None)
+        found = repr(value) if is_plain else detail["type"]
+        defects.append(hard("shape", field, found, f"a value that {message_of(detail)}"))
+    return defects
 
 
 def matches_persona(persona: Persona, body: PersonaBody, *, needs_verdict: bool) -> bool:
@@ -252,13 +239,10 @@ def _persona_defects(
 
 def hard(rule: str, field: str, value: str, expected: str) -> Defect:
     """A defect that no reply shown may have; its *value* is shortened."""
-    return Defect(rule, field, _shorten(value), expected, is_hard=True)
+    shown = value if len(value) <= MAX_VALUE_LENGTH else value[: MAX_VALUE_LENGTH - 1] + "…"
+    return Defect(rule, field, shown, expected, is_hard=True)
 
 
 def soft(rule: str, field: str, value: str, expected: str) -> Defect:
     """A defect with which a reply may be shown; its *value* is shortened."""
-    return Defect(rule, field, _shorten(value), expected, is_hard=False)
-
-
-def _shorten(value: str) -> str:
-    return value if len(value) <= MAX_VALUE_LENGTH else value[: MAX_VALUE_LENGTH - 1] + "…"
+    return replace(hard(rule, field, value, expected), is_hard=False)
