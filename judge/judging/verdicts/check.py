@@ -13,7 +13,7 @@ from typing import NamedTuple
 from judge.citations.claims import find_claims, makes_claim
 from judge.citations.made_up import made_up_addresses, made_up_quotations
 from judge.citations.marks import Marks, find_marks, read_marks
-from judge.citations.support import SourceReading
+from judge.citations.support import MIN_SCORE, SourceReading
 from judge.citations.support import support as measure
 from judge.judging.verdicts.reply_schema import (
     HEADLINE_LIMIT,
@@ -90,6 +90,7 @@ class FieldText(NamedTuple):
 
     name: str
     text: str
+    words: Sequence[str]
     may_cite: bool
     defects: tuple[Defect, ...]
     """That it was cut, or says what an earlier text says."""
@@ -124,7 +125,8 @@ def check_reply(reply: ModelReply, prompt: Prompt, *, needs_verdicts: bool = Tru
     care = tuple(name for name in prompt.care if name in body.care)
     if broken := tuple(defect for defect in checked.defects if defect.is_hard):
         return ReplyCheck(None, broken, care)
-    checked = replace(checked, carries_nothing=_carries_nothing(fields, prompt.references))
+    if _carries_nothing(fields, checked.citations, prompt.references):
+        checked = replace(checked, carries_nothing=True)
     return ReplyCheck(checked, checked.defects, care)
 
 
@@ -140,7 +142,8 @@ def complete_fields(
     def fit(name: str, text: str, limit: int, *among: str) -> FieldText:
         """*text* within its *limit*, and whether it is new *among* those of its field."""
         shown = cut(text, limit)
-        told = (*among, *words(shown))
+        tokens = words(shown)
+        told = (*among, *tokens)
         defects = []
         if len(text) > limit:
             defects = [
@@ -149,7 +152,7 @@ def complete_fields(
         if needs_verdicts and told in said:
             defects.append(soft("repetition", name, "the same text as before", _NOTHING_TWICE))
         said.add(told)
-        return FieldText(name, shown, not among, tuple(defects))
+        return FieldText(name, shown, tokens, not among, tuple(defects))
 
     if body.paraphrase is None:
         return
@@ -248,25 +251,25 @@ def _citations(
                 )
 
 
-def _carries_nothing(fields: Iterable[ReplyField], references: Sequence[Reference]) -> bool:
+def _carries_nothing(
+    fields: Iterable[ReplyField], citations: Sequence[Citation], references: Sequence[Reference]
+) -> bool:
     """Whether claims cite, and none shares a word of content with all of the reference it cites.
 
     In another language than English, and where it is no claim but advice or an opinion, nothing is
     said for sure.
     """
-    cited = [
-        (claim.text, references[number - 1])
+    if not citations or any(one.support is None or one.support > MIN_SCORE for one in citations):
+        return False
+    return all(
+        makes_claim(claim.text)
+        and _is_english(claim.text)
+        and _is_english(source.text)
+        and not SourceReading.of([source.title, source.text]).shares_words(claim.text)
         for field in fields
         for text in field.texts
         for claim in find_claims(text.text, find_marks(text.text))
-        for number in claim.mark.numbers
-    ]
-    return bool(cited) and all(
-        makes_claim(claim)
-        and _is_english(claim)
-        and _is_english(source.text)
-        and not SourceReading.of([source.title, source.text]).shares_words(claim)
-        for claim, source in cited
+        for source in (references[number - 1] for number in claim.mark.numbers)
     )
 
 
@@ -284,7 +287,7 @@ def _soft_defects(read: ReadTexts, prompt: Prompt, *, must_cite: bool) -> Iterat
     count, dispute = len(prompt.references), f"{prompt.request.context}\n{prompt.request.query}"
     known = [f"{one.title}\n{one.text}\n{one.url}" for one in prompt.references]
     known += [dispute, *prompt.addresses]
-    for (name, text, *_), marks in read:
+    for (name, text, tokens, *_), marks in read:
         if name == "summary" and count and must_cite and not marks.marks:
             yield soft("uncited", name, "no citation", "at least one [n]")
         for bare, numbers in marks.bare:
@@ -299,7 +302,6 @@ def _soft_defects(read: ReadTexts, prompt: Prompt, *, must_cite: bool) -> Iterat
         for address in made_up_addresses(text, known):
             expected = "no address or number that is in no reference and not in the dispute"
             yield soft("address", name, address, expected)
-        tokens = words(text)
         is_ours = repeats_prompt(tokens, prompt.rules) or _OUR_NAMES.search(text)
         if is_ours or repeats_itself(tokens):
             yield soft("repetition", name, text, _NOTHING_TWICE)
