@@ -48,9 +48,7 @@ class SafetyFindings:
 class SafetyRules:
     """The compiled safety rules; made once per sources file.
 
-    `terms` maps the terms of all rules to the index of their rule; `pattern_rules` has the index
-    of the rule of each of `patterns`. `harmless` are the phrases that only sound alarming; those
-    of one rule apply to all. `emergency` is shown where nobody can tell what help fits.
+    `terms` and `pattern_rules` give the index of the rule of each term and pattern.
     """
 
     rules: tuple[SafetyRule, ...]
@@ -58,7 +56,9 @@ class SafetyRules:
     patterns: PatternSet
     pattern_rules: tuple[int, ...]
     harmless: PatternSet
+    """Phrases that only sound alarming; those of one rule apply to all."""
     emergency: tuple[HelpLine, ...] = ()
+    """Shown where nobody can tell what help fits."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -112,10 +112,9 @@ def care_lines(
     *,
     is_unsure: bool = False,
 ) -> tuple[HelpLine, ...]:
-    """The lines to show: of the rules *found* by words and those *named* by the model.
+    """The lines of the rules *found* by words and of those *named* by the model, in their order.
 
-    They stand in the order of the rules, so that naming more only adds lines. The emergency lines
-    come last where a rule brings no line, or where it *is_unsure* whether care is called for.
+    The emergency lines come last where a rule brings none, or it *is_unsure* whether one fits.
     """
     wanted = {reason.rule for reason in found.reasons}.union(named)
     shown = [rule.help for rule in rules.rules if rule.name and rule.name in wanted]

@@ -34,10 +34,9 @@ Words = tuple[str, ...]
 
 
 class DomainWeight(NamedTuple):
-    """What a term or pattern weighs for one domain, which is given by its index.
+    """What a term or pattern weighs for a domain, given by its index; how and where it is written.
 
-    `text` and `file` say how and where it is written; a phrase that counts for a new domain because
-    a term of it is inside has those of that term.
+    A phrase that counts for a new domain because a term of it is inside is written as that term.
     """
 
     domain: int
@@ -52,15 +51,13 @@ Term = tuple[str, tuple[DomainWeight, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Detector:
-    """The compiled terms and patterns of all domains; made once per sources file.
-
-    `pattern_weights` are in the order of the patterns.
-    """
+    """The compiled terms and patterns of all domains; made once per sources file."""
 
     domains: tuple[str, ...]
     terms: Phrases[Term]
     patterns: PatternSet
     pattern_weights: tuple[DomainWeight, ...]
+    """In the order of the patterns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +83,9 @@ class DomainMatch:
 
 @dataclass(frozen=True, slots=True)
 class ScoreThreshold:
-    """The score that the best domain needs in a text of so many words.
+    """The score that the best domain needs in a text of so many words; the higher one counts.
 
-    `for_runner_up` is set when a second domain scored; the higher one counts.
+    `for_runner_up` is set when a second domain scored.
     """
 
     words: int
@@ -145,10 +142,9 @@ def choose_domain(detector: Detector, dispute: Dispute, named: str | None) -> De
 
 
 def detect_domain(detector: Detector, dispute: Dispute) -> Detection:
-    """The domain that *dispute* is about, with the ranking that led to it.
+    """The domain that *dispute* is about, or `default`, with the ranking that led to it.
 
-    The ranking holds the domains with a score above zero, best first, ties in the order of the
-    file. The domain is the first of them, or `default` when its score is below the threshold.
+    The ranking holds the domains with a score above zero, best first, ties in the file's order.
     """
     return weigh_evidence(detector, dispute).detection
 

@@ -116,7 +116,7 @@ class ModelCaller:
 
 @dataclass(slots=True)
 class MeteredModel:
-    """Asks *caller* until *deadline* for calls besides the verdict; logs each reply as *event*."""
+    """Asks *caller* until *deadline*, besides for the verdict; logs each reply as *event*."""
 
     caller: ModelCaller
     deadline: Deadline

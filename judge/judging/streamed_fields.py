@@ -25,9 +25,9 @@ MIN_GROWTH = 0.02
 
 
 class StreamedFields:
-    """Emits the checked fields of the replies to one request; does nothing unless *is_enabled*.
+    """Emits the checked fields of the replies to one request, and calls *on_care* with `care`.
 
-    *on_care* is called with the names in `care` as soon as they are complete.
+    Does nothing unless *is_enabled*.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class StreamedFields:
     def restart(self, defects: Sequence[Defect] = ()) -> None:
         """Withdraw all fields, and say so."""
         self._told.clear()
-        self._forget_text()
+        self._text, self._read, self._is_defective = "", 0, False
         self._emit(Restarted(tuple(defects)))
 
     def withdraw(self, defects: Sequence[Defect] = ()) -> None:
@@ -69,7 +69,7 @@ class StreamedFields:
     def _on_text(self, prompt: Prompt, model: LanguageModel, text: str) -> None:
         if not text.startswith(self._text):  # The connection broke, or another model took over.
             self.withdraw()
-            self._forget_text()
+            self._read, self._is_defective = 0, False
         self._text = text
         has_grown = self._read * (1 + MIN_GROWTH) < len(text) <= MAX_REPLY_LENGTH
         if has_grown and not self._is_defective:
@@ -91,9 +91,6 @@ class StreamedFields:
         if field.name not in self._told:
             self._told[field.name] = field
             self._emit(FieldChecked(field.name, field.value, field.citations))
-
-    def _forget_text(self) -> None:
-        self._text, self._read, self._is_defective = "", 0, False
 
 
 def complete_members(text: str) -> dict[str, Any]:
