@@ -68,7 +68,7 @@ def load_thesaurus() -> Thesaurus:
 def parse_thesaurus(text: str) -> Thesaurus:
     """The thesaurus in *text*."""
     file = tomllib.loads(text)
-    entries = []
+    entries: list[ThesaurusEntry] = []
     phrases: list[tuple[Words, LayPhrase]] = []
     for table in file["subjects"].values():
         for lay, official in table.items():
