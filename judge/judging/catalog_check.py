@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 from judge.library.sources.catalog import SOURCES_FILE, SourceCatalog
 from judge.library.sources.toml_lines import KeyPath, Places, key_name
-from judge.types.results import HelpLine
 
 FindingKind = Literal["duplicate-page", "plain-http", "no-words", "no-help", "foreign-help"]
 Finding = tuple[FindingKind, str, str, KeyPath, str]
@@ -71,13 +70,11 @@ def _findings_of_help(catalog: SourceCatalog) -> Iterator[Finding]:
     where, emergency = catalog.country.name, catalog.country.emergency
     country_file = catalog.files.get("country", SOURCES_FILE)
     country_path: KeyPath = ("country", "emergency")
-    rules: list[tuple[KeyPath, str, str, tuple[HelpLine, ...]]] = [
-        (("safety", rule.name), "", rule.files[0], rule.help) for rule in catalog.safety
-    ]
-    for path, _, file, lines in rules:
+    rules = [(("safety", rule.name), "", rule.files[0], rule.help) for rule in catalog.safety]
+    for rule_path, _, file, lines in rules:
         if "country" in catalog.files and not lines:
             message = f"no help line of {where} is shown for it; give it help with one"
-            yield "no-help", "", file, path, message
+            yield "no-help", "", file, rule_path, message
     if not emergency:
         message = f"has no lines, for where nobody can tell what help fits; add those of {where}"
         yield "no-help", "", country_file, country_path, message
