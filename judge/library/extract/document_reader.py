@@ -69,6 +69,7 @@ _LANGUAGES: Mapping[str, str] = {
     }.items()
     for extension in extensions.split()
 }
+BINARY_KINDS = frozenset({"pdf", "foreign"})
 _SNIFFED_BYTES = 8192
 _BLANK_BYTES = codecs.BOM_UTF8 + codecs.BOM_UTF16 + b"\0 \t\n\v\f\r"
 
@@ -197,18 +198,20 @@ def _read(
     if len(content) > MAX_BYTES:
         raise UnreadableDocument(f"It is over {MAX_BYTES // 1024 // 1024} MiB.")
     kind = meta.effective_kind
-    if kind == "pdf":
-        return read_pages(read_pdf(content))
-    if kind == "foreign":
-        return read_html(convert(content, splitext(meta.name.lower())[1][1:]))
-    if is_binary(content):
+    if is_binary(content) and kind not in BINARY_KINDS:
         raise UnreadableDocument("It is not text.")
-    if kind == "html":
-        return read_html(content, meta.charset)
-    if kind == "mail":
-        return read_mail(content)
-    text = decode_text(content)
-    return _READERS[kind](text) if kind in _READERS else read_code(text, kind)
+    match kind:
+        case "pdf":
+            return read_pages(read_pdf(content))
+        case "foreign":
+            return read_html(convert(content, splitext(meta.name.lower())[1][1:]))
+        case "html":
+            return read_html(content, meta.charset)
+        case "mail":
+            return read_mail(content)
+        case _:
+            text = decode_text(content)
+            return _READERS[kind](text) if kind in _READERS else read_code(text, kind)
 
 
 _READERS: Mapping[str, Callable[[str], DocumentText]] = {

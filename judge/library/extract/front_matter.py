@@ -38,17 +38,10 @@ class FrontMatter:
 def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     """The front matter at the top of *lines*."""
     rule = lines[0].rstrip()
-    ends = _ENDS.get(rule)
-    if not ends:
-        return FrontMatter()
     block = lines[1:MAX_LINES]
-    end = next((at for at, line in enumerate(block) if line.rstrip() in ends), None)
-    if end is None:
-        return FrontMatter()
-    text = "\n".join(block[:end])
-    if len(text) > MAX_CHARACTERS:
-        return FrontMatter()
-    fields = _fields(text, is_toml=rule == "+++")
+    ends = (at for at, line in enumerate(block) if line.rstrip() in _ENDS.get(rule, ()))
+    end = next(ends, 0)
+    fields = _fields("\n".join(block[:end]), is_toml=rule == "+++")
     if not fields:
         return FrontMatter()
     known = {name.lower(): value for name, value in fields.items()}
@@ -63,9 +56,11 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
 
 
 def _fields(text: str, *, is_toml: bool) -> Mapping[str, object]:
-    """The fields of *text*; none when it is something else, or nested too deep."""
+    """The fields of *text*; none when it is something else, too long or nested too deep."""
     import yaml  # type: ignore[import-untyped]  # noqa: PLC0415 - most documents have none
 
+    if not text or len(text) > MAX_CHARACTERS:
+        return {}
     with suppress(tomllib.TOMLDecodeError, RecursionError):
         if is_toml:
             return tomllib.loads(text)

@@ -8,8 +8,9 @@ Markdown, since readers never see the lines of the HTML.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import unescape
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -23,7 +24,7 @@ from judge.library.extract.page_blocks import (
     read_blocks,
     read_boilerplate,
 )
-from judge.library.extract.text_blocks import DocumentText, TextBlock, split_lines
+from judge.library.extract.text_blocks import DocumentText, TextBlock, block_of, split_lines
 from judge.text.decoding import html_as_utf8, xhtml_as_html
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
@@ -38,8 +39,7 @@ _ANCHOR = re.compile(r"\s*¶\s*$|\s+[#§]\s*$")
 """What generators put after a heading, to link to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Heading:
+class _Heading(NamedTuple):
     level: int
     text: str
 
@@ -84,14 +84,13 @@ def _blocks(
             section = heading.text
             others = {title, section}
             chapter = next((h.text for h in reversed(path[:-1]) if h.text not in others), None)
-        is_heading = heading is not None
-        yield TextBlock(
-            "\n".join(lines[start:end]),
-            start + 1,
+        yield block_of(
+            lines,
+            start,
             end,
-            section,
-            starts_passage=is_heading,
-            is_heading=is_heading,
+            section=section,
+            starts_passage=heading is not None,
+            is_heading=heading is not None,
             is_code=is_code,
             chapter=chapter,
         )
@@ -101,35 +100,34 @@ def _segments(lines: Sequence[str], at: int) -> Iterator[_Segment]:
     """The paragraphs, headings and fences from line *at* on."""
     start = at
     while at < len(lines):
-        line = lines[at].strip()
-        whole = lines[at]
+        whole, line = lines[at], lines[at].strip()
         if "<!--" in line and (end := _end_of_comment(lines, at)):
             is_alone = line.startswith("<!--") and lines[end - 1].rstrip().endswith("-->")
             if is_alone and start < at:
                 yield start, at, None, False
-            start = end if is_alone else start
-            at = end
+            start, at = end if is_alone else start, end
             continue
-        fence = _FENCE.match(whole) if line else None
-        heading = _HEADING.fullmatch(whole) if line else None
+        fence = _FENCE.match(whole)
+        heading = _HEADING.fullmatch(whole)
+        underline = _UNDERLINE.fullmatch(whole) if at - start == 1 else None
         if start < at and (fence or heading or not line):
             yield start, at, None, False
         if fence:
             end = _end_of_fence(lines, at, fence[1])
             yield at, end, None, True
             at = start = end
-        elif heading:
+            continue
+        at += 1
+        if heading:
             title = without_markup(_without_closing_marks(heading[2] or ""))
-            yield at, at + 1, _Heading(len(heading[1]), title), False
-            at = start = at + 1
-        elif not line:
-            at = start = at + 1
-        elif at - start == 1 and (underline := _UNDERLINE.fullmatch(whole)):
+            yield at - 1, at, _Heading(len(heading[1]), title), False
+            start = at
+        elif underline:
             level = 1 if underline[1][0] == "=" else 2
-            yield start, at + 1, _Heading(level, without_markup(lines[start])), False
-            at = start = at + 1
-        else:
-            at += 1
+            yield start, at, _Heading(level, without_markup(lines[start])), False
+            start = at
+        elif not line:
+            start = at
     if start < at:
         yield start, at, None, False
 
@@ -211,24 +209,18 @@ def _reveal(tree: LexborHTMLParser) -> None:
 def _keep_main(tree: LexborHTMLParser) -> None:
     """Remove what stands before the main part of the page, and what is not its own after it."""
     main = tree.css_first(_MAIN)
-    if main is None or not main.text(strip=True):
-        return
-    node: LexborNode | None = main
+    node: LexborNode | None = main if main and main.text(strip=True) else None
     while node is not None and node.tag != "body":
         while (before := node.prev) is not None:
             before.decompose()
         after = node.next
         while after is not None:
-            following = after.next
-            if not _is_own(after):
+            following, attributes = after.next, after.attributes or {}
+            level = read_boilerplate(after.tag or "", attributes)
+            if is_skipped(attributes) or level is not Boilerplate.NONE:
                 after.decompose()
             after = following
         node = node.parent
-
-
-def _is_own(node: LexborNode) -> bool:
-    tag, attributes = node.tag or "", node.attributes or {}
-    return not is_skipped(attributes) and read_boilerplate(tag, attributes) is Boilerplate.NONE
 
 
 def _as_markdown(block: PageBlock) -> str:

@@ -4,7 +4,7 @@ Nothing is lost: together, the passages of a document hold every word of its blo
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
@@ -100,10 +100,8 @@ def _split_block(block: TextBlock) -> Iterator[tuple[TextBlock, int]]:
         return
     line, starts_passage = block.start_line, block.starts_passage
     for text in _joined_pieces(_pieces(block)):
-        shown = text.strip("\n")
-        start = line + text[: len(text) - len(text.lstrip("\n"))].count("\n")
-        line += text.count("\n")
-        if shown.strip():
+        if shown := text.strip("\n") if text.strip() else "":
+            start = line + text[: text.index(shown)].count("\n")
             piece = block._replace(
                 text=shown,
                 start_line=start,
@@ -113,9 +111,10 @@ def _split_block(block: TextBlock) -> Iterator[tuple[TextBlock, int]]:
             )
             yield piece, size(shown)
             starts_passage = False
+        line += text.count("\n")
 
 
-def _joined_pieces(pieces: Iterator[str]) -> Iterator[str]:
+def _joined_pieces(pieces: Iterable[str]) -> Iterator[str]:
     """*pieces* joined to texts of at most TARGET_WORDS words."""
     group, words = "", 0
     for piece in pieces:
@@ -133,17 +132,10 @@ def _pieces(block: TextBlock) -> Iterator[str]:
 
     Joined they are the block's text.
     """
-    ends = block.text.count("\n")
-    is_prose = not block.is_code and 3 * len(_RUNS_ON.findall(block.text)) >= ends
-    wholes = _sentences(block.text) if is_prose else block.text.splitlines(keepends=True)
+    text, ends = block.text, block.text.count("\n")
+    wholes = text.splitlines(keepends=True)
+    if not block.is_code and 3 * len(_RUNS_ON.findall(text)) >= ends:
+        starts = [0, *(span.start for span in sentences(text)[1:]), len(text)]
+        wholes = [text[start:end] for start, end in pairwise(starts)]
     for whole in wholes:
-        if size(whole) <= TARGET_WORDS:
-            yield whole
-        else:
-            yield from _PIECE.findall(whole)
-
-
-def _sentences(text: str) -> Iterator[str]:
-    starts = [span.start for span in sentences(text)][1:]
-    for start, end in zip([0, *starts], [*starts, len(text)], strict=True):
-        yield text[start:end]
+        yield from [whole] if size(whole) <= TARGET_WORDS else _PIECE.findall(whole)

@@ -5,8 +5,7 @@ Code is cut at unindented lines that follow a blank one, Python at its functions
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from itertools import pairwise, takewhile
 
 from judge.library.extract.text_blocks import DocumentText, TextBlock, block_of, split_lines
 
@@ -21,11 +20,8 @@ _ABOVE = re.compile(r"\s*[@#]")
 """A decorator or a comment above a definition."""
 
 
-class _Cut(NamedTuple):
-    """The first line of a block, counted from 0, and the name that the block defines."""
-
-    line: int
-    name: str | None
+_Cut = tuple[int, str | None]
+"""The first line of a block, counted from 0, and the name that the block defines."""
 
 
 def read_code(text: str, language: str) -> DocumentText:
@@ -61,26 +57,17 @@ def _python_cuts(lines: Sequence[str]) -> Iterator[_Cut]:
         start = at
         while start and _ABOVE.match(lines[start - 1]):
             start -= 1
-        yield _Cut(start, f"{owner}.{found[3]}" if found[1] else found[3])
+        yield start, f"{owner}.{found[3]}" if found[1] else found[3]
 
 
 def _margin_cuts(lines: Sequence[str]) -> Iterator[_Cut]:
     """A cut at each unindented line that follows a blank one and is no closing bracket."""
-    yield _Cut(0, _defined_in(lines[0]) if lines else None)
+    yield 0, _defined_in(lines[0]) if lines else None
     for at in range(1, len(lines)):
         line = lines[at]
         if not lines[at - 1].strip() and line[:1].strip() and line[0] not in ")]}":
-            yield _Cut(at, _name_after(lines, at))
-
-
-def _name_after(lines: Sequence[str], at: int) -> str | None:
-    """The name that the block at line *at* defines, below its comments."""
-    for line in lines[at : at + 12]:
-        if not line.strip():
-            return None
-        if name := _defined_in(line):
-            return name
-    return None
+            block = takewhile(str.strip, lines[at : at + 12])
+            yield at, next(filter(None, map(_defined_in, block)), None)
 
 
 def _defined_in(line: str) -> str | None:

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from typing import Any
@@ -29,27 +28,24 @@ def read_table(text: str) -> DocumentText:
 
 
 def _tables(lines: list[str]) -> Iterator[TextBlock]:
-    start, end = 0, 0
-    header = ""
-    rows: list[str] = []
-    while end < len(lines):
-        first = end
-        end += 1
+    header, rows, start, first = "", list[str](), 0, 0
+    while first < len(lines):
+        end = first + 1
         # Line ends may stand between quotation marks.
         while "\n".join(lines[first:end]).count('"') % 2 and end < min(first + 100, len(lines)):
             end += 1
         row = "\n".join(lines[first:end])
-        if not header or not row.strip():
-            header = header or row
-            continue
-        if rows and sum(map(len, rows)) + len(row) > ROW_CHARACTERS:
-            yield _table(header, rows, start, first)
-            rows = []
-        if not rows:
-            start = first
-        rows.append(row)
+        if not header:
+            header = row
+        elif row.strip():
+            if rows and sum(map(len, rows)) + len(row) > ROW_CHARACTERS:
+                yield _table(header, rows, start, first)
+                rows = []
+            start = start if rows else first
+            rows.append(row)
+        first = end
     if rows or header.strip():
-        yield _table(header, rows, start, end)
+        yield _table(header, rows, start, len(lines))
 
 
 def _table(header: str, rows: list[str], start: int, end: int) -> TextBlock:
@@ -113,7 +109,10 @@ def read_mail(content: bytes) -> DocumentText:
     if head and blocks:
         blocks.insert(0, TextBlock("\n".join(head), 1, len(head)))
     title = str(message["Subject"] or "") or None
-    return replace(text, blocks=tuple(blocks), title=title, date=_date(message))
+    date = getattr(message["Date"], "datetime", None)
+    return replace(
+        text, blocks=tuple(blocks), title=title, date=date.astimezone() if date else None
+    )
 
 
 def _mail_text(body: EmailMessage) -> DocumentText:
@@ -123,8 +122,3 @@ def _mail_text(body: EmailMessage) -> DocumentText:
         payload = decode_text(bytes(body.get_payload(decode=True) or b""))
     is_html = body.get_content_subtype() == "html"
     return read_html(payload.encode(errors="replace")) if is_html else read_text(payload)
-
-
-def _date(message: EmailMessage) -> datetime | None:
-    date = getattr(message["Date"], "datetime", None)
-    return date.astimezone() if date else None

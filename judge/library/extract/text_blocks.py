@@ -68,14 +68,12 @@ def split_lines(text: str) -> list[str]:
 
 def paragraphs(lines: Sequence[str], *, first: int = 0, **traits: object) -> Iterator[TextBlock]:
     """Each run of nonblank lines from line *first* on, as a block with the fields *traits*."""
-    start: int | None = None
+    start = first
     for at in range(first, len(lines) + 1):
-        is_blank = at == len(lines) or not lines[at].strip()
-        if is_blank and start is not None:
-            yield block_of(lines, start, at, **traits)
-            start = None
-        elif not is_blank and start is None:
-            start = at
+        if at == len(lines) or not lines[at].strip():
+            if start < at:
+                yield block_of(lines, start, at, **traits)
+            start = at + 1
 
 
 def block_of(lines: Sequence[str], start: int, end: int, **traits: object) -> TextBlock:

@@ -54,9 +54,9 @@ _FIELDS: tuple[tuple[str, ScopeKind], ...] = (
 
 
 def _as_tuple(value: object) -> object:
-    if isinstance(value, str):
-        return (value,)
-    return tuple(value) if isinstance(value, list) else value
+    return (
+        (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+    )
 
 
 Names = Annotated[tuple[ScopeText, ...], BeforeValidator(_as_tuple)]
@@ -192,20 +192,13 @@ def quoted(value: str) -> str:
 
 
 def _fields(scope: Scope) -> list[dict[str, Any]]:
-    return [
-        {"any_of": [_fields(inner) for inner in clause.scopes], "excluded": clause.is_excluded}
-        if isinstance(clause, AnyOf)
-        else _clause_fields(clause)
-        for clause in scope.clauses
-    ]
+    return [_clause_fields(clause) | {"excluded": clause.is_excluded} for clause in scope.clauses]
 
 
-def _clause_fields(clause: Clause) -> dict[str, Any]:
-    fields: dict[str, Any] = {"kind": clause.kind}
+def _clause_fields(clause: Clause | AnyOf) -> dict[str, Any]:
+    if isinstance(clause, AnyOf):
+        return {"any_of": [_fields(inner) for inner in clause.scopes]}
     if clause.kind == "modified":
-        fields |= {"after": clause.after, "before": clause.before}
-    else:
-        fields["values"] = list(clause.values)
-    if clause.kind == "folder":
-        fields["recursive"] = clause.is_recursive
-    return fields | {"excluded": clause.is_excluded}
+        return {"kind": clause.kind, "after": clause.after, "before": clause.before}
+    recursive = {"recursive": clause.is_recursive} if clause.kind == "folder" else {}
+    return {"kind": clause.kind, "values": list(clause.values)} | recursive
