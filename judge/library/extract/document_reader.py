@@ -9,10 +9,14 @@ from posixpath import splitext
 
 from judge.errors import InvalidRequest, UnreadableDocument
 from judge.library.extract.markdown import read_html, read_markdown
-from judge.library.extract.passage_splitter import split_passages
-from judge.library.extract.source_code import read_code
-from judge.library.extract.structured import read_json, read_mail, read_notebook, read_table
-from judge.library.extract.text_blocks import DocumentText, read_pages, read_text
+from judge.library.extract.structured import (
+    read_code,
+    read_json,
+    read_mail,
+    read_notebook,
+    read_table,
+)
+from judge.library.extract.text_blocks import DocumentText, read_pages, read_text, split_passages
 from judge.ports import DocumentConverter, PdfReader, not_converted
 from judge.text.decoding import decode_text, marked_encoding
 from judge.text.english import fold_space

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from judge.errors import BadScope, MissingValue
-from judge.library.scopes.periods import parse_period
 from judge.library.scopes.scopes import (
     KINDS,
     KINDS_WITH_STAR,
@@ -26,6 +25,7 @@ from judge.library.scopes.scopes import (
     any_of,
     complement,
     nearest_name,
+    parse_period,
 )
 from judge.types.search import EVERYWHERE, Clause, Scope, fold_name, folder_path
 
