@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 from judge.errors import UnreadableDocument
 from judge.types.limits import Allowance
-from judge.types.references import CitablePassages, Media, NotModified, Page, Validators
+from judge.types.references import CitablePassages, Media, Page
 from judge.types.replies import ModelReply, Prompt
 from judge.types.search import (
     CollectionStats,
@@ -81,15 +81,8 @@ class LanguageModel(Protocol):
 class PageFetcher(Protocol):
     """Fetches a page from the web, safely."""
 
-    async def fetch(
-        self,
-        url: str,
-        *,
-        timeout_s: float,
-        validators: Validators = ...,
-        media: Media = "html",
-    ) -> Page | NotModified:
-        """The page, or NotModified when *validators* still match; raises FetchError.
+    async def fetch(self, url: str, *, timeout_s: float, media: Media = "html") -> Page:
+        """The page at *url*; raises FetchError.
 
         *media* is the expected content type; a response of another type is a FetchError.
         """
