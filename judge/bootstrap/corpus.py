@@ -142,7 +142,7 @@ async def open_qdrant(
     try:
         from qdrant_client import AsyncQdrantClient  # noqa: PLC0415 - an extra
 
-        from judge.adapters.index.qdrant import QdrantIndex, QdrantWriter  # noqa: PLC0415 - an extra
+        from judge.adapters.index.qdrant import QdrantIndex  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             "QDRANT_URL is set, but the package qdrant-client is missing: install `judge[qdrant]`, "
@@ -168,7 +168,7 @@ async def open_qdrant(
     address = _CREDENTIALS.sub("//", url)
     try:
         index = QdrantIndex(client, address, embedder)
-        yield SearchEngine(index, index, QdrantWriter(client, address, embedder))
+        yield SearchEngine(index, index, index)
     finally:
         await client.close()
 
@@ -182,7 +182,6 @@ async def open_postgres(url: str, embedder: Embedder | None) -> AsyncIterator[Se
     try:
         from judge.adapters.index.postgres.database import open_database  # noqa: PLC0415 - an extra
         from judge.adapters.index.postgres.index import PostgresIndex  # noqa: PLC0415 - an extra
-        from judge.adapters.index.postgres.writer import PostgresStore  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise ConfigurationError(
             "JUDGE_DATABASE_URL is set, but the package psycopg is missing: install "
@@ -191,7 +190,7 @@ async def open_postgres(url: str, embedder: Embedder | None) -> AsyncIterator[Se
     database = open_database(url)
     try:
         index = PostgresIndex(database, embedder)
-        yield SearchEngine(index, index, PostgresStore(database, embedder))
+        yield SearchEngine(index, index, index)
     finally:
         await database.aclose()
 

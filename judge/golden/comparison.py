@@ -1,15 +1,13 @@
 """Compares two runs of the same cases: changed prompts, changed answers, changed rates."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from itertools import zip_longest
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from judge.golden.differences import Difference, body_differences, masked
 from judge.golden.rates import Interval, Paired, newcombe, paired
-from judge.golden.results import CaseScore, Result, Run, by_case
+from judge.golden.results import CaseScore, Run, by_case
 
 CONTEXT = 12
 """Words of unchanged text that are shown before and after a change."""
@@ -42,76 +40,56 @@ Direction = Literal["worse", "gone", "unscored", "better", "new", "same"]
 _ORDER: Sequence[Direction] = ("worse", "gone", "unscored", "better", "new", "same")
 
 
-@dataclass(frozen=True, slots=True)
-class CaseChange:
+class CaseChange(NamedTuple):
     """A case in two runs, of which one may lack it."""
 
     name: str
-    before: CaseScore | None
-    after: CaseScore | None
+    direction: Direction
+    """What became of its rate."""
 
-    @property
-    def rates(self) -> tuple[float | None, float | None]:
-        """The shares that passed, before and after; None where nothing was scored."""
-        old, new = self.before, self.after
-        return old.rate if old else None, new.rate if new else None
+    rates: tuple[float | None, float | None]
+    """The shares that passed, before and after; None where nothing was scored."""
 
-    @property
-    def direction(self) -> Direction:
-        """What became of its rate."""
-        if not self.before or not self.after:
-            return "new" if self.after else "gone"
-        old, new = self.rates
-        if old is None or new is None:
-            return "unscored"
-        return "same" if old == new else "better" if new > old else "worse"
+    interval: Interval | None
+    """The 95 % interval of the change of a rate; None in replays, which never vary."""
 
-    @property
-    def interval(self) -> Interval | None:
-        """The 95 % interval of the change of a rate; None in replays, which never vary."""
-        old, new = self.before, self.after
-        if not old or not new or not (old.scored and new.scored and new.results[0].is_live):
-            return None
-        return newcombe((old.passes, old.scored), (new.passes, new.scored))
+    prompt: str
+    """What changed in the prompts of the first answers that were kept in both."""
 
-    @property
-    def prompt(self) -> str:
-        """What changed in the first prompt, or where that is the same in a later one."""
-        return next((diff for one, other in self._kept() if (diff := _prompt_diff(one, other))), "")
+    body: Sequence[Difference]
+    """What changed in those answers, without what differs in every run."""
 
-    @property
-    def body(self) -> list[Difference]:
-        """The first answers, field by field, without what differs in every run."""
-        for one, other in self._kept():
-            if one.answer and other.answer:
-                bodies = masked(one.answer.body), masked(other.answer.body)
-                return list(body_differences(*bodies, is_exact=True))
-        return []
-
-    @property
-    def is_change(self) -> bool:
-        """Whether anything changed."""
-        failed = [score and score.failed for score in (self.before, self.after)]
-        return bool(self.direction != "same" or failed[0] != failed[1] or self.prompt or self.body)
-
-    def _kept(self) -> Iterable[tuple[Result, Result]]:
-        """The answers of the same number, in both runs."""
-        pair = self.before, self.after
-        return zip(*(score.results if score else () for score in pair), strict=False)
-
-
-def _prompt_diff(one: Result, other: Result) -> str:
-    if not one.answer or not other.answer:
-        return ""
-    prompts = zip_longest(one.answer.prompts, other.answer.prompts, fillvalue="")
-    return next((word_diff(*pair) for pair in prompts if pair[0] != pair[1]), "")
+    is_change: bool
+    """Whether anything changed."""
 
 
 def compare_runs(before: Run, after: Run) -> list[CaseChange]:
     """Each case of either run, worse ones first, then by name."""
-    old, new = ({score.name: score for score in by_case(run)} for run in (before, after))
-    changes = [CaseChange(name, old.get(name), new.get(name)) for name in sorted({*old, *new})]
+    old, new = by_case(before), by_case(after)
+    changes = [_change(name, old.get(name), new.get(name)) for name in sorted({*old, *new})]
     return sorted(changes, key=lambda change: _ORDER.index(change.direction))
+
+
+def _change(name: str, old: CaseScore | None, new: CaseScore | None) -> CaseChange:
+    if not old or not new:
+        rates = old and old.rate, new and new.rate
+        return CaseChange(name, "new" if new else "gone", rates, None, "", (), is_change=True)
+    direction: Direction = "same"
+    interval, prompt, body = None, "", list[Difference]()
+    if old.rate is None or new.rate is None:
+        direction = "unscored"
+    elif old.rate != new.rate:
+        direction = "better" if new.rate > old.rate else "worse"
+    if direction != "unscored" and new.results[0].is_live:
+        interval = newcombe((old.passes, old.scored), (new.passes, new.scored))
+    pairs = zip(old.results, new.results, strict=False)
+    for one, other in ((first.answer, second.answer) for first, second in pairs):
+        if one and other:
+            prompt = word_diff("\n\n".join(one.prompts), "\n\n".join(other.prompts))
+            body = list(body_differences(masked(one.body), masked(other.body), is_exact=True))
+            break
+    is_change = bool(direction != "same" or old.failed != new.failed or prompt or body)
+    return CaseChange(name, direction, (old.rate, new.rate), interval, prompt, body, is_change)
 
 
 def paired_difference(changes: Sequence[CaseChange]) -> Paired | None:
@@ -121,20 +99,7 @@ def paired_difference(changes: Sequence[CaseChange]) -> Paired | None:
     return paired(rates) if rates else None
 
 
-def side_by_side(runs: Mapping[str, Run]) -> Iterator[Sequence[str]]:
+def side_by_side(runs: Mapping[str, Run]) -> list[Sequence[str]]:
     """A row for each case: its name, and how many answers passed in each of *runs*, by label."""
-    by_run = [{score.name: score for score in by_case(run)} for run in runs.values()]
-    for name in dict.fromkeys(name for scores in by_run for name in scores):
-        found = (scores.get(name) for scores in by_run)
-        yield (
-            name,
-            *(f"{score.passes} of {len(score.results)}" if score else "-" for score in found),
-        )
-
-
-def differences_in_words(runs: Mapping[str, Run]) -> Iterator[str]:
-    """How each of *runs* differs from the first, and whether chance may explain it."""
-    (first, before), *others = runs.items()
-    for label, after in others:
-        if difference := paired_difference(compare_runs(before, after)):
-            yield f"{label} against {first}: {difference}"
+    scores = [by_case(run) for run in runs.values()]
+    return [(name, *(str(each.get(name, "-")) for each in scores)) for name in scores[0]]

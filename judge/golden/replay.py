@@ -1,20 +1,54 @@
-"""The ports of a replay, with pages and replies from the case and the time that it was recorded.
+"""Judges a golden case with the pipeline of the server; a replay uses no network.
 
-And those of a recording, which store what passes through them.
+Here are the ports of a replay, with the pages, replies and time of the case, and those that record
+what passes through them.
 """
 
 import asyncio
+import functools
+import hashlib
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from judge.errors import ContentBlocked, FetchError, ModelUnavailable
-from judge.golden.cases import REPLAY_TIME, GoldenReply
-from judge.ports import LanguageModel, PageFetcher
+from pydantic_core import to_jsonable_python
+
+from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.models.extractive import ExtractiveModel
+from judge.bootstrap.corpus import open_search
+from judge.bootstrap.sources import compile_knowledge
+from judge.errors import (
+    ConfigurationError,
+    ContentBlocked,
+    DeadlineExceeded,
+    FetchError,
+    InvalidReply,
+    JudgeError,
+    ModelUnavailable,
+)
+from judge.golden.cases import REPLAY_TIME, GoldenReply, StoredCase
+from judge.judging.knowledge import Knowledge
+from judge.judging.model_caller import ModelCaller
+from judge.judging.pipeline import Pipeline
+from judge.judging.references import Arrange, ReferenceCollector
+from judge.library.extract.document_reader import DocumentMetadata
+from judge.library.pages.retriever import SnippetRetriever
+from judge.library.search.service import CitablePassageFinder
+from judge.ports import Clock, LanguageModel, PageFetcher, PassageFinder
+from judge.problems import as_body, problem_of
+from judge.settings import Settings
 from judge.types.references import Media, Page
-from judge.types.replies import ModelReply, Prompt
+from judge.types.replies import Defect, ModelReply, Prompt, Usage
+from judge.types.requests import JudgeRequest
+from judge.types.results import Restarted, Step, Versions
+from judge.types.text_files import TextFile
+
+REPLAY_DEADLINE_S = 30.0
+REQUEST_ID = "golden"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +86,6 @@ class ReplayFetcher:
         return replace(page, content_type="application/json" if media == "json" else "text/html")
 
 
-class ReplayModel:
-    """A LanguageModel that gives the replies of a case in order."""
-
-    gives_verdicts = True
-    name = "scripted"
-
-    def __init__(self, replies: Sequence[GoldenReply]) -> None:
-        self._replies = replies
-        self.calls = 0
-
-    async def complete(self, prompt: Prompt, **_: Any) -> ModelReply:
-        """The next reply; raises what the case says, or ModelUnavailable past its last one."""
-        self.calls += 1
-        if self.calls > len(self._replies):
-            raise ModelUnavailable(f"The case does not have reply {self.calls}.")
-        reply = self._replies[self.calls - 1]
-        if reply.blocked is not None:
-            raise ContentBlocked(reply.blocked)
-        if reply.unavailable is not None:
-            raise ModelUnavailable(reply.unavailable)
-        return ModelReply(reply.text, reply.model, reply.finish, reply.usage)
-
-
 class RuleJournal:
     """A Journal that records which rules each reply broke, and nothing else."""
 
@@ -100,28 +111,36 @@ class RecordingFetcher:
         """See `PageFetcher.fetch`."""
         if media != "json":
             self.pages[url] = None  # Stays None on a timeout too.
-        page = await self._fetcher.fetch(url, media=media, **options)
-        if isinstance(page, Page):
-            self.pages[url] = page
+        self.pages[url] = page = await self._fetcher.fetch(url, media=media, **options)
         return page
 
 
 class RecordingModel:
-    """A LanguageModel that stores what *model* replies, in the form of a case."""
+    """A LanguageModel that stores prompts and replies, these also in the form of a case.
 
-    def __init__(self, model: LanguageModel) -> None:
+    The replies are those of *model*; without it the *replies* of a case, in order.
+    """
+
+    def __init__(self, model: LanguageModel | None, replies: Sequence[GoldenReply] = ()) -> None:
         self._model = model
-        self.name = model.name
-        self.gives_verdicts = model.gives_verdicts
+        self._given = replies
+        self.name = model.name if model else "scripted"
+        self.gives_verdicts = model.gives_verdicts if model else True
         self.replies: list[dict[str, Any]] = []
         self.model_replies: list[ModelReply] = []
         self.prompts: list[Prompt] = []
 
+    @property
+    def lacks_reply(self) -> bool:
+        """Whether there were more calls than replies of the case."""
+        return not self._model and len(self.prompts) > len(self._given)
+
     async def complete(self, prompt: Prompt, **options: Any) -> ModelReply:
-        """See `LanguageModel.complete`."""
+        """See `LanguageModel.complete`; raises ModelUnavailable past the last reply of the case."""
         self.prompts.append(prompt)
         try:
-            reply = await self._model.complete(prompt, **options)
+            ask = self._model.complete(prompt, **options) if self._model else self._next()
+            reply = await ask
         except ContentBlocked as error:
             self.replies.append({"blocked": error.reason})
             raise
@@ -132,3 +151,169 @@ class RecordingModel:
         fields = asdict(reply)
         self.replies.append({key: fields[key] for key in ("text", "finish", "model", "usage")})
         return reply
+
+    async def _next(self) -> ModelReply:
+        if self.lacks_reply:
+            raise ModelUnavailable(f"The case does not have reply {len(self.prompts)}.")
+        reply = self._given[len(self.prompts) - 1]
+        if reply.blocked is not None:
+            raise ContentBlocked(reply.blocked)
+        if reply.unavailable is not None:
+            raise ModelUnavailable(reply.unavailable)
+        return ModelReply(reply.text, reply.model, reply.finish, reply.usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of judging a case: HTTP status, body or problem as JSON, and how it came about."""
+
+    status: int
+    body: Mapping[str, Any]
+    prompts: tuple[str, ...] = ()
+    prompt_digest: str = ""
+    """Identifies the prompts, to the byte."""
+
+    versions: Versions = field(default_factory=lambda: Versions("", ""))
+    replies: tuple[ModelReply, ...] = ()
+    rules: tuple[tuple[str, ...], ...] = ()
+    """The rules that each reply broke."""
+
+    defects: tuple[Defect, ...] = ()
+    """The defects behind those rules, as far as the pipeline reports them."""
+
+    missing: tuple[str, ...] = ()
+    """The pages and replies that were requested and that the case does not have, in words."""
+
+    unanswered: str = ""
+    """Why there is no answer, if the model gave none."""
+
+    @property
+    def lacks_reply(self) -> bool:
+        """Whether the model was called more often than the case has replies."""
+        return any(name.startswith("reply") for name in self.missing)
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of the answer, the other side included; if it failed, those of its replies."""
+        if self.status == 200:
+            return Usage(**self.body["usage"])
+        return sum((reply.usage for reply in self.replies), Usage())
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """How cases are judged: over which sources, by which model."""
+
+    knowledge: Knowledge
+    model: LanguageModel | None = None
+    """The real model; None replays the replies of the case."""
+
+    deadline_s: float = REPLAY_DEADLINE_S
+    arrange: Arrange = tuple
+    sources_file: str = ""
+    started: datetime = REPLAY_TIME
+    is_exact: bool = True
+    """Whether all expectations count, or only those that any good answer meets."""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a real model is asked."""
+        return self.model is not None
+
+    def knowledge_for(self, stored: StoredCase) -> Knowledge:
+        """The sources that *stored* was recorded with, if it has any and the run is exact."""
+        return _knowledge_of(stored.sources) if stored.sources and self.is_exact else self.knowledge
+
+
+@functools.lru_cache(maxsize=4)
+def _knowledge_of(sources: tuple[TextFile, ...]) -> Knowledge:
+    """Cached, since cases that were recorded together have the same sources."""
+    return compile_knowledge(*sources)
+
+
+async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
+    """Judge *stored* over its own pages; errors become the problem that a client would get."""
+    case, fetcher, journal = stored.case, ReplayFetcher(stored.pages), RuleJournal()
+    knowledge = config.knowledge_for(stored)
+    clock = ReplayClock(case.recorded_at, is_live=config.is_live)
+    own_model = ExtractiveModel() if case.model == "extractive" else None
+    model = RecordingModel(config.model or own_model, case.replies)
+    retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
+    async with _open_documents(stored, clock) as passages:
+        pipeline = Pipeline(
+            knowledge=lambda: knowledge,
+            references=ReferenceCollector(retriever, passages, config.arrange),
+            model=ModelCaller(model, None, clock, journal),
+            clock=clock,
+            journal=journal,
+            deadline_s=config.deadline_s,
+        )
+        outcome = await judge_recorded(pipeline, model, case.input)
+    missing = [f"the page {url}" for url in fetcher.unknown]
+    if model.lacks_reply:
+        why = ", which is asked for because the one before broke a rule" * bool(outcome.defects)
+        missing.append(f"reply {len(model.prompts)}{why}")
+    return replace(outcome, rules=tuple(journal.broken), missing=tuple(missing))
+
+
+@asynccontextmanager
+async def _open_documents(stored: StoredCase, clock: Clock) -> AsyncIterator[PassageFinder | None]:
+    """Index the documents of *stored* for the duration of the block; None without any.
+
+    They are dated by *clock*, so that every replay gives the same bytes. Raises
+    ConfigurationError, naming the file, for one that cannot be indexed.
+    """
+    documents = stored.case.documents
+    if not documents:
+        yield None
+        return
+    with TemporaryDirectory(prefix="judge-golden-") as folder:
+        settings = Settings.model_construct(data_dir=folder)
+        entries = [(text.encode(), _metadata(name, clock)) for name, text in documents.items()]
+        async with open_search(settings, RuleJournal(), clock=clock) as corpus:
+            try:
+                await corpus.indexer.add_documents(entries)
+            except JudgeError as error:
+                raise ConfigurationError(f"{stored.path}: documents: {error}") from error
+            yield CitablePassageFinder(corpus.search, clock)
+
+
+def _metadata(name: str, clock: Clock) -> DocumentMetadata:
+    collection, _, path = name.partition("/")
+    folder = path.rpartition("/")[0]
+    return DocumentMetadata(collection, path, path, path, folder=folder, modified=clock.now())
+
+
+async def judge_recorded(
+    pipeline: Pipeline,
+    model: RecordingModel,
+    request: JudgeRequest,
+    *,
+    shown: tuple[type[JudgeError], ...] = (JudgeError,),
+) -> Outcome:
+    """What a client over HTTP would get; errors that are not to be *shown* so are raised."""
+    steps: list[Step] = []
+    error: JudgeError | None = None
+    try:
+        result = await pipeline.judge(request, request_id=REQUEST_ID, emit=steps.append)
+        status, body, versions = 200, to_jsonable_python(result), result.versions
+    except shown as failure:
+        error, versions = failure, pipeline.knowledge().versions
+        problem = as_body(problem_of(failure), path="/api/judge", request_id=REQUEST_ID)
+        status, body = problem["status"], to_jsonable_python(problem)
+    finally:
+        await pipeline.references.retriever.aclose()
+    # Of a reply that is shown, no step tells the soft defects.
+    asked_again = (d for step in steps if isinstance(step, Restarted) for d in step.defects)
+    prompts = [(prompt.instructions, prompt.text) for prompt in model.prompts]
+    text = "\0".join(part for parts in prompts for part in parts)
+    return Outcome(
+        status,
+        body,
+        prompts=tuple(map("\n\n".join, prompts)),
+        prompt_digest=hashlib.sha256(text.encode()).hexdigest()[:16],
+        versions=versions,
+        replies=tuple(model.model_replies),
+        defects=error.defects if isinstance(error, InvalidReply) else tuple(asked_again),
+        unanswered=str(error) if isinstance(error, ModelUnavailable | DeadlineExceeded) else "",
+    )

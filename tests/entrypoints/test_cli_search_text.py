@@ -3,11 +3,9 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from judge.entrypoints.cli.search import (
     Results,
-    SearchFailure,
+    SearchFailed,
     failure_json,
     failure_text,
     results_json,
@@ -54,24 +52,21 @@ FOUND = Results(
     ),
 )
 NOTHING = Results(query="quantum computing recipes", collection="textbook", hits=())
-FAILURE = SearchFailure(
+FAILURE = SearchFailed(
     "CONNECTION_ERROR", "Cannot connect to Qdrant at https://index.example", "Connection refused"
 )
 
 
-@pytest.mark.parametrize(
-    ("made", "name"),
-    [
+def test_output_is_unchanged_to_the_byte():
+    for made, name in (
         (results_text(FOUND), "results.txt"),
         (results_text(NOTHING), "nothing.txt"),
         (failure_text(FAILURE), "error.txt"),
         (results_json(FOUND), "results.json"),
         (results_json(NOTHING), "nothing.json"),
         (failure_json(FAILURE), "error.json"),
-    ],
-)
-def test_output_is_unchanged_to_the_byte(made, name):
-    assert made == (GOLDEN / name).read_text()
+    ):
+        assert made == (GOLDEN / name).read_text()
 
 
 def test_a_hint_and_warnings_are_in_json_when_there_are_any():

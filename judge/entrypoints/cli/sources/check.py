@@ -1,11 +1,14 @@
-"""The work of `judge sources check` and `warm`: fetch pages, try examples, find likely mistakes."""
+"""The work of `judge sources list`, `show`, `check` and `warm`: what is configured, and its state.
+
+What is configured is shown with its file and line.
+"""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
@@ -13,19 +16,158 @@ from judge.bootstrap.library import Library, open_library
 from judge.bootstrap.sources import open_sources, read_sources
 from judge.entrypoints.cli.options import FOUND_SOMETHING
 from judge.entrypoints.cli.output import format_report, format_table, progress_bar, say, show
-from judge.entrypoints.cli.sources.show import require_domain
-from judge.errors import CacheUnavailable, ConfigurationError, FetchError
+from judge.errors import CacheUnavailable, ConfigurationError, FetchError, UnknownDomain
 from judge.judging.catalog_check import check_catalog
-from judge.judging.domains import detect_domain
+from judge.judging.domains import detect_domain, term_words
 from judge.judging.knowledge import Knowledge
 from judge.library.dispute import read_dispute
 from judge.library.pages.approved_pages import requests_of
 from judge.library.pages.page_records import SnippetRequest
-from judge.library.sources.catalog import DomainSpec
-from judge.library.sources.toml_lines import Places
+from judge.library.sources.catalog import DomainSpec, package_vocabulary
+from judge.library.sources.toml_lines import FilePlace, Places
 from judge.ports import Journal
 from judge.settings import load_settings
 from judge.text.english import counted
+from judge.types.text_files import TextFile
+
+BUILT_IN = "built in"
+"""Stands for the file of a default that no file sets."""
+
+Item = Mapping[str, Any]
+"""Something configured, with its `place`, as in the JSON output."""
+
+
+def require_domain(known: Knowledge, name: str | None) -> None:
+    """Raise UnknownDomain unless *name* is None or the name of a domain."""
+    if name not in {None, *known.detector.domains}:
+        raise UnknownDomain(str(name), known.detector.domains)
+
+
+async def list_pages(journal: Journal, *, form: str) -> None:
+    """Print the domains and their pages, the latest publisher's date first.
+
+    Dates come from the cache, without fetching; pages without one come last.
+    """
+    async with open_library(load_settings(), journal) as library:
+        catalog = library.sources.current().catalog
+        requests = requests_of(catalog)
+        pages = await library.retriever.store.look_up(requests)
+    rows = [
+        {
+            "updated": page.record.updated if page.record else None,
+            "domain": request.domain,
+            **asdict(request.source),
+        }
+        for request, page in zip(requests, pages, strict=True)
+    ]
+    rows.sort(key=lambda row: row["updated"] or date.min, reverse=True)
+    domains = [
+        {
+            "name": spec.name,
+            "title": spec.title,
+            "sources": [row for row in rows if row["domain"] == spec.name],
+        }
+        for spec in catalog.domains
+    ]
+    show(form, {"domains": domains}, format_report({"pages": rows}))
+
+
+def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -> None:
+    """Print the effective configuration, or that of one *domain*; raises UnknownDomain."""
+    settings = load_settings()
+    known = open_sources(settings, journal).current()
+    require_domain(known, domain)
+    files = (*read_sources(Path(settings.sources)), *package_vocabulary().files)
+    shown = effective_sources(known, files)
+    in_short = shown | {"domains": [*map(_counted, shown["domains"])]}
+    if domain is not None:
+        shown = in_short = next(item for item in shown["domains"] if item["name"] == domain)
+    show(form, shown, format_report(in_short))
+
+
+def effective_sources(known: Knowledge, files: Sequence[TextFile]) -> dict[str, Any]:
+    """What is in force, merged from *files*, those of the package included, with its places."""
+    places, catalog = Places(files), known.catalog
+    file = {key: catalog.files.get(key, BUILT_IN) for key in ("retrieval", "personas", "blocked")}
+    lines = {
+        key: places.line(file["retrieval"], "retrieval", key) for key in asdict(catalog.retrieval)
+    }
+    return {
+        "retrieval": [
+            {
+                "key": key,
+                "value": getattr(catalog.retrieval, key),
+                "place": FilePlace(file["retrieval"] if line else BUILT_IN, line),
+            }
+            for key, line in lines.items()
+        ],
+        "personas": _placed(places, "persona", known.personas, file["personas"], "personas"),
+        "blocked_help": _placed(
+            places, "line", catalog.blocked_help, file["blocked"], "blocked", "help"
+        ),
+        "safety": catalog.safety,
+        "domains": [_domain(domain, places) for domain in catalog.domains],
+    }
+
+
+def _placed(
+    places: Places, name: str, items: Iterable[object], file: str, *path: int | str
+) -> list[Item]:
+    """Each of *items*, called *name*, with its place in the list at *path* of *file*."""
+    return [
+        {name: item, "place": places.of(file, *path, index)} for index, item in enumerate(items)
+    ]
+
+
+def _domain(domain: DomainSpec, places: Places) -> dict[str, Any]:
+    path, package = ("domains", domain.name), domain.vocabulary
+    patterns = ((domain.file, path, domain.patterns), (package.file, (), package.patterns))
+    lists = {
+        "pages": ("source", "sources", domain.sources),
+        "help": ("line", "help", domain.help),
+        "examples": ("text", "examples", domain.examples),
+        "not_examples": ("text", "not_examples", domain.not_examples),
+    }
+    return {
+        "name": domain.name,
+        "title": domain.title,
+        "place": places.of(domain.file, *path),
+        "vocabulary": package.file,
+        "terms": sorted(_terms(domain, places), key=lambda term: -abs(term["weight"])),
+        "patterns": [
+            _weighted(item.regex, item.weight, places.of(file, *where, "patterns", index))
+            for file, where, items in patterns
+            for index, item in enumerate(items)
+        ],
+        **{
+            shown: _placed(places, name, items, domain.file, *path, key)
+            for shown, (name, key, items) in lists.items()
+        },
+    }
+
+
+def _terms(domain: DomainSpec, places: Places) -> Iterator[Item]:
+    """The configured terms and the package's that they do not overrule.
+
+    `overruled` is the package's weight of a configured term if it differs.
+    """
+    package = {term_words(text): (text, weight) for text, weight in domain.vocabulary.terms}
+    for text, weight in domain.terms:
+        _, overruled = package.pop(term_words(text), ("", weight))
+        place = places.of(domain.file, "domains", domain.name, "terms", text)
+        yield _weighted(text, weight, place, overruled if overruled != weight else None)
+    for text, weight in package.values():
+        yield _weighted(text, weight, places.of(domain.vocabulary.file, "terms", text))
+
+
+def _weighted(text: str, weight: float, place: FilePlace, overruled: float | None = None) -> Item:
+    return {"text": text, "weight": weight, "place": place, "overruled": overruled}
+
+
+def _counted(domain: Item) -> Item:
+    """*domain* with the lengths of its lists."""
+    return {key: len(v) if isinstance(v, list | tuple) else v for key, v in domain.items()}
+
 
 PAGES_AT_ONCE = 8
 """Enough to be quick, and few enough to be polite to a site with several of our pages."""
@@ -48,15 +190,17 @@ class PageCheck:
 
 @dataclass(frozen=True, slots=True)
 class ExampleCheck:
-    """The domain that an example of the sources file gets, and where the example stands."""
+    """The domain that an example of the sources file gets, and where the example stands.
+
+    `must_get_it` is False for one of the `not_examples`; `told_as` says whether it was read as the
+    `story` of a dispute or as its `question`.
+    """
 
     domain: str
     text: str
     detected: str
     must_get_it: bool
-    """False for one of the `not_examples`."""
     told_as: str
-    """Whether it was read as the `story` of a dispute or as its `question`."""
     file: str
     line: int
 
@@ -93,24 +237,24 @@ async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool,
     if not is_offline:
         async with open_library(settings, journal) as library:
             pages = await check_pages(library, "Checking", domain)
-    report = {"pages": pages, "examples": examples, "findings": findings}
-    wrong = [(f"{f.file}, line {f.line}", f"{f.key}: {f.message}") for f in findings]
+    bad_pages = sum(page.state == "FAILED" for page in pages)
     bad = [example for example in examples if not example.is_ok]
+    wrong = [(f"{f.file}, line {f.line}", f"{f.key}: {f.message}") for f in findings]
     wrong += [(f"{example.file}, line {example.line}", example.problem) for example in bad]
     parts = [*format_report({"pages": pages})]
     parts += [format_table(("Stands in", "What is wrong"), wrong)] if wrong else []
+    report = {"pages": pages, "examples": examples, "findings": findings}
     show(form, report, parts or ["Nothing is wrong."])
-    bad_pages, bad_examples = _count_failed(pages), len(bad)
     checked = "not fetched" if is_offline else f"{len(pages)} checked, {bad_pages} failed"
     say(
-        f"Pages: {checked}. Examples: {len(examples)} checked, {bad_examples} failed. "
+        f"Pages: {checked}. Examples: {len(examples)} checked, {len(bad)} failed. "
         f"Findings in the file: {len(findings)}."
     )
     for spec in known.catalog.domains:
         if not spec.sources and domain in {None, spec.name}:
             how = f"`judge sources add ADDRESS --domain {spec.name}` adds one."
             say(f"{spec.name} has no pages; {how}")
-    return FOUND_SOMETHING if bad_pages or bad_examples or findings else 0
+    return FOUND_SOMETHING if bad_pages or wrong else 0
 
 
 async def warm_cache(journal: Journal) -> int:
@@ -130,11 +274,11 @@ async def warm_cache(journal: Journal) -> int:
             raise CacheUnavailable(
                 "Redis went away, so not all was kept. Run `judge doctor`, then try again."
             )
-    for page in pages:
-        if page.reason:
-            say(f"{page.domain}: {page.url}: {page.problem}")
-    failed = _count_failed(pages)
-    click.echo(f"In the cache: {counted(len(pages) - failed, 'page')}; {failed} failed.")
+    failed = [page for page in pages if page.reason]
+    for page in failed:
+        say(f"{page.domain}: {page.url}: {page.problem}")
+    kept = counted(len(pages) - len(failed), "page")
+    click.echo(f"In the cache: {kept}; {len(failed)} failed.")
     return FOUND_SOMETHING if failed else 0
 
 
@@ -148,21 +292,18 @@ async def check_pages(library: Library, label: str, domain: str | None = None) -
     slots = asyncio.Semaphore(PAGES_AT_ONCE)
 
     async def check(request: SnippetRequest) -> PageCheck:
-        source = request.source
-        checked = partial(
-            PageCheck, domain=request.domain, title=source.title, url=source.url, state="FAILED"
-        )
+        page = (request.domain, request.source.title, request.source.url)
         async with slots:
             try:
                 record = await library.retriever.refresh(request)
             except FetchError as error:
-                return checked(reason=error.reason, problem=str(error))
+                return PageCheck("FAILED", *page, reason=error.reason, problem=str(error))
             finally:
                 advance()
         if record.is_withdrawn:
             problem = "Its publisher has withdrawn it; remove it."
-            return checked(reason="withdrawn", problem=problem)
-        return checked(state="ok", text=record.text, updated=str(record.updated or ""))
+            return PageCheck("FAILED", *page, reason="withdrawn", problem=problem)
+        return PageCheck("ok", *page, record.text, str(record.updated or ""))
 
     with progress_bar(label, len(wanted)) as advance:
         async with asyncio.TaskGroup() as group:
@@ -173,36 +314,29 @@ async def check_pages(library: Library, label: str, domain: str | None = None) -
 def check_examples(
     known: Knowledge, places: Places, domain: str | None = None
 ) -> list[ExampleCheck]:
-    """Every example, or those of one *domain*, with the domain that it gets."""
-    return [
-        _check_example(known, spec, places, (key, index), text)
-        for spec in known.catalog.domains
-        if domain in {None, spec.name}
-        for key, texts in (("examples", spec.examples), ("not_examples", spec.not_examples))
-        for index, text in enumerate(texts)
-    ]
+    """Every example, or those of one *domain*, with the domain that it gets.
 
-
-def _check_example(
-    known: Knowledge, spec: DomainSpec, places: Places, at: tuple[str, int], text: str
-) -> ExampleCheck:
-    """Read *text* as a dispute's story and as its question; if one fails, the result is its."""
-    place = places.of(spec.file, "domains", spec.name, *at, "text")
-    disputes = (("story", read_dispute(text, "")), ("question", read_dispute("", text)))
-    checks = [
-        ExampleCheck(
-            domain=spec.name,
-            text=text,
-            detected=detect_domain(known.detector, dispute).domain,
-            must_get_it=at[0] == "examples",
-            told_as=told_as,
-            file=place.file,
-            line=place.line,
-        )
-        for told_as, dispute in disputes
-    ]
-    return next((check for check in checks if not check.is_ok), checks[0])
-
-
-def _count_failed(pages: Sequence[PageCheck]) -> int:
-    return sum(page.state == "FAILED" for page in pages)
+    Each is read as the story of a dispute and as its question; if one fails, the result is its.
+    """
+    examples = []
+    for spec in known.catalog.domains:
+        for key, texts in (("examples", spec.examples), ("not_examples", spec.not_examples)):
+            for index, text in enumerate(texts if domain in {None, spec.name} else ()):
+                place = places.of(spec.file, "domains", spec.name, key, index, "text")
+                checks = [
+                    ExampleCheck(
+                        spec.name,
+                        text,
+                        detect_domain(known.detector, dispute).domain,
+                        key == "examples",
+                        told_as,
+                        place.file,
+                        place.line,
+                    )
+                    for told_as, dispute in (
+                        ("story", read_dispute(text, "")),
+                        ("question", read_dispute("", text)),
+                    )
+                ]
+                examples.append(next((it for it in checks if not it.is_ok), checks[0]))
+    return examples
