@@ -56,6 +56,14 @@ def _reply(value: object) -> object:
     return value
 
 
+def _regex(value: str) -> str:
+    try:
+        re.compile(value)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"is no regular expression: {error}") from None
+    return value
+
+
 def _named_documents(documents: Mapping[str, str]) -> Mapping[str, str]:
     for name in documents:
         if not re.match(r"[^/]+/.", name):
@@ -81,7 +89,7 @@ class Expected(StrictModel):
     evidence: Evidence | None = None
     degraded: bool | None = None
     references: int | None = None
-    summary_matches: re.Pattern[str] | None = None
+    summary_matches: Annotated[str, AfterValidator(_regex)] | None = None
     therapist_verdict: Annotated[VerdictWord | None, Field(alias="therapistVerdict")] = None
     analyst_verdict: Annotated[VerdictWord | None, Field(alias="analystVerdict")] = None
     coach_verdict: Annotated[VerdictWord | None, Field(alias="coachVerdict")] = None
@@ -154,8 +162,10 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> None:
             raise ValueError(f"{key!r} stands twice in one object; keep one")
 
 
-def load_cases(folder: Path, names: Sequence[str] = ()) -> list[StoredCase]:
-    """The cases of *folder* in order of name, or those named.
+def load_cases(
+    folder: Path, names: Sequence[str] = (), *, is_live: bool = False
+) -> list[StoredCase]:
+    """The cases of *folder* in order of name, or those named; if *is_live*, all marked as live.
 
     Raises NotFound for an unknown name or no case at all, and ConfigurationError for a bad case.
     """
@@ -167,7 +177,12 @@ def load_cases(folder: Path, names: Sequence[str] = ()) -> list[StoredCase]:
             raise NotFound(
                 f"There is no golden case {name!r} in {folder}. `judge golden list` names all."
             )
-    return [load_case(known[name]) for name in dict.fromkeys(names) or known]
+    cases = [load_case(known[name]) for name in dict.fromkeys(names) or known]
+    if is_live and not names:
+        cases = [stored for stored in cases if stored.case.is_live]
+    if not cases:
+        raise NotFound(f"No case in {folder} is for --live.")
+    return cases
 
 
 def load_case(path: Path) -> StoredCase:

@@ -103,8 +103,8 @@ def _find_differences(
             yield Difference(key, wanted, found)
     if pattern := expected.summary_matches:
         summary = str(outcome.body.get("summary", ""))
-        if not re.search(pattern.pattern, summary, re.DOTALL):
-            yield Difference("summary_matches", pattern.pattern, summary)
+        if not re.search(pattern, summary, re.DOTALL):
+            yield Difference("summary_matches", pattern, summary)
     second = "".join(outcome.prompts[1:2])
     for words in expected.second_prompt_names:
         if words not in second:

@@ -136,9 +136,7 @@ class SnippetRetriever:
         give_up = self.clock.monotonic() + patience_s
         try:
             while True:
-                is_ours = await self.lock.acquire(
-                    request.cache_key("page"), token, request.lock_ttl_s
-                )
+                is_ours = await self.lock.acquire(name, token, request.lock_ttl_s)
                 # Look even with the lock: its last holder may have fetched the page since.
                 [page] = await self.look_up([request])
                 if is_ours and is_wanted(page):
