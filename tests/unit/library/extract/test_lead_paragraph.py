@@ -58,13 +58,6 @@ def test_byline_is_recognised_by_words_or_markup(name):
     assert snippet(teaser.format("<span>Rent</span>") + text) == JUNK
 
 
-@pytest.mark.parametrize(("tag", "is_lead"), [("p", True), ("div", False)])
-def test_paragraph_beside_the_title_is_the_lead_but_a_box_is_not(tag, is_lead):
-    title = f"<div><h1>Repairs</h1><{tag}>{JUNK}</{tag}></div>"
-    found = snippet(f"<body>{title}<div><div><p>{WANTED}</p>{MORE}</div></div></body>")
-    assert found == (JUNK if is_lead else WANTED)
-
-
 @pytest.mark.parametrize(
     "junk",
     [
@@ -254,11 +247,6 @@ def test_heading_that_equals_the_window_title_is_the_title():
     site = f"<title>Repairs | Shelter</title><div><h1>Shelter</h1><p>{JUNK}</p></div>"
     found = read_html(page(before=site).encode())
     assert (found.title, found.lead) == ("Repairs", WANTED)
-
-
-def test_panels_of_an_accordion_are_read():
-    panels = f"<div role=tab>Who pays</div><div role=tabpanel><p>{WANTED}</p>{MORE}</div>"
-    assert snippet(f"<body><div role=tablist>{panels}</div></body>") == WANTED
 
 
 def test_first_paragraph_of_the_selected_elements_is_the_lead():

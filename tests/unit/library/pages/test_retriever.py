@@ -124,10 +124,6 @@ async def retriever(world: World):
 
 
 class TestCold:
-    async def test_fetched_pages_are_in_the_order_of_the_sources(self, world, retriever):
-        found = await snippets(retriever, "tenancy", [RENTING, REPAIRS], SETTINGS)
-        assert found == (world.expected(RENTING), world.expected(REPAIRS))
-
     async def test_text_is_stored_under_the_snippet_key_for_a_day(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         key = "snippet:tenancy:https://advice.example/repairs?id=7"

@@ -109,13 +109,6 @@ def test_subject_of_a_page_counts_without_a_shared_word():
     assert [one.shown for one in best.reasons if one.score] == ["its subject", "workplace"]
 
 
-def test_topics_count_like_the_title():
-    silent = page("https://example.org/silent", "Advice", "Ask us.")
-    named = CandidatePage(silent.url, silent.title, silent.lead, silent.passages, ("eviction",))
-    assert urls(compiled([silent]), "Is an eviction fair?") == []
-    assert urls(compiled([named]), "Is an eviction fair?") == ["silent"]
-
-
 def test_number_of_candidates_is_limited_and_equals_keep_their_order():
     many = [page(f"https://example.org/e{n}", "Eviction", "Eviction notice.") for n in range(20)]
     found = urls(compiled(many), "Is this eviction notice fair?")

@@ -237,12 +237,6 @@ async def test_passage_is_filled_up_with_what_stands_beside_it():
     assert offered.snippet.text == f"{REPAIRS[0]} … {REPAIRS[1]} {REPAIRS[2]}"
 
 
-async def test_text_is_only_the_lead_if_no_passage_is_more_relevant():
-    world = await World().read()
-    [offered] = world.offer(await world.choose(SACKED), SACKED)
-    assert offered.snippet.text == DISMISSAL[0]
-
-
 async def test_changed_page_is_offered_with_a_passage_of_its_new_text():
     world = await World().read()
     chosen = await world.choose(BOILER)

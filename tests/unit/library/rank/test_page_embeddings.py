@@ -88,16 +88,6 @@ async def test_page_is_embedded_once_across_processes():
     assert await second.embeddings.similarities("a ferry") == {BERTH: 1.0, LOAF: 2 / 3}
 
 
-async def test_vectors_being_made_by_another_process_are_not_made_twice():
-    world = World()
-    assert await world.lock.acquire("vectors", "another", 60)
-    await world.ahead.run_once()
-    assert world.embedder.calls == []
-    await world.lock.release("vectors", "another")
-    await world.ahead.run_once()
-    assert world.embedder.calls == [("passages", 2)]
-
-
 @pytest.mark.parametrize("moment", ["while pages are read", "while somebody waits"])
 async def test_pages_are_ranked_by_words_if_the_embedder_fails(moment):
     world, alone = World(), World(embeds=False)
