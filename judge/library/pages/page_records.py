@@ -53,7 +53,7 @@ class PageRecord:
 _RECORDS = TypeAdapter(PageRecord)
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=1024)
 def _decode(text: str) -> PageRecord | None:
     """The record in *text* from the cache; None if it cannot be decoded."""
     try:
