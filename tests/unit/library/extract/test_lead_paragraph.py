@@ -243,12 +243,6 @@ def test_two_line_breaks_end_a_paragraph_and_one_does_not():
     assert snippet(html) == " ".join(f"{half} {rest}".split())
 
 
-def test_heading_that_equals_the_window_title_is_the_title():
-    site = f"<title>Repairs | Shelter</title><div><h1>Shelter</h1><p>{JUNK}</p></div>"
-    found = read_html(page(before=site).encode())
-    assert (found.title, found.lead) == ("Repairs", WANTED)
-
-
 def test_first_paragraph_of_the_selected_elements_is_the_lead():
     html = page(after=f"<div class=x>Short words.</div><div class=x><p>{JUNK}</p></div>")
     assert snippet(html, selector=".x") == JUNK

@@ -106,7 +106,6 @@ def test_section_is_the_nearest_heading_above_the_text(text, sections):
 @pytest.mark.parametrize(
     ("text", "title"),
     [
-        ("# Top\n\nx", "Top"),
         ("## Sub\n\n# Top", "Top"),
         ("---\ntitle: 'From front'\n---\n# Top", "From front"),
         ("---\ntags: x\n...\nText", None),
@@ -114,8 +113,6 @@ def test_section_is_the_nearest_heading_above_the_text(text, sections):
         ("Top\n===\n\nSub\n---\n", "Top"),
         ("# [A link](x.md) and `code` {#anchor}", "A link and code"),
         ("#\n\ntext", None),
-        ("#hashtag", None),
-        ("", None),
     ],
 )
 def test_the_title_is_the_top_heading_or_what_the_front_matter_says(text, title):

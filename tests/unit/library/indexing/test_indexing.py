@@ -51,7 +51,6 @@ def records_of(*files, options=OPTIONS):
     ("changed", "options"),
     [
         (file("a.md", mtime_ns=2_000), OPTIONS),
-        (file("a.md", size=11), OPTIONS),
         (file("a.md"), IndexingOptions("docs", tags=("new",))),
         (file("a.md"), IndexingOptions("docs", title="Other")),
         (file("a.md"), IndexingOptions("docs", replaces=True)),

@@ -428,14 +428,6 @@ class TestWithdrawn:
         [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         assert found.text == "Repairs are in force again."
 
-    async def test_snippet_of_another_writer_does_not_restore_a_withdrawn_page(
-        self, world, retriever
-    ):
-        world.fetcher.page(REPAIRS.url, "WITHDRAWN on 1 May.")
-        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        await world.cache.put_many({f"snippet:tenancy:{REPAIRS.url}": ("By hand.", 600)})
-        assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == ()
-
 
 class TestContent:
     async def test_content_read_by_one_process_is_known_to_another(self, world):
