@@ -4,11 +4,11 @@ import re
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.entrypoints.cli.ask import VerdictLayout
+from judge.entrypoints.cli.output import Terminal
 from judge.entrypoints.cli.plain_text import one_line
 from judge.types.references import Reference
 from judge.types.replies import VERDICT_SENTENCES, Citation, PersonaVerdict, Usage
@@ -88,8 +88,10 @@ Domain: tenancy (landlord, boiler). Evidence: grounded. Model: a-model.
 Attempts: 1. Time: 1.5 s."""
 
 
-def shown(width=80, is_coloured=False, **changes) -> str:
-    return "\n\n".join(VerdictLayout(width, is_coloured).parts(replace(RESULT, **changes)))
+def shown(width=80, is_styled=False, **changes) -> str:
+    return "\n\n".join(
+        VerdictLayout(Terminal(width, is_styled=is_styled)).parts(replace(RESULT, **changes))
+    )
 
 
 def with_reference(**changes) -> str:
@@ -160,13 +162,12 @@ def test_agreement_with_both_sides_is_warned_of_above_the_verdict():
 
 
 def test_headings_are_bold_only_where_colour_is_wanted():
-    assert "\x1b[1mVerdict\x1b[0m" in shown(is_coloured=True)
+    assert "\x1b[1mVerdict\x1b[0m" in shown(is_styled=True)
     assert "\x1b" not in shown()
 
 
-@pytest.mark.parametrize(
-    ("hostile", "harmless"),
-    [
+def test_control_sequences_are_not_sent_to_the_terminal():
+    for hostile, harmless in (
         ("a\x1b[31mb\x1b[0mc", "abc"),
         ("title \x1b]0;owned\x07here", "title here"),
         ("link \x1b]8;;https://evil.example\x1b\\here\x1b]8;;\x1b\\", "link here"),
@@ -178,10 +179,8 @@ def test_headings_are_bold_only_where_colour_is_wanted():
         ("left\u202eright\u2066", "leftright"),
         ("soft\u00adhyphen \u00a0wide", "softhyphen wide"),
         ("half \ud800 pair", "half pair"),
-    ],
-)
-def test_control_sequences_are_not_sent_to_the_terminal(hostile, harmless):
-    assert one_line(hostile) == harmless
+    ):
+        assert one_line(hostile) == harmless
 
 
 hostile_text = st.text(

@@ -3,7 +3,6 @@
 Commands are declared in modules that import little; see `runs` for where the work of each is.
 """
 
-import errno
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,9 +28,6 @@ from judge.errors import JudgeError
 COMMANDS = (demo, serve, ask, check, sources, index, search, code, golden, mcp, doctor, completion)
 """In the order in which people meet them."""
 
-OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""A full disk, a quota, and a size limit of the shell: OSErrors that do not name the file."""
-
 
 class OrderedGroup(click.Group):
     """A group that lists its commands in the order in which they were added."""
@@ -44,6 +40,7 @@ class OrderedGroup(click.Group):
 
 @click.command(
     cls=OrderedGroup,
+    commands=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 answered; 1 answered, with a warning or a negative finding; 2 could "
     "not answer. Results go to stdout, everything else to stderr.",
@@ -54,10 +51,6 @@ class OrderedGroup(click.Group):
 def judge(context: click.Context, *, verbose: bool) -> None:
     """Ask whether you are being unreasonable, and get a verdict with verified citations."""
     context.obj = replace(context.obj, journal=TerminalJournal(verbose))
-
-
-for command in COMMANDS:
-    judge.add_command(command)
 
 
 def run(arguments: Sequence[str], context: CommandContext) -> int:
@@ -78,9 +71,6 @@ def run(arguments: Sequence[str], context: CommandContext) -> int:
         _print_error(format_problem(error))
         return COULD_NOT_ANSWER
     except Exception as error:  # noqa: BLE001 - people are shown a sentence, not a traceback
-        if isinstance(error, OSError) and error.errno in OUT_OF_SPACE:
-            _print_error(f"The output cannot be written: {error.strerror}.")
-            return COULD_NOT_ANSWER
         from judge.entrypoints.event_log import log_error
 
         log_error(TerminalJournal(is_verbose=True), error, event="cli.error")

@@ -7,6 +7,8 @@ import json
 import re
 import tomllib
 from collections import Counter
+from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,8 +26,9 @@ from judge.types.references import SourceSpec
 def format_source(source: SourceSpec) -> str:
     """*source* as an inline table, without empty keys."""
     # JSON strings and lists are valid TOML.
-    values = ((key, json.dumps(value, ensure_ascii=False)) for key, value in _set_keys(source))
-    return "{ " + ", ".join(f"{key} = {value}" for key, value in values) + " }"
+    keys = _set_keys(source).items()
+    pairs = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys)
+    return f"{{ {', '.join(pairs)} }}"
 
 
 def with_source(text: str, domain: str, source: SourceSpec) -> str:
@@ -35,18 +38,15 @@ def with_source(text: str, domain: str, source: SourceSpec) -> str:
     """
     expected = tomllib.loads(text)
     sources = expected["domains"][domain].setdefault("sources", [])
-    sources.append(dict(_set_keys(source)))
-    try:
+    sources.append(_set_keys(source))
+    with suppress(ValueError, TOMLKitError):  # tomlkit does not read every layout of TOML
         written = _extended(text, domain, source)
-        is_as_expected = tomllib.loads(written) == expected
-    except (ValueError, TOMLKitError):  # tomlkit does not read every layout that TOML allows.
-        written, is_as_expected = "", False
-    if not is_as_expected:
-        raise ConfigurationError(
-            f"The page was not written, since [domains.{domain}] is put down in a way that only a "
-            f"person can add to. Add it to its sources: {format_source(source)}"
-        )
-    return written
+        if tomllib.loads(written) == expected:
+            return written
+    raise ConfigurationError(
+        f"The page was not written, since [domains.{domain}] is put down in a way that only a "
+        f"person can add to. Add it to its sources: {format_source(source)}"
+    )
 
 
 def _extended(text: str, domain: str, source: SourceSpec) -> str:
@@ -58,35 +58,20 @@ def _extended(text: str, domain: str, source: SourceSpec) -> str:
     sources = table["sources"]
     if isinstance(sources, AoT):
         item = tomlkit.table()
-        item.update(dict(_set_keys(source)))
+        item.update(_set_keys(source))
         sources.append(item)
     else:
         sources.append(tomlkit.value(format_source(source)))
     return tomlkit.dumps(document)
 
 
-def _set_keys(source: SourceSpec) -> list[tuple[str, str | list[str]]]:
+def _set_keys(source: SourceSpec) -> dict[str, Any]:
     """The keys of *source* that are not empty, with their values."""
-    values: dict[str, str | list[str]] = {
-        "url": source.url,
-        "title": source.title,
-        "topics": list(source.topics),
-        "nations": list(source.nations),
-        "selector": source.selector,
-    }
-    return [(key, value) for key, value in values.items() if value]
+    values = asdict(source).items()
+    return {key: list(v) if isinstance(v, tuple) else v for key, v in values if v}
 
 
 MAX_TOPICS = 8
-
-HEADING_WEIGHT = 3
-"""How many times a word in a heading counts."""
-
-MIN_COUNT = 3
-"""A word that counts less is hardly a subject of the page."""
-
-FALLBACK_WORDS = 3
-"""If no word reaches `MIN_COUNT`, this many of the commonest are proposed, for people to edit."""
 
 _PUBLISHER = re.compile(r" \([^()]+\)$")
 
@@ -120,19 +105,13 @@ def _publisher(url: str, title: str, catalog: SourceCatalog) -> str:
 
 
 def _topics(title: str, record: PageRecord) -> list[str]:
-    """The words that the page uses most, without those of its title."""
-    headings = dict.fromkeys(passage.heading for passage in record.passages)
-    texts = [record.text, *(passage.text for passage in record.passages)]
-    texts += [*headings] * HEADING_WEIGHT
-    counts: Counter[str] = Counter()
-    spelling: dict[str, str] = {}
-    for text in texts:
-        text_words = words(text)
-        for word, stem in zip(text_words, stems(text_words)):
-            if word.isalpha() and len(word) > 3 and word not in STOP_WORDS:
-                counts[stem] += 1
-                spelling.setdefault(stem, word)
-    in_title = set(stems(words(title)))
-    ranked = [pair for pair in counts.most_common() if pair[0] not in in_title]
-    often = [stem for stem, count in ranked if count >= MIN_COUNT]
-    return [spelling[stem] for stem in often or [stem for stem, _ in ranked[:FALLBACK_WORDS]]]
+    """The words that the page uses, the most frequent first, without those of its title."""
+    texts = [record.text, *(f"{part.heading}. {part.text}" for part in record.passages)]
+    found = [
+        word
+        for word in words("\n".join(texts))
+        if word.isalpha() and len(word) > 3 and word not in STOP_WORDS
+    ]
+    stemmed, in_title = stems(found), set(stems(words(title)))
+    spelling = dict(zip(reversed(stemmed), reversed(found)))
+    return [spelling[stem] for stem, _ in Counter(stemmed).most_common() if stem not in in_title]
