@@ -5,7 +5,6 @@ EmbedderUnavailable, without the service's own message, which may repeat the tex
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -249,4 +248,4 @@ async def _ask_gemini(client: GeminiClient, texts: Sequence[str], purpose: Purpo
 
 
 def _failure(status: int, headers: Any) -> ModelFailure:
-    return failure_of_status(status, "", [headers.get("Retry-After") or ""], time.time())
+    return failure_of_status(status, "", headers.get("Retry-After") or "")

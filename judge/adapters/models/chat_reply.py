@@ -118,23 +118,19 @@ class ChatDraft:
 
     def _without_thinking(self) -> str:
         """The reply in what came so far; empty until it has begun."""
-        if not self._is_begun:
-            self._find_begin()
+        while not self._is_begun:
+            self._is_begun = _BEGINS.match(self._raw, self._begin) is not None
+            start = max(self._begin, self._searched - _LONGEST_TAG)
+            tag = None if self._is_begun else _ANSWER.search(self._raw, start)
+            if tag is None:
+                break
+            self._begin = tag.end()
+            self.repairs.add("thinking")
+        self._searched = len(self._raw)
         if not self._is_begun:
             return ""
         text = _without_stop_tokens(self._raw[self._begin :].lstrip())
         return _joined(text) if _SURROGATE.search(text) else text
-
-    def _find_begin(self) -> None:
-        self._is_begun = _BEGINS.match(self._raw, self._begin) is not None
-        if self._is_begun:
-            return
-        start = max(self._begin, self._searched - _LONGEST_TAG)
-        for tag in _ANSWER.finditer(self._raw, start):
-            self._begin = tag.end()
-            self.repairs.add("thinking")
-        self._searched = len(self._raw)
-        self._is_begun = _BEGINS.match(self._raw, self._begin) is not None
 
     def reply(self, model: str) -> ModelReply:
         """The finished reply; raises ContentBlocked."""

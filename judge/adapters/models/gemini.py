@@ -6,7 +6,6 @@ deadline and retries. Facts about the service: https://ai.google.dev/gemini-api/
 
 import asyncio
 import re
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -21,7 +20,7 @@ from judge.adapters.models.failure import (
     is_incomplete_json,
     is_runaway,
 )
-from judge.adapters.models.remote import END_S
+from judge.adapters.models.remote import follow
 from judge.errors import ContentBlocked
 from judge.ports import Journal, OnText, ignore_text
 from judge.types.replies import FinishReason, ModelReply, Prompt, Thinking, Usage
@@ -143,54 +142,57 @@ class GeminiService:
     async def ask(
         self, prompt: Prompt, *, doubles_limit: bool, on_text: OnText
     ) -> ModelReply | ModelFailure:
-        """See `ModelService.ask`; streams when there is an *on_text*."""
-        client = await self._open()
-        if isinstance(client, ModelFailure):
-            return client
+        """See `ModelService.ask`; streams when there is an *on_text*.
+
+        The thinking is left out once the service has refused it.
+        """
+        if failure := await self.warm():
+            return failure
         max_tokens = MAX_OUTPUT_TOKENS * (2 if doubles_limit else 1)
-        if on_text is not ignore_text:
-            outcome = await self._call(client, prompt, max_tokens, on_text)
+        listener = None if on_text is ignore_text else on_text
+        while True:
+            outcome = await self._call(prompt, max_tokens, listener)
             if not isinstance(outcome, ModelFailure):
                 return outcome
-            # The SDK cannot read the comments and names that proxies put into streams.
-            if outcome.reason == "not-json":
-                self._journal.note("model.retried", reason="not-json", status=0, wait_s=0.0)
-            elif outcome.status not in NO_STREAM:
+            if self._thinking and outcome.concerns_thinking:
+                self._thinking = {}
+                self._journal.note("model.thinking_refused", model=self.name)
+            elif listener and (outcome.reason == "not-json" or outcome.status in NO_STREAM):
+                # The SDK cannot read the comments and names that proxies put into streams.
+                if outcome.reason == "not-json":
+                    self._journal.note("model.retried", reason="not-json", status=0, wait_s=0.0)
+                listener = None
+            else:
                 return outcome
-        return await self._call(client, prompt, max_tokens, None)
 
     async def warm(self) -> ModelFailure | None:
         """Import the SDK and open the client, if that isn't done."""
-        client = await self._open()
-        return client if isinstance(client, ModelFailure) else None
+        try:
+            await self._client.open()
+        except Exception as error:  # noqa: BLE001 - certificates, a broken install
+            hint = (
+                "google-genai could not be started: check its installation, SSL_CERT_FILE and the "
+                "proxy variables"
+            )
+            return ModelFailure(f"client:{type(error).__name__}", may_retry=False, hint=hint)
+        return None
 
     async def _call(
-        self, client: "Client", prompt: Prompt, max_tokens: int, on_text: OnText | None
-    ) -> ModelReply | ModelFailure:
-        """The outcome of one call; the thinking is left out once the service has refused it."""
-        outcome = await self._try(client, prompt, max_tokens, on_text)
-        if self._thinking and isinstance(outcome, ModelFailure) and outcome.concerns_thinking:
-            self._thinking = {}
-            self._journal.note("model.thinking_refused", model=self.name)
-            outcome = await self._try(client, prompt, max_tokens, on_text)
-        return outcome
-
-    async def _try(
-        self, client: "Client", prompt: Prompt, max_tokens: int, on_text: OnText | None
+        self, prompt: Prompt, max_tokens: int, on_text: OnText | None
     ) -> ModelReply | ModelFailure:
         draft = GeminiDraft()
-        config = self._config(prompt, max_tokens)
-        models, model = client.aio.models, self.name
+        asked = {
+            "model": self.name,
+            "contents": prompt.text,
+            "config": self._config(prompt, max_tokens),
+        }
         try:
+            models = (await self._client.open()).aio.models
             if on_text is None:
-                draft.add(
-                    await models.generate_content(model=model, contents=prompt.text, config=config)
-                )
+                draft.add(await models.generate_content(**asked))
             else:
-                chunks = await models.generate_content_stream(
-                    model=model, contents=prompt.text, config=config
-                )
-                await _read(chunks, draft, on_text)
+                chunks: Any = await models.generate_content_stream(**asked)
+                await follow(chunks, draft, on_text)
         except Exception as error:  # noqa: BLE001 - the SDK lets its transports' errors through
             return _failure(error)
         if on_text is not None and draft.is_cut_short:
@@ -209,16 +211,6 @@ class GeminiService:
             thinking_config=types.ThinkingConfig(**self._thinking) if self._thinking else None,
             store=False,  # else Google keeps every dispute for up to 55 days
         )
-
-    async def _open(self) -> "Client | ModelFailure":
-        try:
-            return await self._client.open()
-        except Exception as error:  # noqa: BLE001 - certificates, a broken install
-            hint = (
-                "google-genai could not be started: check its installation, SSL_CERT_FILE and the "
-                "proxy variables"
-            )
-            return ModelFailure(f"client:{type(error).__name__}", may_retry=False, hint=hint)
 
 
 async def check_model(
@@ -241,8 +233,7 @@ def _failure(error: Exception) -> ModelFailure:
 
     if isinstance(error, APIError):
         headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
-        wait = headers.get("Retry-After", "")
-        return google_failure(error.code, error.details, wait, time.time())
+        return google_failure(error.code, error.details, headers.get("Retry-After", ""))
     if isinstance(error, ValueError):  # not JSON, or not a response
         return ModelFailure("not-json")
     return ModelFailure(f"transport:{type(error).__name__}")
@@ -308,20 +299,6 @@ class GeminiDraft:
         if finish == "stop" and not self.text:
             finish = "empty"
         return ModelReply(self.text, model, finish, self._usage, self._version)
-
-
-async def _read(chunks: Any, draft: GeminiDraft, on_text: OnText) -> None:
-    """Add all of *chunks* to *draft*; once that is complete, only for END_S more."""
-    try:
-        async with asyncio.timeout(None) as end:
-            async for chunk in chunks:
-                if draft.add(chunk):
-                    on_text(draft.text)
-                if end.when() is None and draft.is_complete:
-                    end.reschedule(asyncio.get_running_loop().time() + END_S)
-    except Exception:
-        if not draft.is_complete:  # else only the end of the stream was lost
-            raise
 
 
 def thinking_config(model: str, thinking: Thinking) -> dict[str, Any]:

@@ -8,9 +8,7 @@ import asyncio
 import ipaddress
 import json
 import re
-import time
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, Final, Literal
@@ -20,7 +18,7 @@ import httpx
 
 from judge.adapters.models.chat_reply import CONTENT_FILTER, ChatDraft
 from judge.adapters.models.failure import ModelFailure, failure_of_status, quota_failure
-from judge.adapters.models.remote import END_S
+from judge.adapters.models.remote import follow
 from judge.errors import ConfigurationError, ModelUnavailable
 from judge.ports import Journal, OnText
 from judge.types.replies import ModelReply, Prompt, Thinking
@@ -115,11 +113,12 @@ class OpenaiService:
         self, prompt: Prompt, *, doubles_limit: bool, on_text: OnText
     ) -> ModelReply | ModelFailure:
         """See `ModelService.ask`; remembers the form that the server supports."""
-        form, first_failure = self._form, None
-        while True:
+        form: RequestForm | None = self._form
+        failures: list[ModelFailure] = []
+        while form:
             body = self._body(form, prompt, factor=2 if doubles_limit else 1)
-            outcome, message = await self._post(body, on_text)
-            if not isinstance(outcome, ModelFailure):
+            outcome, told = await self._post(body, on_text)
+            if isinstance(outcome, ChatDraft):
                 if form != self._form:
                     self.journal.note("model.form", **asdict(form))
                 self._form = form
@@ -127,13 +126,9 @@ class OpenaiService:
                 if outcome.repairs:
                     self.journal.note("model.repaired", repairs=" ".join(sorted(outcome.repairs)))
                 return reply
-            first_failure = first_failure or outcome
-            next_form = None
-            if outcome.reason != "quota":
-                next_form = form.after_refusal(outcome.status, message)
-            if next_form is None:
-                return first_failure
-            form = next_form
+            failures.append(outcome)
+            form = None if outcome.reason == "quota" else form.after_refusal(outcome.status, told)
+        return failures[0]
 
     async def warm(self) -> ModelFailure | None:
         """Does nothing: the first call connects, and a local server loads the model then."""
@@ -178,14 +173,13 @@ class OpenaiService:
             async with self.client.stream("POST", address, json=body, headers=headers) as response:
                 if not response.is_success:
                     return _refused(response, await _read_body(response))
-                await _read(response, draft, on_text)
+                await follow(_events(response), draft, on_text)
         except httpx.ConnectError:
             return ModelFailure("transport:ConnectError", hint=NO_SERVER), ""
         except ValueError:  # not JSON, or not a completion
             return ModelFailure("not-json", hint=CHECK_SETTINGS), ""
         except Exception as error:  # noqa: BLE001 - httpx's, or a key that no header can hold
-            if not draft.is_ended:  # else only the end of the stream was lost
-                return ModelFailure(f"transport:{type(error).__name__}"), ""
+            return ModelFailure(f"transport:{type(error).__name__}"), ""
         if draft.error:
             return _event_failure(draft.error), ""
         return (ModelFailure("cut-short") if draft.is_cut_short else draft), ""
@@ -238,39 +232,19 @@ async def served_models(base_url: str, api_key: str, *, timeout_s: float) -> tup
     raise ModelUnavailable(f"The server does not list its models ({reason}).")
 
 
-async def _read(response: httpx.Response, draft: ChatDraft, on_text: OnText) -> None:
-    """Add all of *response* to *draft*; once that is complete, only for END_S more."""
-    try:
-        async with asyncio.timeout(None) as end, aclosing(_events(response)) as events:
-            async for data in events:
-                if draft.add(data):
-                    on_text(draft.text)
-                if draft.error or draft.finish == "length":
-                    break
-                if end.when() is None and draft.is_complete:
-                    end.reschedule(asyncio.get_running_loop().time() + END_S)
-    except TimeoutError:
-        if not draft.is_complete:
-            raise
-
-
 async def _events(response: httpx.Response) -> AsyncGenerator[str, None]:
     """The data of each event; the whole body if it is no stream, whatever its type says."""
-    pending, size, is_stream = b"", 0, None
+    pending, size, is_stream = b"", 0, False
     async for chunk in response.aiter_bytes():
         size += len(chunk)
         if size > MAX_BODY_BYTES:
             raise ValueError("too long for a reply")
-        pending += chunk
-        if is_stream is None and (begin := pending.lstrip()):
-            is_stream = begin.startswith((b"data:", b"event:", b"id:", b"retry:", b":"))
+        pending = pending + chunk if is_stream else (pending + chunk).lstrip()
+        is_stream = is_stream or pending.startswith((b"data:", b"event:", b"id:", b"retry:", b":"))
         if is_stream:
             *lines, pending = pending.split(b"\n")
-            for line in lines:
-                if data := _data(line):
-                    yield data
-    if is_stream is None:
-        raise ValueError("an empty body")
+            for data in filter(None, map(_data, lines)):
+                yield data
     if rest := (_data(pending) if is_stream else pending.decode(errors="replace")):
         yield rest
 
@@ -300,14 +274,12 @@ def _refused(response: httpx.Response, body: str) -> tuple[ChatDraft | ModelFail
     inner = error.get("error") if isinstance(error, dict) else None
     if isinstance(inner, dict) and inner.get("code") == CONTENT_FILTER:
         return ChatDraft(finish=CONTENT_FILTER), ""
-    retry_after = response.headers.get("Retry-After", "")
-    return _failure(response.status_code, error, retry_after), body
+    return _failure(response.status_code, error, response.headers.get("Retry-After", "")), body
 
 
 def _failure(status: int, error: object, retry_after: str = "") -> ModelFailure:
-    return quota_failure(status, error) or failure_of_status(
-        status, _hint(status, error), [retry_after], time.time()
-    )
+    hint = _hint(status, error)
+    return quota_failure(status, error) or failure_of_status(status, hint, retry_after)
 
 
 def _event_failure(error: object) -> ModelFailure:

@@ -2,10 +2,11 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from judge.adapters.models.failure import ModelFailure
 from judge.errors import ModelUnavailable
@@ -22,6 +23,8 @@ as much again at random."""
 END_S: Final = 0.2
 """How long the end of a stream is awaited after a complete reply, so that the connection can be
 reused; some servers and proxies never end it."""
+
+PartT_contra = TypeVar("PartT_contra", contravariant=True)
 
 
 class ModelService(Protocol):
@@ -42,6 +45,37 @@ class ModelService(Protocol):
 
     async def warm(self) -> ModelFailure | None:
         """Do in advance what the first call would wait for."""
+
+
+class Draft(Protocol[PartT_contra]):
+    """A reply as received so far; without streaming it comes as one part."""
+
+    @property
+    def text(self) -> str:
+        """What the reply says so far."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the reply has all that it needs, whatever still comes."""
+
+    def add(self, part: PartT_contra, /) -> bool:
+        """Add *part*; returns whether the text grew. Raises ValueError for what is no part."""
+
+
+async def follow(
+    parts: AsyncGenerator[PartT_contra, None], draft: Draft[PartT_contra], on_text: OnText
+) -> None:
+    """Add all of *parts* to *draft*; once that is complete, only for END_S more."""
+    try:
+        async with asyncio.timeout(None) as end, aclosing(parts):
+            async for part in parts:
+                if draft.add(part):
+                    on_text(draft.text)
+                if end.when() is None and draft.is_complete:
+                    end.reschedule(asyncio.get_running_loop().time() + END_S)
+    except Exception:
+        if not draft.is_complete:  # else only the end of the stream was lost
+            raise
 
 
 @dataclass(slots=True)
@@ -86,8 +120,12 @@ class RemoteModel:
                 if not isinstance(outcome, ModelFailure):
                     self.health.is_refused = False
                     return outcome
-                if not await self._wait_to_retry(outcome, deadline, retries):
+                wait_s = self._wait_s(outcome, retries)
+                left_s = (deadline.when() or 0.0) - asyncio.get_running_loop().time()
+                if wait_s is None or wait_s >= left_s:
                     break
+                self.journal.note("model.retried", wait_s=round(wait_s, 3), **_fields(outcome))
+                await self.sleep(wait_s)
                 retries += 1
         self.health.is_refused = not outcome.may_retry
         self.journal.note("model.unavailable", **_fields(outcome))
@@ -98,24 +136,16 @@ class RemoteModel:
         if failure := await self.service.warm():
             self.journal.note("model.unavailable", **_fields(failure))
 
-    async def _wait_to_retry(
-        self, failure: ModelFailure, deadline: asyncio.Timeout, retries: int
-    ) -> bool:
-        """Wait before a retry; False at once if none may help or the deadline comes first."""
+    def _wait_s(self, failure: ModelFailure, retries: int) -> float | None:
+        """How long to wait before the next retry; None if none may help."""
         is_busy = failure.status == HTTPStatus.SERVICE_UNAVAILABLE
         if not failure.may_retry or retries >= (len(BUSY_BACKOFFS_S) if is_busy else 1):
-            return False
-        wait_s = failure.retry_after_s
-        if wait_s is None and is_busy:
-            wait_s = BUSY_BACKOFFS_S[retries] * (1 + self.jitter() / 2)
-        elif wait_s is None:
-            wait_s = BACKOFF_S * (1 + self.jitter())
-        left_s = (deadline.when() or 0.0) - asyncio.get_running_loop().time()
-        if wait_s >= left_s:
-            return False
-        self.journal.note("model.retried", wait_s=round(wait_s, 3), **_fields(failure))
-        await self.sleep(wait_s)
-        return True
+            return None
+        if failure.retry_after_s is not None:
+            return failure.retry_after_s
+        if is_busy:
+            return BUSY_BACKOFFS_S[retries] * (1 + self.jitter() / 2)
+        return BACKOFF_S * (1 + self.jitter())
 
 
 def _fields(failure: ModelFailure) -> dict[str, str | float | bool]:
