@@ -92,7 +92,7 @@ class Cache(Protocol):
     """Texts under keys, each with a time to live; may be shared between processes.
 
     A shared cache raises CacheUnavailable when it does not answer. The core is given one that
-    never does, since a cache inside the process takes over (`adapters/redis/failover.py`).
+    never does, since a cache inside the process takes over (`adapters/redis/shared.py`).
     """
 
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.adapters.memory.cache import MemoryCache
-from judge.adapters.redis.cache import RedisCache
-from judge.adapters.redis.connect import connect
-from judge.adapters.redis.shared import SharedRedis
+from judge.adapters.memory import MemoryCache
+from judge.adapters.redis.shared import SharedRedis, connect
+from judge.adapters.redis.stores import RedisCache
 from judge.errors import ConfigurationError
 from tests.contract.conftest import StoresUnderTest, opened
 from tests.fakes.clock import FakeClock

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from judge.adapters.memory.cache import MemoryLock
-from judge.adapters.redis.cache import RedisLock
+from judge.adapters.memory import MemoryLock
 from judge.adapters.redis.shared import SharedRedis
+from judge.adapters.redis.stores import RedisLock
 from tests.contract.conftest import StoresUnderTest
 from tests.fakes.clock import FakeClock
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 from fakeredis import FakeServer
 
-from judge.adapters.memory.counters import MemoryRateLimiter
-from judge.adapters.redis.counters import RATE_PREFIX, RedisRateLimiter
+from judge.adapters.memory import MemoryRateLimiter
 from judge.adapters.redis.shared import SharedRedis
+from judge.adapters.redis.stores import RATE_PREFIX, RedisRateLimiter
 from judge.ports import RateLimiter
 from judge.types.limits import Allowance, RateLimit
 from tests.contract.conftest import ALL, any_redis, opened

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.adapters.redis.connect import connect
-from judge.adapters.redis.shared import BACKOFF_S
+from judge.adapters.redis.shared import BACKOFF_S, connect
 from judge.adapters.system_clock import SystemClock
 from judge.bootstrap.stores import Stores, open_stores, ping_redis
 from judge.errors import CacheUnavailable, ConfigurationError

@@ -11,10 +11,10 @@ from fakeredis import FakeAsyncRedis, FakeServer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.adapters.memory.counters import MemoryTokenCounter
+from judge.adapters.memory import MemoryTokenCounter
 from judge.adapters.models.budget import BudgetedModel, DailyBudget, seconds_to_midnight
-from judge.adapters.redis.counters import KEY_TTL_S, RedisTokenCounter
 from judge.adapters.redis.shared import BACKOFF_S, SharedRedis
+from judge.adapters.redis.stores import KEY_TTL_S, RedisTokenCounter
 from judge.errors import BudgetSpent, ContentBlocked, ModelUnavailable
 from judge.ports import TokenCounter
 from judge.types.replies import ModelReply, Prompt, Usage

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from judge.adapters.admission import Admission
+from judge.adapters.memory import Admission
 from judge.entrypoints.api.routes.judge import unless_client_leaves
 from judge.errors import ContentBlocked, ModelUnavailable
 from tests.entrypoints.api_bench import (

@@ -8,10 +8,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Literal
+from operator import itemgetter
+from typing import Any, Literal
 
 import httpx
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import TypeAdapter
 
 from judge.adapters.models.failure import ModelFailure, failure_of_status
 from judge.adapters.models.gemini import GeminiClient
@@ -53,6 +54,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 BatchOutcome = list[list[float]] | ModelFailure
 TIMED_OUT = ModelFailure("no answer in time")
+_VECTORS = TypeAdapter(list[list[float]])
 
 Ask = Callable[[Sequence[str], Purpose], Awaitable[BatchOutcome]]
 """Asks a service once; whatever it raises counts as a failure."""
@@ -113,7 +115,7 @@ class BatchEmbedder:
                 vectors = await self.ask(texts, purpose)
         except (TimeoutError, httpx.TimeoutException):
             return TIMED_OUT
-        except ValidationError:
+        except (ValueError, LookupError, TypeError, AttributeError):
             return ModelFailure("an answer in no known shape")
         # The connection's errors are many: a key that no header can hold, an unusable proxy.
         except Exception as error:  # noqa: BLE001
@@ -177,14 +179,6 @@ def openai_embedder(
     return BatchEmbedder(f"openai-{model}", 0.5, "The server", 64, ask, sleep)
 
 
-class _CohereVectors(BaseModel):
-    vectors: Annotated[list[list[float]], Field(alias="float")]
-
-
-class _CohereReply(BaseModel):
-    embeddings: _CohereVectors
-
-
 async def _ask_cohere(
     client: httpx.AsyncClient, api_key: str, texts: Sequence[str], purpose: Purpose
 ) -> BatchOutcome:
@@ -196,20 +190,10 @@ async def _ask_cohere(
         "output_dimension": COHERE_DIMENSIONS,
         "truncate": "END",
     }
-    headers = {"Authorization": f"Bearer {api_key}"}
-    response = await client.post(COHERE_URL, json=body, headers=headers)
+    response = await client.post(COHERE_URL, json=body, headers=bearer(api_key))
     if not response.is_success:
         return _failure(response.status_code, response.headers)
-    return _CohereReply.model_validate_json(response.content).embeddings.vectors
-
-
-class _Embedding(BaseModel):
-    index: int
-    embedding: list[float]
-
-
-class _OpenaiReply(BaseModel):
-    data: list[_Embedding]
+    return _VECTORS.validate_python(response.json()["embeddings"]["float"])
 
 
 async def _ask_openai(
@@ -225,8 +209,8 @@ async def _ask_openai(
     response = await client.post(address, json=body, headers=headers)
     if not response.is_success:
         return _failure(response.status_code, response.headers)
-    reply = _OpenaiReply.model_validate_json(response.content)
-    return [item.embedding for item in sorted(reply.data, key=lambda item: item.index)]
+    items = sorted(response.json()["data"], key=itemgetter("index"))
+    return _VECTORS.validate_python([item["embedding"] for item in items])
 
 
 async def _ask_gemini(client: GeminiClient, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:

@@ -180,16 +180,14 @@ def _string(value: object) -> str:
 
 def _usage(told: Mapping[str, Any]) -> Usage:
     """As we count: thinking tokens besides output tokens, not among them."""
-    thinking = _detail(told, "completion_tokens_details", "reasoning_tokens")
-    cached = _detail(told, "prompt_tokens_details", "cached_tokens")
-    output = _count(told.get("completion_tokens"))
-    return Usage.reported(_count(told.get("prompt_tokens")), output - thinking, thinking, cached)
+    thinking = _count(told, "completion_tokens_details", "reasoning_tokens")
+    cached = _count(told, "prompt_tokens_details", "cached_tokens")
+    output = _count(told, "completion_tokens")
+    return Usage.reported(_count(told, "prompt_tokens"), output - thinking, thinking, cached)
 
 
-def _detail(told: Mapping[str, Any], group: str, name: str) -> int:
-    details = told.get(group)
-    return _count(details.get(name)) if isinstance(details, dict) else 0
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+def _count(told: Any, *path: str) -> int:
+    """The number at *path*; 0 where there is none."""
+    for name in path:
+        told = told.get(name) if isinstance(told, dict) else None
+    return told if isinstance(told, int) else 0

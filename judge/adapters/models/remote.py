@@ -4,9 +4,9 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final, Protocol
 
 from judge.adapters.models.failure import ModelFailure
 from judge.errors import ModelUnavailable
@@ -23,8 +23,6 @@ as much again at random."""
 END_S: Final = 0.2
 """How long the end of a stream is awaited after a complete reply, so that the connection can be
 reused; some servers and proxies never end it."""
-
-PartT_contra = TypeVar("PartT_contra", contravariant=True)
 
 
 class ModelService(Protocol):
@@ -47,24 +45,20 @@ class ModelService(Protocol):
         """Do in advance what the first call would wait for."""
 
 
-class Draft(Protocol[PartT_contra]):
+class Draft(Protocol):
     """A reply as received so far; without streaming it comes as one part."""
 
-    @property
-    def text(self) -> str:
-        """What the reply says so far."""
+    text: str
 
     @property
     def is_complete(self) -> bool:
         """Whether the reply has all that it needs, whatever still comes."""
 
-    def add(self, part: PartT_contra, /) -> bool:
+    def add(self, part: Any, /) -> bool:
         """Add *part*; returns whether the text grew. Raises ValueError for what is no part."""
 
 
-async def follow(
-    parts: AsyncGenerator[PartT_contra, None], draft: Draft[PartT_contra], on_text: OnText
-) -> None:
+async def follow(parts: AsyncGenerator[Any, None], draft: Draft, on_text: OnText) -> None:
     """Add all of *parts* to *draft*; once that is complete, only for END_S more."""
     try:
         async with asyncio.timeout(None) as end, aclosing(parts):
@@ -79,14 +73,6 @@ async def follow(
 
 
 @dataclass(slots=True)
-class ModelHealth:
-    """What the last call showed of a model."""
-
-    is_refused: bool = False
-    """Whether it failed for something that somebody has to mend: a key, a quota, a name."""
-
-
-@dataclass(frozen=True, slots=True)
 class RemoteModel:
     """A LanguageModel over *service*, which is called again where that may help."""
 
@@ -95,7 +81,8 @@ class RemoteModel:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = random.random
     gives_verdicts: bool = True
-    health: ModelHealth = field(default_factory=ModelHealth)
+    is_refused: bool = False
+    """Whether the last call failed for something that somebody has to mend: a key, a name."""
 
     @property
     def name(self) -> str:
@@ -118,7 +105,7 @@ class RemoteModel:
                     prompt, doubles_limit=doubles_limit, on_text=on_text
                 )
                 if not isinstance(outcome, ModelFailure):
-                    self.health.is_refused = False
+                    self.is_refused = False
                     return outcome
                 wait_s = self._wait_s(outcome, retries)
                 left_s = (deadline.when() or 0.0) - asyncio.get_running_loop().time()
@@ -127,7 +114,7 @@ class RemoteModel:
                 self.journal.note("model.retried", wait_s=round(wait_s, 3), **_fields(outcome))
                 await self.sleep(wait_s)
                 retries += 1
-        self.health.is_refused = not outcome.may_retry
+        self.is_refused = not outcome.may_retry
         self.journal.note("model.unavailable", **_fields(outcome))
         raise _unavailable(outcome)
 

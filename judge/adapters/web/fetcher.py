@@ -13,7 +13,7 @@ from importlib.metadata import version
 
 import httpx
 
-from judge.adapters.web.downloads import open_response, origin_of, parse_url, read_body
+from judge.adapters.web.downloads import open_response, parse_url, read_body
 from judge.adapters.web.robots import (
     MAX_ROBOTS_BYTES,
     MAX_ROBOTS_REDIRECTS,
@@ -89,7 +89,7 @@ class HttpxFetcher:
                     start,
                     headers=headers,
                     max_redirects=MAX_REDIRECTS,
-                    before_hop=self._check_robots,
+                    before_hop=self._robots.check,
                 ) as response,
             ):
                 # The URL as configured, unless there was a redirect.
@@ -116,9 +116,6 @@ class HttpxFetcher:
             "Accept-Encoding": "gzip",
             "Accept-Language": "en",
         }
-
-    async def _check_robots(self, url: httpx.URL) -> None:
-        await self._robots.check(origin_of(url), str(url))
 
     async def _fetch_robots(self, url: str) -> str:
         """The text of the robots.txt at *url*; raises FetchError."""
@@ -205,10 +202,8 @@ def _bad_status(response: httpx.Response) -> FetchError:
 
 
 async def _read_bounded(response: httpx.Response, limit: int) -> bytes:
-    length = response.headers.get("content-length", "")
-    is_declared = length.isdecimal() and int(length[:20]) > limit
-    body = b"" if is_declared else await read_body(response, limit)
-    if is_declared or len(body) > limit:
+    body = await read_body(response, limit)
+    if len(body) > limit:
         raise FetchError(
             "too-large",
             f"The page on {response.url.host} is over {limit // 1024} KiB. Choose a smaller one.",

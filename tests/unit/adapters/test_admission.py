@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.adapters.admission import Admission
+from judge.adapters.memory import Admission
 from judge.errors import Overloaded
 
 

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 from fakeredis import FakeAsyncRedis, FakeServer
 
-from judge.adapters.memory.cache import MemoryCache, MemoryLock
-from judge.adapters.redis.cache import RedisCache, RedisLock
+from judge.adapters.memory import MemoryCache, MemoryLock
 from judge.adapters.redis.shared import BACKOFF_S, SharedRedis
+from judge.adapters.redis.stores import RedisCache, RedisLock
 from tests.fakes.clock import FakeClock
 from tests.fakes.journal import RecordingJournal
 from tests.fakes.waiting import until

@@ -102,22 +102,6 @@ def test_crashed_reader_is_reported():
         pdf_text(pdf("a"), python="/bin/true")
 
 
-def test_one_process_reads_all_and_another_takes_over_after_a_bad_one(monkeypatch):
-    started, popen = [], subprocess.Popen
-
-    def noted(*args, **options):
-        started.append(popen(*args, **options))
-        return started[-1]
-
-    monkeypatch.setattr(subprocess, "Popen", noted)
-    with pdf_reader() as read:
-        assert [read(pdf(name)).pages for name in "abc"] == [("a",), ("b",), ("c",)]
-        started[0].kill()
-        started[0].wait()
-        assert read(pdf("d")).pages == ("d",)
-    assert [process.poll() is None for process in started] == [False, False]
-
-
 def test_leaving_the_block_ends_a_reading_in_another_thread(tmp_path, monkeypatch):
     endless, started, popen = tmp_path / "endless", threading.Event(), subprocess.Popen
     endless.write_text("#!/bin/sh\nexec sleep 600\n")

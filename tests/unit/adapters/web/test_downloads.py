@@ -48,21 +48,9 @@ def test_gzip_whose_data_are_cut_is_refused(content, data):
         unzip(whole[:cut], LIMIT)
 
 
-@pytest.mark.parametrize(
-    "tail", [b"", b"\0", b"\0" * 100, b"garbage", gzip.compress(b"more", mtime=0)]
-)
-def test_checksum_and_what_follows_the_first_member_are_ignored(tail):
-    assert unzip(gzip.compress(b"page", mtime=0)[:-8] + tail, LIMIT) == b"page"
-
-
-def test_every_optional_part_of_the_header_is_skipped():
-    data = gzip.compress(b"page", mtime=0)[10:]
-    extra, name, comment, checksum = b"\x03\0a\0b", b"name\0", b"note\0", b"\xff\xff"
-    parts = ((4, extra), (8, name), (16, comment), (2, checksum))
-    for chosen in (parts, *((part,) for part in parts)):
-        flags = sum(flag for flag, _ in chosen)
-        head = b"\x1f\x8b\x08" + bytes([flags]) + b"\0" * 6 + b"".join(p for _, p in chosen)
-        assert unzip(head + data, LIMIT) == b"page"
+def test_what_follows_the_first_member_is_ignored():
+    for tail in (b"", b"\0" * 100, b"garbage", gzip.compress(b"more", mtime=0)):
+        assert unzip(gzip.compress(b"page", mtime=0) + tail, LIMIT) == b"page"
 
 
 @pytest.mark.parametrize("data", [b"<p>not gzip</p>", zlib.compress(b"zlib, not gzip")])

@@ -46,7 +46,7 @@ class Time:
 async def refusal(cache: RobotsCache, url: str = PAGE) -> str:
     """The reason why *url* is refused, or nothing."""
     try:
-        await cache.check(ORIGIN, url)
+        await cache.check(httpx.URL(url))
     except FetchError as error:
         return error.reason
     return ""
