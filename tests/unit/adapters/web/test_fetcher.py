@@ -78,14 +78,6 @@ async def test_three_redirects_are_followed_and_four_are_not(fetcher, web):
     assert await refusal_reason(fetcher, f"{SITE}/4") == "redirects"
 
 
-async def test_a_declared_length_over_the_limit_is_refused_unread(fetcher, web):
-    body = Body(b"a")
-    headers = [*HTML, ("Content-Length", str(MAX_PAGE_BYTES + 1))]
-    web.get(f"{SITE}/").mock(return_value=httpx.Response(200, headers=headers, stream=body))
-    assert await refusal_reason(fetcher, f"{SITE}/") == "too-large"
-    assert body.bytes_read == 0
-
-
 @pytest.mark.parametrize(
     ("body", "headers", "is_page"),
     [

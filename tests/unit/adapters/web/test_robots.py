@@ -1,5 +1,6 @@
 """The rules of robots.txt, and how long they are cached."""
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
