@@ -210,16 +210,6 @@ async def test_gemini_is_told_the_purpose_and_sent_batches_in_order():
     assert fake.requests[0][0]["outputDimensionality"] == 768
 
 
-async def test_gemini_failure_is_retried_and_a_persistent_one_is_unavailable():
-    fake = FakeGeminiEmbeddings(503, 503, 400)
-
-    async with fake.embedder() as embedder:
-        with pytest.raises(EmbedderUnavailable, match=r"Gemini made no vectors \(status 400\)"):
-            await embedder.embed_passages(["abc"])
-
-    assert len(fake.requests) == 3
-
-
 async def test_gemini_that_cannot_be_started_is_unavailable(monkeypatch, tmp_path):
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
     embedder = gemini_embedder(GeminiClient("key"), sleep=Sleeps())
@@ -241,11 +231,3 @@ async def test_failed_service_is_not_called_for_a_while():
     clock.advance(FAILURE_TTL_S)
 
     assert await vectors.embed_query("boat") == [1.0, 0.0, 0.0, 0.0]
-
-
-async def test_other_members_are_those_of_the_embedder():
-    embedder = FakeEmbedder()
-    vectors = RestingEmbedder(embedder, FakeClock())
-
-    assert (vectors.name, vectors.min_similarity) == ("fake-4", 0.5)
-    assert await vectors.embed_passages(["loaf"]) == [[0.0, 1.0, 0.0, 0.0]]
