@@ -22,12 +22,6 @@ MAX_CALLERS = 50_000
 """About 10 MB in a process; past it the caller with the oldest window is forgotten."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    value: str
-    ends: float
-
-
 class MemoryCache:
     """A Cache that evicts the least recently used entries when it is full."""
 
@@ -41,20 +35,21 @@ class MemoryCache:
         self._clock = clock
         self._max_entries = max_entries
         self._max_characters = max_characters
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._entries: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        """The value of each key, and when it ends."""
         self._characters = 0
 
     async def get_many(self, keys: Sequence[str]) -> list[str | None]:
         """The texts in the order of *keys*, None where absent."""
         entries = [self._find(key) for key in keys]
-        return [entry.value if entry else None for entry in entries]
+        return [entry[0] if entry else None for entry in entries]
 
     async def put_many(self, entries: Mapping[str, tuple[str, int]]) -> None:
         """Store each (value, TTL in seconds, at least 1) as far as there is room."""
         now = self._clock.monotonic()
         for key, (value, ttl_s) in entries.items():
             self._drop(key)
-            self._entries[key] = _Entry(value, now + max(1, ttl_s))
+            self._entries[key] = value, now + max(1, ttl_s)
             self._characters += len(key) + len(value)
         while len(self._entries) > self._max_entries or self._characters > self._max_characters:
             self._drop(next(iter(self._entries)))
@@ -62,22 +57,18 @@ class MemoryCache:
     async def seconds_left(self, key: str) -> float | None:
         """The remaining TTL of *key*, None where absent."""
         entry = self._find(key)
-        return entry.ends - self._clock.monotonic() if entry else None
+        return entry[1] - self._clock.monotonic() if entry else None
 
-    def _find(self, key: str) -> _Entry | None:
-        entry = self._entries.get(key)
-        if entry is None:
-            return None
-        if entry.ends <= self._clock.monotonic():
+    def _find(self, key: str) -> tuple[str, float] | None:
+        if key in self._entries and self._entries[key][1] <= self._clock.monotonic():
             self._drop(key)
-            return None
-        self._entries.move_to_end(key)
-        return entry
+        if key in self._entries:
+            self._entries.move_to_end(key)
+        return self._entries.get(key)
 
     def _drop(self, key: str) -> None:
-        entry = self._entries.pop(key, None)
-        if entry:
-            self._characters -= len(key) + len(entry.value)
+        if entry := self._entries.pop(key, None):
+            self._characters -= len(key) + len(entry[0])
 
 
 class MemoryLock:

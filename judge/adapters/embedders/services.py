@@ -5,7 +5,7 @@ EmbedderUnavailable, without the service's own message, which may repeat the tex
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
@@ -175,7 +175,7 @@ def openai_embedder(
 
     Models differ; with most that Ollama serves, unrelated texts are below a similarity of 0.5.
     """
-    ask = partial(_ask_openai, client, endpoint(base_url, "embeddings"), model, bearer(api_key))
+    ask = partial(_ask_openai, client, endpoint(base_url, "embeddings"), model, api_key)
     return BatchEmbedder(f"openai-{model}", 0.5, "The server", 64, ask, sleep)
 
 
@@ -190,27 +190,40 @@ async def _ask_cohere(
         "output_dimension": COHERE_DIMENSIONS,
         "truncate": "END",
     }
-    response = await client.post(COHERE_URL, json=body, headers=bearer(api_key))
-    if not response.is_success:
-        return _failure(response.status_code, response.headers)
-    return _VECTORS.validate_python(response.json()["embeddings"]["float"])
+    return await _post(
+        client, COHERE_URL, api_key, body, lambda reply: reply["embeddings"]["float"]
+    )
 
 
 async def _ask_openai(
     client: httpx.AsyncClient,
     address: str,
     model: str,
-    headers: dict[str, str],
+    api_key: str,
     texts: Sequence[str],
     _purpose: Purpose,
 ) -> BatchOutcome:
     """The vectors of *texts*; the protocol has no field for the purpose."""
+
+    def vectors(reply: Any) -> list[Any]:
+        return [item["embedding"] for item in sorted(reply["data"], key=itemgetter("index"))]
+
     body = {"model": model, "input": list(texts), "encoding_format": "float"}
-    response = await client.post(address, json=body, headers=headers)
+    return await _post(client, address, api_key, body, vectors)
+
+
+async def _post(
+    client: httpx.AsyncClient,
+    address: str,
+    api_key: str,
+    body: Mapping[str, Any],
+    vectors: Callable[[Any], Any],
+) -> BatchOutcome:
+    """What *vectors* finds in the reply to *body*."""
+    response = await client.post(address, json=body, headers=bearer(api_key))
     if not response.is_success:
         return _failure(response.status_code, response.headers)
-    items = sorted(response.json()["data"], key=itemgetter("index"))
-    return _VECTORS.validate_python([item["embedding"] for item in items])
+    return _VECTORS.validate_python(vectors(response.json()))
 
 
 async def _ask_gemini(client: GeminiClient, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:

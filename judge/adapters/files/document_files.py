@@ -38,7 +38,8 @@ class _FolderScan:
     roots: list[str] = field(default_factory=list)
 
     def note_problem(self, path: Path | str, error: Exception) -> None:
-        self.problems.append((_printable(path), _reason(error)))
+        reason = getattr(error, "strerror", None) or "cannot be followed"
+        self.problems.append((_printable(path), reason))
 
 
 class LocalFiles:
@@ -64,10 +65,8 @@ class LocalFiles:
         try:
             content = read_whole(location, max_bytes)
         except OSError as error:
-            reason = (
-                f"It cannot be read ({error.strerror})." if error.errno else f"{error.strerror}."
-            )
-            raise UnreadableDocument(reason) from error
+            told = f"It cannot be read ({error.strerror})" if error.errno else error.strerror
+            raise UnreadableDocument(f"{told}.") from error
         if len(content) > max_bytes:
             raise UnreadableDocument(f"It is over {max_bytes // 1024 // 1024} MiB.")
         return content
@@ -204,7 +203,3 @@ def _file(path: Path, shown: Path, relative: str) -> FoundFile:
 def _printable(path: Path | str) -> str:
     """The path with U+FFFD for bytes that are not UTF-8."""
     return os.fsencode(path).decode("utf-8", "replace")
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or "cannot be followed"

@@ -143,7 +143,8 @@ def _read(content: bytes, deadline: float, max_pages: int, max_text: int) -> Pdf
     if values := _form_values(reader):
         pages.append(values)
     if not any(page.strip() for page in pages):
-        raise UnreadableDocument(_no_text(damaged))
+        no_text = "The PDF holds no text, only pictures of it. Recognise the text first."
+        raise UnreadableDocument(f"{BROKEN}: no page could be read." if damaged else no_text)
     if is_glyph_codes(" ".join(pages)):
         raise UnreadableDocument("The PDF holds codes of its own for letters. Recognise its text.")
     title: object = reader.metadata.title if reader.metadata else None
@@ -157,12 +158,6 @@ def _updated(metadata: Any) -> date | None:
         with suppress(ValueError, AttributeError, TypeError):
             return getattr(metadata, name).date()  # type: ignore[no-any-return]
     return None
-
-
-def _no_text(damaged: list[int]) -> str:
-    if damaged:
-        return f"{BROKEN}: no page could be read."
-    return "The PDF holds no text, only pictures of it. Recognise the text first."
 
 
 def _form_values(reader: Any) -> str:

@@ -9,16 +9,8 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final
 
-from pydantic_core import from_json
-
 MAX_RETRY_AFTER_S: Final = 3600.0
 """The longest wait that callers are told, whatever a server asks for."""
-
-MAX_REPLY_CHARS: Final = 12_000
-"""Far above a reply at its limits; what is longer repeats itself without end."""
-
-_RUNAWAY: Final = re.compile(r"(?:\s{400}|\d{100})\Z")
-"""Seen of models whose grammar lets them: white space or digits until the output limit."""
 
 _LASTING: Final = re.compile(
     r"limit: 0\b|spend|billing|credit|insufficient_quota|per ?day", re.IGNORECASE
@@ -72,23 +64,6 @@ class ModelFailure:
     hint: str = ""
     concerns_thinking: bool = False
     """Whether the service refused how long the model is to think."""
-
-
-def is_incomplete_json(text: str) -> bool:
-    """Whether *text* is not valid JSON: a stream that ended without a finish reason was cut.
-
-    Some servers and proxies leave out the finish reason.
-    """
-    try:
-        from_json(text)
-    except ValueError:
-        return True
-    return False
-
-
-def is_runaway(text: str) -> bool:
-    """Whether *text*, as written so far, is no reply that will end."""
-    return len(text) > MAX_REPLY_CHARS or _RUNAWAY.search(text[-400:]) is not None
 
 
 def failure_of_status(status: int, hint: str, *retry_after: str) -> ModelFailure:

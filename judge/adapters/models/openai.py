@@ -5,7 +5,6 @@ different fields: after a refusal the next form is tried, and the one that worke
 """
 
 import asyncio
-import ipaddress
 import json
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -16,9 +15,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 
-from judge.adapters.models.chat_reply import CONTENT_FILTER, ChatDraft
+from judge.adapters.models.chat_reply import ChatDraft
 from judge.adapters.models.failure import ModelFailure, failure_of_status, quota_failure
-from judge.adapters.models.remote import follow
+from judge.adapters.models.remote import follow, in_each_object
 from judge.errors import ConfigurationError, ModelUnavailable
 from judge.ports import Journal, OnText
 from judge.types.replies import ModelReply, Prompt, Thinking
@@ -172,7 +171,8 @@ class OpenaiService:
         try:
             async with self.client.stream("POST", address, json=body, headers=headers) as response:
                 if not response.is_success:
-                    return _refused(response, await _read_body(response))
+                    told = "".join([data async for data in _events(response)])
+                    return _refused(response, told)
                 await follow(_events(response), draft, on_text)
         except httpx.ConnectError:
             return ModelFailure("transport:ConnectError", hint=NO_SERVER), ""
@@ -194,7 +194,8 @@ def open_client(base_url: str) -> httpx.AsyncClient:
         return httpx.AsyncClient(
             timeout=None,  # noqa: S113 - the deadline is the caller's
             limits=httpx.Limits(max_connections=None),
-            trust_env=not _is_loopback(base_url),  # no proxy leads to this machine
+            # No proxy leads to this machine.
+            trust_env=urlsplit(base_url).hostname not in {"localhost", "127.0.0.1", "::1"},
         )
     except (OSError, ImportError, ValueError, httpx.InvalidURL) as error:  # httpx may lack SOCKS
         raise ConfigurationError(
@@ -254,16 +255,6 @@ def _data(line: bytes) -> str:
     return line[5:].decode(errors="replace").strip() if line.startswith(b"data:") else ""
 
 
-async def _read_body(response: httpx.Response) -> str:
-    """The body of a refusal, cut after MAX_BODY_BYTES."""
-    body = b""
-    async for chunk in response.aiter_bytes():
-        body += chunk
-        if len(body) > MAX_BODY_BYTES:
-            break
-    return body[:MAX_BODY_BYTES].decode(errors="replace")
-
-
 def _refused(response: httpx.Response, body: str) -> tuple[ChatDraft | ModelFailure, str]:
     try:
         error = json.loads(body)
@@ -272,8 +263,8 @@ def _refused(response: httpx.Response, body: str) -> tuple[ChatDraft | ModelFail
     if isinstance(error, list) and error:  # Google's compatible endpoint wraps it
         error = error[0]
     inner = error.get("error") if isinstance(error, dict) else None
-    if isinstance(inner, dict) and inner.get("code") == CONTENT_FILTER:
-        return ChatDraft(finish=CONTENT_FILTER), ""
+    if isinstance(inner, dict) and inner.get("code") == "content_filter":
+        return ChatDraft(blocked="CONTENT_FILTER"), ""
     return _failure(response.status_code, error, response.headers.get("Retry-After", "")), body
 
 
@@ -316,21 +307,7 @@ def _response_format(form: ResponseFormat, schema: Mapping[str, object]) -> dict
         return {}
     if form == "json_object":
         return {"response_format": {"type": form}}
-    strict = {"name": "reply", "strict": True, "schema": _closed(schema)}
+    # As strict mode demands of each object.
+    closed = in_each_object(schema, lambda _: {"additionalProperties": False})
+    strict = {"name": "reply", "strict": True, "schema": closed}
     return {"response_format": {"type": "json_schema", "json_schema": strict}}
-
-
-def _closed(schema: Any) -> Any:
-    """*schema* with `additionalProperties: false` in each object, as strict mode demands."""
-    if isinstance(schema, Mapping):
-        inner = {key: _closed(value) for key, value in schema.items()}
-        return inner | ({"additionalProperties": False} if schema.get("type") == "object" else {})
-    return [_closed(item) for item in schema] if isinstance(schema, list) else schema
-
-
-def _is_loopback(base_url: str) -> bool:
-    host = urlsplit(base_url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

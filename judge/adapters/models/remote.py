@@ -2,16 +2,19 @@
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final, Protocol
 
+from pydantic_core import from_json
+
 from judge.adapters.models.failure import ModelFailure
-from judge.errors import ModelUnavailable
+from judge.errors import ContentBlocked, ModelUnavailable
 from judge.ports import Journal, OnText, ignore_text
-from judge.types.replies import ModelReply, Prompt
+from judge.types.replies import FinishReason, ModelReply, Prompt, Usage
 
 BACKOFF_S: Final = 0.25
 """Before the retry, plus as much again at random, so that clients don't retry together."""
@@ -23,6 +26,25 @@ as much again at random."""
 END_S: Final = 0.2
 """How long the end of a stream is awaited after a complete reply, so that the connection can be
 reused; some servers and proxies never end it."""
+
+
+MAX_REPLY_CHARS: Final = 12_000
+"""Far above a reply at its limits; what is longer repeats itself without end."""
+
+_RUNAWAY: Final = re.compile(r"(?:\s{400}|\d{100})\Z")
+"""Seen of models whose grammar lets them: white space or digits until the output limit."""
+
+FINISHES: Final[Mapping[str, FinishReason]] = {
+    **dict.fromkeys(("STOP", "FINISH_REASON_UNSPECIFIED"), "stop"),
+    **dict.fromkeys(("EOS_TOKEN", "EOS", "END", "END_TURN"), "stop"),
+    **dict.fromkeys(("LENGTH", "MAX_TOKENS", "CONTINUATION"), "truncated"),
+    "RECITATION": "recitation",
+}
+
+BLOCKING: Final = frozenset(
+    "SAFETY PROHIBITED_CONTENT BLOCKLIST SPII ESCALATION MODEL_ARMOR CONTENT_FILTER".split()
+)
+"""Finish reasons of a safety filter, after which the model is not asked again."""
 
 
 class ModelService(Protocol):
@@ -45,17 +67,68 @@ class ModelService(Protocol):
         """Do in advance what the first call would wait for."""
 
 
-class Draft(Protocol):
+@dataclass(slots=True)
+class Draft:
     """A reply as received so far; without streaming it comes as one part."""
 
-    text: str
+    text: str = ""
+    finish: str = ""
+    """Why the model stopped, in capitals; some send STOP with each part."""
+    blocked: str = ""
+    """What blocked the reply."""
+    version: str | None = None
+    usage: Usage = field(default_factory=Usage)
+
+    def add(self, part: Any) -> bool:
+        """Add *part*; returns whether the text grew. Raises ValueError for what is no part."""
+        before = self.text
+        self.read(part)
+        if len(self.text) > MAX_REPLY_CHARS or _RUNAWAY.search(self.text[-400:]):
+            self.finish = "MAX_TOKENS"
+        return self.text != before
+
+    def read(self, part: Any) -> None:
+        """Take what *part* says."""
+        raise NotImplementedError
 
     @property
     def is_complete(self) -> bool:
         """Whether the reply has all that it needs, whatever still comes."""
+        if self.blocked or not self.finish:
+            return bool(self.blocked)
+        return FINISHES.get(self.finish) != "stop" or not is_incomplete_json(self.text)
 
-    def add(self, part: Any, /) -> bool:
-        """Add *part*; returns whether the text grew. Raises ValueError for what is no part."""
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the stream ended before the reply was complete; some send no finish reason."""
+        return not (self.finish or self.blocked) and is_incomplete_json(self.text)
+
+    def reply(self, model: str) -> ModelReply:
+        """The finished reply; raises ContentBlocked."""
+        blocked = self.blocked or (self.finish if self.finish in BLOCKING else "")
+        if blocked:
+            raise ContentBlocked(blocked, tokens=self.usage.total)
+        finish = FINISHES.get(self.finish or "STOP", "other")
+        if finish == "stop" and not self.text.strip():
+            finish = "empty"
+        return ModelReply(self.text, model, finish, self.usage, self.version)
+
+
+def in_each_object(schema: Any, members: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Any:
+    """The JSON *schema* with further *members* in each object."""
+    if isinstance(schema, Mapping):
+        inner = {key: in_each_object(value, members) for key, value in schema.items()}
+        return inner | (members(schema) if schema.get("type") == "object" else {})
+    return [in_each_object(one, members) for one in schema] if isinstance(schema, list) else schema
+
+
+def is_incomplete_json(text: str) -> bool:
+    """Whether *text* is not valid JSON."""
+    try:
+        from_json(text)
+    except ValueError:
+        return True
+    return False
 
 
 async def follow(parts: AsyncGenerator[Any, None], draft: Draft, on_text: OnText) -> None:

@@ -169,11 +169,10 @@ async def call_redis(client: RedisClient, call: Call[T]) -> T:
                 _ = await client.initialize()
         return await _within(REPLY_TIMEOUT_S, call)
     except TimeoutError as error:
-        message = "Redis did not answer in time."
-        raise CacheUnavailable(message) from error
+        raise CacheUnavailable("Redis did not answer in time.") from error
     except (MovedError, ClusterCrossSlotError) as error:
-        message = "Redis is a cluster: begin REDIS_URL with redis+cluster://."
-        raise CacheUnavailable(message) from error
+        told = "Redis is a cluster: begin REDIS_URL with redis+cluster://."
+        raise CacheUnavailable(told) from error
     except (RedisError, RedisClusterException, OSError, AttributeError, ValueError) as error:
         # When a node is lost, the cluster client closes connections in use: calls that use them
         # then fail with AttributeError, since the writer is gone. A ValueError is a reply that
