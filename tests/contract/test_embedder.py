@@ -193,6 +193,17 @@ async def test_key_that_no_header_can_hold_raises_embedder_unavailable(service, 
         await google.aclose()
 
 
+async def test_gemini_is_told_the_purpose(tmp_path):
+    async with gemini(tmp_path) as world:
+        await world.embedder.embed_passages(["a"])
+        await world.embedder.embed_query("b")
+
+    [passages], [query] = (sent["requests"] for sent in world.sent)
+    assert world.sent[0]["path"] == "/v1beta/models/gemini-embedding-001:batchEmbedContents"
+    assert (passages["taskType"], query["taskType"]) == ("RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY")
+    assert passages["outputDimensionality"] == 768
+
+
 async def test_openai_request_follows_the_protocol(tmp_path):
     async with openai(tmp_path) as world:
         await world.embedder.embed_passages(["a", "b"])

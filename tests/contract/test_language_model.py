@@ -13,17 +13,17 @@ import pytest
 
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.adapters.models.gemini import GeminiClient, GeminiService
-from judge.adapters.models.openai import OpenaiService, open_client
+from judge.adapters.models.openai import open_client
 from judge.adapters.models.remote import ModelService, RemoteModel
 from judge.errors import ContentBlocked, ModelUnavailable
 from judge.judging.prompts import DEFAULT_PERSONAS
 from judge.judging.verdicts.check import check_reply
-from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
+from judge.judging.verdicts.reply_schema import reply_schema
 from judge.ports import LanguageModel, OnText, ignore_text
 from judge.types.references import Reference
 from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest
-from tests.fakes.chat_server import ChatReply, ChatServer, broken, page
+from tests.fakes.chat_server import ChatReply, ChatServer, broken, model_at, page
 from tests.fakes.gemini import (
     FakeGemini,
     blocked,
@@ -144,18 +144,8 @@ async def _openai() -> AsyncIterator[ModelUnderTest]:
     }
     async with ChatServer() as fake, open_client(fake.base_url) as client:
         journal = RecordingJournal()
-        service = OpenaiService(
-            client,
-            journal,
-            fake.base_url,
-            name="openai:tiny",
-            served_name="tiny",
-            api_key="",
-            exact_schema=exact_reply_schema,
-            loose_schema=reply_schema,
-        )
         yield ModelUnderTest(
-            _remote(service, journal),
+            model_at(fake.base_url, client, journal),
             lambda situation: fake.script(*situations[situation]),
             journal,
         )

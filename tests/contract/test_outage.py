@@ -132,15 +132,6 @@ class TestRealServer:
         await flood([only])
         assert fetcher.hits == {source.url: 1 for source in SOURCES}
 
-    async def test_crash_on_a_cold_cache_causes_no_fetch_stampede(
-        self, own_redis_server: RedisServer, fetcher: ScriptedFetcher, start: Callable
-    ):
-        only = await start(own_redis_server.url)
-        own_redis_server.kill()
-        answers = await flood([only])
-        assert all(len(found) == 2 for found in answers)
-        assert fetcher.hits == {source.url: 1 for source in SOURCES}
-
     async def test_hanging_server_costs_one_timeout_in_all(
         self, own_redis_server: RedisServer, fetcher: ScriptedFetcher, start: Callable
     ):

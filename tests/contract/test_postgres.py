@@ -52,12 +52,6 @@ async def found(index, text):
     return [hit.passage.document_id for hit in results.hits]
 
 
-async def test_index_without_tables_is_empty(engine):
-    await engine.catalogue.ping()
-    assert await found(engine.index, "dogs") == []
-    assert await engine.catalogue.collections() == ()
-
-
 async def test_uncommitted_changes_are_seen_by_nobody_and_lost_whole(engine):
     await add(engine, DOGS)
     async with engine.store.writing() as writer:

@@ -14,8 +14,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+import httpx
 from aiohttp import web
 
+from judge.adapters.models.openai import OpenaiService
+from judge.adapters.models.remote import RemoteModel
+from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
+from judge.ports import Journal
 from tests.fakes.gemini import served_in_thread, verdict_for
 
 USAGE = {
@@ -43,6 +48,23 @@ class ChatReply:
     cut: Literal["", "at-once", "midway", "silently", "before-done", "never"] = ""
     """Where the connection is lost; `silently`: the stream ends properly after half the reply;
     `never`: it does not end at all after its last event."""
+
+
+def model_at(
+    url: str, client: httpx.AsyncClient, journal: Journal, *, name: str = "tiny", key: str = ""
+) -> RemoteModel:
+    """The model *name* of the server at *url*, which is asked again without a wait."""
+    service = OpenaiService(
+        client,
+        journal,
+        url,
+        name=f"openai:{name}",
+        served_name=name,
+        api_key=key,
+        exact_schema=exact_reply_schema,
+        loose_schema=reply_schema,
+    )
+    return RemoteModel(service, journal, jitter=lambda: -1.0)
 
 
 def broken(status: int, error: object = "made to fail", **wire: Any) -> ChatReply:

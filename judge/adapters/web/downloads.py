@@ -152,15 +152,29 @@ async def read_body(response: httpx.Response, limit: int) -> bytes:
 
 
 def unzip(data: bytes, limit: int) -> bytes:
-    """The first member of the gzip *data*, cut at *limit* + 1 bytes; what follows is ignored.
+    """The first member of the gzip *data*, cut at *limit* + 1 bytes.
 
-    Raises FetchError ("encoding").
+    As in browsers its checksum may be wrong or missing, if only the data are whole, and what
+    follows is ignored. Raises FetchError ("encoding").
     """
-    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
-        content = unpacker.decompress(data, limit + 1)
-    except zlib.error as error:
+        content = unpacker.decompress(data[_gzip_header(data) :], limit + 1)
+    except (zlib.error, ValueError) as error:
         raise FetchError("encoding", f"The reply's gzip is broken ({error}).") from None
     if not unpacker.eof and len(content) <= limit:
         raise FetchError("encoding", "The reply's gzip ended early. It is tried again later.")
     return content
+
+
+def _gzip_header(data: bytes) -> int:
+    """The length in bytes of the header of the gzip *data* (RFC 1952); raises ValueError."""
+    if not data.startswith(b"\x1f\x8b\x08"):
+        raise ValueError("not gzip")
+    flags, end = int.from_bytes(data[3:4]), 10
+    if flags & 4:  # extra field
+        end += 2 + int.from_bytes(data[10:12], "little")
+    for named in (8, 16):  # file name, comment
+        if flags & named:
+            end = data.index(b"\0", end) + 1
+    return end + 2 * bool(flags & 2)  # checksum of the header

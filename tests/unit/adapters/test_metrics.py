@@ -79,16 +79,6 @@ def test_the_tokens_of_the_day_are_shown_beside_their_limit(event):
     assert "judge_daily_tokens_limit 100.0" in samples(metrics)
 
 
-def test_two_counters_of_one_process_do_not_share_anything():
-    first, second = Metrics(), Metrics()
-    first.note("sources.reloaded")
-    assert not any("sources.reloaded" in line for line in samples(second))
-
-
-def test_several_processes_are_read_from_the_directory_they_share(tmp_path):
-    assert Metrics(str(tmp_path)).render() == b""
-
-
 COUNTING = """
 import os, sys
 from judge.settings import share_metrics_in

@@ -42,16 +42,6 @@ async def test_what_was_stored_before_an_outage_is_still_there(world: World):
     assert "ConnectionError" in fields["reason"]
 
 
-async def test_storing_and_locking_go_on_in_the_process(world: World):
-    world.server.connected = False
-    await world.cache.put_many({"a": ("text", 60)})
-    assert await world.cache.get_many(["a"]) == ["text"]
-    assert await world.lock.acquire("page", "mine", 10)
-    assert not await world.lock.acquire("page", "yours", 10)
-    await world.lock.release("page", "mine")
-    assert await world.lock.acquire("page", "yours", 10)
-
-
 async def test_redis_is_used_again_when_it_is_back_and_again_after_a_second_outage(world: World):
     for _ in range(2):
         world.server.connected = False

@@ -3,7 +3,6 @@ from contextlib import asynccontextmanager
 
 import httpx
 import pytest
-from aiohttp import web
 
 from judge.adapters.embedders.services import (
     BACKOFF_S,
@@ -157,57 +156,6 @@ async def test_service_timeout_is_unavailable():
     async with fake.embedder() as embedder:
         with pytest.raises(EmbedderUnavailable, match="no answer in time"):
             await embedder.embed_query("abc")
-
-
-class FakeGeminiEmbeddings:
-    """The batchEmbedContents method of Google's API on loopback."""
-
-    def __init__(self, *statuses):
-        self.statuses = list(statuses)
-        self.requests = []
-        self.paths = []
-
-    async def answer(self, request):
-        body = await request.json()
-        self.requests.append(body["requests"])
-        self.paths.append(request.path)
-        if self.statuses:
-            error = {"code": self.statuses[0], "message": "no", "status": "X"}
-            return web.json_response({"error": error}, status=self.statuses.pop(0))
-        texts = [item["content"]["parts"][0]["text"] for item in body["requests"]]
-        return web.json_response({"embeddings": [{"values": [len(text), 1]} for text in texts]})
-
-    @asynccontextmanager
-    async def embedder(self):
-        app = web.Application()
-        app.router.add_post("/{path:.*}", self.answer)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        port = runner.addresses[0][1]
-        client = GeminiClient("key", f"http://127.0.0.1:{port}")
-        try:
-            yield gemini_embedder(client, sleep=Sleeps())
-        finally:
-            await client.aclose()
-            await runner.cleanup()
-
-
-async def test_gemini_is_told_the_purpose_and_sent_batches_in_order():
-    fake = FakeGeminiEmbeddings()
-    texts = ["x" * n for n in range(1, 11)]
-
-    async with fake.embedder() as embedder:
-        vectors = await embedder.embed_passages(texts)
-        assert await embedder.embed_query("abc") == [3, 1]
-
-    assert [vector[0] for vector in vectors] == [len(text) for text in texts]
-    assert [len(batch) for batch in fake.requests] == [8, 2, 1]
-    assert fake.paths[0] == "/v1beta/models/gemini-embedding-001:batchEmbedContents"
-    assert fake.requests[0][0]["taskType"] == "RETRIEVAL_DOCUMENT"
-    assert fake.requests[2][0]["taskType"] == "RETRIEVAL_QUERY"
-    assert fake.requests[0][0]["outputDimensionality"] == 768
 
 
 async def test_gemini_that_cannot_be_started_is_unavailable(monkeypatch, tmp_path):

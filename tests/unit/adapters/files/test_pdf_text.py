@@ -65,11 +65,6 @@ def test_the_date_is_that_of_the_last_change_or_else_of_the_making(changed, day)
     assert pdf_text(pdf("Hello robot", changed=changed)).updated == day
 
 
-def test_a_title_that_is_no_text_is_none():
-    content = pdf("Hello robot", title="A book").replace(b"(A book)", b"null    ")
-    assert read_pdf(content, timeout_s=10)["title"] is None
-
-
 @pytest.mark.parametrize(
     ("content", "told"),
     [

@@ -56,13 +56,6 @@ async def test_callers_that_fail_together_share_one_new_client(client, monkeypat
     assert first.result() is second.result()
 
 
-async def test_closing_an_unused_client_returns_at_once():
-    closing = GeminiClient("key").aclose()
-
-    with pytest.raises(StopIteration):
-        closing.send(None)
-
-
 async def test_closing_a_client_that_could_not_start_raises_nothing(client, monkeypatch, tmp_path):
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
     with pytest.raises(TimeoutError):

@@ -15,19 +15,17 @@ import pytest
 from judge.adapters.models.openai import (
     MAX_BODY_BYTES,
     MAX_OUTPUT_TOKENS,
-    OpenaiService,
     endpoint,
     open_client,
     served_models,
 )
-from judge.adapters.models.remote import RemoteModel
 from judge.errors import ConfigurationError, ContentBlocked, JudgeError, ModelUnavailable
 from judge.judging.prompts import DEFAULT_PERSONAS
-from judge.judging.verdicts.reply_schema import exact_reply_schema, reply_schema
+from judge.judging.verdicts.reply_schema import reply_schema
 from judge.ports import ignore_text
 from judge.types.replies import ModelReply, Prompt, Usage
 from judge.types.requests import JudgeRequest
-from tests.fakes.chat_server import ChatReply, ChatServer, broken, page
+from tests.fakes.chat_server import ChatReply, ChatServer, broken, model_at, page
 from tests.fakes.journal import RecordingJournal
 
 KEY = "sk-very-secret"
@@ -45,17 +43,7 @@ class ChatBench:
     def __init__(self, client, fake: ChatServer, base_url: str, name: str, key: str) -> None:
         self.fake = fake
         self.journal = RecordingJournal()
-        service = OpenaiService(
-            client,
-            self.journal,
-            base_url,
-            name=f"openai:{name}",
-            served_name=name,
-            api_key=key,
-            exact_schema=exact_reply_schema,
-            loose_schema=reply_schema,
-        )
-        self.model = RemoteModel(service, self.journal, jitter=lambda: -1.0)
+        self.model = model_at(base_url, client, self.journal, name=name, key=key)
 
     async def complete(
         self, *replies, on_text=ignore_text, prompt=PROMPT, doubles_limit=False
