@@ -25,6 +25,14 @@ COUNTERS: Mapping[str, tuple[str, ...]] = {
 }
 """The help text and labels of each; most labels are fields of an event."""
 
+COUNTED = {
+    "http.request": "judge_http_requests",
+    "judgement.finished": "judge_judgements",
+    "reply.defect": "judge_reply_defects",
+    "snippet.fetch_failed": "judge_fetch_failures",
+}
+"""The counter of an event."""
+
 GAUGES: Mapping[str, tuple[str, Literal["livemax", "livemostrecent"]]] = {
     "judge_cache_degraded": (
         "1 while Redis is down and the cache inside the process stands in.",
@@ -65,14 +73,11 @@ class Metrics:
     def note(self, event: str, **fields: str | float | bool) -> None:
         """Count *event*; an event without a counter of its own is only counted by name."""
         self._count("judge_events", event=event)
+        if event in COUNTED:
+            self._count(COUNTED[event], **fields)
         match event:
             case "http.request":
-                self._count("judge_http_requests", **fields)
                 self._latency.labels(fields["route"]).observe(float(fields["ms"]) / 1000)
-            case "judgement.finished":
-                self._count("judge_judgements", **fields)
-            case "reply.defect":
-                self._count("judge_reply_defects", **fields)
             case "model.replied" | "other_side.replied" | "support.replied":
                 self._count("judge_model_replies", **fields)
                 for kind in ("input", "output", "thinking"):
@@ -80,8 +85,6 @@ class Metrics:
             case "model.retried" | "model.unavailable":
                 outcome = event.removeprefix("model.")
                 self._count("judge_model_failures", outcome=outcome, **fields)
-            case "snippet.fetch_failed":
-                self._count("judge_fetch_failures", **fields)
             case "budget.counted" | "budget.refused":
                 self._gauges["judge_tokens_today"].set(float(fields["spent"]))
                 self._gauges["judge_daily_tokens_limit"].set(float(fields["limit"]))

@@ -63,29 +63,29 @@ class RequestForm:
     says_effort: bool = True
 
     def after_refusal(self, status: int, message: str) -> "RequestForm | None":
-        """The next form to try after a refusal with *message*; None when there is none."""
+        """The next form to try after a refusal with *message*; None when there is none.
+
+        First without what the message complains of, then with a weaker format of the reply.
+        """
         if status in {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}:
-            if changed := self._named_in(message.lower()):
-                return changed
+            told = message.lower()
+            cap = _CAP.search(told) if "tokens" in told else None
+            max_tokens = int(cap[1] or cap[2]) if cap else 0
+            changes: tuple[tuple[bool, dict[str, Any]], ...] = (
+                ("max_completion_tokens" in told, {"limit_field": "max_completion_tokens"}),
+                (0 < max_tokens < self.max_tokens, {"max_tokens": max_tokens}),
+                ("stream_options" in told, {"includes_usage": False}),
+                ("reasoning" in told, {"says_effort": False}),
+                ("system" in told and "role" in told, {"has_system_role": False}),
+                ("stream" in told, {"streams": False}),
+            )
+            for is_named, change in changes:
+                if is_named and (form := replace(self, **change)) != self:
+                    return form
         elif not (_NO_ROUTE in message or (status >= 500 and _SCHEMA.search(message))):
             return None
         weaker = FORMATS[FORMATS.index(self.response_format) + 1 :]
         return replace(self, response_format=weaker[0]) if weaker else None
-
-    def _named_in(self, message: str) -> "RequestForm | None":
-        """The form without what *message* complains of; None if it names nothing of ours."""
-        cap = _CAP.search(message) if "tokens" in message else None
-        max_tokens = int(cap[1] or cap[2]) if cap else 0
-        changes: tuple[tuple[bool, dict[str, Any]], ...] = (
-            ("max_completion_tokens" in message, {"limit_field": "max_completion_tokens"}),
-            (0 < max_tokens < self.max_tokens, {"max_tokens": max_tokens}),
-            ("stream_options" in message, {"includes_usage": False}),
-            ("reasoning" in message, {"says_effort": False}),
-            ("system" in message and "role" in message, {"has_system_role": False}),
-            ("stream" in message, {"streams": False}),
-        )
-        forms = (replace(self, **change) for is_named, change in changes if is_named)
-        return next((form for form in forms if form != self), None)
 
 
 @dataclass(slots=True)
