@@ -1,5 +1,6 @@
 """A journal that records its events."""
 
+import traceback
 from collections.abc import Mapping
 
 
