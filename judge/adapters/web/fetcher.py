@@ -8,12 +8,13 @@ import asyncio
 import re
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from importlib.metadata import version
 
 import httpx
 
-from judge.adapters.web.downloads import open_response, parse_url, read_body
+from judge.adapters.web.downloads import next_hop, parse_url, read_body, translated_errors
 from judge.adapters.web.robots import (
     MAX_ROBOTS_BYTES,
     MAX_ROBOTS_REDIRECTS,
@@ -78,18 +79,8 @@ class HttpxFetcher:
         `encoding`, `content-type`, `status`, `timeout`, `connection`, `robots` and `tls`.
         """
         start = parse_url(url)
-        headers = self._headers() | {"Accept": _MEDIA[media][1]}
         try:
-            async with (
-                asyncio.timeout(timeout_s),
-                open_response(
-                    self._transport,
-                    start,
-                    headers=headers,
-                    max_redirects=MAX_REDIRECTS,
-                    before_hop=self._robots.check,
-                ) as response,
-            ):
+            async with asyncio.timeout(timeout_s), self._opened(start, media) as response:
                 # The URL as configured, unless there was a redirect.
                 final = url if response.url == start else str(response.url)
                 return await _read_page(final, response, media)
@@ -105,24 +96,48 @@ class HttpxFetcher:
         await self._robots.aclose()
         await self._transport.aclose()
 
-    def _headers(self) -> dict[str, str]:
+    @asynccontextmanager
+    async def _opened(
+        self, url: httpx.URL, media: Media | None = None
+    ) -> AsyncIterator[httpx.Response]:
+        """The response at the end of the redirects from *url*, with its body still to be read.
+
+        Without *media* it is a robots.txt, which no robots.txt forbids. The transport is used
+        without an httpx client, which would keep cookies, read proxy variables and .netrc, and fail
+        on redirects before we see them. Raises FetchError, also for httpx's errors in the block.
+        """
+        hop, redirects = url, MAX_REDIRECTS if media else MAX_ROBOTS_REDIRECTS
+        for _ in range(redirects + 1):
+            if media:
+                await self._robots.check(hop)
+            with translated_errors(hop.host):
+                request = httpx.Request("GET", hop, headers=self._headers(media or "html"))
+                response = await self._transport.handle_async_request(request)
+                response.request = request
+                async with aclosing(response):
+                    following = next_hop(response)
+                    if following is None:
+                        yield response
+                        return
+            hop = following
+        raise FetchError(
+            "redirects",
+            f"{url.host} redirects more than {redirects} times. Configure the final address.",
+        )
+
+    def _headers(self, media: Media) -> dict[str, str]:
         contact = "".join(_PRINTABLE.findall(self._contact()))[:MAX_HEADER_CHARS]
         product = f"{PRODUCT}/{self._version}"
         return {
             "User-Agent": f"{product} (+{contact})" if contact else product,
-            "Accept": _MEDIA["html"][1],
+            "Accept": _MEDIA[media][1],
             "Accept-Encoding": "gzip",
             "Accept-Language": "en",
         }
 
     async def _fetch_robots(self, url: str) -> str:
         """The text of the robots.txt at *url*; raises FetchError."""
-        async with open_response(
-            self._transport,
-            parse_url(url),
-            headers=self._headers(),
-            max_redirects=MAX_ROBOTS_REDIRECTS,
-        ) as response:
+        async with self._opened(parse_url(url)) as response:
             if not response.is_success:
                 raise _bad_status(response)
             body = await read_body(response, MAX_ROBOTS_BYTES)
