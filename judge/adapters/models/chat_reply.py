@@ -58,7 +58,9 @@ class ChatDraft(Draft):
         completion = json.loads(part)
         if not isinstance(completion, dict):
             raise ValueError("no completion")  # noqa: TRY004 - of a body, not of a program
-        self.error = completion.get("error")
+        if error := completion.get("error"):
+            self.error, self.finish = error, "ERROR"
+            return
         self.version = _string(completion.get("model")) or self.version
         if isinstance(completion.get("usage"), dict):
             self.usage = _usage(completion["usage"])
