@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from judge.adapters.journal import Journals
-from judge.adapters.memory import MemoryCache
+from judge.adapters.memory import MemoryCache, SystemClock
 from judge.adapters.redis.shared import SharedRedis, connect
 from judge.adapters.redis.stores import RedisCache
-from judge.adapters.system_clock import SystemClock
 from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.library.extract.page_passages import PagePassage
 from judge.library.pages.approved_pages import requests_of

@@ -41,7 +41,7 @@ import tantivy
 
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import SystemClock
 from judge.library.search.highlight import highlighter
 from judge.library.search.query import parse_query
 from judge.types.search import (

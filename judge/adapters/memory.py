@@ -1,13 +1,15 @@
-"""What is kept inside this process: a bounded cache, a lock and counters, and how much it takes on.
+"""What a process has of its own: a clock, a bounded cache, a lock, counters, and room for judging.
 
 A single process without Redis uses them, and any process while Redis is down. The event loop runs
 nothing else between two awaits, so methods that never await need no lock.
 """
 
+import time
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from judge.errors import Overloaded
 from judge.ports import Clock
@@ -20,6 +22,18 @@ MAX_CHARACTERS = 8_000_000
 
 MAX_CALLERS = 50_000
 """About 10 MB in a process; past it the caller with the oldest window is forgotten."""
+
+
+class SystemClock:
+    """A Clock that reads this machine's clocks."""
+
+    def now(self) -> datetime:
+        """The current time in UTC."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds since some moment in the past; never runs backwards."""
+        return time.monotonic()
 
 
 class MemoryCache:

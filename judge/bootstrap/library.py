@@ -7,7 +7,7 @@ from functools import partial
 
 from judge.adapters.files.pdf_text import pdf_text
 from judge.adapters.files.watched_file import LastGood, WatchedFile
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import SystemClock
 from judge.adapters.web.fetcher import open_fetcher
 from judge.bootstrap.sources import open_sources
 from judge.bootstrap.stores import Stores, open_stores

@@ -3,10 +3,15 @@
 from dataclasses import dataclass
 
 from judge.adapters.journal import Journals
-from judge.adapters.memory import MemoryCache, MemoryLock, MemoryRateLimiter, MemoryTokenCounter
+from judge.adapters.memory import (
+    MemoryCache,
+    MemoryLock,
+    MemoryRateLimiter,
+    MemoryTokenCounter,
+    SystemClock,
+)
 from judge.adapters.redis.shared import SharedRedis, connect
 from judge.adapters.redis.stores import RedisCache, RedisLock, RedisRateLimiter, RedisTokenCounter
-from judge.adapters.system_clock import SystemClock
 from judge.ports import Cache, Clock, Journal, Lock, RateLimiter, TokenCounter
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 import pytest
 from redis.asyncio import Redis
 
+from judge.adapters.memory import SystemClock
 from judge.adapters.redis.shared import BACKOFF_S, REPLY_TIMEOUT_S
-from judge.adapters.system_clock import SystemClock
 from judge.bootstrap.stores import Stores, open_stores
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.page_records import SnippetRequest

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from judge.adapters.memory import SystemClock
 from judge.adapters.redis.shared import BACKOFF_S, connect
-from judge.adapters.system_clock import SystemClock
 from judge.bootstrap.stores import Stores, open_stores, ping_redis
 from judge.errors import CacheUnavailable, ConfigurationError
 from judge.settings import Settings

@@ -1,8 +1,13 @@
-"""Finds the files to index below a folder, and reads them; files in .gitignore are left out."""
+"""Finds the files to index below a folder, reads them, and converts those that pandoc reads.
+
+Files in .gitignore are left out.
+"""
 
 import os
 import re
+import shutil
 import stat
+import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,7 +18,13 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from judge.adapters.files.whole_file import read_whole
 from judge.errors import InvalidRequest, UnreadableDocument
+from judge.ports import not_converted
 from judge.types.search import FileScan, FoundFile
+
+PANDOC_TIMEOUT_S = 60.0
+
+PANDOC_FORMATS = {"tex": "latex", "adoc": "asciidoc"}
+"""Endings that are not pandoc's name of the format."""
 
 MAX_IGNORE_BYTES = 1_000_000
 _WILDCARDS = frozenset("*?[")
@@ -74,6 +85,32 @@ class LocalFiles:
     def exists(self, path: str) -> bool:
         """See `DocumentFiles.exists`."""
         return os.path.lexists(path)
+
+
+def pandoc_html(content: bytes, kind: str) -> bytes:
+    """The document as HTML; raises UnreadableDocument."""
+    pandoc = shutil.which("pandoc")
+    if pandoc is None:
+        return not_converted(content, kind)
+    # In its sandbox it opens no other file and no address.
+    command = [
+        pandoc,
+        "--sandbox",
+        "--standalone",
+        "--from",
+        PANDOC_FORMATS.get(kind, kind),
+        "--to=html",
+    ]
+    try:
+        done = subprocess.run(  # noqa: S603
+            command, input=content, capture_output=True, timeout=PANDOC_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UnreadableDocument(f"pandoc did not convert it ({type(error).__name__}).") from None
+    if done.returncode:
+        reason = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason"]
+        raise UnreadableDocument(f"pandoc did not convert it: {reason[0][:200]}")
+    return done.stdout
 
 
 def _split(path: str) -> tuple[Path, list[str]]:

@@ -8,7 +8,7 @@ import pytest
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.adapters.index.vectors import BATCH_TEXTS, TOP_HITS, VectorFile
-from judge.adapters.system_clock import SystemClock
+from judge.adapters.memory import SystemClock
 from judge.bootstrap.corpus import open_vectors
 from judge.errors import ConfigurationError, EmbedderUnavailable, IndexUnavailable
 from judge.library.search.query import parse_query
