@@ -5,6 +5,7 @@ EmbedderUnavailable, without the service's own message, which may repeat the tex
 """
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -92,21 +93,21 @@ class BatchEmbedder:
         self, texts: Sequence[str], purpose: Purpose, *, has_one_try: bool = False
     ) -> list[list[float]]:
         """The vectors of *texts*; raises TimeoutError at once if a time-out `has_one_try`."""
-        attempts = PASSAGES_ATTEMPTS if purpose == "passages" else QUERY_ATTEMPTS
-        attempt = 1
-        while True:
+        attempts, longest_s = PASSAGES_ATTEMPTS, math.inf
+        if purpose == "query":
+            attempts, longest_s = QUERY_ATTEMPTS, QUERY_TIMEOUT_S
+        for attempt in range(1, attempts + 1):
             outcome = await self._try(texts, purpose)
             if not isinstance(outcome, ModelFailure):
                 return outcome
             if has_one_try and outcome == TIMED_OUT:
                 raise TimeoutError
-            wait_s = outcome.retry_after_s
-            is_too_long = purpose == "query" and (wait_s or 0.0) > QUERY_TIMEOUT_S
-            if not outcome.may_retry or attempt == attempts or is_too_long:
-                reason = f"status {outcome.status}" if outcome.status else outcome.reason
-                raise EmbedderUnavailable(f"{self.service} made no vectors ({reason}).")
-            await self.sleep(min(BACKOFF_S * attempt if wait_s is None else wait_s, MAX_WAIT_S))
-            attempt += 1
+            asked_s = outcome.retry_after_s
+            if not outcome.may_retry or attempt == attempts or (asked_s or 0.0) > longest_s:
+                break
+            await self.sleep(min(BACKOFF_S * attempt if asked_s is None else asked_s, MAX_WAIT_S))
+        reason = f"status {outcome.status}" if outcome.status else outcome.reason
+        raise EmbedderUnavailable(f"{self.service} made no vectors ({reason}).")
 
     async def _try(self, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:
         timeout_s = PASSAGES_TIMEOUT_S if purpose == "passages" else QUERY_TIMEOUT_S
