@@ -5,8 +5,7 @@ EmbedderUnavailable, without the service's own message, which may repeat the tex
 """
 
 import asyncio
-import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
@@ -21,9 +20,8 @@ from judge.adapters.models.openai import bearer, endpoint
 from judge.errors import EmbedderUnavailable
 from judge.ports import Clock, Embedder
 
-PASSAGES_ATTEMPTS = 3
-QUERY_ATTEMPTS = 2
-"""Fewer than for passages: somebody is waiting."""
+ATTEMPTS = {"passages": 3, "query": 2}
+"""Fewer for a query: somebody is waiting."""
 
 BACKOFF_S = 0.5
 """Before the second attempt, twice that before the third, unless the service sets a wait."""
@@ -55,7 +53,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 BatchOutcome = list[list[float]] | ModelFailure
 TIMED_OUT = ModelFailure("no answer in time")
-_VECTORS = TypeAdapter(list[list[float]])
+_vectors = TypeAdapter(list[list[float]]).validate_python
 
 Ask = Callable[[Sequence[str], Purpose], Awaitable[BatchOutcome]]
 """Asks a service once; whatever it raises counts as a failure."""
@@ -93,21 +91,20 @@ class BatchEmbedder:
         self, texts: Sequence[str], purpose: Purpose, *, has_one_try: bool = False
     ) -> list[list[float]]:
         """The vectors of *texts*; raises TimeoutError at once if a time-out `has_one_try`."""
-        attempts, longest_s = PASSAGES_ATTEMPTS, math.inf
-        if purpose == "query":
-            attempts, longest_s = QUERY_ATTEMPTS, QUERY_TIMEOUT_S
-        for attempt in range(1, attempts + 1):
+        attempt = 1
+        while True:
             outcome = await self._try(texts, purpose)
             if not isinstance(outcome, ModelFailure):
                 return outcome
             if has_one_try and outcome == TIMED_OUT:
                 raise TimeoutError
-            asked_s = outcome.retry_after_s
-            if not outcome.may_retry or attempt == attempts or (asked_s or 0.0) > longest_s:
-                break
-            await self.sleep(min(BACKOFF_S * attempt if asked_s is None else asked_s, MAX_WAIT_S))
-        reason = f"status {outcome.status}" if outcome.status else outcome.reason
-        raise EmbedderUnavailable(f"{self.service} made no vectors ({reason}).")
+            wait_s = outcome.retry_after_s
+            is_too_long = purpose == "query" and (wait_s or 0.0) > QUERY_TIMEOUT_S
+            if not outcome.may_retry or attempt == ATTEMPTS[purpose] or is_too_long:
+                reason = f"status {outcome.status}" if outcome.status else outcome.reason
+                raise EmbedderUnavailable(f"{self.service} made no vectors ({reason}).")
+            await self.sleep(min(BACKOFF_S * attempt if wait_s is None else wait_s, MAX_WAIT_S))
+            attempt += 1
 
     async def _try(self, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:
         timeout_s = PASSAGES_TIMEOUT_S if purpose == "passages" else QUERY_TIMEOUT_S
@@ -191,40 +188,27 @@ async def _ask_cohere(
         "output_dimension": COHERE_DIMENSIONS,
         "truncate": "END",
     }
-    return await _post(
-        client, COHERE_URL, api_key, body, lambda reply: reply["embeddings"]["float"]
-    )
+    reply = await _post(client, COHERE_URL, api_key, body)
+    return reply if isinstance(reply, ModelFailure) else _vectors(reply["embeddings"]["float"])
 
 
 async def _ask_openai(
-    client: httpx.AsyncClient,
-    address: str,
-    model: str,
-    api_key: str,
-    texts: Sequence[str],
-    _purpose: Purpose,
+    client: httpx.AsyncClient, address: str, model: str, key: str, texts: Sequence[str], _: Purpose
 ) -> BatchOutcome:
     """The vectors of *texts*; the protocol has no field for the purpose."""
-
-    def vectors(reply: Any) -> list[Any]:
-        return [item["embedding"] for item in sorted(reply["data"], key=itemgetter("index"))]
-
     body = {"model": model, "input": list(texts), "encoding_format": "float"}
-    return await _post(client, address, api_key, body, vectors)
+    reply = await _post(client, address, key, body)
+    if isinstance(reply, ModelFailure):
+        return reply
+    return _vectors([one["embedding"] for one in sorted(reply["data"], key=itemgetter("index"))])
 
 
-async def _post(
-    client: httpx.AsyncClient,
-    address: str,
-    api_key: str,
-    body: Mapping[str, Any],
-    vectors: Callable[[Any], Any],
-) -> BatchOutcome:
-    """What *vectors* finds in the reply to *body*."""
-    response = await client.post(address, json=body, headers=bearer(api_key))
-    if not response.is_success:
-        return _failure(response.status_code, response.headers)
-    return _VECTORS.validate_python(vectors(response.json()))
+async def _post(client: httpx.AsyncClient, address: str, key: str, body: dict[str, Any]) -> Any:
+    """The JSON of the reply to *body*, or the failure."""
+    response = await client.post(address, json=body, headers=bearer(key))
+    if response.is_success:
+        return response.json()
+    return _failure(response.status_code, response.headers)
 
 
 async def _ask_gemini(client: GeminiClient, texts: Sequence[str], purpose: Purpose) -> BatchOutcome:

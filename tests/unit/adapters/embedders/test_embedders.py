@@ -5,10 +5,10 @@ import httpx
 import pytest
 
 from judge.adapters.embedders.services import (
+    ATTEMPTS,
     BACKOFF_S,
     FAILURE_TTL_S,
     MAX_WAIT_S,
-    PASSAGES_ATTEMPTS,
     RestingEmbedder,
     cohere_embedder,
     gemini_embedder,
@@ -108,7 +108,7 @@ async def test_retry_after_is_respected_up_to_a_limit(header, wait_s):
     assert fake.sleeps == [wait_s]
 
 
-@pytest.mark.parametrize(("status", "requests"), [(500, PASSAGES_ATTEMPTS), (401, 1)])
+@pytest.mark.parametrize(("status", "requests"), [(500, ATTEMPTS["passages"]), (401, 1)])
 async def test_lasting_failure_is_reported_with_its_status_without_the_texts(status, requests):
     fake = FakeCohere(*[httpx.Response(status, text="secret words")] * 9)
 
