@@ -156,10 +156,6 @@ async def test_no_texts_give_no_vectors(world):
     assert await world.embedder.embed_passages([]) == []
 
 
-async def test_name_is_a_valid_file_name_and_distinguishes_models(world):
-    assert 3 < len(world.embedder.name) < 100
-
-
 async def test_failure_raises_embedder_unavailable_without_the_text(world):
     world.break_service()
 

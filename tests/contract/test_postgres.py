@@ -70,17 +70,6 @@ async def test_two_writers_of_the_same_documents_leave_one_version_of_each(engin
     assert not ones or not twos
 
 
-async def test_reader_and_writers_of_other_documents_do_not_wait_for_each_other(engine):
-    await add(engine, DOGS)
-    async with engine.store.writing() as first, engine.store.writing() as second:
-        await first.replace([document("first", id="first")])
-        await second.replace([document("second", id="second")])
-        assert await found(engine.index, "dogs") == ["dogs"]
-        await second.commit()
-        await first.commit()
-    assert await found(engine.index, "first second") == ["first", "second"]
-
-
 async def test_killed_server_is_told_and_found_again_when_it_is_back(engine, address):
     await add(engine, DOGS)
     with psycopg.connect(address, autocommit=True) as connection:

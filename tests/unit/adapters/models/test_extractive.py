@@ -69,12 +69,6 @@ def test_the_sentence_that_answers_best_comes_first():
     assert first.endswith("“Your landlord must repair the boiler within a reasonable time” ")
 
 
-def test_a_question_is_quoted_only_when_nothing_else_is_left():
-    reply = answer(*references("Who has to repair the boiler? Bring some biscuits along."))
-
-    assert reply["summary"].index("biscuits") < reply["summary"].index("Who has to repair")
-
-
 def test_a_word_of_the_question_counts_more_than_one_of_the_story():
     request = JudgeRequest(context="The apples were green.", query="Who owns the pears?")
 

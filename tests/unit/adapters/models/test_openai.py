@@ -21,7 +21,7 @@ from judge.errors import ConfigurationError, ContentBlocked, ModelUnavailable
 from judge.judging.prompts import DEFAULT_PERSONAS
 from judge.judging.verdicts.reply_schema import reply_schema
 from judge.ports import ignore_text
-from judge.types.replies import ModelReply, Prompt, Usage
+from judge.types.replies import ModelReply, Prompt
 from judge.types.requests import JudgeRequest
 from tests.fakes.chat_server import ChatReply, ChatServer, broken, model_at
 from tests.fakes.journal import RecordingJournal, full_report
@@ -102,18 +102,6 @@ async def test_schema_objects_forbid_additional_properties(bench):
     assert list(schema["properties"]) == list(reply_schema(PROMPT)["properties"])
 
 
-async def test_schema_is_sent_without_bounds_to_servers_that_refuse_them():
-    async with on_bench(refuses=["maxLength"]) as bench:
-        await bench.complete("{}")
-
-        exact, loose = (
-            body["response_format"]["json_schema"]["schema"]["properties"]["personas"]
-            for body in bench.fake.requests
-        )
-        assert len(exact["prefixItems"]) == len(DEFAULT_PERSONAS)
-        assert "prefixItems" not in loose
-
-
 async def test_prompts_own_schema_is_sent(bench):
     own = {"type": "object", "properties": {"answers": {"type": "array"}}}
     prompt = Prompt(PROMPT.instructions, PROMPT.text, PROMPT.request, schema=own)
@@ -160,6 +148,7 @@ async def test_refused_request_features_are_not_sent_again(refuses, response_for
         (400, "Your organization must be verified to stream this model", "stream", False),
         (400, "max_tokens is too large: 4096; at most 2048 tokens", "max_tokens", 2048),
         (400, "Unknown parameter: 'reasoning_effort'", "reasoning_effort", None),
+        (400, "Use 'max_completion_tokens' instead", "max_completion_tokens", MAX_OUTPUT_TOKENS),
         (500, "could not build a grammar from this schema", "response_format", "json_schema"),
         (501, "response_format is not implemented", "response_format", "json_schema"),
         (404, "No endpoints found that can handle the requested parameters", None, None),
@@ -195,17 +184,6 @@ def test_query_of_the_address_stays_behind_the_path():
     assert endpoint("http://h/v1/?a=b", "models") == "http://h/v1/models?a=b"
 
 
-async def test_other_name_of_the_token_limit_is_used_if_required():
-    refusal = broken(400, {"message": "Use 'max_completion_tokens' instead of 'max_tokens'."})
-    async with on_bench() as bench:
-        await bench.complete(refusal, "{}")
-
-        body = bench.fake.requests[-1]
-        assert body["max_completion_tokens"] == MAX_OUTPUT_TOKENS
-        assert body["response_format"]["type"] == "json_schema"
-        assert "max_tokens" not in body
-
-
 async def test_schema_is_in_the_prompt_for_servers_without_schemas():
     async with on_bench(refuses=["json_schema"]) as bench:
         await bench.complete("{}")
@@ -223,15 +201,6 @@ async def test_request_refused_in_every_form_is_unavailable_and_nothing_is_remem
 
         assert "check JUDGE_MODEL" in caught.value.hint
         assert bench.fake.requests[-1]["response_format"]["type"] == "json_schema"
-
-
-async def test_server_without_streaming_replies_whole(bench):
-    heard: list[str] = []
-
-    reply = await bench.complete(ChatReply('{"a": 1}', is_streamed=False), on_text=heard.append)
-
-    assert reply == ModelReply('{"a": 1}', "openai:tiny", "stop", Usage(120, 80, 40))
-    assert heard == ['{"a": 1}']
 
 
 async def test_unicode_line_separators_do_not_end_an_event(bench):

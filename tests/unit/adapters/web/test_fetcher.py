@@ -113,13 +113,6 @@ async def test_request_has_user_agent_and_accept_headers(web):
     assert asking.headers["user-agent"].endswith(" (+second@example.orgHost: other)")
 
 
-async def test_no_cookie_is_kept(fetcher, web):
-    url = page(web, f"{SITE}/", headers=(*HTML, ("Set-Cookie", "id=1; Path=/")))
-    for _ in range(2):
-        await fetcher.fetch(url, timeout_s=5)
-    assert "cookie" not in requests_for(web, url)[-1].headers
-
-
 async def test_robots_txt_of_a_redirect_target_applies(fetcher, web):
     target = page(web, "https://elsewhere.example/target")
     page(web, "https://elsewhere.example/robots.txt", b"User-agent: judge\nDisallow: /", ())
