@@ -107,11 +107,12 @@ class HttpxFetcher:
         on redirects before we see them. Raises FetchError, also for httpx's errors in the block.
         """
         hop, redirects = url, MAX_REDIRECTS if media else MAX_ROBOTS_REDIRECTS
+        headers = self._headers(media or "html")
         for _ in range(redirects + 1):
             if media:
                 await self._robots.check(hop)
             with translated_errors(hop.host):
-                request = httpx.Request("GET", hop, headers=self._headers(media or "html"))
+                request = httpx.Request("GET", hop, headers=headers)
                 response = await self._transport.handle_async_request(request)
                 response.request = request
                 async with aclosing(response):
