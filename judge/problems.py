@@ -23,43 +23,56 @@ from judge.errors import (
     NotFound,
     Overloaded,
     UnknownDomain,
-    UnknownRepository,
 )
 from judge.types.replies import Defect
-from judge.types.request_fields import BadFields, FieldError
+from judge.types.request_fields import FieldError
 from judge.types.results import HelpLine
 
 
 class Kind(NamedTuple):
-    """A kind of problem: its HTTP status, its title, and what to do about it."""
+    """A kind of problem: its HTTP status, its title, what to do about it, and our error for it."""
 
     status: int
     title: str
     advice: str
+    error: type[JudgeError] | None = None
+    """Its subclasses are of this kind too, unless they have one of their own."""
 
 
 _WAIT = "Wait for as many seconds as `Retry-After` says."
 
 KINDS: Mapping[str, Kind] = {
     "invalid-request": Kind(
-        400, "The request cannot be understood", "Correct the fields named in `errors`."
+        400,
+        "The request cannot be understood",
+        "Correct the fields named in `errors`.",
+        InvalidRequest,
     ),
     "unknown-domain": Kind(
-        400, "There is no such domain", "Use one of the names in `valid`, or leave `domain` out."
+        400,
+        "There is no such domain",
+        "Use one of the names in `valid`, or leave `domain` out.",
+        UnknownDomain,
     ),
     "bad-scope": Kind(
-        400, "The scope cannot be used", "Use one of the names in `valid`, or leave `scope` out."
+        400,
+        "The scope cannot be used",
+        "Use one of the names in `valid`, or leave `scope` out.",
+        BadScope,
     ),
     "unauthorized": Kind(
         401, "A key is needed", "Send `Authorization: Bearer` with a key of this service."
     ),
     "forbidden": Kind(403, "This is not allowed", "Ask whoever runs the service for access."),
-    "not-found": Kind(404, "There is nothing here", "Look at /schema for what there is."),
+    "not-found": Kind(404, "There is nothing here", "Look at /schema for what there is.", NotFound),
     "method-not-allowed": Kind(
         405, "This method is not used here", "Use a method that the `Allow` header names."
     ),
     "ambiguous": Kind(
-        409, "The name has several meanings", "Ask again with one of the names in `candidates`."
+        409,
+        "The name has several meanings",
+        "Ask again with one of the names in `candidates`.",
+        AmbiguousSymbol,
     ),
     "too-large": Kind(413, "The body is too large", "Send at most what the operation says."),
     "unsupported-media-type": Kind(
@@ -69,6 +82,7 @@ KINDS: Mapping[str, Kind] = {
         422,
         "The safety filter refused the dispute",
         "If somebody is in danger, turn to one of the lines in `help`.",
+        ContentBlocked,
     ),
     "rate-limited": Kind(429, "Too many requests", _WAIT),
     "client-left": Kind(
@@ -81,30 +95,19 @@ KINDS: Mapping[str, Kind] = {
         502,
         "The model's replies broke our rules",
         "Try again. `defects` names each rule, `attempts` how often the model was asked.",
+        InvalidReply,
     ),
-    "model-unavailable": Kind(503, "The model does not answer", _WAIT),
-    "budget-spent": Kind(503, "Today's tokens are spent", _WAIT),
-    "overloaded": Kind(503, "Too much is being done already", _WAIT),
-    "index-unavailable": Kind(503, "The search index does not answer", "Try again a little later."),
-    "deadline-exceeded": Kind(504, "The time is over", "Try again."),
+    "model-unavailable": Kind(503, "The model does not answer", _WAIT, ModelUnavailable),
+    "budget-spent": Kind(503, "Today's tokens are spent", _WAIT, BudgetSpent),
+    "overloaded": Kind(503, "Too much is being done already", _WAIT, Overloaded),
+    "index-unavailable": Kind(
+        503, "The search index does not answer", "Try again a little later.", IndexUnavailable
+    ),
+    "deadline-exceeded": Kind(504, "The time is over", "Try again.", DeadlineExceeded),
 }
 """The kinds by slug, with which `type` ends."""
 
-SLUGS: Mapping[type[JudgeError], str] = {
-    UnknownDomain: "unknown-domain",
-    BadScope: "bad-scope",
-    NotFound: "not-found",
-    AmbiguousSymbol: "ambiguous",
-    InvalidRequest: "invalid-request",
-    ContentBlocked: "content-blocked",
-    InvalidReply: "invalid-reply",
-    BudgetSpent: "budget-spent",
-    ModelUnavailable: "model-unavailable",
-    IndexUnavailable: "index-unavailable",
-    Overloaded: "overloaded",
-    DeadlineExceeded: "deadline-exceeded",
-}
-"""A class that is not listed has the slug of its nearest ancestor, or else `internal-error`."""
+_SLUGS = {kind.error: slug for slug, kind in KINDS.items() if kind.error}
 
 
 class DefectDetails(TypedDict):
@@ -166,36 +169,30 @@ class Problem:
 
 def problem_of(error: JudgeError) -> Problem:
     """*error* as a problem to be shown to the caller."""
-    slug = next((SLUGS[kind] for kind in type(error).__mro__ if kind in SLUGS), None)
+    slug = next((_SLUGS[kind] for kind in type(error).__mro__ if kind in _SLUGS), None)
     if slug is None:
         return of_kind("internal-error")
-    members = _members(error)
-    if error.help_lines:
-        members["help"] = error.help_lines
-    return Problem(slug, str(error), members, _headers(error))
+    wait_s = error.retry_after_s
+    headers = {"Retry-After": str(max(1, math.ceil(wait_s)))} if wait_s is not None else {}
+    return Problem(slug, str(error), _members(error), headers)
 
 
-def _members(error: JudgeError) -> dict[str, Any]:  # noqa: PLR0911 - a table
+def _members(error: JudgeError) -> dict[str, Any]:
     """The extension members, which help to correct the request."""
-    match error:
-        case BadFields():
-            return {"errors": error.errors}
-        case InvalidReply():
-            told = [
-                defect_details(defect) | {"attempt": number}
-                for number, defects in enumerate(error.by_attempt, 1)
-                for defect in defects
-            ]
-            return {"defects": told, "attempts": error.attempts}
-        case ContentBlocked():
-            return {"help": error.help_lines}
-        case AmbiguousSymbol():
-            return {"candidates": error.candidates}
-        case UnknownDomain() | BadScope() | UnknownRepository():
-            return {"valid": error.valid}
-    if isinstance(error, InvalidRequest) and not isinstance(error, NotFound):
-        return {"errors": [FieldError(error.field, str(error))]}
-    return {}
+    names = ("errors", "valid", "candidates")
+    members = {name: getattr(error, name) for name in names if hasattr(error, name)}
+    if isinstance(error, InvalidReply):
+        members["defects"] = [
+            defect_details(defect) | {"attempt": number}
+            for number, defects in enumerate(error.by_attempt, 1)
+            for defect in defects
+        ]
+        members["attempts"] = error.attempts
+    elif not members and isinstance(error, InvalidRequest) and not isinstance(error, NotFound):
+        members["errors"] = [FieldError(error.field, str(error))]
+    if error.help_lines or isinstance(error, ContentBlocked):
+        members["help"] = error.help_lines
+    return members
 
 
 def defect_details(defect: Defect) -> DefectDetails:
@@ -208,14 +205,6 @@ def defect_details(defect: Defect) -> DefectDetails:
     }
 
 
-def _headers(error: JudgeError) -> dict[str, str]:
-    if isinstance(error, ModelUnavailable):
-        return {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
-    if isinstance(error, IndexUnavailable | Overloaded):
-        return {"Retry-After": "5"}
-    return {}
-
-
 def of_kind(slug: str, **parts: Any) -> Problem:
     """A problem whose detail is the title and advice of its kind."""
     kind = KINDS[slug]
@@ -224,15 +213,16 @@ def of_kind(slug: str, **parts: Any) -> Problem:
 
 def as_body(problem: Problem, *, path: str, request_id: str) -> ProblemDetails:
     """The members of *problem* as they are sent."""
-    traced = {"request_id": request_id} if problem.kind.status == 500 else {}
+    kind = problem.kind
     details: Any = {
         "type": f"/problems/{problem.slug}",
-        "title": problem.kind.title,
-        "status": problem.kind.status,
+        "title": kind.title,
+        "status": kind.status,
         "detail": problem.detail,
         "instance": quote(path),
         "error": problem.detail,
         **problem.members,
-        **traced,
     }
-    return cast("ProblemDetails", details)
+    return cast(
+        "ProblemDetails", details | ({"request_id": request_id} if kind.status == 500 else {})
+    )

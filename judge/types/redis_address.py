@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-_ONE = ("redis://", "rediss://", "unix://")
-
 _SEVERAL = re.compile(
     r"(rediss?)\+(sentinel|cluster)://(?:([^/?#]*)@)?([^/?#@]+)(?:/([^?#]*))?(\?[^#]*)?"
 )
@@ -33,7 +31,7 @@ def parse_redis_url(url: str) -> RedisAddress:
     >>> parse_redis_url("redis+sentinel://:pw@a:1,b:2/main/3")
     RedisAddress(layout='sentinel', urls=('redis://:pw@a:1/3', 'redis://:pw@b:2/3'), service='main')
     """
-    if url.startswith(_ONE):
+    if url.startswith(("redis://", "rediss://", "unix://")):
         database = "" if url.startswith("unix://") else urlsplit(url).path.strip("/")
         if not (_has_valid_port(url) and _is_database(database)):
             raise ValueError(f"has a port or a database that is no number; write {SERVER_EXAMPLE}")

@@ -30,12 +30,7 @@ class Persona:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the model is given.
-
-    `instructions` is the system message, `text` the user message; both are complete. `request`,
-    `references` and `personas` are what they were rendered from, for a model that quotes instead of
-    writing, and for the checks of the reply.
-    """
+    """What the model is given: a system message and a user message, and what they came from."""
 
     instructions: str
     text: str
@@ -115,11 +110,9 @@ MENDED_RULES = frozenset({"length", "quote"})
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One broken rule in a reply.
+    """One broken rule in a reply: its stable name, its place, what was found, what was expected.
 
-    `rule` is a stable name for metrics; `field` is its place (`summary`, `personas.1.rationale`);
-    `value` is what was found, shortened; `expected` is the valid range in words. Only a hard
-    defect can lead to an error.
+    Only a hard defect can lead to an error.
     """
 
     rule: str

@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 from judge.adapters.redis.connect import REPLY_TIMEOUT_S
 from judge.adapters.redis.shared import BACKOFF_S
 from judge.adapters.system_clock import SystemClock
-from judge.bootstrap.stores import Stores, open_stores
+from judge.bootstrap.library import Stores, open_stores
 from judge.library.extract.html_page import ReadPage
 from judge.library.pages.page_records import SnippetRequest
 from judge.library.pages.retriever import SnippetRetriever

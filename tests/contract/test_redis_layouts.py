@@ -12,7 +12,7 @@ import pytest
 from judge.adapters.redis.connect import connect
 from judge.adapters.redis.shared import BACKOFF_S
 from judge.adapters.system_clock import SystemClock
-from judge.bootstrap.stores import Stores, open_stores, ping_redis
+from judge.bootstrap.library import Stores, open_stores, ping_redis
 from judge.errors import CacheUnavailable, ConfigurationError
 from judge.settings import Settings
 from tests.fakes.journal import RecordingJournal

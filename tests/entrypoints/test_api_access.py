@@ -8,7 +8,7 @@ import pytest
 from litestar import Litestar, get, post
 
 from judge.adapters.memory.counters import MemoryRateLimiter
-from judge.entrypoints.api.access_policy import ACCESS, Access, Role, access_policy_of
+from judge.entrypoints.api.access_policy import ACCESS, Access, AccessPolicy
 from judge.entrypoints.api.problem_responses import RequestRefused
 from judge.settings import Settings
 from judge.types.limits import parse_rate_limit
@@ -34,7 +34,7 @@ def bearer(key: str) -> dict[str, str]:
 
 def status(keys: dict[str, str], access: Access, sent: str | None, *, is_public: bool) -> int:
     """The status that a request with the key *sent* gets from a route that needs *access*."""
-    policy = access_policy_of(with_settings(**keys), is_public=is_public)
+    policy = AccessPolicy(with_settings(**keys), is_public=is_public)
     header = f"Bearer {sent}".encode() if sent else None
     try:
         policy.principal(header, "203.0.113.9").require(access)
@@ -89,11 +89,11 @@ class TestRules:
         ],
     )
     def test_anything_but_the_exact_key_is_refused(self, header):
-        policy = access_policy_of(with_settings(**BOTH), is_public=True)
-        assert policy.principal(header, "").role is Role.ANONYMOUS
+        policy = AccessPolicy(with_settings(**BOTH), is_public=True)
+        assert policy.principal(header, "").key is None
 
     def test_no_stored_object_shows_a_key(self):
-        policy = access_policy_of(with_settings(**BOTH), is_public=True)
+        policy = AccessPolicy(with_settings(**BOTH), is_public=True)
         principal = policy.principal(b"Bearer user-key-1", "203.0.113.9")
         assert "user-key" not in repr(policy) + repr(principal)
         assert principal.caller.startswith("key:")

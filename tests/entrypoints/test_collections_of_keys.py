@@ -15,7 +15,7 @@ from litestar import Litestar
 
 from judge.adapters.metrics import Metrics
 from judge.adapters.models.extractive import ExtractiveModel
-from judge.entrypoints.api.access_policy import access_policy_of
+from judge.entrypoints.api.access_policy import AccessPolicy
 from judge.entrypoints.api.app import create_app
 from judge.entrypoints.mcp.transports import open_http
 from judge.errors import ConfigurationError
@@ -272,7 +272,7 @@ async def test_only_an_admin_key_writes_to_any_collection(tmp_path, key):
     ],
 )
 def test_key_decides_what_its_sender_sees(keys, sent, viewer):
-    policy = access_policy_of(Settings(_env_file=None, **keys), is_public=False)
+    policy = AccessPolicy(Settings(_env_file=None, **keys), is_public=False)
     header = f"Bearer {sent}".encode() if sent else None
     assert policy.principal(header, "127.0.0.1").viewer == viewer
 

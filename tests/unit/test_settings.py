@@ -39,7 +39,7 @@ def test_dotenv_file_is_read_in_any_common_format(folder: Path, text: bytes):
 @pytest.mark.parametrize("text", ["# caf\xe9".encode("latin-1"), "A=b".encode("utf-16")])
 def test_dotenv_file_that_is_not_utf_8_is_refused(folder: Path, text: bytes):
     (folder / ".env").write_bytes(text)
-    assert "The file .env in the working directory is not UTF-8 text." in refusal()
+    assert "The file .env is not UTF-8 text." in refusal()
 
 
 def test_spaces_around_a_value_are_removed(monkeypatch):

@@ -35,10 +35,7 @@ SECURITY_HEADERS: Final = (
 
 
 class RequestMiddleware:
-    """Logs `http.request` once for each request to *app*, whatever becomes of it.
-
-    For most requests it is the only line; it has the facts about the verdict too.
-    """
+    """Logs `http.request` once for each request to *app*, with the facts about its verdict."""
 
     def __init__(self, app: ASGIApp, journal: Journal) -> None:
         self._app = app

@@ -1,7 +1,4 @@
-"""The prompt `contextual_search` and the resources.
-
-The text of the prompt is in `contextual_search.md` beside this file.
-"""
+"""The prompt `contextual_search`, whose text is beside this file, and the resources."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,13 +1,11 @@
-"""The MCP server over open services, built on the SDK's own; every transport runs the same one.
+"""The MCP server over open services, built on the SDK's own; every transport runs the same one."""
 
-A middleware limits the services to what the sender of a message may see. Then a tool's arguments
-are checked by its model, the core answers, and an error becomes the tool's error.
-"""
-
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
+from functools import partial
 from importlib.metadata import version
+from itertools import count
 from time import perf_counter
 from typing import Any
 
@@ -21,8 +19,8 @@ from pydantic import TypeAdapter
 from judge.bootstrap.services import Services
 from judge.entrypoints.event_log import log_error
 from judge.entrypoints.mcp.resources import add_resources
-from judge.entrypoints.mcp.results import MAX_BYTES, Call, Json, capped, failure, success
-from judge.entrypoints.mcp.tools import TOOLS, ToolSpec
+from judge.entrypoints.mcp.results import MAX_BYTES, Json, capped, failure, success
+from judge.entrypoints.mcp.tools import TOOLS, Report, ToolSpec
 from judge.errors import JudgeError
 from judge.problems import of_kind, problem_of
 from judge.types.request_fields import parse_fields
@@ -45,10 +43,7 @@ INSTRUCTIONS = (
 def build_server(
     services: Services, viewer_of: ViewerOf, *, is_structured: bool = True
 ) -> MCPServer[Any]:
-    """The server; it opens and closes nothing. *viewer_of* is called for every message.
-
-    Unless *is_structured*, replies are only text.
-    """
+    """The server; *viewer_of* is asked for every message. Unless *is_structured*, it sends text."""
     visible: ContextVar[Services] = ContextVar("visible")
 
     async def limit_to_viewer(ctx: CallContext, call_next: CallNext) -> HandlerResult:
@@ -73,12 +68,9 @@ def build_server(
 
 
 def _tool(spec: ToolSpec, services: Callable[[], Services], *, is_structured: bool) -> Tool:
-    async def run(arguments: Json, context: Context[Any, Any]) -> CallToolResult:
-        return await _answer(spec, services(), context, arguments, is_structured=is_structured)
-
     output = TypeAdapter[Any](spec.output).json_schema(mode="serialization")
     return _JudgeTool(
-        fn=run,
+        fn=partial(_answer, spec, services, is_structured=is_structured),
         name=spec.name,
         title=spec.title,
         description=" ".join((spec.arguments.__doc__ or "").split()),
@@ -98,38 +90,32 @@ def _tool(spec: ToolSpec, services: Callable[[], Services], *, is_structured: bo
 class _JudgeTool(Tool):
     """A tool that checks its own arguments, so that errors read as at every other entrypoint."""
 
-    async def run(
-        self,
-        arguments: Json,
-        context: Context[Any, Any],
-        convert_result: bool = False,  # noqa: FBT001, FBT002 - the signature of the SDK
-    ) -> Any:
+    async def run(self, arguments: Json, context: Context[Any, Any], *_: Any, **__: Any) -> Any:
         """The answer or the error; raises nothing but cancellation."""
         return await self.fn(arguments, context)
 
 
 async def _answer(
     spec: ToolSpec,
-    services: Services,
-    context: Context[Any, Any],
+    visible: Callable[[], Services],
     arguments: Json,
+    context: Context[Any, Any],
     *,
     is_structured: bool,
 ) -> CallToolResult:
-    started, outcome = perf_counter(), "cancelled"
-    call = Call(_reporting(context), room=MAX_BYTES // 2 if is_structured else MAX_BYTES)
+    services, started, outcome = visible(), perf_counter(), "cancelled"
+    room = MAX_BYTES // 2 if is_structured else MAX_BYTES
     # The words of a dispute are not repeated.
     asked = {} if spec.is_open_world else {n: arguments.get(n) for n in ("query", "context")}
     try:
         request = parse_fields(spec.arguments, _given(spec, arguments))
-        answer = capped(await spec.handler(services, request, call), spec.lists, call.room)
-        result, outcome = success(answer, is_structured=is_structured), "ok"
-    except JudgeError as error:
-        problem = problem_of(error)
-        result, outcome = failure(problem, asked), problem.slug
+        answer = await spec.handler(services, request, _reporting(context), room)
+        result = success(capped(answer, spec.lists, room), is_structured=is_structured)
+        outcome = "ok"
     except Exception as error:  # noqa: BLE001 - its text may hold a person's words
-        log_error(services.journal, error, event="mcp.error")
-        problem = of_kind("internal-error")
+        problem = problem_of(error) if isinstance(error, JudgeError) else of_kind("internal-error")
+        if problem.slug == "internal-error":
+            log_error(services.journal, error, event="mcp.error")
         result, outcome = failure(problem, asked), problem.slug
     finally:
         services.journal.note(
@@ -148,15 +134,12 @@ def _given(spec: ToolSpec, arguments: Json) -> Json:
     return {n: v for n, v in arguments.items() if n not in optional or v not in ("", None)}
 
 
-def _reporting(context: Context[Any, Any]) -> Callable[[str], Coroutine[Any, Any, None]]:
-    """Sends each step to a client that asked for progress; one that has left is no failure."""
-    count = 0
+def _reporting(context: Context[Any, Any]) -> Report:
+    numbers = count(1)
 
     async def report(step: str) -> None:
-        nonlocal count
-        count += 1
-        with suppress(Exception):
-            await context.report_progress(count, message=step)
+        with suppress(Exception):  # a client that has left is no failure
+            await context.report_progress(next(numbers), message=step)
 
     return report
 
@@ -164,8 +147,7 @@ def _reporting(context: Context[Any, Any]) -> Callable[[str], Coroutine[Any, Any
 def input_schema(spec: ToolSpec) -> Json:
     """The schema of the arguments in the plainest words, which every model's service takes.
 
-    Without references, without null for what may be left out, and without titles, which only
-    repeat the names. The description is the tool's.
+    It has no references, no null for what may be left out, and no titles.
     """
     schema = spec.arguments.model_json_schema()
     schema.pop("description", None)

@@ -20,10 +20,7 @@ from judge.errors import IndexUnavailable
 from judge.problems import KINDS
 
 CHECK_TIMEOUT_S = 1.0
-"""For the index to answer, and for a free thread. Probes themselves wait no longer than a second or
-two."""
-
-METRICS_TYPE = "text/plain; version=0.0.4"
+"""For the index to answer; probes themselves wait no longer than a second or two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +81,12 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[R
         degraded.append("index")
     if services.sources.problem:
         degraded.append("sources")
-    domains = services.sources.current().catalog.domains
-    status: Literal["ok", "draining", "unready"] = "ok"
-    if state.is_draining:
-        status = "draining"
-    elif not any(domain.sources for domain in domains):
-        status = "unready"
-    return Response(
-        Readiness(status, degraded),
-        status_code=200 if status == "ok" else 503,
-        headers=NO_STORE,
+    is_ready = any(domain.sources for domain in services.sources.current().catalog.domains)
+    status = Readiness(
+        "draining" if state.is_draining else "ok" if is_ready else "unready", degraded
     )
+    code = 200 if status.status == "ok" else 503
+    return Response(status, status_code=code, headers=NO_STORE)
 
 
 @get(
@@ -108,7 +100,8 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[R
 )
 def metrics(state: State) -> Response[bytes]:
     """Counts in Prometheus' text format."""
-    return Response(state.counts.render(), media_type=METRICS_TYPE, headers=NO_STORE)
+    media_type = "text/plain; version=0.0.4"
+    return Response(state.counts.render(), media_type=media_type, headers=NO_STORE)
 
 
 @get(
