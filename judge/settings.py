@@ -1,7 +1,6 @@
 """Settings from the environment (and `.env`), read once and validated.
 
-docs/configuration.md explains each variable. Domains and pages are in config/sources.toml, which
-judge/library/sources/catalog.py reads.
+docs/configuration.md explains each variable; domains and pages are in config/sources.toml.
 """
 
 import ipaddress
@@ -21,13 +20,8 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
-from pydantic_settings import (
-    BaseSettings,
-    EnvSettingsSource,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
+from pydantic_core import PydanticUseDefault
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from judge.errors import ConfigurationError
 from judge.types.limits import parse_rate_limit
@@ -45,9 +39,6 @@ _HOST_WITH_PORT = re.compile(r"(?:\[[0-9a-f:.]+\]|[^\s/@:\[\]]+):([0-9]{1,5})")
 
 _NAMED_KEY = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,63}) *= *([^=\s].*)")
 """A name and its key. The padding of a base64 key, `=` at its end, does not separate a name."""
-
-_MIN_PADDED_KEY = 16
-"""Characters; a shorter entry that ends in `=` is a name whose key is missing."""
 
 DEFAULT_MODEL = "gemini-3.8-flash"
 EXTRACTIVE = "extractive"
@@ -121,7 +112,7 @@ class DemoSettings(BaseSettings):
     """The settings that `judge demo` reads from the environment."""
 
     model_config = SettingsConfigDict(
-        env_file=".env", extra="ignore", populate_by_name=True, frozen=True
+        env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
     )
 
     model: str = Field(DEFAULT_MODEL, validation_alias="JUDGE_MODEL")
@@ -131,38 +122,16 @@ class DemoSettings(BaseSettings):
     deadline_s: float = Field(30.0, gt=0, le=600, validation_alias="JUDGE_DEADLINE_S")
     cors_origins: Origins = Field((), validation_alias="JUDGE_CORS_ORIGINS")
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Of the environment and `.env`, only our own variables, and of those no blank ones.
-
-        pydantic-settings would take another program's `MODEL` or `API_KEYS` for ours too, and a
-        blank variable would hide the same one in `.env`, or its other name.
-        """
-        del file_secret_settings
-        aliases = [field.validation_alias for field in settings_cls.model_fields.values()]
-        choices = [getattr(alias, "choices", [alias]) for alias in aliases]
-        ours = {str(name).lower() for names in choices for name in names}
-        for source in (env_settings, dotenv_settings):
-            assert isinstance(source, EnvSettingsSource)
-            found = source.env_vars.items()
-            source.env_vars = {k: v for k, v in found if k in ours and v and v.strip()}
-        return init_settings, env_settings, dotenv_settings
-
     @field_validator("*", mode="before")
     @classmethod
     def _without_spaces(cls, value: object) -> object:
-        """Strip spaces around a value."""
+        """Strip spaces around a value; a blank one counts as unset."""
         if not isinstance(value, str):
             return value
         if "\0" in value or value.encode(errors="replace").decode() != value:
             raise ValueError("must be text in UTF-8 without NUL")
+        if not value.strip():
+            raise PydanticUseDefault
         return value.strip()
 
 
@@ -201,7 +170,7 @@ class Settings(DemoSettings):
         names: dict[str, str] = {}
         for entry in value:
             name, key = name_and_key(entry)
-            if key.endswith("=") and len(key) < _MIN_PADDED_KEY:
+            if key.endswith("=") and len(key) < 16:  # too short for padding
                 raise ValueError("has a name without a key; write it as in alice=KEY")
             if names.setdefault(key, name) != name:
                 raise ValueError("has a key under two names; give each name a key of its own")

@@ -7,7 +7,6 @@ UNIT_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 """The units in which a rate can be given."""
 
 MAX_REQUESTS = 1_000_000_000
-NO_LIMIT = "off"
 
 _RATE = re.compile(r"([0-9]{1,10}) ?/ ?([a-z]{1,9})")
 
@@ -36,7 +35,7 @@ def parse_rate_limit(text: str) -> RateLimit | None:
     RateLimit(requests=60, window_s=60)
     """
     folded = text.strip().lower()
-    if folded == NO_LIMIT:
+    if folded == "off":
         return None
     match = _RATE.fullmatch(folded)
     if match and match[2] in UNIT_SECONDS and 0 < int(match[1]) <= MAX_REQUESTS:

@@ -51,7 +51,7 @@ def read_text(_url: str, body: bytes, *_: object, **__: object) -> ReadPage:
 @asynccontextmanager
 async def process(url: str, fetcher: ScriptedFetcher) -> AsyncIterator[Process]:
     clock, journal = SystemClock(), RecordingJournal()
-    stores = open_stores(Settings(_env_file=None, redis_url=url), clock, journal)
+    stores = open_stores(Settings(_env_file=None, REDIS_URL=url), clock, journal)
     retriever = SnippetRetriever(fetcher, stores.cache, stores.lock, clock, journal, read=read_text)
     try:
         yield Process(retriever, stores, journal)

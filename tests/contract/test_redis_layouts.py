@@ -64,7 +64,7 @@ class Load:
 
 
 def settings_for(url: str) -> Settings:
-    return Settings(_env_file=None, redis_url=url, rate_limit=f"{LIMIT}/hour")
+    return Settings(_env_file=None, REDIS_URL=url, JUDGE_RATE_LIMIT=f"{LIMIT}/hour")
 
 
 def stores_at(url: str) -> Stores:

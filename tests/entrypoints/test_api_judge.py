@@ -1,20 +1,17 @@
 """`POST /api/judge` and `GET /api/domains` over fakes."""
 
-import asyncio
 import json
 from dataclasses import replace
 
 import pytest
 
 from judge.adapters.admission import Admission
-from judge.entrypoints.api.routes.judge import unless_client_leaves
 from judge.errors import ContentBlocked, ModelUnavailable
 from tests.entrypoints.api_bench import (
     BAD_REPLY,
     DISPUTE,
     GOOD_REPLY,
     PARAGRAPH,
-    REPAIRS_PAGE,
     REPAIRS_URL,
     RETELLING,
     RETOLD_REPLY,
@@ -111,17 +108,6 @@ async def test_valid_request_id_is_returned_as_the_verdict_id_and_others_are_rep
     assert {len(headers["x-request-id"]) for headers in replaced} == {32}
 
 
-async def test_reference_has_its_publishers_date(opened):
-    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
-        dated = (
-            '<meta property="article:modified_time" content="2024-03-01T10:00:00Z"></head><body>'
-        )
-        page = REPAIRS_PAGE.replace("<body>", f"<head>{dated}", 1)
-        bench.fetcher.page(REPAIRS_URL, page)
-        body = (await bench.client.post("/api/judge", json=DISPUTE)).json()
-    assert body["references"][0]["updated"] == "2024-03-01"
-
-
 async def test_requested_domain_is_used(opened):
     async with opened(ScriptedModel(json.dumps(verdict_for("no references")))) as bench:
         dishes = {**DISPUTE, "context": "Sam never does the dishes.", "domain": "default"}
@@ -129,12 +115,6 @@ async def test_requested_domain_is_used(opened):
     assert reply.json()["domain"] == "default"
     assert reply.json()["references"] == []
     assert bench.fetcher.calls == []
-
-
-async def test_default_domain_by_request_is_offered_no_page(opened):
-    async with opened(ScriptedModel(json.dumps(verdict_for("")))) as bench:
-        reply = await bench.client.post("/api/judge", json={**DISPUTE, "domain": "default"})
-    assert (reply.json()["domain"], reply.json()["references"]) == ("default", [])
 
 
 async def test_domains_are_listed_with_their_sources(opened):
@@ -199,33 +179,6 @@ async def test_unavailable_model_is_an_error_with_retry_after(opened):
     assert reply.json()["detail"] == reply.json()["error"] == "Not now."
 
 
-async def test_concurrent_disputes_share_one_fetch(opened):
-    async with opened(ScriptedModel(*[GOOD_REPLY] * 50)) as bench:
-        async with asyncio.TaskGroup() as group:
-            tasks = [
-                group.create_task(bench.client.post("/api/judge", json=DISPUTE)) for _ in range(50)
-            ]
-        assert {task.result().status_code for task in tasks} == {200}
-        assert bench.fetcher.hits[REPAIRS_URL] == 1
-        assert len({task.result().json()["id"] for task in tasks}) == 50
-
-
-async def test_messages_after_the_body_do_not_cancel_the_work():
-    messages = [{"type": "http.request", "body": b"", "more_body": False}]
-
-    async def receive():
-        if messages:
-            return messages.pop()
-        return await asyncio.Event().wait()
-
-    async def work():
-        while messages:  # noqa: ASYNC110 - until the watcher has read it
-            await asyncio.sleep(0)
-        return "done"
-
-    assert await unless_client_leaves(receive, work()) == "done"
-
-
 @pytest.mark.parametrize("path", ["/api/judge", "/api/judge/stream"])
 async def test_request_past_the_concurrency_limit_is_refused_at_once(opened, path):
     async with opened(ScriptedModel(GOOD_REPLY)) as bench:
@@ -240,31 +193,8 @@ async def test_request_past_the_concurrency_limit_is_refused_at_once(opened, pat
         assert (await bench.client.post(path, json=DISPUTE)).status_code == 200
 
 
-async def test_no_step_exceeds_the_deadline(opened):
-    async with opened(ScriptedModel(GOOD_REPLY)) as bench:
-        pipeline = replace(
-            bench.services.pipeline, deadline_s=0.05, check_budget=asyncio.Event().wait
-        )
-        bench.app.state.services = replace(bench.services, pipeline=pipeline)
-        async with asyncio.timeout(5):
-            reply = await bench.client.post("/api/judge", json=DISPUTE)
-    assert (reply.status_code, reply.json()["type"]) == (504, "/problems/deadline-exceeded")
-
-
 SAFETY = (
     'vocabulary = false\n[[safety]]\nterms = ["hits me"]\n'
     'help = [{ title = "Helpers", url = "https://help.example/", phone = "116 999" }]\n'
     "[domains.any]\n"
 )
-
-
-async def test_risky_dispute_gets_help_lines_and_a_careful_prompt(opened):
-    said = json.dumps({**json.loads(GOOD_REPLY), "quotes": []}).replace(" [1]", "")
-    risky = {"context": "My partner hits me when he drinks.", "query": "Am I unreasonable?"}
-    async with opened(ScriptedModel(said), sources=SAFETY) as bench:
-        reply = await bench.client.post("/api/judge", json=risky)
-        [prompt] = bench.model.prompts
-    assert reply.json()["help"] == [
-        {"title": "Helpers", "url": "https://help.example/", "phone": "116 999"}
-    ]
-    assert "never call fear or self-protection unreasonable" in prompt.instructions

@@ -77,7 +77,7 @@ def indexed(tmp_path_factory):
 @asynccontextmanager
 async def open_shelf(folder):
     fetcher = ScriptedFetcher()
-    where = Settings(_env_file=None, data_dir=str(folder / "data"))
+    where = Settings(_env_file=None, JUDGE_DATA_DIR=str(folder / "data"))
     async with (
         open_bench(folder / "sources.toml") as bench,
         open_search(where, RecordingJournal()) as corpus,
@@ -425,7 +425,7 @@ async def test_locked_index_is_503(shelf):
 
 
 async def test_search_and_documents_need_access(opened):
-    keys = Settings(_env_file=None, api_keys=("user",), admin_keys=("admin",))
+    keys = Settings(_env_file=None, JUDGE_API_KEYS="user", JUDGE_ADMIN_KEYS="admin")
     async with opened(settings=keys) as bench:
         user, admin = ({"Authorization": f"Bearer {key}"} for key in ("user", "admin"))
         search = {"url": "/api/search?q=x", "method": "GET"}

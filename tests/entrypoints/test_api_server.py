@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from redis.asyncio import Redis
 from judge.adapters.journal import Journals
 from judge.adapters.metrics import Metrics
 from judge.entrypoints.api.app import create_app
-from judge.entrypoints.api.server import _listening, _shared_folder, serve
+from judge.entrypoints.api.server import serve
 from judge.errors import ConfigurationError
 from judge.settings import Settings
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
@@ -96,20 +95,6 @@ async def test_sigterm_lets_a_request_and_a_stream_finish(world):
     assert "panicked" not in server.stderr
 
 
-@pytest.mark.parametrize("endless", ["fifo", "/dev/zero"])
-def test_endless_sources_file_does_not_block(world, endless):
-    path = world.directory / "sources.toml"
-    with world.server() as server:
-        path.unlink()
-        if endless == "fifo":
-            os.mkfifo(path)
-        else:
-            path.symlink_to(endless)
-        wait_until(lambda: httpx.get(f"{server.url}/health/ready").json()["degraded"])
-        assert httpx.post(f"{server.url}/api/judge", json=DISPUTE, timeout=60).status_code == 200
-        assert server.stop() == 0
-
-
 def children_of(server: RunningServer) -> set[int]:
     """The process ids of the workers; uvicorn's resource tracker has no app."""
     parent = server.process.pid
@@ -179,12 +164,6 @@ def test_several_workers_without_redis_are_refused(world):
         serve(settings, host="127.0.0.1", port=0, workers=2)
 
 
-def test_missing_key_is_reported_before_starting(world):
-    settings = Settings(_env_file=None, JUDGE_SOURCES=str(world.directory / "sources.toml"))
-    with pytest.raises(ConfigurationError, match="GEMINI_API_KEY"):
-        serve(settings, host="127.0.0.1", port=0, workers=1)
-
-
 @pytest.mark.parametrize("stderr", ["<&- >&- 2>&-", "2>/dev/full"])
 def test_server_works_if_its_log_cannot_be_written(world, stderr):
     port = free_port()
@@ -218,23 +197,6 @@ def test_port_in_use_is_named(world):
         port = taken.getsockname()[1]
         with pytest.raises(ConfigurationError, match=f"port {port}.*in use"):
             serve(settings, host="127.0.0.1", port=port, workers=1)
-
-
-@pytest.mark.parametrize("host", ["203.0.113.7", "a" * 70])
-def test_unavailable_address_is_named(host):
-    with (
-        pytest.raises(ConfigurationError, match=f"Cannot listen on {host} port 8000"),
-        _listening(host, 8000),
-    ):
-        pytest.fail("it must not listen")
-
-
-async def test_failed_startup_is_noted_with_its_reason(tmp_path, capsys):
-    settings = Settings(_env_file=None, JUDGE_SOURCES=str(tmp_path / "none.toml"))
-    with pytest.raises(ExceptionGroup):
-        async with create_app(settings).lifespan():
-            pytest.fail("it must not start")
-    assert "server.start_failed" in capsys.readouterr().err
 
 
 async def _make_read_only(redis: RedisServer) -> None:
@@ -284,12 +246,6 @@ def test_every_line_of_the_log_is_json_the_listening_address_too(world, host):
         assert server.stop() == 0
     assert "Traceback" not in server.stderr
     assert ("answer 403 until JUDGE_API_KEYS" in server.stderr) == (host == "0.0.0.0")
-
-
-def test_several_workers_without_a_temporary_folder_are_refused(monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", "/nowhere/at/all")
-    with pytest.raises(ConfigurationError, match="TMPDIR"), _shared_folder(2):
-        pytest.fail("there is no folder")
 
 
 @pytest.mark.parametrize("path", ["/health/live", "/"])

@@ -26,7 +26,6 @@ from tests.fakes.waiting import until
 
 DOCUMENT = openapi_document()
 STREAM = "/api/judge/stream"
-ORIGIN = "https://app.example"
 
 
 async def events_of(bench, dispute=DISPUTE, **options) -> EventStream:
@@ -310,12 +309,3 @@ async def test_disconnecting_before_the_first_event_is_not_an_internal_error(ope
 
 async def caller_gone():
     return {"type": "http.disconnect"}
-
-
-async def test_broken_connection_ends_the_judgement(opened):
-    model, caller = HeldModel(), Caller()
-    async with opened(model, heartbeat_s=0.01) as bench, calling(bench, caller) as serving:
-        await model.started.wait()
-        caller.is_broken = True
-        await serving
-    assert model.cancelled.is_set()

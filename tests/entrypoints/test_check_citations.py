@@ -3,22 +3,18 @@
 import io
 import json
 import sys
-from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from judge.citations.check import AnswerSource, check_answer
 from judge.entrypoints.check_requests import MAX_ANSWER, MAX_BYTES
-from judge.library.search.service import DocumentSearch
 from judge.settings import Settings
 from tests.entrypoints.api_bench import PARAGRAPH, REPAIRS_URL, open_bench
 from tests.entrypoints.command_line import CommandLine
 from tests.entrypoints.mcp_bench import open_mcp_bench, text_of
 from tests.entrypoints.running_server import World
-from tests.fakes.clock import FakeClock
 from tests.fakes.passages import document
-from tests.fakes.search_index import FakeIndex
 
 LEASE = "The landlord repairs the boiler within a week of being told."
 DEPOSIT = "The deposit is returned within ten days of the end of the tenancy."
@@ -127,13 +123,6 @@ def test_closed_or_unreadable_stdin_is_exit_2(cli, tmp_path, monkeypatch):
     assert told.err.startswith("judge: Standard input cannot be read: not readable. ")
 
 
-def test_a_source_may_have_any_name(cli, tmp_path):
-    (tmp_path / "lease\udcff.md").write_text(LEASE)
-    told = cli("check", "lease\udcff.md", "lease\udcff.md", "--json")
-    assert (told.code, told.err) == (1, "")
-    assert json.loads(told.out)["sources"][0]["title"] == "lease?.md"
-
-
 def test_command_reads_only_approved_pages(cli, world: World, monkeypatch):
     for name, value in world.environment.items():
         monkeypatch.setenv(name, value)
@@ -211,16 +200,6 @@ async def test_passages_need_the_access_of_search_and_texts_do_not(opened):
     keys = Settings(_env_file=None, JUDGE_API_KEYS="open-sesame")
     async with opened(settings=keys) as bench:
         assert (await post(bench)).status_code == 401
-
-
-async def test_passage_of_an_unavailable_index_is_503(opened):
-    index = FakeIndex()
-    index.is_down = True
-    async with opened() as bench:
-        services = bench.app.state.services
-        corpus = replace(services.corpus, search=DocumentSearch(index, index, FakeClock()))
-        bench.app.state.services = replace(services, corpus=corpus)
-        assert (await post(bench, sources=[{"passage": "own/lease:0"}])).status_code == 503
 
 
 async def test_passage_can_be_a_source(tmp_path):

@@ -140,12 +140,3 @@ def test_any_lists_fit_and_keep_their_order(first, second):
     kept = [set(one) for one in (*shown["first"], *shown["second"])]
     assert kept == [set(one) for one in (*first, *second)][: len(kept)]
     assert shown["truncated"] is (len(kept) < len(first) + len(second))
-
-
-async def test_error_that_repeats_the_input_is_cut(opened):
-    asked = {**DISPUTE, "domain": "n" * 50_000}
-    async with opened() as mcp_server, mcp_server.client() as client:
-        result = await client.call_tool("judge_dispute", asked)
-    assert result.is_error
-    assert text_of(result).startswith("There is no domain 'nnn")
-    assert size_of(text_of(result)) <= MAX_BYTES

@@ -173,17 +173,6 @@ async def test_collections_are_listed(opened):
     assert (listed["total"], listed["truncated"]) == (2, False)
 
 
-async def test_uses_are_found_and_followed(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
-        uses = await client.call_tool("where_used", {"symbol": "total"})
-        feeds = await client.call_tool("lineage", {"symbol": "pay", "direction": "upstream"})
-    assert {item["file"] for item in uses.structured_content["items"]} == {"shop.py", "till.py"}
-    assert [item["symbol"] for item in feeds.structured_content["items"]] == [
-        "shop.total",
-        "shop.price",
-    ]
-
-
 UNANSWERABLE = [
     ("judge_dispute", {**DISPUTE, "domain": "magic"}, "unknown-domain", "no domain 'magic'"),
     ("judge_dispute", {"context": "short"}, "invalid-request", "context must have at least"),

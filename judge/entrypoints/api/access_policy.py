@@ -28,14 +28,12 @@ ACCESS: Final = "access"
 ANY_ORIGIN: Final = "*"
 """What stands for every origin in JUDGE_CORS_ORIGINS."""
 
-NEEDS_ADMIN = "This needs a key for administration. See JUDGE_ADMIN_KEYS."
 IS_CLOSED = (
     "This server can be reached from outside and has no keys, so that documents, search, code and "
     "scopes are closed. Whoever runs it can set JUDGE_API_KEYS."
 )
 NEEDS_KEY = "A key is needed: send `Authorization: Bearer` with a key of this service."
 WRONG_KEY = "This key is not known here. Check it, or ask whoever runs the service for one."
-CHALLENGE = {"WWW-Authenticate": 'Bearer realm="judge"'}
 IS_CROSS_ORIGIN = (
     "Without keys, this server answers requests of this machine to localhost. Whoever runs it can "
     "set JUDGE_API_KEYS, name the page's origin in JUDGE_CORS_ORIGINS, or bind it to an address of "
@@ -82,14 +80,17 @@ class Principal:
             return
         if self.key:
             if access is Access.ADMIN and not self.key.sees_all:
-                raise RequestRefused("forbidden", NEEDS_ADMIN)
+                raise RequestRefused(
+                    "forbidden", "This needs a key for administration. See JUDGE_ADMIN_KEYS."
+                )
             return
         is_reading = access in {Access.PRIVATE, Access.ADMIN}
         if is_reading and policy.is_public and not policy.keys:
             raise RequestRefused("forbidden", IS_CLOSED)
         if policy.needs_key(access):
             detail = WRONG_KEY if self.has_wrong_key else NEEDS_KEY
-            raise RequestRefused("unauthorized", detail, headers=CHALLENGE)
+            challenge = {"WWW-Authenticate": 'Bearer realm="judge"'}
+            raise RequestRefused("unauthorized", detail, headers=challenge)
         # Without keys, a loopback server is for this machine alone, not for pages its user visits.
         is_for_this_machine = not policy.is_public and ANY_ORIGIN not in policy.origins
         is_judging = access is Access.JUDGING and is_for_this_machine

@@ -43,31 +43,11 @@ OpenMcp = Callable[
 ]
 """Opens the app mounted at `/mcp`, for as long as the services are open."""
 
-FOREIGN_ORIGIN = (
-    "Pages of this origin may not call /mcp. Whoever runs the service can name it in "
-    "JUDGE_CORS_ORIGINS."
-)
-
 ROUTES: tuple[HTTPRouteHandler, ...] = (
-    judge,
-    judge_stream,
-    list_domains,
-    check_citations,
-    *CODE_ROUTES,
-    search,
-    search_by_address,
-    add_document,
-    remove_document,
-    live,
-    ready,
-    metrics,
-    explain_problem,
-    static_file,
+    judge, judge_stream, list_domains, check_citations, *CODE_ROUTES, search, search_by_address,
+    add_document, remove_document, live, ready, metrics, explain_problem, static_file,
     schema_document,
-)
-
-WARM_UP_TIMEOUT_S = 2.0
-"""How long start-up waits for the caches to warm, so that the first request need not."""
+)  # fmt: skip
 
 
 @cache
@@ -166,7 +146,7 @@ async def _lifespan(
         app.state.is_draining = False
         work = (warm(services), services.read_ahead(), services.sources.watch())
         tasks = [asyncio.create_task(each) for each in work]
-        await asyncio.wait(tasks[:1], timeout=WARM_UP_TIMEOUT_S)
+        await asyncio.wait(tasks[:1], timeout=2.0)  # so that the first request need not
         try:
             yield
         finally:
@@ -198,7 +178,11 @@ async def mcp(scope: HTTPScope, receive: Receive, send: Send) -> None:
     state = scope["litestar_app"].state
     origins = state.services.settings.cors_origins
     if is_foreign(scope["headers"], origins, checks_host=False):
-        raise RequestRefused("forbidden", FOREIGN_ORIGIN)
+        raise RequestRefused(
+            "forbidden",
+            "Pages of this origin may not call /mcp. Whoever runs the service can name it in "
+            "JUDGE_CORS_ORIGINS.",
+        )
     scope["state"]["viewer"] = principal_of(scope).viewer
     body = await read_body(scope, receive, max_bytes=MAX_BYTES)
     unread: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]

@@ -16,9 +16,6 @@ Headers = Iterable[tuple[bytes, bytes]]
 UNKNOWN = "unknown"
 """A peer without an address, such as a Unix socket."""
 
-IPV6_PREFIX = 64
-"""Bits of the smallest network that a subscriber gets: its addresses count as one caller."""
-
 _HOP = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+))(?::[0-9]+)?")
 """An address with its port, in brackets if it is IPv6."""
 
@@ -26,10 +23,10 @@ _FOR = re.compile(r'(?:^|;)\s*for\s*=\s*("[^"]*"|[^;"\s]*)', re.IGNORECASE)
 
 
 def caller_address(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
-    """The key for the rate limit: the client's IPv4 address, or its IPv6 network of 64 bits."""
+    """The key for the rate limit: the client's IPv4 address, or the network of its subscriber."""
     address = _find_address(client_address(peer, headers, proxies))
     if isinstance(address, ipaddress.IPv6Address):
-        return str(ipaddress.ip_network((int(address), IPV6_PREFIX), strict=False))
+        return str(ipaddress.ip_network((int(address), 64), strict=False))
     return str(address or UNKNOWN)
 
 

@@ -14,8 +14,6 @@ from judge.ports import Journal
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-UNMATCHED = "unmatched"
-"""Logged as the route when none matches; the path would be an unbounded label of metrics."""
 
 EXTRA_HEADERS: Final = "headers"
 """The key in a request's state for headers to add to its reply, unless that sets them itself."""
@@ -76,7 +74,8 @@ class RequestMiddleware:
                 self._journal.note(
                     "http.request",
                     method=method if method in METHODS else "other",
-                    route=scope.get("path_template", UNMATCHED),
+                    # The path itself would be an unbounded label of metrics.
+                    route=scope.get("path_template", "unmatched"),
                     # A stream's head says 200 before anybody knows how it ends.
                     status=scope["state"].get("final_status", status),
                     ms=round((perf_counter() - started) * 1000, 2),

@@ -34,20 +34,8 @@ from judge.settings import Settings, share_metrics_in
 SHUTDOWN_MARGIN_S = 5
 """Time to finish for a worker, beyond that of the slowest request."""
 
-IDLE_TIMEOUT_S = 30
-"""Between a reply and the next request on its connection."""
-
-MAX_HEAD_BYTES = 64 * 1024
-"""Of a request's head. Browsers and proxies stop at 8 to 32 KiB."""
-
 HEAD_TIMEOUT_S = 10.0
 """From connecting, or the first byte of a later request, to the end of the request's head."""
-
-START_TIMEOUT_S = 60.0
-"""For the first of several workers to be ready."""
-
-HEALTHCHECK_TIMEOUT_S = 30
-"""A worker whose interpreter does not answer for so long is replaced."""
 
 
 def serve(
@@ -88,17 +76,17 @@ def _config(settings: Settings, workers: int, folder: str, **parts: Any) -> uvic
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
-        timeout_keep_alive=IDLE_TIMEOUT_S,
+        h11_max_incomplete_event_size=64 * 1024,  # browsers and proxies stop at 8 to 32 KiB
+        timeout_keep_alive=30,
         timeout_graceful_shutdown=int(settings.deadline_s + SHUTDOWN_MARGIN_S),
-        timeout_worker_healthcheck=HEALTHCHECK_TIMEOUT_S,
+        timeout_worker_healthcheck=30,
     )
 
 
 def _make_app(
     settings: Settings, *, folder: str, is_public: bool, open_mcp: OpenMcp | None
 ) -> Litestar:
-    """The app of one process, which ends with its parent; *folder* is what processes share."""
+    """The app of one process, which ends with its parent."""
     if parent := multiprocessing.parent_process():
         loop = asyncio.get_running_loop()
         loop.add_reader(parent.sentinel, _end_with_parent, loop, parent.sentinel)
@@ -179,7 +167,7 @@ class Workers(Multiprocess):
     def init_processes(self) -> None:
         """Start all processes and wait for the first."""
         super().init_processes()
-        if self.processes[0].wait_until_ready(START_TIMEOUT_S, self.should_exit):
+        if self.processes[0].wait_until_ready(60.0, self.should_exit):
             self.announce()
 
     def keep_subprocess_alive(self) -> None:

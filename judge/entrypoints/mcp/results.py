@@ -17,23 +17,17 @@ MAX_BYTES = 18_000
 MAX_PROBLEM = 4_000
 """Bytes of the text of an error, and of its members."""
 
-MAX_ENTRIES = 30
-"""Of a list of texts, such as the files that changed."""
-
-TEXT_LIMITS = (6_000, 2_000, 500, 100)
-"""Characters to which texts are cut, tried in turn, where a single item does not fit."""
-
 _ANY: TypeAdapter[Any] = TypeAdapter(Any)
-
-
-def size_of(value: Any) -> int:
-    """The size of *value* as JSON, in bytes."""
-    return len(_ANY.dump_json(value))
 
 
 def as_json_text(value: Any) -> str:
     """*value* as JSON, without spaces."""
     return _ANY.dump_json(value).decode()
+
+
+def size_of(value: Any) -> int:
+    """The size of *value* as JSON, in bytes."""
+    return len(_ANY.dump_json(value))
 
 
 def capped(value: Any, lists: Sequence[str] = (), room: int = MAX_BYTES) -> Json:
@@ -55,7 +49,7 @@ def capped(value: Any, lists: Sequence[str] = (), room: int = MAX_BYTES) -> Json
 
 def shortened(value: Any, room: int) -> Any:
     """*value* with its texts and lists of texts cut, if needed, to take at most *room* bytes."""
-    for max_length in TEXT_LIMITS:
+    for max_length in (6_000, 2_000, 500, 100):  # characters
         if size_of(value) <= room:
             break
         value = _cut(value, max_length)
@@ -68,8 +62,8 @@ def _cut(value: Any, max_length: int) -> Any:
     if isinstance(value, Mapping):
         return {name: _cut(below, max_length) for name, below in value.items()}
     if isinstance(value, list):
-        if len(value) > MAX_ENTRIES and all(isinstance(item, str) for item in value):
-            value = [*value[:MAX_ENTRIES], f"… and {len(value) - MAX_ENTRIES} more"]
+        if len(value) > 30 and all(isinstance(item, str) for item in value):
+            value = [*value[:30], f"… and {len(value) - 30} more"]
         return [_cut(item, max_length) for item in value]
     return value
 

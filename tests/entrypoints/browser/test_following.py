@@ -205,13 +205,6 @@ async def test_unexpected_answer_is_reported_and_fields_stay(stream: ScriptedStr
     visit.console_errors.clear()
 
 
-async def test_fields_stay_after_stop(stream: ScriptedStream):
-    await write_two(stream)
-    await stream.page.get_by_role("button", name="Stop").click()
-    await expect(stream.page.get_by_role("heading", name="You stopped it here")).to_be_visible()
-    await expect(parts(stream)).to_have_text(["Therapist", "Analyst"])
-
-
 async def test_agreement_with_both_sides_is_warned_of_before_the_verdict(visit: Visit):
     page = visit.page
     stream = await script_stream(page)

@@ -156,16 +156,6 @@ async def test_other_side_is_heard_if_the_site_enables_it(visit: Visit, deployme
     await assert_accessible(page)
 
 
-async def test_reason_for_not_hearing_the_other_side_is_shown_once(visit: Visit, deployment):
-    line = await script_stream(visit.page)
-    page = await embed(visit, deployment, "other-side")
-    await ask(page)
-    note = "There was no time left."
-    unheard = {"retelling": "", "personas": [], "agrees": None, "note": note}
-    await line.say("verdict", VERDICT | {"other_side": unheard, "warnings": [note]})
-    await expect(result(page).get_by_text(note)).to_have_count(1)
-
-
 @pytest.mark.parametrize(
     ("attributes", "title"),
     [('key="for-all-to-see"', "What we make of it"), ("", "A key is needed"),

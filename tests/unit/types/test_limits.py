@@ -20,7 +20,7 @@ def test_rate_limit_is_a_number_and_a_unit(text, requests, window_s):
     limit = parse_rate_limit(text)
     assert limit
     assert (limit.requests, limit.window_s) == (requests, window_s)
-    assert Settings(rate_limit=text).rate_limit == text.strip()
+    assert Settings(JUDGE_RATE_LIMIT=text).rate_limit == text.strip()
 
 
 def test_off_means_no_limit():

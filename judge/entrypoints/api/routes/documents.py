@@ -35,9 +35,6 @@ OVERHEAD_BYTES = 64 * 1024
 
 SMALLER = f"A document may have {MAX_BYTES // 1024 // 1024} MiB. Split it."
 
-MAX_TAGS = 1000
-"""Per document. A body has room for millions, which would hold up all other requests."""
-
 AnyRequest = Request[Any, Any, Any]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
@@ -51,7 +48,7 @@ class NewDocument(StrictModel):
     document_id: Line | None = None
     title: Line | None = None
     folder: Annotated[str, StringConstraints(max_length=500)] = ""
-    tags: Annotated[tuple[Line, ...], FailFast(), Field(max_length=MAX_TAGS)] = ()
+    tags: Annotated[tuple[Line, ...], FailFast(), Field(max_length=1000)] = ()
     modified: Line | None = None
     """A date or a moment in ISO 8601; without one, what the document says itself, else now."""
 

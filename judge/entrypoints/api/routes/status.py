@@ -19,9 +19,6 @@ from judge.entrypoints.api.problem_responses import NO_STORE
 from judge.errors import IndexUnavailable
 from judge.problems import KINDS
 
-CHECK_TIMEOUT_S = 1.0
-"""For the index to answer; probes themselves wait no longer than a second or two."""
-
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
@@ -75,7 +72,7 @@ async def ready(state: State, services: NamedDependency[Services]) -> Response[R
     await services.retriever.cache.put_many({"health": ("", 1)})
     degraded = list(services.degraded())
     try:
-        async with asyncio.timeout(CHECK_TIMEOUT_S):
+        async with asyncio.timeout(1.0):  # probes themselves wait hardly longer
             await services.corpus.search.catalogue.ping()
     except (IndexUnavailable, TimeoutError):
         degraded.append("index")
