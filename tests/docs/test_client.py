@@ -62,13 +62,6 @@ def test_generated_client_is_up_to_date():
     assert {"api.ts", "client.js", "widget.js", "wording.js"} == {path.name for path in rendered}
 
 
-def test_make_docs_writes_the_client():
-    done = subprocess.run(
-        ["make", "--dry-run", "docs"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert "scripts/generate_client.py" in done.stdout
-
-
 def test_field_with_a_default_is_optional_in_requests_and_required_in_replies():
     text = GENERATOR["types"](OPEN)
     assert (

@@ -132,16 +132,6 @@ def test_dashboards_and_alerts_use_existing_metrics(name: str):
         assert set("|".join(named).split("|")) - {""} <= set(EVENTS)
 
 
-@pytest.mark.parametrize("name", EXPRESSIONS)
-def test_grouping_labels_exist_on_the_metric(name: str):
-    grouped = {label for group in re.findall(r"by \(([^)]*)\)", EXPRESSIONS[name])
-               for label in group.split(", ")}  # fmt: skip
-    there = {
-        label for sample, _ in SELECTOR.findall(EXPRESSIONS[name]) for label in SAMPLES[sample]
-    }
-    assert grouped <= there
-
-
 def test_every_metric_is_on_the_dashboard():
     shown = {sample for expression in EXPRESSIONS.values()
              for sample, _ in SELECTOR.findall(expression)}  # fmt: skip

@@ -93,17 +93,11 @@ def test_lock_files_satisfy_the_project_requirements():
     assert absent == "requirements.lock has nothing for no-such-thing: run `make lock`."
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_make_has_each_documented_target(target):
+def test_make_lists_its_documented_targets():
     done = subprocess.run(
-        ["make", "--dry-run", target],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
+        ["make", "--no-print-directory"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert done.stdout
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["help", *TARGETS]
 
 
 @pytest.mark.parametrize("script", [".ci/run", "scripts/setup.sh"])

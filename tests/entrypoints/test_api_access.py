@@ -160,13 +160,6 @@ class TestKeysOverHttp:
                 request.url = request.url.copy_with(raw_path=path.encode())
                 assert (await bench.client.send(request)).status_code in {401, 404}, path
 
-    async def test_health_is_open_and_metrics_need_a_key(self, opened):
-        async with opened(settings=with_settings(**BOTH)) as bench:
-            for path in ("/health/live", "/health/ready", "/schema", "/problems/forbidden"):
-                assert (await bench.client.get(path)).status_code == 200, path
-            assert (await bench.client.get("/metrics")).status_code == 401
-            assert (await bench.client.get("/metrics", headers=bearer(API))).status_code == 200
-
     async def test_keys_are_in_no_log_and_no_metric(self, opened):
         async with opened(ScriptedModel(GOOD_REPLY), settings=with_settings(**BOTH)) as bench:
             for key in (API, ADMIN, "a-wrong-key"):
@@ -211,11 +204,6 @@ class TestScope:
                 assert (reply.status_code, reply.json()["type"]) == (403, "/problems/forbidden")
             assert bench.model.calls == []
             assert (await bench.client.post("/api/judge", json=DISPUTE)).status_code == 200
-
-    async def test_scope_is_accepted_on_loopback(self, opened):
-        async with opened() as bench:
-            reply = await bench.client.post("/api/judge", json=SCOPED)
-        assert reply.json()["type"].endswith("bad-scope")
 
 
 class TestOtherSites:
@@ -273,11 +261,6 @@ class TestOtherSites:
         async with opened(ScriptedModel(GOOD_REPLY), settings=settings) as bench:
             reply = await bench.client.post("/api/judge", json=DISPUTE, headers={"origin": ORIGIN})
         assert reply.status_code == 200
-
-    async def test_wildcard_origin_does_not_open_documents(self, opened):
-        async with opened(settings=with_settings(JUDGE_CORS_ORIGINS="*")) as bench:
-            reply = await bench.client.get("/api/search?q=lease", headers={"origin": ORIGIN})
-        assert reply.status_code == 403
 
     async def test_key_is_accepted_from_any_origin(self, opened):
         headers = {"host": "judge.example", "origin": "https://x.example", **bearer(API)}
@@ -394,11 +377,6 @@ class TestBrowsers:
             reply = await bench.client.get("/api/domains", headers={"origin": "https://x.example"})
         assert reply.headers["access-control-allow-origin"] == "*"
         assert "access-control-allow-credentials" not in reply.headers
-
-    async def test_options_of_open_routes_needs_no_key(self, opened):
-        async with opened(settings=with_settings(**BOTH)) as bench:
-            for path, expected in (("/health/live", 204), ("/", 204), ("/api/judge", 204)):
-                assert (await bench.client.options(path)).status_code == expected
 
     async def test_a_preflight_needs_no_key(self, opened):
         settings = with_settings(JUDGE_CORS_ORIGINS=ORIGIN, **BOTH)

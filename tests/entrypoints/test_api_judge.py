@@ -198,3 +198,15 @@ SAFETY = (
     'help = [{ title = "Helpers", url = "https://help.example/", phone = "116 999" }]\n'
     "[domains.any]\n"
 )
+
+
+async def test_risky_dispute_gets_help_lines_and_a_careful_prompt(opened):
+    said = json.dumps({**json.loads(GOOD_REPLY), "quotes": []}).replace(" [1]", "")
+    risky = {"context": "My partner hits me when he drinks.", "query": "Am I unreasonable?"}
+    async with opened(ScriptedModel(said), sources=SAFETY) as bench:
+        reply = await bench.client.post("/api/judge", json=risky)
+        [prompt] = bench.model.prompts
+    assert reply.json()["help"] == [
+        {"title": "Helpers", "url": "https://help.example/", "phone": "116 999"}
+    ]
+    assert "never call fear or self-protection unreasonable" in prompt.instructions

@@ -95,6 +95,20 @@ async def test_sigterm_lets_a_request_and_a_stream_finish(world):
     assert "panicked" not in server.stderr
 
 
+@pytest.mark.parametrize("endless", ["fifo", "/dev/zero"])
+def test_endless_sources_file_does_not_block(world, endless):
+    path = world.directory / "sources.toml"
+    with world.server() as server:
+        path.unlink()
+        if endless == "fifo":
+            os.mkfifo(path)
+        else:
+            path.symlink_to(endless)
+        wait_until(lambda: httpx.get(f"{server.url}/health/ready").json()["degraded"])
+        assert httpx.post(f"{server.url}/api/judge", json=DISPUTE, timeout=60).status_code == 200
+        assert server.stop() == 0
+
+
 def children_of(server: RunningServer) -> set[int]:
     """The process ids of the workers; uvicorn's resource tracker has no app."""
     parent = server.process.pid

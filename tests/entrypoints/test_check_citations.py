@@ -111,18 +111,6 @@ def test_uncheckable_input_is_exit_2(arguments, words, cli, tmp_path):
     assert words in told.err
 
 
-def test_closed_or_unreadable_stdin_is_exit_2(cli, tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", None)
-    told = cli("check", "-", "lease.md")
-    assert (told.code, told.out) == (2, "")
-    assert told.err.startswith("judge: Standard input is closed. ")
-    with (tmp_path / "written").open("w") as written:
-        monkeypatch.setattr(sys, "stdin", written)
-        told = cli("check", "-", "lease.md")
-    assert (told.code, told.out) == (2, "")
-    assert told.err.startswith("judge: Standard input cannot be read: not readable. ")
-
-
 def test_command_reads_only_approved_pages(cli, world: World, monkeypatch):
     for name, value in world.environment.items():
         monkeypatch.setenv(name, value)

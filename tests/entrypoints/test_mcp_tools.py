@@ -302,17 +302,6 @@ async def test_several_repositories_need_the_repository_argument(opened, tmp_pat
     assert instructions.endswith("Repositories: shop, shed.")
 
 
-async def test_unknown_names_are_errors(opened):
-    async with opened() as mcp_server, mcp_server.client() as client:
-        result = await client.call_tool("judge", DISPUTE)
-        with pytest.raises(MCPError):
-            await client.get_prompt("search")
-        with pytest.raises(MCPError):
-            await client.read_resource("judge://secrets")
-    assert result.is_error
-    assert text_of(result) == "Unknown tool: judge"
-
-
 async def test_judgement_reports_its_steps_without_text_of_the_dispute(opened, mode):
     steps = []
 

@@ -5,6 +5,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from functools import partial
 from importlib.metadata import version
+from inspect import getdoc
 from itertools import count
 from time import perf_counter
 from typing import Any
@@ -73,7 +74,7 @@ def _tool(spec: ToolSpec, services: Callable[[], Services], *, is_structured: bo
         fn=partial(_answer, spec, services, is_structured=is_structured),
         name=spec.name,
         title=spec.title,
-        description=" ".join((spec.arguments.__doc__ or "").split()),
+        description=" ".join((getdoc(spec.arguments) or "").split()),
         parameters=input_schema(spec),
         fn_metadata=FuncMetadata(
             arg_model=ArgModelBase, output_schema=output if is_structured else None

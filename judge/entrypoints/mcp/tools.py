@@ -80,15 +80,7 @@ class DisputeQuery(JudgeRequest):
     """
 
 
-class CitationsQuery(CheckRequest):
-    """Check an answer's citations against its sources.
-
-    The answer cites with `[n]` or `<cite i="n"/>`, where n counts the sources from 1. For every
-    mark the reply has the sentence of the source that supports it best, how far (`support`), and
-    whether it says the opposite (`contradicts`); `uncited` has the sentences that make a claim and
-    cite nothing. No model is asked: the same answer has the same result for ever.
-    """
-
+class CitationsQuery(CheckRequest):  # noqa: D101 - has that of the request
     @field_validator("sources", mode="before")
     @classmethod
     def _as_objects(cls, sources: Any) -> Any:
@@ -170,13 +162,11 @@ async def check_citations(services: Services, request: CheckRequest, *_: Any) ->
     return CheckedCitations(checked.marks, checked.uncited, checked.verdict, checked.sources)
 
 
-async def ask_code(services: Services, question: CodeQuestion, *_: Any) -> Json:
-    """The answer of the code graph; raises the errors of `CodeRoots.ask`."""
-    return await ask_graph(question, services.code)
-
-
 def _code(name: str, title: str, arguments: type[BaseModel], output: Any) -> ToolSpec:
-    return ToolSpec(name, title, arguments, output, ask_code, ("items",))
+    async def ask(services: Services, question: CodeQuestion, *_: Any) -> Json:
+        return await ask_graph(question, services.code)
+
+    return ToolSpec(name, title, arguments, output, ask, ("items",))
 
 
 TOOLS: Sequence[ToolSpec] = (

@@ -22,7 +22,6 @@ from tests.entrypoints.browser.test_following import (
     YES,
 )
 from tests.entrypoints.browser.visiting import PHONE, Deployment, Visit
-from tests.fakes.gemini import blocked
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -170,14 +169,6 @@ async def test_key_is_sent_to_a_server_that_requires_one(
     await expect(page.get_by_role("heading", name=title)).to_be_focused()
     assert "for-all-to-see" not in page.url
     visit.console_errors.clear()
-
-
-async def test_refusal_is_explained(visit: Visit, embedded_deployment):
-    page = await embed(visit, embedded_deployment)
-    embedded_deployment.world.gemini.script(blocked())
-    await ask(page)
-    await expect(result(page)).to_contain_text("The safety filter refused the dispute")
-    await expect(result(page).get_by_role("link", name="The Listening Line")).to_be_visible()
 
 
 async def test_forbidden_origin_is_explained(visit: Visit, deployment):
