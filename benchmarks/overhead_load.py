@@ -22,9 +22,9 @@ from judge.adapters.system_clock import SystemClock
 from judge.bootstrap.sources import compile_knowledge, read_sources
 from judge.library.extract.page_passages import PagePassage
 from judge.library.pages.approved_pages import requests_of
-from judge.library.pages.page_records import PageContent, PageRecord, SnippetStore
+from judge.library.pages.page_records import PageRecord, SnippetStore
 from judge.text.english import source_sentences
-from judge.types.references import SourceSpec, Validators
+from judge.types.references import SourceSpec
 from judge.vocabulary.thesaurus import load_thesaurus
 from tests.fakes.gemini import FakeGemini, candidate, prompt_of, verdict_for
 
@@ -74,13 +74,12 @@ async def fill_store(store: SnippetStore) -> None:
     for request in requests_of(catalog):
         rng = random.Random(request.source.url)
         pool = [*words[request.domain], *rng.choices(official, k=200)]
-        content = PageContent(request.source.title, tuple(_passages(rng, request.source, pool)))
-        text = content.passages[0].text
+        passages = tuple(_passages(rng, request.source, pool))
         record = PageRecord(
-            text, store.clock.now(), request.fingerprint, Validators(), request.source.url,
+            passages[0].text, store.clock.now(), request.source.title, passages,
             digest=request.source.url,
         )  # fmt: skip
-        await store.put(request, record, content)
+        await store.put(request, record)
 
 
 def _passages(rng: random.Random, source: SourceSpec, pool: list[str]) -> Iterator[PagePassage]:

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 from judge.errors import UnreadableDocument
 from judge.types.limits import Allowance
-from judge.types.references import CitablePassages, Media, NotModified, Page, Validators
+from judge.types.references import CitablePassages, Media, Page
 from judge.types.replies import ModelReply, Prompt
 from judge.types.search import (
     CollectionStats,
@@ -76,15 +76,8 @@ class LanguageModel(Protocol):
 class PageFetcher(Protocol):
     """Fetches a page from the web, safely."""
 
-    async def fetch(
-        self,
-        url: str,
-        *,
-        timeout_s: float,
-        validators: Validators = ...,
-        media: Media = "html",
-    ) -> Page | NotModified:
-        """The page, or NotModified when *validators* match; FetchError, also for other media."""
+    async def fetch(self, url: str, *, timeout_s: float, media: Media = "html") -> Page:
+        """The page at *url*; raises FetchError, also for another type of content than *media*."""
 
 
 class Cache(Protocol):

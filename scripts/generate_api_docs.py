@@ -10,8 +10,8 @@ from judge.entrypoints.api.app import openapi_document
 from judge.entrypoints.api.openapi import EVENT_STREAM
 from judge.entrypoints.api.problem_responses import MEDIA_TYPE
 from judge.entrypoints.cli.golden.run import replay_config
-from judge.golden.case_files import load_case
-from judge.golden.case_runner import run_case
+from judge.golden.cases import load_case
+from judge.golden.replay import run_case
 from judge.problems import KINDS
 
 Json = dict[str, Any]

@@ -140,7 +140,7 @@ async def open_qdrant(
     with needing("QDRANT_URL", "qdrant", "qdrant-client"):
         from qdrant_client import AsyncQdrantClient  # noqa: PLC0415 - an extra
 
-        from judge.adapters.index.qdrant import QdrantIndex, QdrantWriter  # noqa: PLC0415 - an extra
+        from judge.adapters.index.qdrant import QdrantIndex  # noqa: PLC0415 - an extra
     try:
         with warnings.catch_warnings():
             # It warns of a key sent without TLS, which is usual within a network of containers.
@@ -161,7 +161,7 @@ async def open_qdrant(
     address = re.sub("//[^/]*@", "//", url)  # no message may show a password
     try:
         index = QdrantIndex(client, address, embedder)
-        yield SearchEngine(index, index, QdrantWriter(client, address, embedder))
+        yield SearchEngine(index, index, index)
     finally:
         await client.close()
 
@@ -172,11 +172,10 @@ async def open_postgres(url: str, embedder: Embedder | None) -> AsyncIterator[Se
     with needing("JUDGE_DATABASE_URL", "postgres", "psycopg[binary] psycopg-pool"):
         from judge.adapters.index.postgres.database import open_database  # noqa: PLC0415 - an extra
         from judge.adapters.index.postgres.index import PostgresIndex  # noqa: PLC0415 - an extra
-        from judge.adapters.index.postgres.writer import PostgresStore  # noqa: PLC0415 - an extra
     database = open_database(url)
     try:
         index = PostgresIndex(database, embedder)
-        yield SearchEngine(index, index, PostgresStore(database, embedder))
+        yield SearchEngine(index, index, index)
     finally:
         await database.aclose()
 

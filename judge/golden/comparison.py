@@ -1,15 +1,14 @@
 """Compares two runs of the same cases: changed prompts, changed answers, changed rates."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import zip_longest
 from typing import Literal
 
 from judge.golden.differences import Difference, body_differences, masked
 from judge.golden.rates import Interval, Paired, newcombe, paired
-from judge.golden.results import CaseScore, Result, Run, by_case
+from judge.golden.results import CaseScore, Run, by_case
 
 CONTEXT = 12
 """Words of unchanged text that are shown before and after a change."""
@@ -49,6 +48,11 @@ class CaseChange:
     name: str
     before: CaseScore | None
     after: CaseScore | None
+    prompt: str = ""
+    """What changed in the prompts of the first answers that were kept in both."""
+
+    body: Sequence[Difference] = ()
+    """What changed in those answers, without what differs in every run."""
 
     @property
     def rates(self) -> tuple[float | None, float | None]:
@@ -75,43 +79,27 @@ class CaseChange:
         return newcombe((old.passes, old.scored), (new.passes, new.scored))
 
     @property
-    def prompt(self) -> str:
-        """What changed in the first prompt, or where that is the same in a later one."""
-        return next((diff for one, other in self._kept() if (diff := _prompt_diff(one, other))), "")
-
-    @property
-    def body(self) -> list[Difference]:
-        """The first answers, field by field, without what differs in every run."""
-        for one, other in self._kept():
-            if one.answer and other.answer:
-                bodies = masked(one.answer.body), masked(other.answer.body)
-                return list(body_differences(*bodies, is_exact=True))
-        return []
-
-    @property
     def is_change(self) -> bool:
         """Whether anything changed."""
         failed = [score and score.failed for score in (self.before, self.after)]
         return bool(self.direction != "same" or failed[0] != failed[1] or self.prompt or self.body)
 
-    def _kept(self) -> Iterable[tuple[Result, Result]]:
-        """The answers of the same number, in both runs."""
-        pair = self.before, self.after
-        return zip(*(score.results if score else () for score in pair), strict=False)
-
-
-def _prompt_diff(one: Result, other: Result) -> str:
-    if not one.answer or not other.answer:
-        return ""
-    prompts = zip_longest(one.answer.prompts, other.answer.prompts, fillvalue="")
-    return next((word_diff(*pair) for pair in prompts if pair[0] != pair[1]), "")
-
 
 def compare_runs(before: Run, after: Run) -> list[CaseChange]:
     """Each case of either run, worse ones first, then by name."""
-    old, new = ({score.name: score for score in by_case(run)} for run in (before, after))
-    changes = [CaseChange(name, old.get(name), new.get(name)) for name in sorted({*old, *new})]
+    old, new = by_case(before), by_case(after)
+    changes = [_change(name, old.get(name), new.get(name)) for name in sorted({*old, *new})]
     return sorted(changes, key=lambda change: _ORDER.index(change.direction))
+
+
+def _change(name: str, before: CaseScore | None, after: CaseScore | None) -> CaseChange:
+    pairs = zip(*(score.results if score else () for score in (before, after)), strict=False)
+    for old, new in ((one.answer, other.answer) for one, other in pairs):
+        if old and new:
+            prompt = word_diff("\n\n".join(old.prompts), "\n\n".join(new.prompts))
+            body = body_differences(masked(old.body), masked(new.body), is_exact=True)
+            return CaseChange(name, before, after, prompt, list(body))
+    return CaseChange(name, before, after)
 
 
 def paired_difference(changes: Sequence[CaseChange]) -> Paired | None:
@@ -121,20 +109,7 @@ def paired_difference(changes: Sequence[CaseChange]) -> Paired | None:
     return paired(rates) if rates else None
 
 
-def side_by_side(runs: Mapping[str, Run]) -> Iterator[Sequence[str]]:
+def side_by_side(runs: Mapping[str, Run]) -> list[Sequence[str]]:
     """A row for each case: its name, and how many answers passed in each of *runs*, by label."""
-    by_run = [{score.name: score for score in by_case(run)} for run in runs.values()]
-    for name in dict.fromkeys(name for scores in by_run for name in scores):
-        found = (scores.get(name) for scores in by_run)
-        yield (
-            name,
-            *(f"{score.passes} of {len(score.results)}" if score else "-" for score in found),
-        )
-
-
-def differences_in_words(runs: Mapping[str, Run]) -> Iterator[str]:
-    """How each of *runs* differs from the first, and whether chance may explain it."""
-    (first, before), *others = runs.items()
-    for label, after in others:
-        if difference := paired_difference(compare_runs(before, after)):
-            yield f"{label} against {first}: {difference}"
+    scores = [by_case(run) for run in runs.values()]
+    return [(name, *(str(each.get(name, "-")) for each in scores)) for name in scores[0]]

@@ -16,15 +16,15 @@ MAX_P = 0.05
 
 RESAMPLES = 2000
 
-Rate = tuple[int, int]
-"""Hits and trials."""
-
 
 class Interval(NamedTuple):
     """The 95 % confidence interval of a rate, or of the change of one."""
 
     low: float
     high: float
+
+    def __str__(self) -> str:
+        return f"{self.low:.0%} to {self.high:.0%}"
 
 
 def wilson(hits: int, of: int) -> Interval:
@@ -41,8 +41,8 @@ def wilson(hits: int, of: int) -> Interval:
     return Interval(max(0.0, (centre - margin) / scale), min(1.0, (centre + margin) / scale))
 
 
-def newcombe(before: Rate, after: Rate) -> Interval:
-    """The 95 % interval of the difference of two rates.
+def newcombe(before: tuple[int, int], after: tuple[int, int]) -> Interval:
+    """The 95 % interval of the difference of two rates, each given as hits and trials.
 
     R. G. Newcombe, Statistics in Medicine 17 (1998) 873-890, method 10.
     """
@@ -54,18 +54,17 @@ def newcombe(before: Rate, after: Rate) -> Interval:
 
 
 class Paired(NamedTuple):
-    """The difference of two runs over the same cases."""
+    """The difference of two runs over the same cases: the mean change, with its interval.
+
+    The interval is a bootstrap over the cases, which holds for answers that are alike; `p` is of
+    McNemar's exact test, that as many cases get better as worse.
+    """
 
     change: float
-    """The mean of the changes of the cases' rates."""
-
     interval: Interval
-    """Its 95 % interval: a bootstrap over the cases, which holds for answers that are alike."""
-
     better: int
     worse: int
     p: float
-    """Of the exact test of McNemar, that as many cases get better as worse."""
 
     def __str__(self) -> str:
         is_clear = self.p < MAX_P and not self.interval.low <= 0 <= self.interval.high

@@ -8,25 +8,31 @@ the expectations that people wrote: patterns, evaluators, floors.
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.errors import ContentBlocked, InvalidReply, JudgeError
-from judge.golden.case_files import (
+from judge.golden.cases import (
     PAGES,
+    Expected,
     StoredCase,
     load_case,
     load_cases,
     serialize_case,
     write_output,
 )
-from judge.golden.case_runner import Outcome, RunConfig, judge_recorded, run_case
-from judge.golden.cases import Expected
-from judge.golden.differences import Difference, body_differences, differences, found_value, masked
-from judge.golden.replay import RecordingFetcher, RecordingModel
+from judge.golden.differences import Difference, body_differences, differences, found_values, masked
+from judge.golden.replay import (
+    Outcome,
+    RecordingFetcher,
+    RecordingModel,
+    RunConfig,
+    judge_recorded,
+    run_case,
+)
 from judge.golden.reports import difference_lines
 from judge.judging.pipeline import Pipeline
 from judge.library.pages.retriever import SnippetRetriever
@@ -44,31 +50,15 @@ _WRITTEN_BY_PEOPLE = frozenset(
 
 
 class CannotRecord(JudgeError):
-    """The recording cannot become a case; the message says why. Nothing was written."""
+    """What was recorded or stored cannot become a case; the message says why."""
 
 
-class CannotReplay(JudgeError):
-    """A case needs replies or pages that it does not have; the message names them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(NamedTuple):
     """The update of one case: the fields that changed, and what still is not as expected."""
 
     name: str
-    changed: tuple[Difference, ...]
-    remaining: tuple[Difference, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A case before it is written: its document, and its fixtures by file name."""
-
-    name: str
-    document: dict[str, Any]
-    fixtures: Mapping[str, bytes]
-    had_keys: bool = False
-    """Whether anything that looks like a key was masked."""
+    changed: Sequence[Difference]
+    remaining: Sequence[Difference]
 
 
 def new_case_path(folder: Path, name: str) -> Path:
@@ -82,41 +72,71 @@ def new_case_path(folder: Path, name: str) -> Path:
 
 
 async def record(
-    name: str,
+    path: Path,
     request: JudgeRequest,
     pipeline: Pipeline,
     scrub: Scrub,
     *,
     sources: Sequence[TextFile] = (),
-) -> Draft:
-    """A draft of *request* as judged by the real *pipeline*, without its cache and fallback.
+    allows_no_pages: bool = False,
+) -> tuple[dict[str, Any], bool]:
+    """Write *request*, as the real *pipeline* judges it, as a case; with whether keys were masked.
 
-    The draft includes *sources*, those of the pipeline, if it is to be replayed over them for good.
-    Raises CannotRecord when the draft does not replay as recorded, and what the pipeline raises
-    when there is no reply to record.
+    It includes *sources*, those of the pipeline, if it is to be replayed over them for good. Raises
+    CannotRecord when it does not replay as recorded, and what the pipeline raises when there is no
+    reply to record.
+    """
+    recorded, fixtures = await _record(path.stem, request, pipeline, sources)
+    pages = recorded["pages"]
+    if pages and not any(pages.values()) and not allows_no_pages:
+        raise CannotRecord(
+            f"Every page was down ({len(pages)}), so the case would judge without any. Try again "
+            "later, or with --allow-no-pages if that is what it is for. No case was made."
+        )
+    if any(scrub(url) != url for url in pages):
+        raise CannotRecord("The address of a page holds a key. Take it out of the sources.")
+    document, clean = _scrubbed(recorded, scrub), _scrubbed(fixtures, scrub)
+    had_keys = (document, clean) != (recorded, fixtures)
+    with TemporaryDirectory(prefix="judge-golden-") as folder:
+        draft = Path(folder, path.name)
+        _write(draft, document, clean)
+        outcome = await run_case(load_case(draft), RunConfig(pipeline.knowledge()))
+    expected = document["expected"]
+    found = list(body_differences(expected["exact_body"], masked(outcome.body), is_exact=True))
+    if found:
+        lines = ["The case would not replay as it was recorded:", *difference_lines(*found[:5])]
+        raise CannotRecord("\n".join(lines))
+    expected["prompt_digest"] = outcome.prompt_digest
+    document["prompts"] = list(outcome.prompts)
+    _write(path, document, clean)
+    return document, had_keys
+
+
+async def _record(
+    name: str, request: JudgeRequest, pipeline: Pipeline, sources: Sequence[TextFile]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """A case of *request*, judged without cache and fallback, and its fixtures by file name.
+
+    Fixtures are decoded as Latin-1, which maps every byte to a character and back.
     """
     fetcher = RecordingFetcher(pipeline.references.retriever.fetcher)
     model = RecordingModel(pipeline.model.primary)
     clock, started = pipeline.clock, pipeline.clock.now()
     cache, lock = MemoryCache(clock), MemoryLock(clock)
     retriever = SnippetRetriever(fetcher, cache, lock, clock, pipeline.journal)
-    recorded = replace(
+    recording = replace(
         pipeline,
         references=replace(pipeline.references, retriever=retriever),
         model=replace(pipeline.model, primary=model, fallback=None),
     )
-    try:
-        shown = (ContentBlocked, InvalidReply)
-        outcome = await judge_recorded(recorded, model, request, shown=shown)
-    finally:
-        await retriever.aclose()
+    shown = (ContentBlocked, InvalidReply)
+    outcome = await judge_recorded(recording, model, request, shown=shown)
+    versions = pipeline.knowledge().versions
     files = {url: f"{name}.{number}.html" for number, url in enumerate(fetcher.pages, 1)}
-    config = RunConfig(pipeline.knowledge())
-    versions = config.knowledge.versions
     # Named by version, so that cases recorded with the same sources share the files.
     own = [f"sources.{versions.sources}.{number}.toml" for number, _ in enumerate(sources, 1)]
-    fixtures = {files[url]: page.body for url, page in fetcher.pages.items() if page}
-    fixtures |= zip(own, (file.text.encode() for file in sources), strict=True)
+    bodies = {files[url]: page.body for url, page in fetcher.pages.items() if page}
+    bodies |= zip(own, (file.text.encode() for file in sources), strict=True)
     is_extractive = model.name == EXTRACTIVE
     document = {
         "about": "",
@@ -133,80 +153,45 @@ async def record(
         "model": "extractive" if is_extractive else "scripted",
         "expected": _expected(outcome),
     }
-    draft = _scrubbed(Draft(name, document, fixtures), scrub)
-    await _replay(draft, config)
-    return draft
-
-
-def _scrubbed(draft: Draft, scrub: Scrub) -> Draft:
-    """*draft* with keys masked; raises CannotRecord where that is impossible."""
-    if any(scrub(url) != url for url in draft.document["pages"]):
-        raise CannotRecord("The address of a page holds a key. Take it out of the sources.")
-    document = _scrubbed_value(draft.document, scrub)
-    # Latin-1 maps every byte to a character and back, whatever the charset of the page.
-    fixtures = {
-        name: scrub(body.decode("latin-1")).encode("latin-1")
-        for name, body in draft.fixtures.items()
-    }
-    had_keys = (document, fixtures) != (draft.document, draft.fixtures)
-    return Draft(draft.name, document, fixtures, had_keys)
-
-
-def _scrubbed_value(value: Any, scrub: Scrub) -> Any:
-    if isinstance(value, str):
-        return scrub(value)
-    if isinstance(value, Mapping):
-        return {key: _scrubbed_value(below, scrub) for key, below in value.items()}
-    return [_scrubbed_value(item, scrub) for item in value] if isinstance(value, list) else value
-
-
-async def _replay(draft: Draft, config: RunConfig) -> None:
-    """Note the prompts of a replay of *draft*; raises CannotRecord unless it gives its body."""
-    with TemporaryDirectory(prefix="judge-golden-") as folder:
-        outcome = await run_case(load_case(write_draft(Path(folder), draft)), config)
-    expected = draft.document["expected"]
-    found = list(body_differences(expected["exact_body"], masked(outcome.body), is_exact=True))
-    if found:
-        lines = [line for difference in found[:5] for line in difference_lines(difference)]
-        raise CannotRecord("\n".join(["The case would not replay as it was recorded:", *lines]))
-    expected["prompt_digest"] = outcome.prompt_digest
-    draft.document["prompts"] = list(outcome.prompts)
+    return document, {name: body.decode("latin-1") for name, body in bodies.items()}
 
 
 def _expected(outcome: Outcome) -> dict[str, Any]:
     """What is exact about the recorded answer, and an evaluator that any answer should pass."""
-    exact = {"prompt_digest": outcome.prompt_digest, "exact_body": masked(outcome.body)}
     body = outcome.body
+    exact = {"prompt_digest": outcome.prompt_digest, "exact_body": masked(body)}
     if outcome.status != 200:
-        return {"status": outcome.status, "type": found_value("type", outcome), **exact}
+        return {"status": outcome.status, "type": found_values(outcome)["type"], **exact}
     question = "cites_something" if body["references"] else "no_citation"
     question = "declines_references" if body["evidence"] == "not_applicable" else question
     checked = {key: body[key] for key in ("domain", "attempts")}
     return {"status": 200, **checked, "evaluators": {question: True}, **exact}
 
 
-def write_draft(folder: Path, draft: Draft) -> Path:
-    """Write *draft* as a new case of *folder*.
+def _scrubbed(value: Any, scrub: Scrub) -> Any:
+    if isinstance(value, str):
+        return scrub(value)
+    if isinstance(value, Mapping):
+        return {key: _scrubbed(below, scrub) for key, below in value.items()}
+    return [_scrubbed(item, scrub) for item in value] if isinstance(value, list) else value
 
-    Raises CannotRecord, and ConfigurationError where it cannot be written.
-    """
-    path = new_case_path(folder, draft.name)
-    for name, body in draft.fixtures.items():
-        write_output(folder / PAGES / name, body)
-    write_output(path, serialize_case(draft.document).encode())
-    return path
+
+def _write(path: Path, document: Mapping[str, Any], fixtures: Mapping[str, str]) -> None:
+    for name, body in fixtures.items():
+        write_output(path.parent / PAGES / name, body.encode("latin-1"))
+    write_output(path, serialize_case(document).encode())
 
 
 async def update_cases(folder: Path, names: Sequence[str], config: RunConfig) -> list[Update]:
     """Rewrite the cases *names* of *folder*, all or none.
 
-    Raises CannotReplay when a case needs a reply or page that it does not have, and what
+    Raises CannotRecord when a case needs a reply or page that it does not have, and what
     `load_cases` raises.
     """
     cases = load_cases(folder, names)
     updated = [(stored.path, *await _updated(stored, config)) for stored in cases]
     for path, document, _ in updated:
-        write_output(path, serialize_case(document).encode())
+        _write(path, document, {})
     return [update for *_, update in updated]
 
 
@@ -216,7 +201,7 @@ async def _updated(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any
     # A case that was written by hand may leave out pages on purpose; a recorded one may not.
     missing = [name for name in outcome.missing if stored.case.recorded or name.startswith("reply")]
     if missing:
-        raise CannotReplay(
+        raise CannotRecord(
             f"{stored.name} needs {', '.join(missing)}, which it does not have. Nothing is "
             "invented: record the case anew with `judge golden new`, or write it by hand. "
             "No case was changed."
@@ -226,21 +211,19 @@ async def _updated(stored: StoredCase, config: RunConfig) -> tuple[dict[str, Any
     document["expected"] = {key: _new_value(key, old, outcome) for key, old in before.items()}
     if "prompts" in document:
         document["prompts"] = list(outcome.prompts)
-    changed = tuple(body_differences(before, document["expected"], is_exact=True))
+    changed = list(body_differences(before, document["expected"], is_exact=True))
     expected = Expected.model_validate(document["expected"])
-    remaining = differences(expected, outcome, stored.evaluators)
-    return document, Update(stored.name, changed, remaining)
+    return document, Update(stored.name, changed, differences(expected, outcome, stored.evaluators))
 
 
 def _new_value(key: str, old: Any, outcome: Outcome) -> Any:
     is_left_out = old is None and not key.endswith("Verdict")
     if key in _WRITTEN_BY_PEOPLE or is_left_out:
         return old
-    if key == "status":
-        return outcome.status
     if key == "body":
         return _projected(old, outcome.body)
-    return masked(outcome.body) if key == "exact_body" else found_value(key, outcome)
+    exact = {"status": outcome.status, "exact_body": masked(outcome.body)}
+    return (found_values(outcome) | exact)[key]
 
 
 def _projected(old: Any, found: Any) -> Any:

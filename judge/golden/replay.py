@@ -1,20 +1,54 @@
-"""The ports of a replay, with pages and replies from the case and the time that it was recorded.
+"""Judges a golden case with the pipeline of the server; a replay uses no network.
 
-And those of a recording, which store what passes through them.
+Here are the ports of a replay, with the pages, replies and time of the case, and those that record
+what passes through them.
 """
 
 import asyncio
+import functools
+import hashlib
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from judge.errors import ContentBlocked, FetchError, ModelUnavailable
-from judge.golden.cases import REPLAY_TIME, GoldenReply
-from judge.ports import LanguageModel, PageFetcher
-from judge.types.references import Media, NotModified, Page
-from judge.types.replies import ModelReply, Prompt
+from pydantic_core import to_jsonable_python
+
+from judge.adapters.memory.cache import MemoryCache, MemoryLock
+from judge.adapters.models.extractive import ExtractiveModel
+from judge.bootstrap.corpus import open_search
+from judge.bootstrap.sources import compile_knowledge
+from judge.errors import (
+    ConfigurationError,
+    ContentBlocked,
+    DeadlineExceeded,
+    FetchError,
+    InvalidReply,
+    JudgeError,
+    ModelUnavailable,
+)
+from judge.golden.cases import REPLAY_TIME, GoldenReply, StoredCase
+from judge.judging.knowledge import Knowledge
+from judge.judging.model_caller import ModelCaller
+from judge.judging.pipeline import Pipeline
+from judge.judging.references import Arrange, ReferenceCollector
+from judge.library.extract.document_reader import DocumentMetadata
+from judge.library.pages.retriever import SnippetRetriever
+from judge.library.search.service import CitablePassageFinder
+from judge.ports import Clock, LanguageModel, PageFetcher, PassageFinder
+from judge.problems import as_body, problem_of
+from judge.settings import Settings
+from judge.types.references import Media, Page
+from judge.types.replies import Defect, ModelReply, Prompt, Usage
+from judge.types.requests import JudgeRequest
+from judge.types.results import Restarted, Step, Versions
+from judge.types.text_files import TextFile
+
+REPLAY_DEADLINE_S = 30.0
+REQUEST_ID = "golden"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +130,11 @@ class RecordingFetcher:
         self._fetcher = fetcher
         self.pages: dict[str, Page | None] = {}
 
-    async def fetch(self, url: str, *, media: Media = "html", **options: Any) -> Page | NotModified:
+    async def fetch(self, url: str, *, media: Media = "html", **options: Any) -> Page:
         """See `PageFetcher.fetch`."""
         if media != "json":
             self.pages[url] = None  # Stays None on a timeout too.
-        page = await self._fetcher.fetch(url, media=media, **options)
-        if isinstance(page, Page):
-            self.pages[url] = page
+        self.pages[url] = page = await self._fetcher.fetch(url, media=media, **options)
         return page
 
 
@@ -132,3 +164,173 @@ class RecordingModel:
         fields = asdict(reply)
         self.replies.append({key: fields[key] for key in ("text", "finish", "model", "usage")})
         return reply
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of judging a case: HTTP status, body or problem as JSON, and how it came about."""
+
+    status: int
+    body: Mapping[str, Any]
+    prompts: tuple[str, ...] = ()
+    """The first prompt, and further ones if the model was asked again."""
+
+    prompt_digest: str = ""
+    """Identifies the prompts, to the byte."""
+
+    versions: Versions = field(default_factory=lambda: Versions("", ""))
+    replies: tuple[ModelReply, ...] = ()
+    rules: tuple[tuple[str, ...], ...] = ()
+    """The rules that each reply broke."""
+
+    defects: tuple[Defect, ...] = ()
+    """The defects behind those rules, as far as the pipeline reports them."""
+
+    missing: tuple[str, ...] = ()
+    """The pages and replies that were requested and that the case does not have, in words."""
+
+    unanswered: str = ""
+    """Why there is no answer, if the model gave none."""
+
+    @property
+    def lacks_reply(self) -> bool:
+        """Whether the model was called more often than the case has replies."""
+        return any(name.startswith("reply") for name in self.missing)
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of the answer, the other side included; if it failed, those of its replies."""
+        if self.status == 200:
+            return Usage(**self.body["usage"])
+        return sum((reply.usage for reply in self.replies), Usage())
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """How cases are judged: over which sources, by which model."""
+
+    knowledge: Knowledge
+    model: LanguageModel | None = None
+    """The real model; None replays the replies of the case."""
+
+    deadline_s: float = REPLAY_DEADLINE_S
+    arrange: Arrange = tuple
+    """Applied to the snippets before they are numbered; variants change them here."""
+
+    sources_file: str = ""
+    started: datetime = REPLAY_TIME
+    """When the run began, in UTC."""
+
+    is_exact: bool = True
+    """Whether all expectations count, or only those that any good answer meets."""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a real model is asked."""
+        return self.model is not None
+
+    def knowledge_for(self, stored: StoredCase) -> Knowledge:
+        """The sources that *stored* was recorded with, if it has any and the run is exact."""
+        return _knowledge_of(stored.sources) if stored.sources and self.is_exact else self.knowledge
+
+
+@functools.lru_cache(maxsize=4)
+def _knowledge_of(sources: tuple[TextFile, ...]) -> Knowledge:
+    """Cached, since cases that were recorded together have the same sources."""
+    return compile_knowledge(*sources)
+
+
+async def run_case(stored: StoredCase, config: RunConfig) -> Outcome:
+    """Judge *stored* over its own pages; errors become the problem that a client would get."""
+    case = stored.case
+    fetcher, replies = ReplayFetcher(stored.pages), ReplayModel(case.replies)
+    journal, knowledge = RuleJournal(), config.knowledge_for(stored)
+    clock = ReplayClock(case.recorded_at, is_live=config.is_live)
+    own_model = ExtractiveModel() if case.model == "extractive" else replies
+    model = RecordingModel(config.model or own_model)
+    retriever = SnippetRetriever(fetcher, MemoryCache(clock), MemoryLock(clock), clock, journal)
+    async with _open_documents(stored, clock) as passages:
+        pipeline = Pipeline(
+            knowledge=lambda: knowledge,
+            references=ReferenceCollector(retriever, passages, config.arrange),
+            model=ModelCaller(model, None, clock, journal),
+            clock=clock,
+            journal=journal,
+            deadline_s=config.deadline_s,
+        )
+        outcome = await judge_recorded(pipeline, model, case.input)
+    missing = [f"the page {url}" for url in fetcher.unknown]
+    if replies.calls > len(case.replies):
+        why = ", which is asked for because the one before broke a rule" * bool(outcome.defects)
+        missing.append(f"reply {replies.calls}{why}")
+    return replace(outcome, rules=tuple(journal.broken), missing=tuple(missing))
+
+
+@asynccontextmanager
+async def _open_documents(stored: StoredCase, clock: Clock) -> AsyncIterator[PassageFinder | None]:
+    """Index the documents of *stored* for the duration of the block; None without any.
+
+    They are dated by *clock*, so that every replay gives the same bytes. Raises
+    ConfigurationError, naming the file, for one that cannot be indexed.
+    """
+    documents = stored.case.documents
+    if not documents:
+        yield None
+        return
+    with TemporaryDirectory(prefix="judge-golden-") as folder:
+        settings = Settings.model_construct(data_dir=folder)
+        async with open_search(settings, RuleJournal(), clock=clock) as corpus:
+            try:
+                await corpus.indexer.add_documents(
+                    [(text.encode(), _metadata(name, clock)) for name, text in documents.items()]
+                )
+            except JudgeError as error:
+                raise ConfigurationError(f"{stored.path}: documents: {error}") from error
+            yield CitablePassageFinder(corpus.search, clock)
+
+
+def _metadata(name: str, clock: Clock) -> DocumentMetadata:
+    collection, _, document_id = name.partition("/")
+    return DocumentMetadata(
+        collection=collection,
+        document_id=document_id,
+        name=document_id,
+        path=document_id,
+        folder=document_id.rpartition("/")[0],
+        modified=clock.now(),
+    )
+
+
+async def judge_recorded(
+    pipeline: Pipeline,
+    model: RecordingModel,
+    request: JudgeRequest,
+    *,
+    shown: tuple[type[JudgeError], ...] = (JudgeError,),
+) -> Outcome:
+    """What a client over HTTP would get; errors that are not to be *shown* so are raised."""
+    steps: list[Step] = []
+    error: JudgeError | None = None
+    try:
+        result = await pipeline.judge(request, request_id=REQUEST_ID, emit=steps.append)
+        status, body, versions = 200, to_jsonable_python(result), result.versions
+    except shown as failure:
+        error, versions = failure, pipeline.knowledge().versions
+        problem = as_body(problem_of(failure), path="/api/judge", request_id=REQUEST_ID)
+        status, body = problem["status"], to_jsonable_python(problem)
+    finally:
+        await pipeline.references.retriever.aclose()
+    # Of a reply that is shown, no step tells the soft defects.
+    asked_again = (d for step in steps if isinstance(step, Restarted) for d in step.defects)
+    prompts = [(prompt.instructions, prompt.text) for prompt in model.prompts]
+    text = "\0".join(part for parts in prompts for part in parts)
+    return Outcome(
+        status,
+        body,
+        prompts=tuple(map("\n\n".join, prompts)),
+        prompt_digest=hashlib.sha256(text.encode()).hexdigest()[:16],
+        versions=versions,
+        replies=tuple(model.model_replies),
+        defects=error.defects if isinstance(error, InvalidReply) else tuple(asked_again),
+        unanswered=str(error) if isinstance(error, ModelUnavailable | DeadlineExceeded) else "",
+    )

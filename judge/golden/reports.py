@@ -1,55 +1,32 @@
-"""A run for people and build servers: the reasons of failures, an HTML page, and JUnit's XML."""
+"""What there is to tell of a run, and of two: sections for the terminal and the HTML page alike."""
 
 import json
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from html import escape
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from os.path import commonprefix
-from pathlib import Path
-from typing import Any
-from xml.etree import ElementTree as ET
+from typing import get_args
 
-from judge.golden.case_files import StoredCase
-from judge.golden.case_runner import Outcome
-from judge.golden.comparison import differences_in_words, side_by_side
+from judge.golden.comparison import CaseChange, compare_runs, paired_difference, side_by_side
 from judge.golden.differences import Difference
-from judge.golden.results import (
-    RULE_HEADINGS,
-    CaseScore,
-    Result,
-    Run,
-    State,
-    broken_rules,
-    by_case,
-)
+from judge.golden.rates import wilson
+from judge.golden.results import CaseScore, Prices, Result, Run, State, by_case, cost_of
+from judge.text.english import counted
+from judge.types.replies import Usage
 
 MAX_VALUE = 240
 """Characters of a value that are shown, of which BEFORE stand before the first difference."""
 BEFORE = 60
 
-SAMPLES_SHOWN = 20
-"""Answers shown for a case, those that failed first."""
 
-RUNS_SHOWN = 30
-"""Earlier runs in the line of a case, the newest last."""
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A title, lines below it, and a table; each may be empty. None in a cell is a dash."""
 
-STYLE = Path(__file__).with_name("report.css")
-
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-
-TITLES: Mapping[State, str] = {
-    "failed": "not as expected",
-    "unscored": "no answer to score",
-    "passed": "as expected",
-}
-
-_READ = "help detail paraphrase summary personas other_side citations references warnings".split()
-"""The keys of a body that a reader wants, in this order."""
-
-_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, not even escaped."""
+    title: str = ""
+    lines: Sequence[str] = ()
+    headings: Sequence[str] = ()
+    rows: Sequence[Sequence[object]] = ()
 
 
 def failure_lines(result: Result) -> Iterator[str]:
@@ -63,19 +40,20 @@ def failure_lines(result: Result) -> Iterator[str]:
     if "prompt_digest" in result.failed:
         update = f"`judge golden update {result.case}`"
         yield f"The prompt has changed. If that is intended, {update} accepts it."
-    yield from (f"The case does not have {part}." for part in result.missing)
+    for part in result.answer.missing if result.answer else ():
+        yield f"The case does not have {part}."
 
 
-def difference_lines(difference: Difference) -> list[str]:
-    """Three lines: the field, what was expected (-) and what was found (+)."""
-    expected, found = as_words(difference.expected), as_words(difference.found)
-    start = len(commonprefix((expected, found)))  # noqa: RUF071 - of characters, not of paths
-    around = max(0, start - BEFORE)
-    return [
-        difference.field,
-        f"  - {_window(expected, around)}",
-        f"  + {_window(found, around)}",
-    ]
+def difference_lines(*differences: Difference) -> list[str]:
+    """Three lines each: the field, what was expected (-) and what was found (+)."""
+    lines = []
+    for difference in differences:
+        expected, found = as_words(difference.expected), as_words(difference.found)
+        start = len(commonprefix((expected, found)))  # noqa: RUF071 - of characters, not of paths
+        around = max(0, start - BEFORE)
+        lines.append(difference.field)
+        lines += [f"  - {_window(expected, around)}", f"  + {_window(found, around)}"]
+    return lines
 
 
 def as_words(value: object) -> str:
@@ -91,163 +69,126 @@ def _window(text: str, start: int) -> str:
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
 
-def as_junit(results: Run) -> bytes:
-    """One test case for each golden case; an unscored case is an error, not a failure."""
-    scores = by_case(results)
+def failure_sections(run: Run) -> Iterator[Section]:
+    """Each answer that did not pass, then each change of the prompt with the cases that have it."""
+    for result in run:
+        if result.state != "passed":
+            yield Section(f"{result.case}, answer {result.number}", list(failure_lines(result)))
+    first = {result.case: result.prompt_change for result in run if result.number == 1}
+    yield from _prompt_sections("Words changed in the prompt of", first)
+
+
+def _prompt_sections(title: str, changes: Mapping[str, str]) -> Iterator[Section]:
+    for change in dict.fromkeys(filter(None, changes.values())):
+        names = ", ".join(name for name, own in changes.items() if own == change)
+        yield Section(f"{title} {names}:", [change])
+
+
+def run_sections(run: Run, prices: Prices | None = None) -> Iterator[Section]:
+    """The state of each case; with *prices* also the rules that were broken, and what it cost."""
+    scores = by_case(run).values()
+    if prices is None:
+        rows = [(score.name, score.state, score.failed) for score in scores]
+        yield Section(headings=("Case", "State", "Not as expected"), rows=rows)
+    else:
+        headings = ("Case", "State", "Passed", "Rate", "95 %", "Floor", "Not as expected")
+        yield Section(headings=headings, rows=[_live_row(score) for score in scores])
+        yield broken_rules(run)
+        usage = sum((result.usage for result in run), Usage())
+        cost = cost_of(run, prices)
+        price = "unknown" if cost is None else f"{cost:.4f} {prices.currency}".strip()
+        yield Section(
+            f"Tokens: {usage.input_tokens} in, {usage.output_tokens} out, {usage.thinking_tokens} "
+            f"thinking. Cost: {price}."
+        )
     states = Counter(score.state for score in scores)
-    counts = {"tests": len(scores), "failures": states["failed"], "errors": states["unscored"]}
-    suite = ET.Element(
-        "testsuite", {"name": "judge golden", **{key: str(n) for key, n in counts.items()}}
+    counts = [f"{states[state]} {state}" for state in get_args(State) if states[state]]
+    yield Section(f"{counted(len(scores), 'case')}: {', '.join(counts)}.")
+
+
+def _live_row(score: CaseScore) -> Sequence[str | None]:
+    lost = len(score.results) - score.scored
+    return (
+        score.name,
+        score.state,
+        f"{score.passes}/{score.scored}" + f" ({lost} unscored)" * bool(lost),
+        None if score.rate is None else f"{score.rate:.0%}",
+        str(wilson(score.passes, score.scored)),
+        f"{score.results[0].floor:.0%}",
+        score.failed,
     )
-    for score in scores:
-        case = ET.SubElement(suite, "testcase", classname="golden", name=_safe(score.name))
-        if score.state != "passed":
-            kind = "failure" if score.state == "failed" else "error"
-            passed = f"{score.passes} of {len(score.results)} passed"
-            lines = (line for result in score.results for line in failure_lines(result))
-            ET.SubElement(case, kind, message=passed).text = _safe("\n".join(lines))
-    ET.indent(suite)
-    return bytes(ET.tostring(suite, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
-def _safe(text: str) -> str:
-    return _NOT_XML.sub("\ufffd", text)
+def broken_rules(run: Run) -> Section:
+    """How many replies were asked for again; and of each rule, the share of replies that broke it.
 
-
-def labelled(runs: Mapping[str, Run]) -> Run:
-    """The results of *runs*; of several, each case has the label of its run."""
-    return [
-        replace(result, case=_labelled(result.case, label))
-        for label, run in runs.items()
-        for result in run
-    ]
-
-
-def _labelled(name: str, label: str) -> str:
-    return f"{name} ({label})" if label else name
-
-
-def as_html(
-    cases: Sequence[StoredCase],
-    runs: Mapping[str, Run],
-    history: Mapping[str, Sequence[CaseScore]] = {},
-) -> str:
-    """One page without scripts or external resources; *history* has the scores of earlier runs.
-
-    All text of cases, pages and models in it is escaped.
+    The rule that costs most second calls is the first.
     """
-    scores = sorted(by_case(labelled(runs)), key=lambda score: list(TITLES).index(score.state))
-    counts = Counter(score.state for score in scores)
-    labels = {"all": "all"} | {state: f"{TITLES[state]} ({counts[state]})" for state in TITLES}
-    filters = (
-        f'<input type="radio" name="only" id="only-{name}"{" checked" * (name == "all")}>'
-        f'<label for="only-{name}">{label}</label>'
-        for name, label in labels.items()
+    first = [result.rules[0] for result in run if result.rules]
+    second = [result.rules[1] for result in run if len(result.rules) > 1]
+    counts = [Counter(rule for rules in each for rule in set(rules)) for each in (first, second)]
+    ranked = sorted(counts[0] | counts[1], key=lambda r: (-counts[0][r], -counts[1][r], r))
+    rows = [
+        (rule, _share(counts[0][rule], len(first)), _share(counts[1][rule], len(second)))
+        for rule in ranked
+    ]
+    title = f"Asked again: {_share(len(second), len(first))} first replies."
+    return Section(title, headings=("Rule broken", "First replies", "Second replies"), rows=rows)
+
+
+def _share(count: int, of: int) -> str:
+    return f"{count} of {of}" + (f" ({count / of:.0%})" if of else "")
+
+
+def beside_section(runs: Mapping[str, Run]) -> Section:
+    """How many answers of each case passed in each of *runs*, and what chance may explain."""
+    (first, before), *others = runs.items()
+    compared = ((label, paired_difference(compare_runs(before, run))) for label, run in others)
+    lines = [f"{label} against {first}: {difference}" for label, difference in compared]
+    return Section("Side by side", lines, ("Case", *runs), side_by_side(runs))
+
+
+def comparison_sections(
+    before: Run, after: Run, changes: Sequence[CaseChange]
+) -> Iterator[Section]:
+    """What changed from one run to another: rates, answers and prompts."""
+    changed = [change for change in changes if change.is_change]
+    headings = ("Case", "Change", "Before", "After", "95 % of the change", "Prompt", "Answer")
+    yield Section(headings=headings, rows=[_change_row(change) for change in changed])
+    yield Section(
+        f"{counted(len(changed), 'case')} changed, {len(changes) - len(changed)} unchanged."
     )
-    by_name = {_labelled(stored.name, label): stored for stored in cases for label in runs}
-    articles = (
-        _article(score, by_name[score.name], history.get(by_name[score.name].name, ()))
-        for score in scores
-    )
-    paired = (f"<p>{escape(line)}</p>" for line in differences_in_words(runs))
-    beside = _table(("Case", *runs), side_by_side(runs)) if len(runs) > 1 else ""
-    return f"""\
-<!doctype html><html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width"><title>Golden cases</title>
-<style>{STYLE.read_text()}</style></head><body><h1>Golden cases</h1>
-{_table(("Date", "Model", "Prompt", "Sources"), map(_run_row, runs.values()))}
-{beside}{"".join(paired)}
-{"".join(_rules(run, label) for label, run in runs.items())}
-{"".join(filters)}
-<main>
-{"".join(articles)}
-</main></body></html>
-"""
+    if after[0].is_live and (difference := paired_difference(changes)):
+        yield Section(f"Over all cases: {difference}")
+    for change in changed:
+        if change.body:
+            yield Section(f"The answer of {change.name}", difference_lines(*change.body))
+    yield from _prompt_sections("The prompt of", {change.name: change.prompt for change in changed})
+    old, new = made_with(before), made_with(after)
+    lines = [
+        f"The {kind} changed from {old[kind]} to {new[kind]}."
+        for kind in list(old)[1:]
+        if old[kind] != new[kind]
+    ]
+    yield Section(f"Before: {before[0].date}. After: {after[0].date}.", lines)
 
 
-def _table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
-    body = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
-    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in body)}</table>"
+def _change_row(change: CaseChange) -> Sequence[object]:
+    certainty = ""
+    if change.interval and change.direction in {"better", "worse"}:
+        is_clear = change.interval.low > 0 or change.interval.high < 0
+        certainty = ", clearly" if is_clear else ", perhaps by chance"
+    rates = (None if rate is None else f"{rate:.0%}" for rate in change.rates)
+    interval = change.interval and "{:+.0%} to {:+.0%}".format(*change.interval)
+    parts = ("changed" if part else "unchanged" for part in (change.prompt, change.body))
+    return change.name, f"{change.direction}{certainty}", *rates, interval, *parts
 
 
-def _details(title: str, body: str) -> str:
-    return f"<details><summary>{escape(title)}</summary>{body}</details>"
-
-
-def _rules(run: Run, label: str) -> str:
-    asked_again, rows = broken_rules(run)
-    return f"<p>{escape(f'{label}: {asked_again}' if label else asked_again)}</p>" + (
-        _table(RULE_HEADINGS, rows) if rows else ""
-    )
-
-
-def _run_row(run: Run) -> Sequence[str]:
-    models = ", ".join(sorted({result.model for result in run if result.model}))
-    sources = f"{run[0].sources_version} {run[0].sources_file}"
-    return run[0].date, models, run[0].prompt_version, sources
-
-
-def _article(score: CaseScore, stored: StoredCase, history: Sequence[CaseScore]) -> str:
-    case, low, high = stored.case, *score.interval
-    rate = f": {score.passes} of {score.scored} answers ({low:.0%} to {high:.0%} in the long run)"
-    title = TITLES[score.state].capitalize() + rate * (len(score.results) > 1)
-    replies = "recorded from a real model" if case.recorded else "written by hand"
-    request = f"<p>{escape(case.input.context)}</p><p><b>{escape(case.input.query)}</b></p>"
-    shown = sorted(score.results, key=lambda result: result.state == "passed")[:SAMPLES_SHOWN]
-    before = "".join(map(_mark, history[-RUNS_SHOWN:]))
-    return f"""\
-<article class="{score.state}">
-<h2>{escape(score.name)}</h2>
-<p class="state">{title}</p><p class="history">Over time: {before}</p><p>{escape(case.about)}</p>
-{_details(f"The dispute (the replies were {replies})", request)}
-{"".join(part for result in shown for part in _answer_parts(result))}
-</article>
-"""
-
-
-def _mark(score: CaseScore) -> str:
-    """One run of a case in the line of its history."""
-    run = score.results[0]
-    passed = f"{score.passes} of {len(score.results)}"
-    title = f"{run.date}, {run.model or 'no model'}: {passed} as expected"
-    sign = passed if run.is_live else {"passed": "✓", "failed": "✗"}.get(score.state, "?")
-    return f'<span class="{score.state}" title="{escape(title)}">{sign}</span> '
-
-
-def _answer_parts(result: Result) -> Iterator[str]:
-    """One answer: why it failed, the model's replies, and the text."""
-    yield f"<h3>Answer {result.number}</h3>"
-    if result.state != "passed":
-        yield f"<pre>{escape(chr(10).join(failure_lines(result)))}</pre>"
-    if result.prompt_change:
-        yield _details("Words changed in the prompt", f"<pre>{escape(result.prompt_change)}</pre>")
-    if result.grades:
-        graded = [(grade.question, str(grade)) for grade in result.grades]
-        yield _table(("The model was asked", "It said"), graded)
-    if answer := result.answer:
-        if defects := [f"{d.rule} in {d.field}: expected {d.expected}" for d in answer.defects]:
-            replies = [(reply.text,) for reply in answer.replies]
-            parts = _table(("Rules that were broken",), zip(defects)) + _table(
-                ("Replies",), replies
-            )
-            yield _details("What the model replied", parts)
-        yield _details("The answer", f"<pre>{escape(answer_text(answer))}</pre>")
-
-
-def answer_text(answer: Outcome) -> str:
-    """*answer* for people: what it says, with its citations, references and warnings."""
-    return "\n".join(_outline({key: answer.body[key] for key in _READ if answer.body.get(key)}))
-
-
-def _outline(value: Mapping[str, Any] | Sequence[Any], indent: str = "") -> Iterator[str]:
-    """*value* as an indented list of its keys and texts."""
-    items = value.items() if isinstance(value, Mapping) else [("-", item) for item in value]
-    for key, below in items:
-        mark = key if key == "-" else f"{key}:"
-        if isinstance(below, Mapping | list):
-            yield f"{indent}{mark}"
-            yield from _outline(below, f"{indent}  ")
-        else:
-            yield f"{indent}{mark} {as_words(below)}"
+def made_with(run: Run) -> Mapping[str, str]:
+    """When *run* began, and by which model, prompt and sources it was made."""
+    fields = {"model": "model", "prompt": "prompt_version", "sources": "sources_version"}
+    fields["sources file"] = "sources_file"
+    return {"date": run[0].date} | {
+        kind: ", ".join(sorted({str(getattr(result, field)) for result in run} - {""}))
+        for kind, field in fields.items()
+    }

@@ -4,7 +4,6 @@ Live runs are stored as figures and names without any text, unless `--keep-answe
 """
 
 import tomllib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
@@ -14,10 +13,10 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from judge.errors import ConfigurationError, NotFound
-from judge.golden.case_files import write_output
-from judge.golden.case_runner import Outcome
+from judge.golden.cases import REPLAY_TIME, write_output
 from judge.golden.differences import Difference
-from judge.golden.rates import Interval, wilson
+from judge.golden.rates import wilson
+from judge.golden.replay import Outcome
 from judge.types.replies import Usage
 from judge.types.request_fields import BadFields, StrictModel, bad_fields_of, parse_fields
 
@@ -39,8 +38,7 @@ class Grade:
     no: int = 0
 
     def __str__(self) -> str:
-        interval = wilson(self.yes, self.yes + self.no)
-        return f"{self.yes} of {self.yes + self.no} yes ({interval.low:.0%} to {interval.high:.0%})"
+        return f"{self.yes} of {self.yes + self.no} yes ({wilson(self.yes, self.yes + self.no)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ class Result:
     sources_version: str = ""
     usage: Usage = field(default_factory=Usage)
     is_live: bool = False
-    at: datetime | None = None
+    at: datetime = REPLAY_TIME
     """When its run began, in UTC."""
 
     sources_file: str = ""
@@ -72,9 +70,6 @@ class Result:
     differences: tuple[Difference, ...] = ()
     prompt_change: str = ""
     """What differs from the prompts that the case was recorded with, word by word."""
-
-    missing: tuple[str, ...] = ()
-    """The pages and replies that were requested and that the case does not have, in words."""
 
     answer: Outcome | None = None
     """None for a live answer that was stored without `--keep-answers`."""
@@ -87,11 +82,11 @@ class Result:
     @property
     def date(self) -> str:
         """When its run began, for people."""
-        return f"{self.at:%d %B %Y %H:%M:%S} UTC" if self.at else "an unknown date"
+        return f"{self.at:%d %B %Y %H:%M:%S} UTC"
 
     def without_words(self) -> "Result":
         """The figures alone."""
-        return replace(self, differences=(), prompt_change="", missing=(), answer=None)
+        return replace(self, differences=(), prompt_change="", answer=None)
 
 
 Run = Sequence[Result]
@@ -103,12 +98,10 @@ class CaseScore:
     """All results of one case."""
 
     name: str
-    results: tuple[Result, ...]
+    results: Run
 
-    @property
-    def floor(self) -> float:
-        """The share of answers that must be as expected."""
-        return self.results[0].floor
+    def __str__(self) -> str:
+        return f"{self.passes} of {len(self.results)}"
 
     @property
     def passes(self) -> int:
@@ -126,11 +119,6 @@ class CaseScore:
         return self.passes / self.scored if self.scored else None
 
     @property
-    def interval(self) -> Interval:
-        """The 95 % interval of its rate."""
-        return wilson(self.passes, self.scored)
-
-    @property
     def failed(self) -> str:
         """The fields that were not as expected in any answer."""
         return ", ".join(dict.fromkeys(name for result in self.results for name in result.failed))
@@ -138,42 +126,19 @@ class CaseScore:
     @property
     def state(self) -> State:
         """`passed` or `failed` where the unscored results could not change it."""
-        needed = self.floor * len(self.results)
+        needed = self.results[0].floor * len(self.results)
         if self.passes >= needed:
             return "passed"
         at_best = self.passes + len(self.results) - self.scored
         return "unscored" if at_best >= needed else "failed"
 
 
-def by_case(results: Iterable[Result]) -> list[CaseScore]:
-    """The results of each case together, in the order in which the cases come."""
+def by_case(results: Iterable[Result]) -> dict[str, CaseScore]:
+    """The score of each case, in the order in which the cases come."""
     cases: dict[str, list[Result]] = {}
     for result in results:
         cases.setdefault(result.case, []).append(result)
-    return [CaseScore(name, tuple(own)) for name, own in cases.items()]
-
-
-RULE_HEADINGS = ("Rule broken", "First replies", "Second replies")
-
-
-def broken_rules(run: Run) -> tuple[str, list[tuple[str, str, str]]]:
-    """How many replies were asked for again; and of each rule, the share of replies that broke it.
-
-    The rows are for RULE_HEADINGS, the rule that costs most second calls first.
-    """
-    first = [result.rules[0] for result in run if result.rules]
-    second = [result.rules[1] for result in run if len(result.rules) > 1]
-    counts = [Counter(rule for rules in each for rule in set(rules)) for each in (first, second)]
-    ranked = sorted(counts[0] | counts[1], key=lambda r: (-counts[0][r], -counts[1][r], r))
-    rows = [
-        (rule, _share(counts[0][rule], len(first)), _share(counts[1][rule], len(second)))
-        for rule in ranked
-    ]
-    return f"Asked again: {_share(len(second), len(first))} first replies.", rows
-
-
-def _share(count: int, of: int) -> str:
-    return f"{count} of {of}" + (f" ({count / of:.0%})" if of else "")
+    return {name: CaseScore(name, own) for name, own in cases.items()}
 
 
 _RESULT = TypeAdapter(Result)
@@ -184,33 +149,38 @@ def as_lines(results: Iterable[Result]) -> bytes:
     return b"".join(_RESULT.dump_json(result) + b"\n" for result in results)
 
 
-def read_results(path: Path) -> list[Result]:
+def read_results(path: Path) -> Run:
     """The results in *path*; raises ConfigurationError, which names a line that is invalid."""
     try:
-        with path.open("rb") as file:
-            return [_result(path, n, line) for n, line in enumerate(file, 1) if line.strip()]
+        lines = path.read_bytes().splitlines()
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error}.") from error
-
-
-def _result(path: Path, number: int, line: bytes) -> Result:
-    try:
-        return _RESULT.validate_json(line)
-    except ValidationError as error:
-        raise ConfigurationError(
-            f"{path}, line {number} is no result of `judge golden run`: {bad_fields_of(error)}"
-        ) from error
+    results = []
+    for number, line in enumerate(lines, 1):
+        try:
+            results += [_RESULT.validate_json(line)] if line.strip() else []
+        except ValidationError as error:
+            raise ConfigurationError(
+                f"{path}, line {number} is no result of `judge golden run`: {bad_fields_of(error)}"
+            ) from error
+    return results
 
 
 def store_run(folder: Path, run: Run) -> Path:
     """Store *run* in *folder*; raises ConfigurationError when it cannot be written."""
     kind = "live" if run[0].is_live else "replay"
-    at = run[0].at.astimezone(UTC) if run[0].at else None
-    path = folder / f"{at:%Y%m%dT%H%M%S.%fZ}-{kind}.jsonl"
+    path = folder / f"{run[0].at.astimezone(UTC):%Y%m%dT%H%M%S.%fZ}-{kind}.jsonl"
     write_output(path, as_lines(run))
     for old in sorted(folder.glob("*-replay.jsonl"))[:-MAX_STORED_REPLAYS]:
         old.unlink(missing_ok=True)
     return path
+
+
+def stored_runs(folder: Path) -> Iterator[Run]:
+    """The runs in *folder*, the newest first; raises ConfigurationError for one that is broken."""
+    for path in sorted(folder.glob("*.jsonl"), reverse=True):
+        if results := read_results(path):
+            yield results
 
 
 def last_run(folder: Path, *, with_answers: bool = False) -> Run:
@@ -224,10 +194,10 @@ def last_run(folder: Path, *, with_answers: bool = False) -> Run:
 
 def find_baseline(folder: Path, run: Run) -> Run:
     """The newest earlier run of this kind over the same cases, one that differs if there is any."""
-    names, at, newest = {result.case for result in run}, run[0].at, list[Result]()
+    names, newest = {result.case for result in run}, list[Result]()
     for earlier in stored_runs(folder):
         own = [result for result in earlier if result.case in names]
-        is_older = at and earlier[0].at and earlier[0].at < at and _kind(earlier) == _kind(run)
+        is_older = earlier[0].at < run[0].at and _kind(earlier) == _kind(run)
         if is_older and {result.case for result in own} == names:
             if _undated(own) != _undated(run):
                 return own
@@ -235,26 +205,19 @@ def find_baseline(folder: Path, run: Run) -> Run:
     return newest
 
 
-def stored_runs(folder: Path) -> Iterator[Run]:
-    """The runs in *folder*, the newest first; raises ConfigurationError for one that is broken."""
-    for path in sorted(folder.glob("*.jsonl"), reverse=True):
-        if results := read_results(path):
-            yield results
-
-
 def _kind(run: Run) -> tuple[bool, str]:
     return run[0].is_live, run[0].sources_file
 
 
 def _undated(run: Run) -> bytes:
-    return as_lines(replace(result, at=None) for result in run)
+    return as_lines(replace(result, at=REPLAY_TIME) for result in run)
 
 
 class Price(StrictModel):
     """What a million tokens of one model cost; thinking is billed as output."""
 
-    since: date | None = None
-    """The first day on which it holds; None for the price before all others."""
+    since: date = date.min
+    """The first day on which it holds."""
 
     input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -279,12 +242,6 @@ class Prices(StrictModel):
     currency: Annotated[str, Field(max_length=10)] = ""
     models: Mapping[str, Annotated[tuple[Price, ...], BeforeValidator(_as_list)]] = {}
 
-    def of(self, result: Result) -> Price | None:
-        """The price on the day of *result*, if its model has one."""
-        day = result.at.date() if result.at else date.max
-        held = [p for p in self.models.get(result.model, ()) if not p.since or p.since <= day]
-        return max(held, key=lambda price: price.since or date.min, default=None)
-
 
 def read_prices(path: Path) -> Prices:
     """The prices in the TOML file *path*, none without a file; raises ConfigurationError."""
@@ -299,11 +256,12 @@ def read_prices(path: Path) -> Prices:
 
 
 def cost_of(results: Iterable[Result], prices: Prices) -> float | None:
-    """What *results* cost, or None if a model among them has no price."""
+    """What *results* cost, or None if a model among them had no price on their day."""
     total = 0.0
     for result in results:
-        if price := prices.of(result):
-            total += price.of(result.usage)
+        held = [p for p in prices.models.get(result.model, ()) if p.since <= result.at.date()]
+        if held:
+            total += max(held, key=lambda price: price.since).of(result.usage)
         elif result.model:
             return None
     return total

@@ -9,13 +9,13 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from judge.errors import ContentBlocked, ModelUnavailable
-from judge.golden.case_files import StoredCase
-from judge.golden.case_runner import Outcome, RunConfig, run_case
-from judge.golden.cases import GoldenCase
+from judge.golden.cases import GoldenCase, StoredCase
 from judge.golden.comparison import word_diff
 from judge.golden.differences import Difference, differences, live_expectations
-from judge.golden.results import Grade, Result
+from judge.golden.replay import RunConfig, run_case
+from judge.golden.results import Grade, Result, Run
 from judge.judging.verdicts.reply_schema import TEXT, object_schema, without_fence
+from judge.ports import LanguageModel
 from judge.text.untrusted import quoted_text
 from judge.types.replies import Prompt, Usage
 
@@ -28,43 +28,31 @@ MAX_IN_FLIGHT = 4
 Answered = Mapping[tuple[str, int], Result]
 """Answers of an interrupted run, by case and number."""
 
-
-async def replay_all(
-    cases: Sequence[StoredCase], config: RunConfig, *, repeat: int = 1
-) -> list[Result]:
-    """Each case judged *repeat* times, with its own replies."""
-    return [
-        score(stored, number, await run_case(stored, config), config)
-        for stored in cases
-        for number in range(1, repeat + 1)
-    ]
+NOTHING_ANSWERED: Answered = {}
 
 
-async def ask_all(
+async def judge_all(
     cases: Sequence[StoredCase],
     config: RunConfig,
-    answered: Answered,
     *,
-    repeat: int,
-    on_scored: Callable[[Result], None],
+    repeat: int = 1,
+    answered: Answered = NOTHING_ANSWERED,
+    on_scored: Callable[[Result], None] = lambda _: None,
 ) -> list[Result]:
-    """Each case judged *repeat* times by the model of *config*, unless it was *answered* before.
+    """Each case judged and scored *repeat* times, unless it was *answered* before.
 
-    *on_scored* is called with each new answer.
+    *on_scored* is called with each new result.
     """
 
-    async def ask(item: tuple[StoredCase, int]) -> Result:
+    async def judge(item: tuple[StoredCase, int]) -> Result:
         stored, number = item
         if before := answered.get((stored.name, number)):
             return before
-        outcome = await run_case(stored, config)
-        grades, cost = await _grade_answer(stored, outcome, config)
-        scored = score(stored, number, outcome, config, grades)
-        scored = replace(scored, usage=scored.usage + cost)
-        on_scored(scored)
-        return scored
+        result = await _score(stored, number, config)
+        on_scored(result)
+        return result
 
-    return await gather_limited(ask, product(cases, range(1, repeat + 1)))
+    return await gather_limited(judge, product(cases, range(1, repeat + 1)))
 
 
 async def gather_limited(
@@ -85,24 +73,13 @@ async def gather_limited(
     return [task.result() for task in tasks]
 
 
-async def first_prompt(stored: StoredCase, config: RunConfig) -> tuple[str, ...]:
-    """The prompt that asks for an answer to *stored*; none without one."""
-    return (await run_case(stored, replace(config, model=None))).prompts[:1]
-
-
-def score(
-    stored: StoredCase,
-    number: int,
-    outcome: Outcome,
-    config: RunConfig,
-    grades: tuple[Grade, ...] = (),
-) -> Result:
-    """*outcome*, scored, with the *grades* of a model; unscored if a live model did not answer."""
+async def _score(stored: StoredCase, number: int, config: RunConfig) -> Result:
+    """*stored* judged, its answer graded by a real model, and scored."""
+    outcome = await run_case(stored, config)
     result = Result(
         case=stored.name,
         number=number,
         floor=stored.case.expected.floor,
-        reason=outcome.unanswered if config.is_live else "",
         rules=outcome.rules,
         model=outcome.replies[0].model if outcome.replies else "",
         prompt_version=outcome.versions.prompt,
@@ -111,11 +88,11 @@ def score(
         is_live=config.is_live,
         at=config.started,
         sources_file=config.sources_file,
-        grades=grades,
-        missing=outcome.missing,
         answer=outcome,
     )
-    return rescored(stored, result, is_exact=config.is_exact and not config.is_live)
+    if config.model:
+        result = await _graded(stored, result, config.model, config.deadline_s)
+    return _rescored(stored, result, is_exact=config.is_exact and not config.is_live)
 
 
 async def score_again(
@@ -126,18 +103,40 @@ async def score_again(
     The model of *config* grades it again. Without *config* it keeps the grades of questions that
     the case still has, and a question without a grade leaves it unscored.
     """
-    assert result.answer is not None
-    if config:
-        grades, usage = await _grade_answer(stored, result.answer, config)
-        result = replace(result, usage=result.usage + usage)
+    if config and config.model:
+        result = await _graded(stored, result, config.model, config.deadline_s)
     else:
         known = {grade.question: grade for grade in result.grades}
         questions = [rubric.question for rubric in stored.case.expected.graded]
         grades = tuple(known.get(question, Grade(question)) for question in questions)
-    return rescored(stored, replace(result, grades=grades))
+        result = replace(result, grades=grades)
+    return _rescored(stored, result, is_exact=False)
 
 
-def rescored(stored: StoredCase, result: Result, *, is_exact: bool = False) -> Result:
+async def find_answered(
+    before: Run, cases: Sequence[StoredCase], config: RunConfig, repeat: int
+) -> Answered:
+    """The answers of an interrupted run that need not be asked for.
+
+    Only those of the same model to the prompt that would be sent now.
+    """
+    by_name = {stored.name: stored for stored in cases}
+    replay = replace(config, model=None)
+    prompts = {stored.name: (await run_case(stored, replay)).prompts[:1] for stored in cases}
+    models = {"", config.model.name if config.model else ""}  # "" if the answer was blocked
+    answered = {}
+    for result in before:
+        prompt = result.answer.prompts[:1] if result.answer and result.is_live else None
+        is_same = prompt == prompts.get(result.case, ()) and result.model in models
+        if is_same and result.number <= repeat:
+            now = replace(result, at=config.started, sources_file=config.sources_file)
+            scored = await score_again(by_name[result.case], now)
+            if scored.state != "unscored":
+                answered[result.case, result.number] = scored
+    return answered
+
+
+def _rescored(stored: StoredCase, result: Result, *, is_exact: bool) -> Result:
     """*result*, whose answer is known, by what its case expects, or any good answer meets.
 
     A question with too few grades leaves it unscored, unless it fails anyway.
@@ -148,8 +147,8 @@ def rescored(stored: StoredCase, result: Result, *, is_exact: bool = False) -> R
     result = replace(result, floor=expected.floor, reason="", failed=(), differences=())
     if result.is_live and answer.unanswered:
         return replace(result, reason=answer.unanswered)
-    expected = expected if is_exact else live_expectations(expected)
-    found = list(differences(expected, answer, stored.evaluators))
+    held = expected if is_exact else live_expectations(expected)
+    found = list(differences(held, answer, stored.evaluators))
     ungraded = ""
     pairs = zip(expected.graded, result.grades, strict=False)
     for number, (rubric, grade) in enumerate(pairs, 1):
@@ -182,26 +181,23 @@ _SCHEMA = object_schema(reason=TEXT, answer={"type": "string", "enum": ["yes", "
 
 
 class _GradeReply(BaseModel):
-    """The reply of the model that grades."""
-
     reason: str
     answer: Literal["yes", "no"]
 
 
-async def _grade_answer(
-    stored: StoredCase, outcome: Outcome, config: RunConfig
-) -> tuple[tuple[Grade, ...], Usage]:
-    """The grades of the real model, if there is a verdict to grade, and the tokens they cost."""
-    grades, usage = [], Usage()
-    for rubric in stored.case.expected.graded if outcome.status == 200 else ():
-        prompt = _grading_prompt(stored.case, rubric.question, outcome.body)
-        answers = []
-        for _ in range(rubric.times):
-            answer, cost = await _grade(prompt, config)
-            answers.append(answer)
-            usage += cost
+async def _graded(
+    stored: StoredCase, result: Result, model: LanguageModel, limit_s: float
+) -> Result:
+    """*result* with the grades of *model*, if there is a verdict to grade, and what they cost."""
+    assert result.answer is not None
+    grades, usage = [], result.usage
+    for rubric in stored.case.expected.graded if result.answer.status == 200 else ():
+        prompt = _grading_prompt(stored.case, rubric.question, result.answer.body)
+        replies = [await _grade(prompt, model, limit_s) for _ in range(rubric.times)]
+        answers = [answer for answer, _ in replies]
         grades.append(Grade(rubric.question, answers.count("yes"), answers.count("no")))
-    return tuple(grades), usage
+        usage = sum((cost for _, cost in replies), usage)
+    return replace(result, grades=tuple(grades), usage=usage)
 
 
 def _grading_prompt(case: GoldenCase, question: str, body: Mapping[str, Any]) -> Prompt:
@@ -219,10 +215,8 @@ def _grading_prompt(case: GoldenCase, question: str, body: Mapping[str, Any]) ->
     return Prompt(_INSTRUCTIONS.format(question=question), text, case.input, schema=_SCHEMA)
 
 
-async def _grade(prompt: Prompt, config: RunConfig) -> tuple[str, Usage]:
+async def _grade(prompt: Prompt, model: LanguageModel, limit_s: float) -> tuple[str, Usage]:
     """`yes` or `no`, empty without a valid reply; and the tokens that it cost."""
-    model, limit_s = config.model, config.deadline_s
-    assert model is not None
     try:
         async with asyncio.timeout(limit_s):
             reply = await model.complete(prompt, timeout_s=limit_s, doubles_limit=False)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judge.errors import ModelUnavailable
-from judge.golden.case_files import StoredCase
-from judge.golden.case_runner import Outcome, RunConfig, run_case
+from judge.golden.cases import StoredCase
 from judge.golden.rates import newcombe
+from judge.golden.replay import Outcome, RunConfig, run_case
 from judge.library.country import Country, find_regions
 from judge.library.dispute import read_dispute
 from judge.text.names import find_names
@@ -31,20 +31,6 @@ _NEW_NAMES = ("Alwyn", "Brigid", "Corwin", "Delyth", "Emrys", "Fintan", "Gwenda"
 
 REPLAYED = "only a model's own answer (--live) can tell"
 ABSENT = "nothing"
-
-Counts = Mapping[str, Counter[str]]
-"""For each field of an outcome, how often it had each value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """A case written in another way, and the config with which it is judged."""
-
-    name: str
-    stored: StoredCase
-    config: RunConfig
-    skipped: str = ""
-    """Why it does not apply to the case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +57,17 @@ async def vary(stored: StoredCase, config: RunConfig, *, repeat: int = 1) -> lis
     Raises ModelUnavailable when the unchanged case gets no answer.
     """
     answers = await _outcomes(stored, config, repeat)
-    before = _value_counts(answers)
     results = []
-    for variant in variants_of(stored, config, answers[0]):
-        flips: tuple[str, ...] = ()
-        skipped = variant.skipped
+    for name, skipped, variant, changed in _variants(stored, config, answers[0]):
+        result = VariantResult(stored.name, name, skipped=skipped)
         try:
             if not skipped:
-                after = _value_counts(await _outcomes(variant.stored, variant.config, repeat))
-                flips = tuple(_flips(before, after, is_live=config.is_live))
+                after = await _outcomes(variant, changed, repeat)
+                flips = tuple(_flips(answers, after, is_live=config.is_live))
+                result = replace(result, flips=flips)
         except ModelUnavailable:
-            skipped = "no answer came"
-        results.append(VariantResult(stored.name, variant.name, flips, skipped))
+            result = replace(result, skipped="no answer came")
+        results.append(result)
     return results
 
 
@@ -95,24 +80,18 @@ async def _outcomes(stored: StoredCase, config: RunConfig, repeat: int) -> list[
     return answered
 
 
-def _value_counts(outcomes: Sequence[Outcome]) -> Counts:
-    """The counts of each field's values; ABSENT where an outcome lacks the field."""
-    signatures = [signature(outcome) for outcome in outcomes]
-    fields = dict.fromkeys(field for item in signatures for field in item)
-    return {field: Counter(item.get(field, ABSENT) for item in signatures) for field in fields}
-
-
-def _flips(before: Counts, after: Counts, *, is_live: bool) -> Iterator[str]:
+def _flips(before: Sequence[Outcome], after: Sequence[Outcome], *, is_live: bool) -> Iterator[str]:
     """The fields whose commonest value is given significantly less often.
 
     A replay does not vary, and a single answer tells nothing about chance: there every difference
     counts.
     """
-    for field, counts in before.items():
+    old, new = (list(map(signature, outcomes)) for outcomes in (before, after))
+    for field in dict.fromkeys(field for fields in old for field in fields):
+        counts, others = (Counter(each.get(field, ABSENT) for each in one) for one in (old, new))
         usual = counts.most_common(1)[0][0]
-        others = after.get(field, Counter({ABSENT: 1}))
-        is_once = not is_live or counts.total() == 1
-        rates = (counts[usual], counts.total()), (others[usual], others.total())
+        is_once = not is_live or len(old) == 1
+        rates = (counts[usual], len(old)), (others[usual], len(new))
         if (is_once and others[usual] == 0) or newcombe(*rates).high < 0:
             yield f"{field}: {_in_words(counts)} became {_in_words(others)}"
 
@@ -145,20 +124,30 @@ def signature(outcome: Outcome) -> dict[str, str]:
     }
 
 
-def variants_of(stored: StoredCase, config: RunConfig, base: Outcome) -> Iterator[Variant]:
-    """Each variant of *stored*; *base* is the outcome of the unchanged case."""
+def _variants(
+    stored: StoredCase, config: RunConfig, base: Outcome
+) -> Iterator[tuple[str, str, StoredCase, RunConfig]]:
+    """Each variant: its name, why it does not apply to *stored*, the case, and the config.
+
+    *base* is the outcome of the unchanged case.
+    """
     pages = len(base.body.get("references", ()))
-    reversing = replace(config, arrange=lambda snippets: tuple(reversed(snippets)))
-    poisoning = replace(config, arrange=_poisoned)
     # In a replay, the numbers in the reply would name other pages.
     skipped = REPLAYED if not config.is_live else "" if pages > 1 else "it needs two pages"
-    yield Variant("pages in another order", stored, reversing, skipped)
-    yield Variant("a poisoned page", stored, poisoning, "" if pages else "it has no page")
+    reversing = replace(config, arrange=lambda snippets: tuple(reversed(snippets)))
+    yield "pages in another order", skipped, stored, reversing
+    skipped = "" if pages else "it has no page"
+    yield "a poisoned page", skipped, stored, replace(config, arrange=_poisoned)
     names = _person_names(stored.case.input, config.knowledge_for(stored).catalog.country)
+    new = dict(zip(names, _NEW_NAMES, strict=False))
+    pattern = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in sorted(new, reverse=True)))
+    renamed = _rewritten(
+        stored, lambda text: pattern.sub(lambda m: new.get(m[0], ""), text), replies=True
+    )
     skipped = "" if names else "no name was found in it"
-    yield Variant("other names", _renamed(stored, names), config, skipped)
+    yield "other names", skipped, renamed, config
     for name, change in _REWRITINGS.items():
-        yield Variant(name, _rewritten(stored, change), config)
+        yield name, "", _rewritten(stored, change), config
 
 
 def _person_names(request: JudgeRequest, country: Country) -> list[str]:
@@ -168,31 +157,18 @@ def _person_names(request: JudgeRequest, country: Country) -> list[str]:
     return [name for name, dispute in disputes.items() if not find_regions(country, dispute)]
 
 
-def _rewritten(stored: StoredCase, change: Callable[[str], str]) -> StoredCase:
-    request = stored.case.input
-    return _with_request(
-        stored, context=change(request.context)[:8000], query=change(request.query)[:1000]
-    )
-
-
-def _with_request(stored: StoredCase, **changes: object) -> StoredCase:
-    request = JudgeRequest.model_validate(stored.case.input.model_dump() | changes)
-    return replace(stored, case=stored.case.model_copy(update={"input": request}))
-
-
-def _renamed(stored: StoredCase, names: Sequence[str]) -> StoredCase:
-    """*stored* about people of other names, in the replies too."""
-    new = dict(zip(names, _NEW_NAMES, strict=False))
-    pattern = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in sorted(new, reverse=True)))
-
-    def rename(text: str) -> str:
-        return pattern.sub(lambda match: new[match.group()], text) if new else text
-
-    replies = tuple(
-        reply.model_copy(update={"text": rename(reply.text)}) for reply in stored.case.replies
-    )
-    case = stored.case.model_copy(update={"replies": replies})
-    return _rewritten(replace(stored, case=case), rename)
+def _rewritten(
+    stored: StoredCase, change: Callable[[str], str], *, replies: bool = False
+) -> StoredCase:
+    """*stored* with a dispute, and perhaps *replies*, of other words."""
+    case, asked = stored.case, stored.case.input
+    words = {"context": change(asked.context)[:8000], "query": change(asked.query)[:1000]}
+    changes: dict[str, object] = {"input": JudgeRequest.model_validate(asked.model_dump() | words)}
+    if replies:
+        changes["replies"] = tuple(
+            reply.model_copy(update={"text": change(reply.text)}) for reply in case.replies
+        )
+    return replace(stored, case=case.model_copy(update=changes))
 
 
 _REWRITINGS: Mapping[str, Callable[[str], str]] = {

@@ -36,29 +36,14 @@ Media = Literal["html", "page", "json"]
 
 
 @dataclass(frozen=True, slots=True)
-class Validators:
-    """The validators of an HTTP response, for a conditional request."""
-
-    etag: str = ""
-    last_modified: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Page:
     """A fetched page, or an API's reply: the raw body and what the HTTP headers say of it."""
 
     url: str
     body: bytes
     charset: str = ""
-    validators: Validators = Validators()
     content_type: str = "text/html"
-
-
-@dataclass(frozen=True, slots=True)
-class NotModified:
-    """The server says that the cached page is still valid (304)."""
-
-    validators: Validators = Validators()
+    last_modified: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import (
@@ -124,7 +125,7 @@ def _field_error(detail: ErrorDetails, model: type[BaseModel] | None) -> FieldEr
     # Pydantic adds `[key]` to the place of a key that is wrong itself.
     name = ".".join(str(part) for part in detail["loc"] if part != "[key]")[:100] or "body"
     if detail["type"] == "extra_forbidden":
-        known = ", ".join(_known_fields(model, detail["loc"][:-1]))
+        known = ", ".join(known_fields(model, detail["loc"][:-1]))
         return FieldError(name, f"is not known here{known and f'; known are {known}'}")
     return FieldError(name, message_of(detail))
 
@@ -138,10 +139,16 @@ def message_of(detail: ErrorDetails) -> str:
     return message.format(**context)
 
 
-def _known_fields(model: Any, place: Sequence[str | int]) -> list[str]:
+def known_fields(model: Any, place: Sequence[str | int]) -> list[str]:
     """The names of the fields of the model nested at *place*; none if it cannot be determined."""
     for part in place:
         field = getattr(model, "model_fields", {}).get(part)
-        model = field.annotation if field else next(iter(get_args(model)), None)
+        model = field.annotation if field else _inner(model)
+        model = _inner(model) if NoneType in get_args(model) else model
     fields = getattr(model, "model_fields", {})
     return [field.alias or name for name, field in fields.items()]
+
+
+def _inner(model: Any) -> Any:
+    """X in `dict[str, X]`, `list[X]`, `tuple[X, ...]` and `X | None`; None in others."""
+    return next((arg for arg in reversed(get_args(model)) if arg not in {NoneType, ...}), None)

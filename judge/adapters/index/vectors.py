@@ -17,21 +17,9 @@ import numpy.typing as npt
 import tantivy
 from tantivy import Query
 
-from judge.adapters.index.stored import (
-    TOP_HITS,
-    WORDS_ONLY,
-    embedded_text,
-    fused,
-)
-from judge.adapters.index.tantivy.index import (
-    Snapshot,
-    TantivyIndex,
-    passages_with_ids,
-    run_plan,
-    translated_errors,
-)
-from judge.adapters.index.tantivy.queries import count_of
-from judge.adapters.index.tantivy.schema import to_passage
+from judge.adapters.index.stored import TOP_HITS, WORDS_ONLY, embedded_text, fused
+from judge.adapters.index.tantivy.index import TantivyIndex, translated_errors
+from judge.adapters.index.tantivy.snapshot import Snapshot
 from judge.errors import EmbedderUnavailable, IndexUnavailable
 from judge.ports import Embedder, Journal
 from judge.types.search import Scope, SearchQuery, SearchResults
@@ -44,26 +32,27 @@ Matrix = npt.NDArray[np.float32]
 
 
 class VectorFile:
-    """The vectors in the table at *path*, which need not exist; every method raises OSError."""
+    """The vectors at *path*, which need not exist; its methods raise IndexUnavailable."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._read: tuple[tuple[int, int], Keys, Matrix] | None = None
+        self._stamp = (0, 0)
+        self._table: tuple[Keys, Matrix] = (np.zeros(0, np.int64), np.zeros((0, 0), np.float32))
 
     def table(self) -> tuple[Keys, Matrix]:
         """All keys, sorted, and a row of length 1 for each; read again only after a change."""
-        try:
-            status = self.path.stat()
-        except FileNotFoundError:
-            return np.array([], dtype=np.int64), np.zeros((0, 0), dtype=np.float32)
+        if not self.path.exists():
+            return np.zeros(0, np.int64), np.zeros((0, 0), np.float32)
+        status = self.path.stat()
         stamp = (status.st_size, status.st_mtime_ns)
-        if self._read is None or self._read[0] != stamp:
+        if self._stamp != stamp:
             with self._open() as database:
                 found = database.execute("SELECT key, vector FROM vectors ORDER BY key").fetchall()
             keys = np.array([key for key, _ in found], dtype=np.int64)
             numbers = np.frombuffer(b"".join(vector for _, vector in found), dtype=np.float32)
-            self._read = (stamp, keys, numbers.reshape(len(found), -1 if found else 0))
-        return self._read[1:]
+            self._table = keys, numbers.reshape(len(found), -1 if found else 0)
+            self._stamp = stamp
+        return self._table
 
     def similarities(self, vector: Sequence[float], keys: Keys) -> Matrix:
         """The cosine of *vector* with that of each of *keys*; 0 without one of its length."""
@@ -87,26 +76,29 @@ class VectorFile:
 
     def keep_only(self, keys: Keys) -> None:
         """Remove the vectors of all other keys, and the files of other embedders."""
-        for other in self.path.parent.glob("*.v*"):
-            if other != self.path:
-                other.unlink()
         known, _ = self.table()
         if unused := known[~np.isin(known, keys)].tolist():
             with self._open() as database:
                 database.executemany("DELETE FROM vectors WHERE key = ?", zip(unused, strict=True))
+        for other in self.path.parent.glob("*.v*"):
+            if other != self.path:
+                other.unlink(missing_ok=True)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         """A transaction that is committed unless the block raises."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path)) as database, database:
                 database.execute(
                     "CREATE TABLE IF NOT EXISTS vectors (key INTEGER PRIMARY KEY, vector BLOB)"
                 )
                 yield database
-        except sqlite3.Error as error:
-            raise OSError(0, f"{self.path.name}: {error}") from error
+        except (sqlite3.Error, OSError) as error:
+            raise IndexUnavailable(
+                f"The vectors cannot be kept: {self.path.name}: {error}. If the file is damaged, "
+                "delete it: `judge index add` makes it again."
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +123,25 @@ class VectorIndex:
         return len(await asyncio.to_thread(self._missing))
 
     async def complete(self, advance: Callable[[int], None]) -> None:
-        """See `VectorStorage.complete`; a failure is noted in the journal as well."""
+        """See `VectorStorage.complete`; a failure is noted in the journal as well.
+
+        Vectors without a passage, and those of other embedders, are dropped.
+        """
         missing = await asyncio.to_thread(self._missing)
         for start in range(0, len(missing), BATCH_TEXTS):
             keys, texts = zip(*missing[start : start + BATCH_TEXTS], strict=True)
             try:
                 vectors = await self.embedder.embed_passages(texts)
-                await asyncio.to_thread(self._store, dict(zip(keys, vectors, strict=True)))
-            except EmbedderUnavailable as error:
+                await asyncio.to_thread(self.file.add, dict(zip(keys, vectors, strict=True)))
+            except (EmbedderUnavailable, TypeError, ValueError) as error:
                 self.journal.note("search.embedder_failed", reason=str(error))
-                raise
+                if isinstance(error, EmbedderUnavailable):
+                    raise
+                raise EmbedderUnavailable(f"{self.name}: unusable vectors ({error}).") from error
             advance(len(texts))
-        await asyncio.to_thread(self._drop_unused)
+        if snapshot := self.text.snapshot():
+            _, used = await asyncio.to_thread(_keyed, snapshot, Query.all_query())
+            await asyncio.to_thread(self.file.keep_only, used)
 
     async def search(
         self, query: SearchQuery, scope: Scope, *, limit: int, offset: int = 0
@@ -155,10 +154,8 @@ class VectorIndex:
             has_vectors = (await asyncio.to_thread(self.file.table))[0].size
             vector = await self.embedder.embed_query(query.text) if has_vectors else None
             reason = f"there are no vectors of {self.name}. `judge index add` makes them."
-        except EmbedderUnavailable as error:
+        except (EmbedderUnavailable, IndexUnavailable) as error:
             vector, reason = None, str(error)
-        except OSError as error:
-            vector, reason = None, f"the vectors cannot be read ({error.strerror})."
         if vector is None:
             results = await self.text.search(query, scope, limit=limit, offset=offset)
             return replace(results, warnings=(WORDS_ONLY.format(reason=reason),))
@@ -174,21 +171,20 @@ class VectorIndex:
         page: slice,
     ) -> SearchResults:
         with translated_errors():
-            builder = snapshot.builder(query)
-            plan = builder.build(query, scope)
-            addresses, keys = _keyed(snapshot, builder.scope_filter(query, scope))
+            plan = snapshot.plan(query, scope)
+            addresses, keys = _keyed(snapshot, plan.allowed)
             nearness = self.file.similarities(vector, keys)
             near = [
-                to_passage(snapshot.searcher.doc(addresses[at]))
+                snapshot.passage(addresses[at])
                 for at in np.argsort(-nearness, kind="stable")[:TOP_HITS]
                 if nearness[at] >= self.embedder.min_similarity
             ]
             # Up to TOP_HITS of the later hits may be near, and so stand higher up.
-            text = run_plan(snapshot, plan, page.stop + TOP_HITS)
+            text = snapshot.run(plan, page.stop + TOP_HITS)
             total = len(near)
             if text.total:
-                only_words = plan.query.and_must_not_match(passages_with_ids(snapshot, near))
-                total += count_of(snapshot.searcher.search(only_words, limit=1))
+                near_ids = snapshot.labelled("id", [passage.id for passage in near])
+                total += snapshot.count(plan.query.and_must_not_match(near_ids))
         return SearchResults(fused(text.hits, near)[page], total)
 
     def _missing(self) -> list[tuple[int, str]]:
@@ -196,43 +192,17 @@ class VectorIndex:
         snapshot = self.text.snapshot()
         if snapshot is None:
             return []
-        with _translated_errors():
-            addresses, keys = _keyed(snapshot, Query.all_query())
-            lacking = np.flatnonzero(~np.isin(keys, self.file.table()[0]))
-            passages = [to_passage(snapshot.searcher.doc(addresses[at])) for at in lacking]
-        return list(zip(keys[lacking].tolist(), map(embedded_text, passages), strict=True))
-
-    def _store(self, vectors: dict[int, list[float]]) -> None:
-        try:
-            with _translated_errors():
-                self.file.add(vectors)
-        except (TypeError, ValueError) as error:
-            raise EmbedderUnavailable(f"{self.name}: unusable vectors ({error}).") from error
-
-    def _drop_unused(self) -> None:
-        """Drop vectors without a passage, and those of other embedders."""
-        if snapshot := self.text.snapshot():
-            with _translated_errors():
-                self.file.keep_only(_keyed(snapshot, Query.all_query())[1])
+        addresses, keys = _keyed(snapshot, Query.all_query())
+        lacking = np.flatnonzero(~np.isin(keys, self.file.table()[0]))
+        texts = [embedded_text(snapshot.passage(addresses[at])) for at in lacking]
+        return list(zip(keys[lacking].tolist(), texts, strict=True))
 
 
 def _keyed(snapshot: Snapshot, matching: Query) -> tuple[list[tantivy.DocAddress], Keys]:
     """The passages that match *matching*, and the keys of their texts."""
-    searcher = snapshot.searcher
-    hits = searcher.search(matching, limit=max(1, searcher.num_docs), count=False).hits
-    addresses = [address for _, address in hits]
-    return addresses, np.array(searcher.fast_field_values("text_key", addresses), dtype=np.int64)
-
-
-@contextmanager
-def _translated_errors() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise IndexUnavailable(
-            f"The vectors cannot be kept: {error}. If the file is damaged, delete it: "
-            "`judge index add` makes it again."
-        ) from error
+    addresses = [address for _, address in snapshot.hits(matching)]
+    keys = snapshot.searcher.fast_field_values("text_key", addresses)
+    return addresses, np.array(keys, dtype=np.int64)
 
 
 def _units(vectors: Sequence[Sequence[float]]) -> Matrix:

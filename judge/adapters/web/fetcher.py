@@ -22,7 +22,7 @@ from judge.adapters.web.robots import (
 )
 from judge.adapters.web.safe_addresses import GuardedTransport, Resolver, open_resolver
 from judge.errors import FetchError
-from judge.types.references import Media, NotModified, Page, Validators
+from judge.types.references import Media, Page
 
 MAX_PAGE_BYTES = 2 * 1024 * 1024
 """Of the raw body and of the decoded one."""
@@ -54,7 +54,6 @@ _REFRESH = re.compile(r"\s*\d(?:\.\d*)?\s*[;,]\s*\S")
 _HTML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([\w.:+-]{1,40})", re.IGNORECASE | re.ASCII)
 _PRINTABLE = re.compile(r"[\x20-\x7e]*")
-_NO_VALIDATORS = Validators()
 
 
 class HttpxFetcher:
@@ -73,22 +72,15 @@ class HttpxFetcher:
         self._version = product_version
         self._robots = RobotsCache(self._fetch_robots, clock)
 
-    async def fetch(
-        self,
-        url: str,
-        *,
-        timeout_s: float,
-        validators: Validators = _NO_VALIDATORS,
-        media: Media = "html",
-    ) -> Page | NotModified:
-        """The page at *url*, or NotModified when it still matches *validators*.
+    async def fetch(self, url: str, *, timeout_s: float, media: Media = "html") -> Page:
+        """The page at *url*.
 
         *timeout_s* covers everything: robots.txt, redirects and the last byte of the body.
         Raises FetchError with one of the reasons `address`, `scheme`, `redirects`, `too-large`,
         `encoding`, `content-type`, `status`, `timeout`, `connection`, `robots` and `tls`.
         """
         start = parse_url(url)
-        headers = self._headers() | {"Accept": _ACCEPT[media]} | _conditions(validators)
+        headers = self._headers() | {"Accept": _ACCEPT[media]}
         try:
             async with (
                 asyncio.timeout(timeout_s),
@@ -102,7 +94,7 @@ class HttpxFetcher:
             ):
                 # The URL as configured, unless there was a redirect.
                 final = url if response.url == start else str(response.url)
-                return await _read_page(final, response, validators, media)
+                return await _read_page(final, response, media)
         except TimeoutError:
             raise FetchError(
                 "timeout",
@@ -170,18 +162,8 @@ def open_fetcher(
     return HttpxFetcher(guarded, contact=contact, product_version=version("judge"), clock=clock)
 
 
-async def _read_page(
-    url: str, response: httpx.Response, sent: Validators, media: Media
-) -> Page | NotModified:
+async def _read_page(url: str, response: httpx.Response, media: Media) -> Page:
     headers = response.headers
-    # Malformed or oversized validators are dropped.
-    validators = Validators(
-        _sendable(headers.get("etag", "")), _sendable(headers.get("last-modified", ""))
-    )
-    if response.status_code == httpx.codes.NOT_MODIFIED and _conditions(sent):
-        return NotModified(
-            Validators(validators.etag or sent.etag, validators.last_modified or sent.last_modified)
-        )
     if response.status_code not in _WHOLE_PAGE:
         raise _bad_status(response)
     if _REFRESH.match(headers.get("refresh", "")):
@@ -199,7 +181,13 @@ async def _read_page(
         raise FetchError(
             "content-type", f"{response.url.host} does not say that it sent {_NAMES[media]}."
         )
-    return Page(url, body, _charset(content_type), validators, content_type or "text/html")
+    return Page(
+        url,
+        body,
+        _charset(content_type),
+        content_type or "text/html",
+        headers.get("last-modified", ""),
+    )
 
 
 def _bad_status(response: httpx.Response) -> FetchError:
@@ -244,16 +232,3 @@ def _check_media_type(media: Media, response: httpx.Response, content_type: str)
 def _charset(content_type: str) -> str:
     match = _CHARSET.search(content_type[:MAX_HEADER_CHARS])
     return match[1].lower() if match else ""
-
-
-def _conditions(validators: Validators) -> dict[str, str]:
-    conditions = {
-        "If-None-Match": _sendable(validators.etag),
-        "If-Modified-Since": _sendable(validators.last_modified),
-    }
-    return {name: value for name, value in conditions.items() if value}
-
-
-def _sendable(value: str) -> str:
-    is_fit = len(value) <= MAX_HEADER_CHARS and _PRINTABLE.fullmatch(value)
-    return value.strip() if is_fit else ""

@@ -25,7 +25,6 @@ from judge.types.requests import DEFAULT_DOMAIN, JudgeRequest
 from judge.types.results import (
     FieldChecked,
     JudgeResult,
-    OtherSide,
     ReferencesReady,
     Restarted,
     Step,
@@ -63,41 +62,32 @@ async def judge_and_show(
     Raises the errors of `Pipeline.judge` and ConfigurationError.
     """
     terminal = detect_terminal()
-    async with open_services(settings, journal) as services:
-        judge = partial(services.pipeline.judge, request, request_id=uuid4().hex)
-        layout = VerdictLayout(terminal.width, terminal.is_styled)
-        written = WrittenVerdict(layout)
-        streams = form == "text" and is_terminal()
-        result = await (judge(emit=written.show, stream_fields=True) if streams else judge())
-        log_judgement(services.journal, result)
-    show(form, result, (part for part in layout.parts(result) if part not in written.paragraphs))
-    return FOUND_SOMETHING if result.warnings else 0
+    layout = VerdictLayout(terminal.width, terminal.is_styled)
+    shown: set[str] = set()  # the paragraphs on the terminal that are still valid
 
-
-class WrittenVerdict:
-    """The paragraphs of a verdict that the terminal shows so far, in the given *layout*."""
-
-    def __init__(self, layout: "VerdictLayout") -> None:
-        self._layout = layout
-        self.paragraphs: set[str] = set()
-        """Those that are shown and still valid."""
-
-    def show(self, step: Step) -> None:
-        """Show *step*, if it is of interest to a reader."""
+    def show_step(step: Step) -> None:
         match step:
             case ReferencesReady():
                 say(f"References: {len(step.references)}; asking the model.")
             case FieldChecked():
-                paragraph = self._layout.field(step.name, step.value)
-                self.paragraphs.add(paragraph)
+                paragraph = layout.field(step.name, step.value)
+                shown.add(paragraph)
                 click.echo(f"{paragraph}\n")
             case Restarted():
                 why = "broke a rule and is asked again" if step.defects else "begins anew"
-                what = "; what stands above no longer holds" if self.paragraphs else ""
+                what = "; what stands above no longer holds" if shown else ""
                 say(f"The answer {why}{what}.")
-                self.paragraphs.clear()
+                shown.clear()
             case _:
                 pass
+
+    async with open_services(settings, journal) as services:
+        judge = partial(services.pipeline.judge, request, request_id=uuid4().hex)
+        streams = form == "text" and is_terminal()
+        result = await (judge(emit=show_step, stream_fields=True) if streams else judge())
+        log_judgement(services.journal, result)
+    show(form, result, (part for part in layout.parts(result) if part not in shown))
+    return FOUND_SOMETHING if result.warnings else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +103,18 @@ class VerdictLayout:
     def parts(self, result: JudgeResult) -> Iterator[str]:
         """The paragraphs of *result* from top to bottom."""
         yield self.field("paraphrase", result.paraphrase)
-        warnings = result.warnings
-        if result.other_side and result.other_side.agrees is False:
-            yield self._section("Warning", self._points(warnings[:1]))
+        other, warnings = result.other_side, result.warnings
+        if other and other.agrees is False:
+            yield from self._list("Warning", warnings[:1])
             warnings = warnings[1:]
         yield self.field("summary", result.summary)
         for persona in result.personas:
             yield self.field(persona.name, persona)
-        if result.other_side:
-            yield self._other_side(result.other_side)
+        if other:
+            said = [
+                f"{p.name}: {VERDICT_SENTENCES[p.verdict]} {p.rationale}" for p in other.personas
+            ]
+            yield self._section("The other side", (other.note, other.retelling), said)
         if result.evidence == "not_applicable":
             yield wrapped(NOT_APPLICABLE, self.width)
         if result.references:
@@ -132,62 +125,48 @@ class VerdictLayout:
                 "so nothing is cited. `judge sources explain` and `judge sources check` say why.",
                 self.width,
             )
-        lists = {
-            "Warnings": warnings,
-            "What you can do next": [f"Read: {s.title}, {s.url}" for s in result.next_steps],
-            "Help": [format_help_line(line) for line in result.help],
-        }
-        for heading, items in lists.items():
-            if items:
-                yield self._section(heading, self._points(items))
+        steps = [f"Read: {step.title}, {step.url}" for step in result.next_steps]
+        yield from self._list("Warnings", warnings)
+        yield from self._list("What you can do next", steps)
+        yield from self._list("Help", [format_help_line(line) for line in result.help])
         yield wrapped(_facts(result), self.width)
 
     def field(self, name: str, value: str | PersonaVerdict) -> str:
         """The paragraphs of one field."""
         if isinstance(value, PersonaVerdict):
-            return self._persona(value)
+            sentence = VERDICT_SENTENCES[value.verdict]
+            said = "" if value.headline == sentence else sentence
+            heading = f"{one_line(value.name)}: {one_line(value.headline) or NO_VERDICT}"
+            return self._section(heading, (said, value.rationale), value.key_points)
         text = wrapped(value, self.width)
-        return self._section("Verdict", text) if name == "summary" else text
+        return f"{self._heading('Verdict')}\n{text}" if name == "summary" else text
 
-    def _section(self, heading: str, body: str) -> str:
-        return f"{click.style(heading, bold=True) if self.is_coloured else heading}\n{body}"
+    def _heading(self, heading: str) -> str:
+        return click.style(heading, bold=True) if self.is_coloured else heading
 
-    def _points(self, items: Sequence[str]) -> str:
-        return "\n".join(wrapped(item, self.width, "  - ", "    ") for item in items)
+    def _section(self, heading: str, texts: Sequence[str], points: Sequence[str] = ()) -> str:
+        """The *texts* that are not empty, indented, then *points*, each with a dash."""
+        lines = [wrapped(text, self.width, "  ") for text in texts if text]
+        lines += [wrapped(point, self.width, "  - ", "    ") for point in points]
+        return "\n".join((self._heading(heading), *lines))
 
-    def _persona(self, persona: PersonaVerdict) -> str:
-        heading = f"{one_line(persona.name)}: {one_line(persona.headline) or NO_VERDICT}"
-        sentence = VERDICT_SENTENCES[persona.verdict]
-        said = "" if persona.headline == sentence else sentence
-        texts = filter(None, (said, persona.rationale))
-        body = "\n".join(wrapped(text, self.width, "  ") for text in texts)
-        return self._section(heading, f"{body}\n{self._points(persona.key_points)}")
-
-    def _other_side(self, other: OtherSide) -> str:
-        """The other side's story, and what each persona says to them."""
-        verdicts = [
-            f"{p.name}: {VERDICT_SENTENCES[p.verdict]} {p.rationale}" for p in other.personas
-        ]
-        texts = [text for text in (other.note, other.retelling) if text]
-        body = "\n".join(wrapped(text, self.width, "  ") for text in texts)
-        return self._section(
-            "The other side", f"{body}\n{self._points(verdicts)}" if verdicts else body
-        )
+    def _list(self, heading: str, points: Sequence[str]) -> Iterator[str]:
+        """A section of *points*, unless there are none."""
+        if points:
+            yield self._section(heading, (), points)
 
     def _references(self, result: JudgeResult) -> Iterator[str]:
         """The cited references in full, the others in a line each."""
         contradicted = {c.number for c in result.citations if c.contradicts}
-        cited = []
-        others = []
+        cited, others = [], []
         for reference in result.references:
             states = [f"updated {_day(reference.updated)}"] if reference.updated else []
             if reference.cited:
                 states += ["stale"] * reference.stale
                 states += [f"fetched {_day(reference.fetched_at)}"]
                 states += ["the answer says the opposite"] * (reference.number in contradicted)
-            head = f"[{reference.number}] {reference.title}" + f" ({', '.join(states)})" * bool(
-                states
-            )
+            told = f" ({', '.join(states)})" if states else ""
+            head = f"[{reference.number}] {reference.title}{told}"
             lines = wrapped(head, self.width, "  ", "      ")
             if reference.cited:
                 text = wrapped(reference.text, self.width, "      ")
@@ -196,7 +175,7 @@ class VerdictLayout:
                 others.append(lines)
         for heading, references in (("References", cited), ("Looked at, not used", others)):
             if references:
-                yield self._section(heading, "\n".join(references))
+                yield "\n".join((self._heading(heading), *references))
 
 
 def _day(day: date) -> str:

@@ -75,15 +75,14 @@ def serve(context: CommandContext, *, host: str, port: int, workers: int, is_str
     context.serve_http(settings, host=host, port=port, workers=workers)
 
 
-ASK_EPILOG = """\b
+@click.command(
+    epilog="""\b
 Example:
 judge ask --context "My landlord has left the boiler broken for three weeks." \\
           --query "Am I unreasonable to want it repaired?"
 
 Exit code 1 means that the verdict comes with a warning."""
-
-
-@click.command(epilog=ASK_EPILOG)
+)
 @click.option("--context", required=True, metavar="TEXT", help="What happened; - reads stdin.")
 @click.option("--query", required=True, metavar="TEXT", help="What you ask about it.")
 @click.option("--scope", metavar="SCOPE", help="Also cite your own documents: @collection:name.")
@@ -100,16 +99,15 @@ def ask() -> None:
     """Judge one dispute in the terminal."""
 
 
-CHECK_EPILOG = """\b
+@click.command(
+    epilog="""\b
 Examples:
 judge check answer.md lease.md https://www.example.org/renting
 your-assistant | judge check - lease.md --format json
 
 Exit code 0 means that the sources support every claim that is long enough to measure, 1 that they
 do not."""
-
-
-@click.command(epilog=CHECK_EPILOG)
+)
 @click.argument("answer")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option(
@@ -127,7 +125,8 @@ def check() -> None:
     """
 
 
-SEARCH_EPILOG = """\b
+@click.command(
+    epilog="""\b
 Examples:
 judge search "how do nodes talk to one another"
 judge search "repairs @collection:leases @modified:last-week"
@@ -135,9 +134,7 @@ judge search "boiler" -a | your-assistant
 
 Scopes: @collection:a,b @document:id @folder:2024 @tag:x @modified:today, -@… to exclude,
 (@… OR @…) for either, @* for everything. Exit code 1 means that there was a warning."""
-
-
-@click.command(epilog=SEARCH_EPILOG)
+)
 @click.argument("words", nargs=-1, metavar="[QUERY]")
 @click.option("--query", multiple=True, metavar="TEXT", help="The query, instead of QUERY.")
 @click.option("--k", "-k", "k", default="5", show_default=True, help="How many results, 3 to 8.")
@@ -165,14 +162,13 @@ def search() -> None:
     """Search your own documents."""
 
 
-MCP_EPILOG = """\b
+@click.command(
+    epilog="""\b
 Clients start this command themselves, with a configuration such as
 {"mcpServers": {"judge": {"command": "judge", "args": ["mcp"]}}}
 
 See docs/mcp.md. With stdio, everything except the protocol goes to stderr."""
-
-
-@click.command(epilog=MCP_EPILOG)
+)
 @click.option(
     "--transport",
     type=click.Choice(["stdio", "http"]),
@@ -215,13 +211,12 @@ def doctor() -> None:
     """
 
 
-COMPLETION_EPILOG = """\b
+@click.command(
+    epilog="""\b
 bash: in ~/.bashrc  eval "$(judge completion bash)"
 zsh:  in ~/.zshrc   eval "$(judge completion zsh)"
 fish: judge completion fish > ~/.config/fish/completions/judge.fish"""
-
-
-@click.command(epilog=COMPLETION_EPILOG)
+)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:

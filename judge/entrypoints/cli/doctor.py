@@ -40,20 +40,15 @@ class CheckResult:
     advice: str = ""
     """What could be improved although all is right."""
 
-    @property
-    def is_ok(self) -> bool:
-        """Whether nothing is to be done."""
-        return not self.fix
-
 
 async def show_checks(journal: Journal, *, form: str) -> int:
     """Check everything and print the results; the exit code."""
     checks = await _run_checks(journal)
-    is_ok = all(check.is_ok for check in checks)
-    listed = [asdict(check) | {"ok": check.is_ok} for check in checks]
-    rows = [(check.name, "ok" if check.is_ok else "FIX", check.message) for check in checks]
+    is_ok = not any(check.fix for check in checks)
+    rows = [(check.name, "FIX" if check.fix else "ok", check.message) for check in checks]
     todo = [f"{c.name}: {c.fix or c.advice}" for c in checks if c.fix or c.advice]
     table = format_table(("What", "State", "Found"), rows)
+    listed = [asdict(check) | {"ok": not check.fix} for check in checks]
     show(form, {"checks": listed}, ["\n".join([table, *todo])])
     if is_ok and form == "text":
         say("Everything that a judgement needs is there.")
@@ -80,50 +75,43 @@ async def _run_checks(journal: Journal) -> list[CheckResult]:
 
 async def _check_model(role: str, model: str, settings: Settings) -> CheckResult:
     """Whether *model* is set up, and there; nothing is generated."""
+    variable = f"JUDGE_{role.upper()}"
     if model == EXTRACTIVE:
         return CheckResult(role, "extractive: it quotes the references and gives no verdict")
     if model.startswith(OPENAI):
-        return await _check_served_model(role, model, settings)
+        return await _check_served_model(role, model, variable, settings)
     if settings.gemini_api_key is None:
-        return CheckResult(
-            role,
-            f"{model} needs a key, and none is set",
-            f"Set GEMINI_API_KEY (or GOOGLE_API_KEY), JUDGE_{role.upper()}=openai:NAME for a model "
-            f"of your own, or JUDGE_{role.upper()}=extractive to do without.",
+        fix = (
+            f"Set GEMINI_API_KEY (or GOOGLE_API_KEY), {variable}=openai:NAME for a model of your "
+            f"own, or {variable}=extractive to do without."
         )
-    failure = await check_model(
-        settings.gemini_api_key.get_secret_value(),
-        settings.gemini_base_url,
-        model,
-        timeout_s=MODEL_TIMEOUT_S,
-    )
+        return CheckResult(role, f"{model} needs a key, and none is set", fix)
+    key = settings.gemini_api_key.get_secret_value()
+    failure = await check_model(key, settings.gemini_base_url, model, timeout_s=MODEL_TIMEOUT_S)
     if failure is None:
         return CheckResult(role, f"{model}: the key is good, and the model is there")
     fix = failure.hint or "Check the connection to Google, the proxy variables and the firewall."
     return CheckResult(role, f"{model} cannot be asked ({failure.reason})", fix)
 
 
-async def _check_served_model(role: str, model: str, settings: Settings) -> CheckResult:
+async def _check_served_model(
+    role: str, model: str, variable: str, settings: Settings
+) -> CheckResult:
     """Whether the server at JUDGE_OPENAI_BASE_URL has the model."""
     if settings.openai_base_url is None:
         fix = f"Set JUDGE_OPENAI_BASE_URL, as in {OLLAMA} for Ollama on this machine."
         return CheckResult(role, f"{model} needs an address, and none is set", fix)
-    key = settings.openai_api_key
+    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
     try:
-        names = await served_models(
-            settings.openai_base_url, key.get_secret_value() if key else "", timeout_s=TIMEOUT_S
-        )
+        names = await served_models(settings.openai_base_url, key, timeout_s=TIMEOUT_S)
     except (ModelUnavailable, ConfigurationError) as error:
         fix = "Start the server (Ollama: `ollama serve`), or correct JUDGE_OPENAI_BASE_URL and "
         return CheckResult(role, f"{model}: {error}", fix + "JUDGE_OPENAI_API_KEY.")
     name = model.removeprefix(OPENAI)
     if {name, f"{name}:latest"} & set(names):
         return CheckResult(role, f"{model}, which the server has; it was not asked")
-    return CheckResult(
-        role,
-        f"{model}: the server has no such model, but {_listed(names)}",
-        f"Set JUDGE_{role.upper()} to one that it has, or get it (Ollama: `ollama pull {name}`).",
-    )
+    fix = f"Set {variable} to one that it has, or get it (Ollama: `ollama pull {name}`)."
+    return CheckResult(role, f"{model}: the server has no such model, but {_listed(names)}", fix)
 
 
 async def check_ollama(settings: Settings, address: str = OLLAMA) -> list[CheckResult]:
@@ -135,11 +123,10 @@ async def check_ollama(settings: Settings, address: str = OLLAMA) -> list[CheckR
     except ModelUnavailable:
         return []
     names = tuple(name for name in names if "embed" not in name)
+    advice = "`ollama pull llama3.2` gets a model that judges without any account."
     if names:
         how = f"JUDGE_MODEL={OPENAI}{names[0]} JUDGE_OPENAI_BASE_URL={address} judge demo"
         advice = f"A verdict without any account: {how}"
-    else:
-        advice = "`ollama pull llama3.2` gets a model that judges without any account."
     return [CheckResult("ollama", f"it runs here, with {_listed(names)}", advice=advice)]
 
 
@@ -153,17 +140,13 @@ def _check_sources(settings: Settings, journal: Journal) -> CheckResult:
     except ConfigurationError as error:
         return CheckResult("sources", str(error), "Correct the file, or set JUDGE_SOURCES.")
     examples = check_examples(known, Places(()))
-    misplaced = [example for example in examples if not example.is_ok]
-    if misplaced:
-        return CheckResult(
-            "sources",
-            f"{len(misplaced)} of {len(examples)} examples get another domain than their own",
-            "`judge sources check` names them; adjust the terms in the sources file.",
-        )
-    pages = sum(len(domain.sources) for domain in known.catalog.domains)
-    return CheckResult(
-        "sources", f"{counted(len(known.catalog.domains), 'domain')} with {counted(pages, 'page')}"
-    )
+    if misplaced := sum(not example.is_ok for example in examples):
+        found = f"{misplaced} of {len(examples)} examples get another domain than their own"
+        fix = "`judge sources check` names them; adjust the terms in the sources file."
+        return CheckResult("sources", found, fix)
+    domains = known.catalog.domains
+    pages = counted(sum(len(domain.sources) for domain in domains), "page")
+    return CheckResult("sources", f"{counted(len(domains), 'domain')} with {pages}")
 
 
 async def _check_redis(settings: Settings) -> CheckResult:
@@ -194,11 +177,8 @@ def _check_data_folder(folder: Path) -> CheckResult:
             file.write(b"\0" * 4096)  # a full disk still has room for the names of files
             return CheckResult("data", f"{folder} can be written")
     except OSError as error:
-        return CheckResult(
-            "data",
-            f"{folder} cannot be written ({error.strerror})",
-            "Make room there, or set JUDGE_DATA_DIR to a folder of your own.",
-        )
+        fix = "Make room there, or set JUDGE_DATA_DIR to a folder of your own."
+        return CheckResult("data", f"{folder} cannot be written ({error.strerror})", fix)
 
 
 async def _check_index(settings: Settings, journal: Journal) -> list[CheckResult]:
@@ -218,11 +198,11 @@ async def _check_index(settings: Settings, journal: Journal) -> list[CheckResult
             fix = "Start PostgreSQL, correct JUDGE_DATABASE_URL, or unset it."
         return [CheckResult("index", str(error), fix)]
     passages = counted(sum(stats.passages for stats in collections), "passage")
-    found = CheckResult("index", f"it holds {passages}" if collections else "nothing is indexed")
-    if not name:
-        return [found]
-    if not missing:
+    found = [CheckResult("index", f"it holds {passages}" if collections else "nothing is indexed")]
+    if name and missing:
+        fix = "Run `judge index add` on your documents; it makes them."
+        found.append(CheckResult("vectors", f"{missing} missing of {name}", fix))
+    elif name:
         state = f"every passage has one of {name}; the embedder was not asked"
-        return [found, CheckResult("vectors", state)]
-    fix = "Run `judge index add` on your documents; it makes them."
-    return [found, CheckResult("vectors", f"{missing} missing of {name}", fix)]
+        found.append(CheckResult("vectors", state))
+    return found

@@ -6,15 +6,6 @@ import click
 
 from judge.entrypoints.cli.options import runs, text_or_json
 
-ADD_EPILOG = """\b
-Examples:
-judge index add docs
-judge index add handbook.pdf https://example.org/terms --collection leases --tag 2025
-judge index add src --glob '*.py' --prune
-
-Files are Markdown, text, HTML, PDF, CSV, JSON, notebooks, mail and source code, 10 MiB at most;
-others need pandoc. Exit code 1 means that something was skipped; stderr says what."""
-
 
 def _one(_context: click.Context, _option: click.Parameter, given: Sequence[str]) -> str | None:
     if len(given) > 1:
@@ -37,7 +28,16 @@ def index() -> None:
     """Manage the search index of your own documents."""
 
 
-@index.command(epilog=ADD_EPILOG)
+@index.command(
+    epilog="""\b
+Examples:
+judge index add docs
+judge index add handbook.pdf https://example.org/terms --collection leases --tag 2025
+judge index add src --glob '*.py' --prune
+
+Files are Markdown, text, HTML, PDF, CSV, JSON, notebooks, mail and source code, 10 MiB at most;
+others need pandoc. Exit code 1 means that something was skipped; stderr says what."""
+)
 @click.argument("places", nargs=-1, required=True, metavar="PATH|URL...")
 @_collection
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag the documents; repeatable.")

@@ -8,7 +8,7 @@ import click
 
 from judge.bootstrap.corpus import Corpus, open_search
 from judge.entrypoints.cli.options import FOUND_SOMETHING, require_text
-from judge.entrypoints.cli.output import format_json, progress_bar, say, show, show_table
+from judge.entrypoints.cli.output import format_table, progress_bar, say, show
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import NotFound
 from judge.library.indexing.indexer import IndexingReport
@@ -52,19 +52,18 @@ async def add_documents(
 
 
 def _summary(report: IndexingReport) -> str:
-    done = (
-        f"{report.added} added, {report.replaced} replaced, {report.unchanged} unchanged, "
-        f"{report.removed} removed; {counted(report.passages, 'passage')} in "
-        f"{report.elapsed_s:.1f} s."
-    )
-    counts = {
+    skipped = {
         "binary": report.binary,
         "empty": report.empty,
         "symbolic links": report.links,
         "with problems": len(report.problems),
     }
-    skipped = ", ".join(f"{count} {why}" for why, count in counts.items() if count)
-    return f"{done}\nSkipped: {skipped}." if skipped else done
+    counts = ", ".join(f"{count} {why}" for why, count in skipped.items() if count)
+    return (
+        f"{report.added} added, {report.replaced} replaced, {report.unchanged} unchanged, "
+        f"{report.removed} removed; {counted(report.passages, 'passage')} in "
+        f"{report.elapsed_s:.1f} s."
+    ) + (f"\nSkipped: {counts}." if counts else "")
 
 
 async def remove_documents(
@@ -91,12 +90,11 @@ async def show_documents(journal: Journal, *, collection: str | None, form: str)
     """Print the documents of the *collection*; raises NotFound when there is none."""
     async with _open_collection(journal, collection) as (corpus, name):
         documents = await corpus.search.catalogue.documents(name)
-    if form == "json":
-        click.echo(format_json({"collection": name, "documents": documents}))
-        return
     rows = [(d.id, d.passages, d.modified and d.modified.date(), d.path) for d in documents]
-    show_table(("Document", "Passages", "Modified", "Path"), rows)
-    say(f"{counted(len(documents), 'document')}.")
+    table = format_table(("Document", "Passages", "Modified", "Path"), rows)
+    show(form, {"collection": name, "documents": documents}, [table])
+    if form == "text":
+        say(f"{counted(len(documents), 'document')}.")
 
 
 async def show_stats(journal: Journal, *, form: str) -> None:
@@ -105,15 +103,13 @@ async def show_stats(journal: Journal, *, form: str) -> None:
         collections = await corpus.search.catalogue.collections()
         vectors = corpus.vectors
         missing = await vectors.missing() if vectors else 0
-    if form == "json":
-        more = {"vectors": {"embedder": vectors.name, "missing": missing}} if vectors else {}
-        click.echo(format_json({"collections": collections, **more}))
-        return
-    if not collections:
+    if not collections and form == "text":
         say(NOTHING_INDEXED)
     rows = [(c.name, c.documents, c.passages) for c in collections]
-    show_table(("Collection", "Documents", "Passages"), rows)
-    if vectors:
+    more = {"vectors": {"embedder": vectors.name, "missing": missing}} if vectors else {}
+    table = format_table(("Collection", "Documents", "Passages"), rows)
+    show(form, {"collections": collections, **more}, [table])
+    if vectors and form == "text":
         say(f"{counted(missing, 'passage')} without a vector of {vectors.name}.")
 
 

@@ -49,9 +49,7 @@ _INTEGER = re.compile(r"\s*[+-]?\d{1,4300}\s*", re.ASCII)
 NOTHING_SEARCHED = "Nothing was searched"
 NOTHING = "No matching content found in the knowledge base."
 ABSENT = "-"
-_WIDTH = 50
-_DOUBLE = "=" * _WIDTH
-_SINGLE = "-" * _WIDTH
+_DOUBLE, _SINGLE = "=" * 50, "-" * 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +72,12 @@ class Results:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class SearchFailure:
-    """Why there is no answer; `code` is a stable name."""
-
-    code: str
-    message: str
-    details: str
-
-
 class SearchFailed(JudgeError):
-    """There is no answer, for the reason in `failure`."""
+    """There is no answer; `code` is a stable name of the reason."""
 
     def __init__(self, code: str, message: str, details: str) -> None:
         super().__init__(message)
-        self.failure = SearchFailure(code, message, details)
+        self.code, self.message, self.details = code, message, details
 
 
 def run_search(
@@ -112,10 +101,9 @@ def run_search(
     if len(query) + bool(words) > 1:
         raise click.UsageError("Give the query once: as QUERY or with --query.")
     is_json = form == "json" and not answer
-    results = reply_text = None
+    results = None
     try:
-        if reply is not None:
-            reply_text = _read_reply(reply)
+        reply_text = None if reply is None else _read_reply(reply)
         if words or query or reply is None:
             text = " ".join((*query, *words))
             results = _search(journal, text, k, collection, " ".join(context))
@@ -194,11 +182,11 @@ def _search(
     outcome = asyncio.run(_run_query(settings, parameters, journal))
     searched = names or dict.fromkeys(_collections_of(outcome.scope))
     return Results(
-        query=query[:MAX_QUERY],
-        collection=", ".join(searched) or STAR,
-        hits=outcome.results.hits,
-        warnings=(*warnings, *outcome.results.warnings),
-        hint=outcome.hint,
+        query[:MAX_QUERY],
+        ", ".join(searched) or STAR,
+        outcome.results.hits,
+        (*warnings, *outcome.results.warnings),
+        outcome.hint,
     )
 
 
@@ -209,14 +197,14 @@ async def _run_query(
         async with open_search(settings, journal) as corpus:
             return await corpus.search.search(parameters)
     except (IndexUnavailable, InvalidAddress) as error:
-        if settings.qdrant_url is None:
-            if settings.database_url is None:
-                raise
-            raise SearchFailed("CONNECTION_ERROR", "Cannot use PostgreSQL", str(error)) from error
-        scheme, sign, rest = settings.qdrant_url.partition("://")
-        address = f"{scheme}{sign}{rest.rpartition('@')[2]}"  # without a password
-        message = f"Cannot connect to Qdrant at {address}"
-        details = str(error).removeprefix(f"{message}: ")
+        message, details = "Cannot use PostgreSQL", str(error)
+        if settings.qdrant_url is not None:
+            scheme, sign, rest = settings.qdrant_url.partition("://")
+            address = f"{scheme}{sign}{rest.rpartition('@')[2]}"  # without a password
+            message = f"Cannot connect to Qdrant at {address}"
+            details = details.removeprefix(f"{message}: ")
+        elif settings.database_url is None:
+            raise
         raise SearchFailed("CONNECTION_ERROR", message, details) from error
 
 
@@ -244,108 +232,91 @@ def _collections_of(scope: Scope) -> list[str]:
     return names
 
 
-def _failure(error: Exception) -> SearchFailure:
+def _failure(error: Exception) -> SearchFailed:
     """*error* with its stable code, and a detail that helps to go on."""
+    code, details = "INTERNAL_ERROR", NOTHING_SEARCHED
     match error:
         case SearchFailed():
-            return error.failure
+            return error
         case EmptyQuery():
-            return SearchFailure("EMPTY_QUERY", str(error), "Give a query: judge search TEXT")
+            code, details = "EMPTY_QUERY", "Give a query: judge search TEXT"
         case BadScope():
             valid = f"Valid are: {', '.join(error.valid)}" if error.valid else ""
-            details = valid or "Scopes are explained in docs/scopes.md"
-            return SearchFailure("BAD_SCOPE", str(error), details)
+            code, details = "BAD_SCOPE", valid or "Scopes are explained in docs/scopes.md"
         case MissingKey():
-            return SearchFailure("MISSING_KEY", str(error), NOTHING_SEARCHED)
+            code = "MISSING_KEY"
         case JudgeError():
-            return SearchFailure("INTERNAL_ERROR", str(error), NOTHING_SEARCHED)
-    # The text of an unexpected error may quote what a person wrote.
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{type(error).__name__} in {place.filename}, line {place.lineno}"
-    return SearchFailure("INTERNAL_ERROR", "Something went wrong that should not have", where)
+            pass
+        case _:  # the text of an unexpected error may quote what a person wrote
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{type(error).__name__} in {place.filename}, line {place.lineno}"
+            return SearchFailed(code, "Something went wrong that should not have", where)
+    return SearchFailed(code, str(error), details)
+
+
+def _headed(heading: str, *lines: str) -> str:
+    return "\n".join((_DOUBLE, heading, _DOUBLE, *lines, _DOUBLE, ""))
 
 
 def results_text(results: Results) -> str:
     """For people; ends with a line end."""
     lines = [
-        _DOUBLE,
-        "Search Results",
-        _DOUBLE,
         f'Query: "{one_line(results.query)}"',
         f"Collection: {one_line(results.collection)}",
         f"Results: {len(results.hits)}",
         "",
     ]
-    if results.hits:
-        lines += [_DOUBLE, ""]
-        for rank, hit in enumerate(results.hits, start=1):
-            lines += _hit_lines(rank, hit)
-        count, characters, sources = results.context.values()
+    if not results.hits:
+        return _headed("Search Results", *lines, NOTHING)
+    lines += [_DOUBLE, ""]
+    for rank, hit in enumerate(results.hits, start=1):
+        passage = hit.passage
+        where = "" if is_url(passage.path) else f":{passage.start_line}-{passage.end_line}"
         lines += [
-            _DOUBLE,
-            f"Context assembled: {count} chunks, {characters} characters",
-            f"Sources: {len(sources)} unique pages",
+            f"[{rank}] Score: {hit.score:.3f}",
+            f"Source: {one_line(passage.path)}{where}",
+            f"Chapter: {one_line(passage.chapter or ABSENT)}",
+            f"Section: {one_line(passage.section or ABSENT)}",
+            "---",
+            plain_lines(passage.text.strip("\n")),
+            "",
+            _SINGLE,
+            "",
         ]
-    else:
-        lines.append(NOTHING)
-    return "\n".join([*lines, _DOUBLE, ""])
+    count, characters, sources = results.context.values()
+    lines += [_DOUBLE, f"Context assembled: {count} chunks, {characters} characters"]
+    return _headed("Search Results", *lines, f"Sources: {len(sources)} unique pages")
 
 
 def results_json(results: Results) -> str:
     """For programs; ends with a line end."""
-    body: dict[str, Any] = {
+    body = {
         "status": "success",
         "query": results.query,
         "collection": results.collection,
         "count": len(results.hits),
         "chunks": [_chunk(rank, hit) for rank, hit in enumerate(results.hits, start=1)],
+        **({"context": results.context} if results.hits else {"message": NOTHING}),
     }
-    if results.hits:
-        body["context"] = results.context
-    else:
-        body["message"] = NOTHING
-    if results.hint:
-        body["hint"] = results.hint
-    if results.warnings:
-        body["warnings"] = list(results.warnings)
-    return format_json(body) + "\n"
+    more = {"hint": results.hint, "warnings": results.warnings}
+    return format_json(body | {key: value for key, value in more.items() if value}) + "\n"
 
 
-def failure_text(failure: SearchFailure) -> str:
+def failure_text(failure: SearchFailed) -> str:
     """For people; ends with a line end."""
-    lines = [
-        _DOUBLE,
+    return _headed(
         "Error",
-        _DOUBLE,
         f"Code: {failure.code}",
         f"Message: {one_line(failure.message)}",
         f"Details: {one_line(failure.details)}",
         "",
         f"Exit code: {COULD_NOT_ANSWER}",
-        _DOUBLE,
-    ]
-    return "\n".join([*lines, ""])
+    )
 
 
-def failure_json(failure: SearchFailure) -> str:
+def failure_json(failure: SearchFailed) -> str:
     """For programs; ends with a line end."""
-    return format_json({"status": "error", **asdict(failure)}) + "\n"
-
-
-def _hit_lines(rank: int, hit: Hit) -> list[str]:
-    passage = hit.passage
-    lines = "" if is_url(passage.path) else f":{passage.start_line}-{passage.end_line}"
-    return [
-        f"[{rank}] Score: {hit.score:.3f}",
-        f"Source: {one_line(passage.path)}{lines}",
-        f"Chapter: {one_line(passage.chapter or ABSENT)}",
-        f"Section: {one_line(passage.section or ABSENT)}",
-        "---",
-        plain_lines(passage.text.strip("\n")),
-        "",
-        _SINGLE,
-        "",
-    ]
+    return format_json({"status": "error", **vars(failure)}) + "\n"
 
 
 def _chunk(rank: int, hit: Hit) -> dict[str, Any]:

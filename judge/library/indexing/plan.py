@@ -11,7 +11,6 @@ from email.utils import parsedate_to_datetime
 from judge.errors import FetchError, UnreadableDocument
 from judge.library.extract.document_reader import MAX_BYTES, DocumentMetadata
 from judge.ports import PageFetcher
-from judge.types.references import Page
 from judge.types.search import FileScan, FoundFile, IndexedDocument, fold_name, folder_path
 
 PAGE_TIMEOUT_S = 20.0
@@ -175,8 +174,6 @@ async def fetch_page(
         page = await fetcher.fetch(url, timeout_s=PAGE_TIMEOUT_S)
     except FetchError as error:
         raise UnreadableDocument(str(error)) from error
-    if not isinstance(page, Page):
-        raise UnreadableDocument("Its server answered 304 (not modified) to a first request.")
     meta = DocumentMetadata(
         collection=options.collection,
         document_id=options.document_id or url,
@@ -185,7 +182,7 @@ async def fetch_page(
         title=options.title,
         folder=folder_path(options.folder),
         tags=options.tags,
-        modified=_moment(page.validators.last_modified),
+        modified=_moment(page.last_modified),
         size_bytes=len(page.body),
         charset=page.charset,
         kind="html",

@@ -5,11 +5,11 @@ A page that was not read yet is ranked by its title and topics.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from judge.library.pages.page_records import PageContent, PageKey, PageRecord, SnippetRequest
+from judge.library.pages.page_records import PageKey, PageRecord, SnippetRequest
 from judge.library.rank.candidate_index import (
     CandidateIndex,
     CandidatePage,
@@ -20,25 +20,28 @@ from judge.library.rank.candidate_index import (
 from judge.library.sources.catalog import SourceCatalog
 from judge.vocabulary.thesaurus import Thesaurus
 
-ReadRecord = tuple[SnippetRequest, PageRecord, PageContent]
-
 
 @dataclass(frozen=True, slots=True)
 class LibraryPage:
-    """A page with its term counts, the nations it says it applies to, and the digest of its text.
-
-    The digest is empty for a page that was not read yet.
-    """
+    """A page with its term counts and its record, which is None if it was not read yet."""
 
     terms: PageTerms
-    nations: frozenset[str] = frozenset()
-    is_withdrawn: bool = False
-    digest: str = ""
+    record: PageRecord | None = None
 
     @property
-    def is_read(self) -> bool:
-        """Whether its text is known."""
-        return bool(self.digest)
+    def digest(self) -> str:
+        """Identifies its text, "" while that is unknown."""
+        return self.record.digest if self.record else ""
+
+    @property
+    def nations(self) -> frozenset[str]:
+        """Where it says that it applies; empty if it does not say."""
+        return frozenset(self.record.nations if self.record else ())
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether its publisher has withdrawn it."""
+        return self.record is not None and self.record.is_withdrawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +62,26 @@ class PageLibrary:
         self._pages: dict[PageKey, LibraryPage] = {}
         self._indexed: IndexedPages | None = None
         self._is_outdated = False
-        self._indexing = asyncio.Lock()
+        self._updating, self._indexing = asyncio.Lock(), asyncio.Lock()
 
-    async def update(self, read: Sequence[ReadRecord]) -> None:
-        """Count the words of pages just read, and rank by them from now on."""
-        self._pages |= await asyncio.to_thread(_count_all, read)
-        self._is_outdated = True
+    async def update(self, read: Iterable[tuple[SnippetRequest, PageRecord]]) -> None:
+        """Count the words of those pages *read* that say something new, and rank by them."""
+        read = [*read]
+        if not self._news(read):
+            return
+        async with self._updating:
+            if news := self._news(read):  # nobody else has counted them meanwhile
+                self._pages |= await asyncio.to_thread(lambda: dict(map(_counted, news)))
+                self._is_outdated = True
+
+    def _news(
+        self, read: Sequence[tuple[SnippetRequest, PageRecord]]
+    ) -> list[tuple[SnippetRequest, PageRecord]]:
+        def is_known(request: SnippetRequest, record: PageRecord) -> bool:
+            page = self._pages.get(request.key)
+            return page is not None and page.digest == record.digest
+
+        return [pair for pair in read if not is_known(*pair)]
 
     def page(self, request: SnippetRequest, lead: str = "") -> LibraryPage:
         """The page, ranked by its title, topics and *lead* alone if it was not read yet."""
@@ -83,11 +100,6 @@ class PageLibrary:
             and (other.path, other.query) != (own.path, own.query)
             for (_, url), page in self._pages.items()
         )
-
-    def is_current(self, request: SnippetRequest, record: PageRecord) -> bool:
-        """Whether the library has the page with the text that *record* describes."""
-        page = self._pages.get(request.key)
-        return page is not None and page.digest == record.digest
 
     async def indexed(self, catalog: SourceCatalog) -> IndexedPages:
         """The index of all pages of *catalog*; callers who wait together share one compilation."""
@@ -121,16 +133,11 @@ def requests_of(catalog: SourceCatalog) -> list[SnippetRequest]:
     ]
 
 
-def _count_all(read: Sequence[ReadRecord]) -> dict[PageKey, LibraryPage]:
-    return {
-        request.key: LibraryPage(
-            count_terms(_candidate(request, record.text, content)),
-            frozenset(record.nations),
-            record.is_withdrawn,
-            record.digest,
-        )
-        for request, record, content in read
-    }
+def _counted(read: tuple[SnippetRequest, PageRecord]) -> tuple[PageKey, LibraryPage]:
+    request, record = read
+    passages = tuple((passage.heading, passage.text) for passage in record.passages)
+    page = _candidate(request, record.text, passages)
+    return request.key, LibraryPage(count_terms(page), record)
 
 
 def _as_configured(
@@ -138,7 +145,7 @@ def _as_configured(
 ) -> LibraryPage:
     """*page* with the title and topics that are configured now."""
     if page is None:
-        return LibraryPage(count_terms(_candidate(request, lead, PageContent("", ()))))
+        return LibraryPage(count_terms(_candidate(request, lead, ())))
     ranked, source = page.terms.page, request.source
     if (ranked.title, ranked.topics) == (source.title, source.topics):
         return page
@@ -146,12 +153,8 @@ def _as_configured(
     return replace(page, terms=count_terms(retitled))
 
 
-def _candidate(request: SnippetRequest, lead: str, content: PageContent) -> CandidatePage:
-    return CandidatePage(
-        url=request.source.url,
-        title=request.source.title,
-        lead=lead,
-        passages=tuple((passage.heading, passage.text) for passage in content.passages),
-        topics=request.source.topics,
-        domain=request.domain,
-    )
+def _candidate(
+    request: SnippetRequest, lead: str, passages: tuple[tuple[str, str], ...]
+) -> CandidatePage:
+    source = request.source
+    return CandidatePage(source.url, source.title, lead, passages, source.topics, request.domain)

@@ -21,19 +21,14 @@ from judge.library.extract.page_status import RegionNames
 from judge.library.pages.page_records import (
     PARSE_TIMEOUT_S,
     PDF_TIMEOUT_S,
-    PageContent,
     PageRecord,
     SnippetRequest,
 )
 from judge.library.pages.walls import wall_error, wall_sign
-from judge.library.rank.candidate_index import CandidatePage
 from judge.ports import Clock, PageFetcher, PdfReader
 from judge.text.decoding import xhtml_as_html
-from judge.types.references import Media, Page, Validators
+from judge.types.references import Media, Page
 from judge.types.search import PdfText
-
-NewPage = tuple[PageRecord, PageContent | None]
-"""A page as it is now; its content is None if it has not changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +42,10 @@ class PageReader:
     """Reads a page that is a PDF; without it no such page can be read."""
 
     async def read_page(
-        self,
-        request: SnippetRequest,
-        known: PageRecord | None,
-        last: CandidatePage | None = None,
-    ) -> NewPage:
-        """The page as it is now; *known* is the record it may be unchanged from.
+        self, request: SnippetRequest, last: PageRecord | None = None
+    ) -> PageRecord:
+        """The page as it is now; *last* is its last good text, with which the new one is compared.
 
-        *last* is its last good text, with which a new one is compared.
         The URLs of a publisher's API come first, the page itself last; together they share one
         fetch timeout. Raises FetchError.
         """
@@ -64,40 +55,28 @@ class PageReader:
         for index, address in enumerate(addresses):
             # Share the time, so that an API that hangs leaves some for the page itself.
             timeout_s = (deadline - self.clock.monotonic()) / (len(addresses) - index)
-            same = known if known and known.address == address else None
             try:
-                page = await self._fetch(request, address, same, max(timeout_s, 0.0))
-                if not isinstance(page, Page):
-                    return page
-                if parsed := await self._parse(request, page, last):
-                    return self._as_record(request, address, page, parsed)
+                page = await self._fetch(request, address, max(timeout_s, 0.0))
+                if read := await self._parse(request, page, last):
+                    return self._as_record(request, read)
             except FetchError as error:
                 failure = error
         raise failure
 
-    async def _fetch(
-        self, request: SnippetRequest, address: str, known: PageRecord | None, timeout_s: float
-    ) -> Page | NewPage:
-        """The reply of *address*, or *known* if that has not changed; raises FetchError."""
-        sent = known.validators if known else Validators()
+    async def _fetch(self, request: SnippetRequest, address: str, timeout_s: float) -> Page:
         media: Media = "page" if address == request.source.url else "json"
-        page = await self.fetcher.fetch(address, timeout_s=timeout_s, validators=sent, media=media)
-        if isinstance(page, Page):
-            if leads_nowhere(page.url) and not leads_nowhere(address):
-                raise FetchError(
-                    "redirects",
-                    f"{host_of(request)} sends whoever asks for the page to its front page or to "
-                    "one that says that it is gone. Look where it has moved to and correct the "
-                    "source's url.",
-                )
-            return page
-        if known is None:
-            raise FetchError("unasked-304", f"{host_of(request)} sent 304 to a first request.", 304)
-        current = page.validators if page.validators != Validators() else sent
-        return replace(known, fetched_at=self.clock.now(), validators=current), None
+        page = await self.fetcher.fetch(address, timeout_s=timeout_s, media=media)
+        if leads_nowhere(page.url) and not leads_nowhere(address):
+            raise FetchError(
+                "redirects",
+                f"{host_of(request)} sends whoever asks for the page to its front page or to "
+                "one that says that it is gone. Look where it has moved to and correct the "
+                "source's url.",
+            )
+        return page
 
     async def _parse(
-        self, request: SnippetRequest, page: Page, last: CandidatePage | None
+        self, request: SnippetRequest, page: Page, last: PageRecord | None
     ) -> ReadPage | None:
         """What *page* says, None if it is about another page; raises FetchError."""
         is_pdf = page.content_type.lower().startswith("application/pdf")
@@ -110,16 +89,17 @@ class PageReader:
             ) from error
 
     def _parse_now(
-        self, request: SnippetRequest, page: Page, last: CandidatePage | None, *, is_pdf: bool
+        self, request: SnippetRequest, page: Page, last: PageRecord | None, *, is_pdf: bool
     ) -> ReadPage | None:
-        body, updated = page.body, None
+        updated = None
         if is_pdf:
-            body, updated = self._pdf_as_html(request, body)
+            body, updated = self._pdf_as_html(request, page.body)
+            page = replace(page, body=body, content_type="text/html", charset="")
         read = self.read(
             request.source.url,
-            body,
-            "text/html" if is_pdf else page.content_type,
-            charset="" if is_pdf else page.charset,
+            page.body,
+            page.content_type,
+            charset=page.charset,
             selector=request.source.selector,
             max_words=request.settings.max_words,
             regions=request.region_names,
@@ -139,9 +119,7 @@ class PageReader:
             raise FetchError("bad-pdf", f"The PDF on {host_of(request)}: {error}", 200) from error
         return pdf_as_html(pdf), pdf.updated
 
-    def _as_record(
-        self, request: SnippetRequest, address: str, page: Page, read: ReadPage
-    ) -> NewPage:
+    def _as_record(self, request: SnippetRequest, read: ReadPage) -> PageRecord:
         if read.has_moved:
             raise FetchError(
                 "moved",
@@ -159,18 +137,16 @@ class PageReader:
         now = self.clock.now()
         # A date in the future is a mistake; one day is allowed for time zones ahead of ours.
         is_past = read.updated and read.updated <= (now + timedelta(days=1)).date()
-        record = PageRecord(
+        return PageRecord(
             text=read.lead or "",
             fetched_at=now,
-            fingerprint=request.fingerprint,
-            validators=page.validators,
-            address=address,
+            title=read.title,
+            passages=read.passages,
             updated=read.updated if is_past else None,
             nations=read.nations,
             is_withdrawn=read.withdrawn,
             digest=hashlib.sha256(repr(read).encode()).hexdigest()[:16],
         )
-        return record, PageContent(read.title, read.passages)
 
 
 def read_body(

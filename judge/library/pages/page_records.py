@@ -1,12 +1,10 @@
 """What the cache stores of a page: keys, TTLs and format; looks them up and stores them."""
 
-import asyncio
 import functools
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import TypeVar
 
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
@@ -14,7 +12,7 @@ from judge.library.extract.page_passages import PagePassage
 from judge.library.extract.page_status import RegionNames
 from judge.ports import Cache, Clock
 from judge.text.english import strip_invisible
-from judge.types.references import RetrievalSettings, Snippet, SourceSpec, Validators
+from judge.types.references import RetrievalSettings, Snippet, SourceSpec
 
 HOUR_S = 3600
 DAY_S = 24 * HOUR_S
@@ -31,51 +29,40 @@ LOCK_MARGIN_S = 1.0
 PageKey = tuple[str, str]
 """The domain and URL that a page is configured with."""
 
-READING_VERSION = 7
+READING_VERSION = 8
 """Raise this when pages are parsed differently, so that cached ones are read again."""
 
 
 @dataclass(frozen=True, slots=True)
-class PageContent:
-    """The text of a page, for ranking: its own title, and its passages in order."""
-
-    title: str
-    passages: tuple[PagePassage, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class PageRecord:
-    """The last good lead of a page, when it was fetched, and the validators to revalidate it.
+    """A page as last read: its lead, its own title, its passages in order, and when it was fetched.
 
-    `fingerprint` identifies how the page was read, `address` is the URL it was read from, `digest`
-    identifies its content. The text of a withdrawn page is empty.
+    `digest` identifies what it says. A withdrawn page has no text.
     """
 
     text: str
     fetched_at: AwareDatetime
-    fingerprint: str
-    validators: Validators
-    address: str = ""
+    title: str = ""
+    passages: tuple[PagePassage, ...] = ()
     updated: date | None = None
     nations: tuple[str, ...] = ()
     is_withdrawn: bool = False
     digest: str = ""
 
 
-T = TypeVar("T")
 _RECORDS = TypeAdapter(PageRecord)
-_CONTENTS = TypeAdapter(PageContent)
 
 
-def _decode(kind: TypeAdapter[T], text: str | None) -> T | None:
-    """What *text* from the cache says; None if it is absent or cannot be decoded."""
+@functools.lru_cache(maxsize=4096)
+def _decode(text: str) -> PageRecord | None:
+    """The record in *text* from the cache; None if it cannot be decoded."""
     try:
-        return kind.validate_json(text or "")
+        return _RECORDS.validate_json(text)
     except ValidationError:
         return None
 
 
-@dataclass(frozen=True)  # without slots, so that its keys can be cached properties
+@dataclass(frozen=True, slots=True)
 class SnippetRequest:
     """A source to quote, with the domain it is configured for and the current settings."""
 
@@ -85,32 +72,27 @@ class SnippetRequest:
     region_names: RegionNames = ()
     """The regions that the page may say it applies to."""
 
-    @functools.cached_property
+    @property
     def key(self) -> PageKey:
         """Identifies the page."""
         return self.domain, self.source.url
 
-    @functools.cached_property
+    @property
     def snippet_key(self) -> str:
         """Cache key of the plain text, which other tools read too."""
         return f"snippet:{self.domain}:{self.source.url}"
 
-    @functools.cached_property
+    @property
     def page_key(self) -> str:
         """Cache key of the fingerprint that the snippet was made with; also names the lock."""
         return f"page:{self.domain}:{self.source.url}"
 
-    @functools.cached_property
+    @property
     def record_key(self) -> str:
         """Cache key of the PageRecord made with our fingerprint."""
         return self._own_key("record")
 
-    @functools.cached_property
-    def content_key(self) -> str:
-        """Cache key of the PageContent made with our fingerprint."""
-        return self._own_key("content")
-
-    @functools.cached_property
+    @property
     def failure_key(self) -> str:
         """Cache key of the mark that reading the page failed."""
         return self._own_key("failed")
@@ -120,12 +102,12 @@ class SnippetRequest:
         own = hashlib.sha256(self.fingerprint.encode()).hexdigest()[:12]
         return f"{kind}:{own}:{self.domain}:{self.source.url}"
 
-    @functools.cached_property
+    @property
     def fingerprint(self) -> str:
         """All that a text depends on besides the page; those of other fingerprints are not used."""
         return f"{READING_VERSION}: {self.settings.max_words} words of {self.source.selector!r}"
 
-    @functools.cached_property
+    @property
     def ttl_s(self) -> int:
         """How many seconds a text stays fresh."""
         return round(self.settings.ttl_hours * HOUR_S)
@@ -135,17 +117,17 @@ class SnippetRequest:
         """How many seconds the last good text is kept."""
         return max(round(self.settings.stale_days * DAY_S), self.ttl_s)
 
+    @property
+    def lock_ttl_s(self) -> float:
+        """TTL in seconds of the page's lock, which outlasts fetching and parsing."""
+        return self.settings.fetch_timeout_s + PDF_TIMEOUT_S + LOCK_MARGIN_S
+
     def is_younger(self, record: PageRecord, now: datetime, share: float = 1.0) -> bool:
         """Whether the age of *record* at *now* is less than *share* of the TTL.
 
         A record from the future, left when a clock is set back, expires by the same limit.
         """
         return abs((now - record.fetched_at).total_seconds()) < self.ttl_s * share
-
-    @property
-    def lock_ttl_s(self) -> float:
-        """TTL in seconds of the page's lock, which outlasts fetching and parsing."""
-        return self.settings.fetch_timeout_s + PDF_TIMEOUT_S + LOCK_MARGIN_S
 
     def snippet(self, record: PageRecord, text: str = "", *, is_stale: bool = False) -> Snippet:
         """The text of *record*, or *text* instead, as a snippet to cite."""
@@ -200,28 +182,19 @@ class SnippetStore:
             )
         ]
 
-    async def contents(self, requests: Sequence[SnippetRequest]) -> list[PageContent | None]:
-        """The cached content of each page, in one round trip."""
-        values = await self.cache.get_many([request.content_key for request in requests])
-        # In a thread: at start this is megabytes, and the server may be answering already.
-        return await asyncio.to_thread(lambda: [_decode(_CONTENTS, value) for value in values])
-
-    async def put(
-        self, request: SnippetRequest, record: PageRecord, content: PageContent | None
-    ) -> None:
-        """Store *record* as the fresh snippet and, for longer, with *content* as the last good.
+    async def put(self, request: SnippetRequest, record: PageRecord) -> None:
+        """Store *record* as the fresh snippet and, for longer, as the last good one.
 
         The snippet of a withdrawn page is overwritten with an empty text.
         """
         kept_s = request.stale_ttl_s
-        entries = {
-            request.snippet_key: (record.text, 1 if record.is_withdrawn else request.ttl_s),
-            request.page_key: (request.fingerprint, kept_s),
-            request.record_key: (_RECORDS.dump_json(record).decode(), kept_s),
-        }
-        if content is not None:
-            entries[request.content_key] = (_CONTENTS.dump_json(content).decode(), kept_s)
-        await self.cache.put_many(entries)
+        await self.cache.put_many(
+            {
+                request.snippet_key: (record.text, 1 if record.is_withdrawn else request.ttl_s),
+                request.page_key: (request.fingerprint, kept_s),
+                request.record_key: (_RECORDS.dump_json(record).decode(), kept_s),
+            }
+        )
 
     async def put_failure(self, request: SnippetRequest) -> None:
         """Remember for `failure_ttl_s` that reading the page as in *request* failed."""
@@ -238,7 +211,7 @@ class SnippetStore:
     ) -> CachedPage:
         if text and not strip_invisible(text).strip():
             text = None  # nothing that could be quoted
-        record = _decode(_RECORDS, stored)
+        record = _decode(stored or "")
         if record is None:
             is_foreign = text and maker is None
             snippet = await self._foreign_snippet(request, text or "") if is_foreign else None
@@ -257,4 +230,4 @@ class SnippetStore:
         """A snippet that another program stored; its age follows from its TTL."""
         left_s = await self.cache.seconds_left(request.snippet_key)
         age = timedelta(seconds=request.ttl_s - min(left_s or 0.0, request.ttl_s))
-        return request.snippet(PageRecord(text, self.clock.now() - age, "", Validators()))
+        return request.snippet(PageRecord(text, self.clock.now() - age))

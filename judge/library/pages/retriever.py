@@ -15,7 +15,6 @@ from judge.library.pages.approved_pages import IndexedPages, PageLibrary, reques
 from judge.library.pages.page_reader import PageReader, host_of, path_of, read_body
 from judge.library.pages.page_records import (
     CachedPage,
-    PageContent,
     PageRecord,
     SnippetRequest,
     SnippetStore,
@@ -24,7 +23,6 @@ from judge.library.pages.walls import visit_signs, wall_error
 from judge.library.sources.catalog import SourceCatalog
 from judge.ports import Cache, Clock, Journal, Lock, PageFetcher, PdfReader
 from judge.single_flight import SingleFlight
-from judge.types.references import Snippet
 from judge.vocabulary.thesaurus import load_thesaurus
 
 POLL_S = 0.04
@@ -67,28 +65,12 @@ class SnippetRetriever:
         return await self.library.indexed(catalog)
 
     async def look_up(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
-        """The cached state of each page: one round trip, and one more for texts new to us."""
+        """The cached state of each page, in one round trip."""
         pages = await self.store.look_up(requests)
-        unknown = [
-            (request, page.record)
-            for request, page in zip(requests, pages)
-            if page.record is not None and not self.library.is_current(request, page.record)
-        ]
-        if unknown:
-            key = tuple(request for request, _ in unknown)
-            await self._single_flight.share(key, lambda: self._load_contents(unknown))
-        return pages
-
-    async def _load_contents(self, unknown: Sequence[tuple[SnippetRequest, PageRecord]]) -> None:
-        """Load from the cache the contents of pages that the library lacks or has outdated."""
-        contents = await self.store.contents([request for request, _ in unknown])
         await self.library.update(
-            [
-                (request, record, content)
-                for (request, record), content in zip(unknown, contents)
-                if content is not None
-            ]
+            (request, page.record) for request, page in zip(requests, pages) if page.record
         )
+        return pages
 
     async def retrieve(self, requests: Sequence[SnippetRequest]) -> list[CachedPage]:
         """Each page with the snippet to cite, if there is one.
@@ -112,17 +94,12 @@ class SnippetRetriever:
 
         For checks against the whole page; cached like any other retrieval.
         """
-        pages = await self.retrieve(requests)
-        contents = await self.store.contents(requests) if requests else []
-        return [
-            _full_text(page.snippet, content) if page.snippet else None
-            for page, content in zip(pages, contents)
-        ]
+        return [_full_text(page) for page in await self.retrieve(requests)]
 
     async def refresh(self, request: SnippetRequest) -> PageRecord:
         """Fetch the page now, store it, and return its record; raises FetchError."""
         await self.look_up([request])  # The last good text, which it is compared with.
-        return await self._fetch(request, known=None)
+        return await self._fetch(request)
 
     def is_due(self, request: SnippetRequest, page: CachedPage) -> bool:
         """Whether the page should be refreshed ahead of need."""
@@ -130,8 +107,6 @@ class SnippetRetriever:
             return False
         if page.record is None:
             return page.snippet is None
-        if not self.library.is_current(request, page.record):
-            return True
         return not request.is_younger(page.record, self.clock.now(), 1 - AHEAD_SHARE)
 
     async def read_ahead(self, request: SnippetRequest) -> None:
@@ -182,10 +157,8 @@ class SnippetRetriever:
     async def _try_fetch(self, request: SnippetRequest, page: CachedPage) -> CachedPage:
         """The page as fetched now, or *page* itself if that fails."""
         started = self.clock.monotonic()
-        is_current = page.record is not None and self.library.is_current(request, page.record)
         try:
-            # If the content is lost, a 304 would not bring it back: fetch unconditionally.
-            record = await self._fetch(request, known=page.record if is_current else None)
+            record = await self._fetch(request)
         except Exception as error:  # noqa: BLE001 - a bug costs one page, as a fault of it does
             reason = getattr(error, "reason", f"unexpected-{type(error).__name__}")
             status = getattr(error, "status", 0)
@@ -197,18 +170,14 @@ class SnippetRetriever:
             return CachedPage(record=record, is_withdrawn=True)
         return CachedPage(request.snippet(record), record)
 
-    async def _fetch(self, request: SnippetRequest, known: PageRecord | None) -> PageRecord:
+    async def _fetch(self, request: SnippetRequest) -> PageRecord:
         """Fetch the page and store it in the cache and the library; raises FetchError."""
-        page = self.library.page(request)
-        last = page.terms.page if page.is_read and not page.is_withdrawn else None
-        record, content = await self.reader.read_page(request, known, last)
+        last = self.library.page(request)
+        record = await self.reader.read_page(request, None if last.is_withdrawn else last.record)
         if visit_signs([record.text]) and self.library.has_twin(request, record):
             raise wall_error("twin", host_of(request))
-        if content is None:
-            [content] = await self.store.contents([request])
-        elif not self.library.is_current(request, record):
-            await self.library.update([(request, record, content)])
-        await self.store.put(request, record, content)
+        await self.library.update([(request, record)])
+        await self.store.put(request, record)
         return record
 
     def _note(
@@ -220,8 +189,11 @@ class SnippetRetriever:
         )
 
 
-def _full_text(lead: Snippet, content: PageContent | None) -> str:
-    """The passages, preceded by the *lead* unless one of them contains it."""
-    passages = [passage.text for passage in content.passages] if content else []
-    has_lead = any(lead.text.removesuffix("...") in passage for passage in passages)
-    return "\n\n".join(passages if has_lead else [lead.text, *passages])
+def _full_text(page: CachedPage) -> str | None:
+    """The passages, preceded by the lead unless one of them contains it."""
+    if page.snippet is None:
+        return None
+    lead = page.snippet.text
+    passages = [passage.text for passage in page.record.passages] if page.record else []
+    has_lead = any(lead.removesuffix("...") in passage for passage in passages)
+    return "\n\n".join(passages if has_lead else [lead, *passages])

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from judge.errors import FetchError
 from judge.library.extract.html_page import ReadPage
-from judge.library.rank.candidate_index import CandidatePage
+from judge.library.pages.page_records import PageRecord
 from judge.text.english import content_stems
 from judge.types.references import SourceSpec
 
@@ -111,7 +111,7 @@ WALL_SIGNS = {
 """What each sign says of the page."""
 
 
-def wall_sign(source: SourceSpec, page: ReadPage, last: CandidatePage | None) -> str:
+def wall_sign(source: SourceSpec, page: ReadPage, last: PageRecord | None) -> str:
     """By which sign *page* is not what *source* should be, "" if it may be.
 
     *last* is its last good text, if there is one.
@@ -152,9 +152,9 @@ def visit_signs(texts: Iterable[str]) -> set[str]:
     return set(_SIGNS.findall(" ".join(texts).casefold()))
 
 
-def _sign_beside(last: CandidatePage, body: set[str], length: int, *, is_off_subject: bool) -> str:
+def _sign_beside(last: PageRecord, body: set[str], length: int, *, is_off_subject: bool) -> str:
     """By which sign a page of the stems *body* and *length* words does not follow *last*."""
-    texts = [text for _, text in last.passages] or [last.lead]
+    texts = [passage.text for passage in last.passages] or [last.text]
     if length < SHRUNK_SHARE * _length(texts):
         return "shrunk"
     if is_off_subject and len(body & _stems(texts)) < KNOWN_SHARE * len(body):

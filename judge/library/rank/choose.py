@@ -127,8 +127,8 @@ def _usable_pages(
         is_first = text not in first or request.domain == domain
         if is_first and _is_usable(request, page, nations):
             first[text] = number
-    read = sorted(number for number in first.values() if indexed.pages[number][1].is_read)
-    return read, [number for number in first.values() if not indexed.pages[number][1].is_read]
+    read = sorted(number for number in first.values() if indexed.pages[number][1].digest)
+    return read, [number for number in first.values() if not indexed.pages[number][1].digest]
 
 
 def _is_usable(request: SnippetRequest, page: LibraryPage, nations: frozenset[str]) -> bool:

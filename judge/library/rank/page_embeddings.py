@@ -55,7 +55,7 @@ class PageEmbeddings:
         """Get a vector for each page of *indexed*; only one process at a time computes them."""
         texts: dict[str, str] = {}
         for _, page in indexed.pages:
-            if page.is_read:
+            if page.digest:
                 text = _embedded_text(page.terms.page)
                 self._digests[page.terms.page.url] = digest = self._digest(text)
                 texts[digest] = text

@@ -22,8 +22,6 @@ from judge.library.sources.tables import (
     SafetyFileTable,
     SafetyTable,
     SourcesTable,
-    SourceTable,
-    Table,
     VocabularyTable,
     configuration_error,
     read_table,
@@ -49,49 +47,42 @@ class SubjectWords:
     patterns: tuple[PatternTable, ...] = ()
 
 
-MIN_OWN_NUMBER = 8
-"""Characters of a phone number that only one service has, spaces included."""
-
 NO_WORDS = SubjectWords()
 """For a subject without a data file, or one whose vocabulary is switched off."""
+
+MIN_OWN_NUMBER = 8
+"""Characters of a phone number that only one service has, spaces included."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The data files of the package: one per subject, and one with the safety rules."""
+    """The words of each subject and the safety rules that come with the package, from *files*."""
 
-    subjects: Mapping[str, TextFile] = field(default_factory=dict)
-    safety_file: TextFile | None = None
-
-    @property
-    def files(self) -> tuple[TextFile, ...]:
-        """All files."""
-        return (*self.subjects.values(), *filter(None, [self.safety_file]))
-
-    def words(self, subject: str) -> SubjectWords:
-        """The words of *subject*; none when the package does not know it."""
-        file = self.subjects.get(subject)
-        return _subject_words(file) if file else NO_WORDS
-
-    def safety(self) -> tuple[SafetyTable, ...]:
-        """The safety rules."""
-        return tuple(_table(self.safety_file, SafetyFileTable).safety) if self.safety_file else ()
+    subjects: Mapping[str, SubjectWords] = field(default_factory=dict)
+    safety: tuple[SafetyTable, ...] = ()
+    files: tuple[TextFile, ...] = ()
 
 
 NO_VOCABULARY = Vocabulary()
 
 
+def read_vocabulary(subjects: Mapping[str, TextFile], safety: TextFile) -> Vocabulary:
+    """The vocabulary in a file for each of the *subjects*, and one with the *safety* rules."""
+    words = {}
+    for name, file in subjects.items():
+        table = read_table(file, VocabularyTable, context=PACKAGE)
+        words[name] = SubjectWords(file.name, tuple(table.terms.items()), tuple(table.patterns))
+    rules = read_table(safety, SafetyFileTable, context=PACKAGE).safety
+    return Vocabulary(words, tuple(rules), (*subjects.values(), safety))
+
+
 @functools.cache
 def package_vocabulary() -> Vocabulary:
     """What comes with Judge."""
-    folder = files("judge.vocabulary")
-    entries = sorted(folder.joinpath("domains").iterdir(), key=lambda entry: entry.name)
-    return Vocabulary(
-        {
-            entry.name.removesuffix(".toml"): _package_file(f"domains/{entry.name}")
-            for entry in entries
-            if entry.name.endswith(".toml")
-        },
+    names = sorted(entry.name for entry in files("judge.vocabulary").joinpath("domains").iterdir())
+    subjects = [name.removesuffix(".toml") for name in names if name.endswith(".toml")]
+    return read_vocabulary(
+        {name: _package_file(f"domains/{name}.toml") for name in subjects},
         _package_file("safety.toml"),
     )
 
@@ -99,29 +90,13 @@ def package_vocabulary() -> Vocabulary:
 @functools.cache
 def package_countries() -> tuple[CountryTable, ...]:
     """The countries that the package knows; the first is that of a file that names none."""
-    return tuple(read_table(_package_file("countries.toml"), CountriesFileTable).countries)
+    file = _package_file("countries.toml")
+    return tuple(read_table(file, CountriesFileTable).countries)
 
 
 def _package_file(name: str) -> TextFile:
     text = files("judge.vocabulary").joinpath(name).read_text("utf-8")
     return TextFile(f"judge/vocabulary/{name}", text)
-
-
-@functools.lru_cache(maxsize=32)
-def _table(file: TextFile, table: type[Table]) -> Table:
-    """Cached: the package's data stays the same while the sources file is edited."""
-    return read_table(file, table, context=PACKAGE)
-
-
-def _subject_words(file: TextFile) -> SubjectWords:
-    table = _table(file, VocabularyTable)
-    return SubjectWords(file.name, tuple(table.terms.items()), tuple(table.patterns))
-
-
-def texts_digest(texts: tuple[str, ...]) -> str:
-    """Twelve hexadecimal digits of the SHA-256 of *texts*."""
-    joined = "\0".join(texts)
-    return hashlib.sha256(joined.encode(errors="replace")).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +181,9 @@ def parse_sources(
         key: next((f.table for f in parsed if f.has(key)), parsed[0].table) for key in SINGLETONS
     }
     country = _joined_country(table["country"].country)
-    mistakes = [*_mistakes_across(parsed, package), *_unknown_regions(parsed, country)]
-    if mistakes:
+    if mistakes := [*_misplaced(parsed), *_mistakes_within(parsed, package, country.regions)]:
         raise configuration_error(mistakes)
+    texts = "\0".join(file.text for file in (first, *included, *vocabulary.files))
     return SourceCatalog(
         country=_country(country),
         retrieval=RetrievalSettings(**table["retrieval"].retrieval.model_dump()),
@@ -217,15 +192,10 @@ def parse_sources(
             for source in parsed
             for name, domain in source.table.domains.items()
         ),
-        safety=_safety(
-            [_rule(rule, source.file.name) for source in parsed for rule in source.table.safety],
-            {rule.name for source in parsed for rule in source.table.safety if not rule.vocabulary},
-            package,
-            country.name,
-        ),
+        safety=_safety(parsed, package, country.name),
         blocked_help=_help_lines(table["blocked"].blocked.help),
         personas=tuple(Persona(item.name, item.brief) for item in table["personas"].personas),
-        digest=texts_digest(tuple(file.text for file in (first, *included, *vocabulary.files))),
+        digest=hashlib.sha256(texts.encode(errors="replace")).hexdigest()[:12],
         files={key: file.file.name for key in SINGLETONS for file in parsed if file.has(key)},
         foreign_help=_foreign_help([file.table for file in parsed], vocabulary, country.name),
     )
@@ -236,16 +206,17 @@ def _joined_country(own: CountryTable | None) -> CountryTable:
     known = package_countries()
     if own is None:
         return known[0]
-    base = next((other for other in known if _is_same(other.name, own.name)), own)
-    joined = {
-        key: {
-            region: [*getattr(base, key).get(region, ()), *getattr(own, key).get(region, ())]
-            for region in {**getattr(base, key), **getattr(own, key)}
-        }
-        for key in ("places", "patterns")
-    }
+    base = next((other for other in known if _is_same(other.name, own.name)), None)
+    if base is None:
+        return own
     said = {key: getattr(own, key) for key in own.model_fields_set}
-    return base.model_copy(update=said | joined) if base is not own else own
+    for key in ("places", "patterns"):
+        ours, theirs = getattr(own, key), getattr(base, key)
+        said[key] = {
+            region: [*theirs.get(region, ()), *ours.get(region, ())]
+            for region in {**theirs, **ours}
+        }
+    return base.model_copy(update=said)
 
 
 def _is_same(name: str, other: str) -> bool:
@@ -290,21 +261,6 @@ def _names_of(table: CountryTable) -> Iterator[str]:
     yield from (name for names in table.places.values() for name in names)
 
 
-def _unknown_regions(files: Sequence[_SourcesFile], country: CountryTable) -> Iterator[Mistake]:
-    """A mistake for each region of a page, or assumed, that `[country]` does not list."""
-    valid = f"must be one of {', '.join(country.regions)}"
-    fix = valid if country.regions else "needs regions in [country], which lists none"
-    for source in files:
-        own = source.table.country
-        if own and own.assumed and own.assumed not in country.regions:
-            yield Mistake(source.file, ("country", "assumed"), fix)
-        for name, domain in source.table.domains.items():
-            for index, page in enumerate(domain.sources):
-                for at in (n for n, it in enumerate(page.nations) if it not in country.regions):
-                    path = ("domains", name, "sources", index, "nations", at)
-                    yield Mistake(source.file, path, fix)
-
-
 def _foreign_help(
     tables: Iterable[SourcesTable], vocabulary: Vocabulary, country: str
 ) -> frozenset[str]:
@@ -312,19 +268,18 @@ def _foreign_help(
 
     Short numbers are left out: emergency numbers are the same in many countries.
     """
-    tables = [*tables, SourcesTable(safety=list(vocabulary.safety()))]
-    lines: list[HelpTable] = []
+    lines = [line for rule in vocabulary.safety for line in rule.help]
     for table in tables:
+        lines += [line for rule in table.safety for line in rule.help]
+        lines += [line for domain in table.domains.values() for line in domain.help]
         lines += table.blocked.help
-        lines += (line for rule in table.safety for line in rule.help)
-        lines += (line for domain in table.domains.values() for line in domain.help)
     abroad = [line for line in lines if line.country and not _is_same(line.country, country)]
     phones = (line.phone for line in abroad if len(line.phone) >= MIN_OWN_NUMBER)
     return frozenset([*(line.url for line in abroad), *phones])
 
 
-def _mistakes_across(files: Sequence[_SourcesFile], package: Vocabulary) -> Iterator[Mistake]:
-    """Mistakes that validating each table by itself cannot find."""
+def _misplaced(files: Sequence[_SourcesFile]) -> Iterator[Mistake]:
+    """Tables and keys that stand in more than one file or in the wrong one, or nowhere."""
     seen: dict[tuple[str, ...], str] = {}
     for index, source in enumerate(files):
         names = [("domains", name) for name in source.table.domains]
@@ -335,22 +290,32 @@ def _mistakes_across(files: Sequence[_SourcesFile], package: Vocabulary) -> Iter
         for key in ("include", "vocabulary"):
             if index and source.has(key):
                 yield Mistake(source.file, (key,), f"belongs in {files[0].file.name}; move it")
-        yield from _mistakes_within(source, package)
     if not any(source.table.domains for source in files):
         yield Mistake(files[0].file, ("domains",), "add at least one, as in [domains.tenancy]")
 
 
-def _mistakes_within(source: _SourcesFile, package: Vocabulary) -> Iterator[Mistake]:
-    """Duplicates in the lists of one file, and safety rules that can never match."""
-    file, table = source.file, source.table
-    yield from _duplicates(file, ("personas",), "name", [p.name for p in table.personas])
-    for name, domain in table.domains.items():
-        pages = [page.url for page in domain.sources]
-        yield from _duplicates(file, ("domains", name, "sources"), "url", pages)
-    package_rules = {rule.name for rule in package.safety()}
-    for index, rule in enumerate(table.safety):
-        if not rule.terms and not rule.patterns and rule.name not in package_rules:
-            yield Mistake(file, ("safety", index), _trigger_fix(rule, package_rules))
+def _mistakes_within(
+    files: Sequence[_SourcesFile], package: Vocabulary, regions: Sequence[str]
+) -> Iterator[Mistake]:
+    """Duplicates in a list, regions that `[country]` does not list, rules that cannot match."""
+    fix = f"must be one of {', '.join(regions)}"
+    fix = fix if regions else "needs regions in [country], which lists none"
+    package_rules = sorted(rule.name for rule in package.safety if rule.name)
+    for file, table in ((source.file, source.table) for source in files):
+        yield from _duplicates(file, ("personas",), "name", [p.name for p in table.personas])
+        if table.country and table.country.assumed not in {None, *regions}:
+            yield Mistake(file, ("country", "assumed"), fix)
+        for name, domain in table.domains.items():
+            path = ("domains", name, "sources")
+            yield from _duplicates(file, path, "url", [page.url for page in domain.sources])
+            for index, page in enumerate(domain.sources):
+                for at in (n for n, region in enumerate(page.nations) if region not in regions):
+                    yield Mistake(file, (*path, index, "nations", at), fix)
+        for index, rule in enumerate(table.safety):
+            if not rule.terms and not rule.patterns and rule.name not in package_rules:
+                valid = ", ".join(package_rules) or "none here"
+                needs = f"needs terms or patterns, or the name of a rule of the package ({valid})"
+                yield Mistake(file, ("safety", index), needs)
 
 
 def _duplicates(
@@ -364,54 +329,42 @@ def _duplicates(
             yield Mistake(file, (*path, index, key), fix)
 
 
-def _trigger_fix(rule: SafetyTable, package_rules: Iterable[str | None]) -> str:
-    """How to fix a safety rule that has nothing to match."""
-    if rule.name is None:
-        return "needs terms or patterns; add at least one term"
-    valid = ", ".join(sorted(name for name in package_rules if name)) or "none here"
-    return f"needs terms or patterns, or the name of one of the package's rules ({valid})"
-
-
 def _domain(name: str, table: DomainTable, file: str, vocabulary: Vocabulary) -> DomainSpec:
+    words = vocabulary.subjects.get(name, NO_WORDS)
     return DomainSpec(
         name=name,
         title=table.title or name.replace("_", " ").replace("-", " ").capitalize(),
         terms=tuple(table.terms.items()),
         patterns=tuple(table.patterns),
         examples=tuple(example.text for example in table.examples),
-        sources=tuple(_source(source) for source in table.sources),
+        sources=tuple(
+            SourceSpec(page.url, page.title, tuple(page.topics), tuple(page.nations), page.selector)
+            for page in table.sources
+        ),
         not_examples=tuple(example.text for example in table.not_examples),
         help=_help_lines(table.help),
-        vocabulary=vocabulary.words(name) if table.vocabulary else NO_WORDS,
+        vocabulary=words if table.vocabulary else NO_WORDS,
         file=file,
     )
 
 
-def _source(table: SourceTable) -> SourceSpec:
-    topics, nations = tuple(table.topics), tuple(table.nations)
-    return SourceSpec(table.url, table.title, topics, nations, table.selector)
-
-
 def _safety(
-    ours: Sequence[SafetyRule],
-    replaced: Iterable[str | None],
-    vocabulary: Vocabulary,
-    country: str,
+    files: Iterable[_SourcesFile], package: Vocabulary, country: str
 ) -> tuple[SafetyRule, ...]:
     """The rules of the sources files, then those of the package that have no rule of their name.
 
-    A rule with the name of one of the package's extends it and overrules its help lines. Those
-    whose names are in *replaced*, from `vocabulary = false`, replace it instead. The package's
-    help lines count only in the country that they name.
+    A rule with the name of one of the package's extends it and overrules its help lines; with
+    `vocabulary = false` it replaces it. The package's help lines count only in the country that
+    they name.
     """
-    file = vocabulary.safety_file.name if vocabulary.safety_file else ""
-    by_name = {rule.name: _rule(rule, file, country) for rule in vocabulary.safety() if rule.name}
+    base = {table.name: _rule(table, package.files[-1].name, country) for table in package.safety}
     rules = []
-    for rule in ours:
-        base = by_name.pop(rule.name, None)
-        rules.append(_joined(base, rule) if base and rule.name not in replaced else rule)
+    for source in files:
+        for table in source.table.safety:
+            rule, known = _rule(table, source.file.name), base.pop(table.name, None)
+            rules.append(_joined(known, rule) if known and table.vocabulary else rule)
     # A rule that only switches off one of the package's has nothing to match.
-    return tuple(rule for rule in (*rules, *by_name.values()) if rule.terms or rule.patterns)
+    return tuple(rule for rule in (*rules, *base.values()) if rule.terms or rule.patterns)
 
 
 def _joined(base: SafetyRule, more: SafetyRule) -> SafetyRule:

@@ -15,7 +15,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
 from judge.errors import ConfigurationError
-from judge.library.pages.page_records import PageContent, PageRecord
+from judge.library.pages.page_records import PageRecord
 from judge.library.sources.catalog import SourceCatalog
 from judge.text.english import STOP_WORDS, stems, words
 from judge.types.references import SourceSpec
@@ -91,19 +91,17 @@ FALLBACK_WORDS = 3
 _PUBLISHER = re.compile(r" \([^()]+\)$")
 
 
-def propose_source(
-    url: str, record: PageRecord, content: PageContent, catalog: SourceCatalog
-) -> SourceSpec:
-    """A source for the page at *url*, which was read as *record* and *content*.
+def propose_source(url: str, record: PageRecord, catalog: SourceCatalog) -> SourceSpec:
+    """A source for the page at *url*, which was read as *record*.
 
     Its title ends with the publisher as other titles of the same site do. Its topics are its most
     frequent words, except those of the title, which are searched anyway.
     """
-    title = content.title or urlsplit(url).path.strip("/").rpartition("/")[2].replace("-", " ")
+    title = record.title or urlsplit(url).path.strip("/").rpartition("/")[2].replace("-", " ")
     return SourceSpec(
         url=url,
         title=f"{title}{_publisher(url, title, catalog)}"[:200] or url[:200],
-        topics=tuple(_topics(title, record, content)[:MAX_TOPICS]),
+        topics=tuple(_topics(title, record)[:MAX_TOPICS]),
         nations=() if set(record.nations) >= set(catalog.country.regions) else record.nations,
         selector="",
     )
@@ -121,10 +119,10 @@ def _publisher(url: str, title: str, catalog: SourceCatalog) -> str:
     return "" if _PUBLISHER.search(title) else max(ends, key=ends.count, default="")
 
 
-def _topics(title: str, record: PageRecord, content: PageContent) -> list[str]:
+def _topics(title: str, record: PageRecord) -> list[str]:
     """The words that the page uses most, without those of its title."""
-    headings = dict.fromkeys(passage.heading for passage in content.passages)
-    texts = [record.text, *(passage.text for passage in content.passages)]
+    headings = dict.fromkeys(passage.heading for passage in record.passages)
+    texts = [record.text, *(passage.text for passage in record.passages)]
     texts += [*headings] * HEADING_WEIGHT
     counts: Counter[str] = Counter()
     spelling: dict[str, str] = {}

@@ -7,7 +7,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -26,7 +26,7 @@ from judge.library.sources.toml_lines import key_name, line_of
 from judge.text.patterns import checked_regex
 from judge.text.untrusted import has_tag
 from judge.types.references import RetrievalSettings
-from judge.types.request_fields import message_of
+from judge.types.request_fields import known_fields, message_of
 from judge.types.requests import DEFAULT_DOMAIN
 from judge.types.text_files import Include, TextFile
 
@@ -35,7 +35,10 @@ PACKAGE = "package"
 
 MAX_PERSONAS = 6
 
-_HOST = re.compile(r"(?:(?!-)[\w-]{1,63}(?<!-)\.)*(?!-)[\w-]{1,63}(?<!-)\.?", re.ASCII)
+_URL = re.compile(
+    r"https?://(?:(?:[\w-]{1,63}\.)*[\w-]{1,63}\.?|\[[\da-f:.]+\])(?::\d+)?(?:[/?#][!-~]*)?",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 def _line(value: str) -> str:
@@ -49,18 +52,14 @@ def _line(value: str) -> str:
 def _http_url(value: str) -> str:
     """*value*; raises ValueError unless it is a URL that can be fetched."""
     try:
-        parts = urlsplit(value)
-        host, has_port = parts.hostname or "", parts.port != 0
+        is_url = _URL.fullmatch(value) and urlsplit(value).port != 0
     except ValueError:
-        parts, host, has_port = urlsplit(""), "", False
-    if not has_port:
-        raise ValueError("must have a host and a port from 1 to 65535, as in https://a.example:80/")
-    if parts.scheme not in {"http", "https"}:
-        raise ValueError("must be http or https, as in https://www.example.org/renting")
-    if not value.isascii() or not value.isprintable() or " " in value:
-        raise ValueError("must be as it is sent: percent-encoded, and its host as xn--bcher-kva.de")
-    if not (":" in host or _HOST.fullmatch(host)) or parts.username is not None:
-        raise ValueError("must have a host and no user name, as in https://www.example.org/")
+        is_url = False
+    if not is_url:
+        raise ValueError(
+            "must be http or https, percent-encoded and without a user name, as in "
+            "https://www.example.org/renting"
+        )
     return value
 
 
@@ -163,18 +162,21 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
+_DEFAULTS = RetrievalSettings()
+
+
 class RetrievalTable(_Table):
     """`[retrieval]`: see RetrievalSettings."""
 
-    ttl_hours: float = Field(RetrievalSettings().ttl_hours, gt=0, le=24 * 30)
-    references: int = Field(RetrievalSettings().references, ge=1, le=20)
-    passages: int = Field(RetrievalSettings().passages, ge=1, le=10)
-    passages_per_scope: int = Field(RetrievalSettings().passages_per_scope, ge=1, le=10)
-    max_words: int = Field(RetrievalSettings().max_words, ge=10, le=1000)
-    fetch_timeout_s: float = Field(RetrievalSettings().fetch_timeout_s, gt=0, le=60)
-    failure_ttl_s: int = Field(RetrievalSettings().failure_ttl_s, ge=1, le=24 * 3600)
-    stale_days: int = Field(RetrievalSettings().stale_days, ge=1, le=365)
-    contact: _Contact = RetrievalSettings().contact
+    ttl_hours: float = Field(_DEFAULTS.ttl_hours, gt=0, le=24 * 30)
+    references: int = Field(_DEFAULTS.references, ge=1, le=20)
+    passages: int = Field(_DEFAULTS.passages, ge=1, le=10)
+    passages_per_scope: int = Field(_DEFAULTS.passages_per_scope, ge=1, le=10)
+    max_words: int = Field(_DEFAULTS.max_words, ge=10, le=1000)
+    fetch_timeout_s: float = Field(_DEFAULTS.fetch_timeout_s, gt=0, le=60)
+    failure_ttl_s: int = Field(_DEFAULTS.failure_ttl_s, ge=1, le=24 * 3600)
+    stale_days: int = Field(_DEFAULTS.stale_days, ge=1, le=365)
+    contact: _Contact = _DEFAULTS.contact
 
 
 class HelpTable(_Table):
@@ -346,11 +348,9 @@ def included_files(text: str) -> tuple[Include, ...]:
         patterns = tomllib.loads(text).get("include", [])
     except (ValueError, RecursionError):
         return ()
-    if not isinstance(patterns, list):
-        return ()
     return tuple(
         Include(pattern, line_of(text, ("include", index)) or 1)
-        for index, pattern in enumerate(patterns)
+        for index, pattern in enumerate(patterns if isinstance(patterns, list) else ())
         if isinstance(pattern, str) and is_relative_glob(pattern)
     )
 
@@ -370,25 +370,12 @@ def _syntax_mistake(file: TextFile, message: str) -> str:
 def _mistake(file: TextFile, table: type[BaseModel], detail: ErrorDetails) -> Mistake:
     # Pydantic adds `[key]` to the place of a key that is wrong itself.
     path = tuple(part for part in detail["loc"] if part != "[key]")
+    fix = message_of(detail)
     if detail["type"] == "extra_forbidden":
-        return Mistake(file, path, _unknown_key(str(path[-1]), _table_at(table, path[:-1])))
-    if detail["type"] in {"model_type", "dict_type"}:
-        return Mistake(file, path, "must be a table, as in [domains.tenancy] or { key = value }")
-    return Mistake(file, path, message_of(detail))
-
-
-def _unknown_key(key: str, table: type[BaseModel]) -> str:
-    """How to fix a *key* that *table* does not have."""
-    near = difflib.get_close_matches(key, table.model_fields, n=1)
-    if near:
-        return f"unknown key; did you mean {near[0]}?"
-    return f"unknown key; valid are {', '.join(table.model_fields)}"
-
-
-def _table_at(model: Any, path: Sequence[int | str]) -> type[BaseModel]:
-    """The model of the table at *path* in *model*."""
-    for part in path:
-        fields = getattr(model, "model_fields", None)
-        model = fields[part].annotation if fields else get_args(model)[-1]
-    found: type[BaseModel] = model
-    return found
+        known = known_fields(table, path[:-1])
+        near = difflib.get_close_matches(str(path[-1]), known, n=1)
+        valid = f"did you mean {near[0]}?" if near else f"valid are {', '.join(known)}"
+        fix = f"unknown key; {valid}"
+    elif detail["type"] in {"model_type", "dict_type"}:
+        fix = "must be a table, as in [domains.tenancy] or { key = value }"
+    return Mistake(file, path, fix)

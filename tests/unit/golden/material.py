@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from judge.bootstrap.sources import compile_knowledge
-from judge.golden.case_files import StoredCase, load_case, serialize_case
-from judge.golden.case_runner import Outcome, RunConfig
+from judge.golden.cases import StoredCase, load_case, serialize_case
+from judge.golden.replay import Outcome, RunConfig
 from judge.golden.results import Result
 
 SOURCES = """

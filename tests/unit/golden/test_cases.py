@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from judge.errors import ConfigurationError
-from judge.golden.case_files import (
+from judge.golden.cases import (
     load_case,
     load_cases,
+    parse_case,
     serialize_case,
 )
-from judge.golden.cases import parse_case
 from tests.unit.golden.material import document, read, reply, write_case
 
 INPUT = '"input": {"context": "long enough text", "query": "really?"}'

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from judge.golden.case_runner import run_case
 from judge.golden.differences import differences
+from judge.golden.replay import run_case
 from tests.unit.golden.material import reply, run_config, write_case
 
 WRONG = reply(summary="The law says so [7].")

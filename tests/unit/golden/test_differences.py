@@ -1,16 +1,15 @@
 """Outcomes compared with expectations, and how a difference is formatted."""
 
-from judge.golden.case_files import StoredCase
-from judge.golden.case_runner import run_case
-from judge.golden.cases import Expected
+from judge.golden.cases import Expected, StoredCase
 from judge.golden.differences import (
     Difference,
     body_differences,
     differences,
     live_expectations,
 )
+from judge.golden.replay import run_case
 from judge.golden.reports import difference_lines
-from tests.unit.golden.material import outcome, run_config, write_case
+from tests.unit.golden.material import run_config, write_case
 
 
 async def found(stored: StoredCase, expected: dict) -> list[str]:
@@ -41,9 +40,7 @@ async def test_every_unmet_expectation_is_reported(tmp_path) -> None:
     }
     fields = await found(write_case(tmp_path), wrong)
     alone = [field for field in wrong if field not in {"body", "exact_body", "evaluators"}]
-    spelled = {f"{who}_verdict" for who in ("therapist", "analyst", "coach")}
-    assert {*fields} >= spelled | {f for f in alone if "V" not in f and f != "expectCitation"}
-    assert {*fields} >= {"expect_citation", "references.length", "references.0.number", "model"}
+    assert {*fields} >= {*alone, "references.length", "references.0.number", "model"}
     assert {*fields} >= {"nothing", "summary", "no_citation", "mentions"}
 
 
@@ -67,7 +64,7 @@ async def test_expected_null_verdict_is_compared(tmp_path) -> None:
     none = write_case(tmp_path, model="extractive", replies=[], expected={"analystVerdict": None})
 
     [wrong] = differences(given.case.expected, await run_case(given, run_config()))
-    assert (wrong.field, wrong.expected, wrong.found) == ("analyst_verdict", None, "No")
+    assert (wrong.field, wrong.expected, wrong.found) == ("analystVerdict", None, "No")
     assert not differences(none.case.expected, await run_case(none, run_config()))
 
 
@@ -76,7 +73,7 @@ async def test_wrong_status_hides_all_other_differences(tmp_path) -> None:
     expected = {"domain": "x", "evaluators": {"cites_something": True}}
     assert await found(stored, expected) == ["status"]
     assert await found(stored, {"status": 422, "evaluators": {"cites_something": True}}) == []
-    assert await found(stored, {"status": 422, "analystVerdict": "No"}) == ["analyst_verdict"]
+    assert await found(stored, {"status": 422, "analystVerdict": "No"}) == ["analystVerdict"]
 
 
 def test_additional_fields_differ_only_from_an_exact_body() -> None:
@@ -91,13 +88,6 @@ def test_additional_fields_differ_only_from_an_exact_body() -> None:
     ]
     assert fields({"a": 1}, {"a": True}, is_exact=True) == ["a"]
     assert fields({"a": None}, {}, is_exact=True) == ["a"]
-
-
-def test_slow_regex_is_a_difference() -> None:
-    expected = Expected(summary_matches=r"(a|aa)+\Z")
-    [difference] = differences(expected, outcome({"summary": "a" * 60 + "b"}))
-    assert difference.field == "summary_matches"
-    assert "make the expression simpler" in str(difference.found)
 
 
 def test_live_answer_is_not_compared_with_recorded_details() -> None:

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from judge.errors import ConfigurationError
-from judge.golden.case_runner import run_case
 from judge.golden.differences import differences
 from judge.golden.evaluators import (
     ENTRY_POINTS,
@@ -15,6 +14,7 @@ from judge.golden.evaluators import (
     evaluate,
     load_evaluators,
 )
+from judge.golden.replay import run_case
 from tests.unit.golden.material import reply, run_config, write_case
 
 GOOD: dict[str, Any] = {

@@ -13,9 +13,10 @@ from selectolax.lexbor import LexborHTMLParser
 from judge.errors import NotFound
 from judge.golden.cases import REPLAY_TIME
 from judge.golden.comparison import compare_runs, word_diff
-from judge.golden.reports import as_html, as_junit
+from judge.golden.replay import Outcome
+from judge.golden.report_files import as_html, as_junit
 from judge.golden.results import find_baseline, last_run, store_run
-from judge.golden.scoring import replay_all
+from judge.golden.scoring import judge_all
 from tests.unit.golden.material import REPAIRS, reply, run_config, sample, write_case
 
 
@@ -27,7 +28,7 @@ async def test_page_shows_the_case_and_escapes_everything(tmp_path: Path) -> Non
         replies=[reply(paraphrase=f"You say {rude}.")],
         expected={"domain": rude, "analystVerdict": "Yes"},
     )
-    html = as_html([stored], {"": await replay_all([stored], run_config())})
+    html = as_html([stored], {"": await judge_all([stored], run_config())})
     page = LexborHTMLParser(html)
     assert "<script" not in html
     assert page.css_first("article").attributes["class"] == "failed"
@@ -37,15 +38,15 @@ async def test_page_shows_the_case_and_escapes_everything(tmp_path: Path) -> Non
 
 async def test_page_shows_why_a_reply_was_refused(tmp_path: Path) -> None:
     stored = write_case(tmp_path, replies=[reply(summary="As the law says [7]."), reply()])
-    html = as_html([stored], {"": await replay_all([stored], run_config())})
+    html = as_html([stored], {"": await judge_all([stored], run_config())})
     assert "citation in summary" in html
     assert "As the law says [7]." in html
 
 
 async def test_prompts_that_changed_are_told_with_their_cases(tmp_path: Path) -> None:
-    before = await replay_all([write_case(tmp_path)], run_config())
+    before = await judge_all([write_case(tmp_path)], run_config())
     pages = {"https://a.example/repairs": REPAIRS.replace("always", "usually")}
-    after = await replay_all([write_case(tmp_path, pages=pages)], run_config())
+    after = await judge_all([write_case(tmp_path, pages=pages)], run_config())
     [change] = compare_runs(before, after)
     assert "[- always-]{+ usually+}" in change.prompt
     [same] = compare_runs(after, after)
@@ -55,10 +56,10 @@ async def test_prompts_that_changed_are_told_with_their_cases(tmp_path: Path) ->
 def test_junit_tells_failures_from_errors_and_holds_any_text() -> None:
     run = [
         sample("good"),
-        sample("bad", failed=("domain",), missing=("the page \x00",)),
+        sample("bad", failed=("domain",), answer=Outcome(200, {}, missing=("the page \x00",))),
         sample("lost", reason="no reply"),
     ]
-    suite = ET.fromstring(as_junit(run))
+    suite = ET.fromstring(as_junit({"": run}))
     assert [suite.get(key) for key in ("tests", "failures", "errors")] == ["3", "1", "1"]
     assert suite.findtext("testcase/failure") == "The case does not have the page \ufffd."
     assert suite.findtext("testcase/error") == "unscored: no reply"

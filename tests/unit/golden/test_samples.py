@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge.errors import ConfigurationError
-from judge.golden.case_files import write_output
+from judge.golden.cases import write_output
 from judge.golden.comparison import compare_runs
 from judge.golden.rates import newcombe, paired, wilson
 from judge.golden.results import (

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.golden.case_files import serialize_case
-from judge.golden.recording import CannotReplay, update_cases
+from judge.golden.cases import serialize_case
+from judge.golden.recording import CannotRecord, update_cases
 from tests.unit.golden.material import document, read, reply, run_config, write_case
 
 OLD = {
@@ -50,7 +50,7 @@ async def test_exact_expectations_are_updated_and_others_are_kept(tmp_path) -> N
 async def test_expectation_that_is_null_stays(tmp_path: Path) -> None:
     stored = write_case(tmp_path, expected={"body": None, "exact_body": None, "domain": None})
     [update] = await update_cases(tmp_path, ["boiler"], run_config())
-    assert (update.changed, update.remaining) == ((), ())
+    assert [*update.changed, *update.remaining] == []
     assert read(stored.path)["expected"] == {"body": None, "exact_body": None, "domain": None}
 
 
@@ -61,7 +61,7 @@ async def test_update_is_idempotent_and_changes_only_the_cases_named(tmp_path: P
     await update_cases(tmp_path, ["boiler"], run_config())
     first = stored.path.read_text()
     [again] = await update_cases(tmp_path, ["boiler"], run_config())
-    assert (again.changed, again.remaining) == ((), ())
+    assert [*again.changed, *again.remaining] == []
     assert stored.path.read_text() == first == serialize_case(read(stored.path))
     assert other.path.read_bytes() == before
     assert files_in(tmp_path) == ["boiler.json", "other.json"]
@@ -78,7 +78,7 @@ async def test_missing_reply_is_an_error_and_no_case_is_changed(tmp_path: Path) 
     good = write_case(tmp_path, "good", expected=OLD)
     write_case(tmp_path, "starved", replies=[reply(summary="See [9].")])
     before = good.path.read_bytes()
-    with pytest.raises(CannotReplay, match="starved needs reply 2"):
+    with pytest.raises(CannotRecord, match="starved needs reply 2"):
         await update_cases(tmp_path, ["good", "starved"], run_config())
     assert good.path.read_bytes() == before
 
@@ -87,7 +87,7 @@ async def test_missing_page_is_an_error_only_in_a_recorded_case(tmp_path: Path) 
     pages = {"https://a.example/repairs": "Your landlord repairs the boiler and the heating."}
     answer = reply(summary="It is theirs [1].", quotes=[])
     write_case(tmp_path, pages=pages, recorded=True, replies=[answer, answer])
-    with pytest.raises(CannotReplay, match=r"needs the page https://b\.example/time"):
+    with pytest.raises(CannotRecord, match=r"needs the page https://b\.example/time"):
         await update_cases(tmp_path, ["boiler"], run_config())
     write_case(tmp_path, pages=pages, replies=[answer, answer], expected={"references": 2})
     [update] = await update_cases(tmp_path, ["boiler"], run_config())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.errors import ModelUnavailable
-from judge.golden.case_runner import run_case
+from judge.golden.replay import run_case
 from judge.golden.vary import (
     INJECTION,
     REPLAYED,

@@ -17,7 +17,7 @@ from judge.judging.domains import (
 from judge.library.dispute import read_dispute
 from judge.library.pages.approved_pages import PageLibrary
 from judge.library.rank.choose import choose_pages
-from judge.library.sources.catalog import Vocabulary, parse_sources
+from judge.library.sources.catalog import parse_sources, read_vocabulary
 from judge.types.text_files import TextFile
 from judge.vocabulary.thesaurus import load_thesaurus
 
@@ -290,8 +290,9 @@ class TestNewDomain:
         assert chosen[0].request.source.url == "https://example.org/noise"
 
 
-PACKAGE = Vocabulary(
-    {"old": TextFile("old.toml", "version = 1\n[terms]\nhedge = 1\n'my fence' = 1")}
+PACKAGE = read_vocabulary(
+    {"old": TextFile("old.toml", "version = 1\n[terms]\nhedge = 1\n'my fence' = 1")},
+    TextFile("safety.toml", "version = 1\nsafety = []"),
 )
 
 

@@ -12,7 +12,7 @@ SUBJECTS = sorted(VOCABULARY.subjects)
 
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_no_term_is_listed_twice_in_its_subject(subject):
-    words = [term_words(text) for text, _ in VOCABULARY.words(subject).terms]
+    words = [term_words(text) for text, _ in VOCABULARY.subjects[subject].terms]
 
     assert [some for some in words if words.count(some) > 1] == []
 
@@ -28,7 +28,7 @@ def test_each_file_begins_by_saying_how_it_was_measured(file):
 
 
 def test_every_safety_rule_has_a_name_and_a_help_line():
-    rules = VOCABULARY.safety()
+    rules = VOCABULARY.safety
 
     assert len({rule.name for rule in rules}) == len(rules) == 9
     assert all(rule.help for rule in rules)
@@ -36,8 +36,8 @@ def test_every_safety_rule_has_a_name_and_a_help_line():
 
 def test_every_pattern_of_the_package_is_one_that_a_sources_file_may_have() -> None:
     """They are not checked when the package's files are read, since that takes seconds."""
-    words = [VOCABULARY.words(subject) for subject in SUBJECTS]
+    words = VOCABULARY.subjects.values()
     patterns = [pattern.regex for subject in words for pattern in subject.patterns]
-    patterns += [p for rule in VOCABULARY.safety() for p in (*rule.patterns, *rule.harmless)]
+    patterns += [p for rule in VOCABULARY.safety for p in (*rule.patterns, *rule.harmless)]
     assert len(patterns) > 300
     assert [checked_regex(pattern) for pattern in patterns] == patterns

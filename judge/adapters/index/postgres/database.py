@@ -1,8 +1,7 @@
 """The connections to PostgreSQL, the tables, and how their errors are told."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, LiteralString
 
@@ -19,7 +18,7 @@ Connection = AsyncConnection[TupleRow]
 CONNECT_S = 3
 """To connect to one address; the next of several is tried after it."""
 
-WAIT_S = 5.0
+WAIT_S = 5
 """For a connection of the pool, and for a search: longer is no answer to a person."""
 
 WRITE_S = 600
@@ -64,43 +63,38 @@ MIGRATIONS: tuple[LiteralString, ...] = (
 """
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Database:
-    """A pool of connections to *url*; nothing connects before the first use.
+    """A pool of connections, which connects at first use; *address* names it in messages."""
 
-    *url* may have several hosts, of which libpq takes the first that allows writing.
-    """
-
-    url: str = field(repr=False)
-    _pool: AsyncConnectionPool[Connection] | None = None
-    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    @property
-    def address(self) -> str:
-        """Hosts and database, for messages; never the password."""
-        parts = conninfo_to_dict(self.url)
-        return f"{parts.get('host') or 'localhost'}/{parts.get('dbname') or ''}"
+    pool: AsyncConnectionPool[Connection] = field(repr=False)
+    address: str
 
     @asynccontextmanager
-    async def connection(self, *, statement_s: float = WAIT_S) -> AsyncIterator[Connection]:
+    async def connection(self, *, statement_s: int = WAIT_S) -> AsyncIterator[Connection]:
         """A connection in a transaction, committed at the end; raises IndexUnavailable."""
-        with self._translated_errors():
-            pool = await self._open()
-            async with pool.connection() as connection:
-                limit = sql.Literal(f"{int(statement_s * 1000)}ms")
-                await connection.execute(sql.SQL("SET statement_timeout = {}").format(limit))
+        try:
+            await self.pool.open()
+            async with self.pool.connection() as connection:
+                await rows(connection, "SET statement_timeout = {}", f"{statement_s}s")
                 yield connection
+        except psycopg.errors.DeadlockDetected as error:
+            raise IndexUnavailable(
+                "Another writer changed the same documents at the same time. Run it again."
+            ) from error
+        except (psycopg.Error, PoolTimeout) as error:
+            reason = str(error).strip().splitlines() or [type(error).__name__]
+            raise IndexUnavailable(f"PostgreSQL at {self.address}: {reason[0]}") from error
 
     async def version(self, connection: Connection) -> int:
         """The version of the tables; 0 without any. Raises IndexUnavailable for a newer one."""
         # A query and not to_regclass, which may not see yet what another session has just made.
-        (found,) = await one(
+        if not await rows(
             connection,
-            "SELECT count(*) FROM pg_tables WHERE schemaname = 'judge' AND tablename = 'version'",
-        )
-        if not found:
+            "SELECT 1 FROM pg_tables WHERE schemaname = 'judge' AND tablename = 'version'",
+        ):
             return 0
-        (version,) = await one(connection, "SELECT number FROM judge.version")
+        [(version,)] = await rows(connection, "SELECT number FROM judge.version")
         if version > len(MIGRATIONS):
             raise IndexUnavailable(
                 f"The index in PostgreSQL at {self.address} was made by a newer version of Judge. "
@@ -112,67 +106,48 @@ class Database:
         """Create or update the tables; whoever comes second waits and finds it done."""
         if await self.version(connection) == len(MIGRATIONS):
             return
-        await connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        await rows(connection, "SELECT pg_advisory_xact_lock({})", _LOCK)
         version = await self.version(connection)
         if not version:
-            await connection.execute("CREATE SCHEMA IF NOT EXISTS judge")
-            await connection.execute("CREATE TABLE judge.version (number int NOT NULL)")
-            await connection.execute("INSERT INTO judge.version VALUES (0)")
+            await rows(connection, "CREATE SCHEMA IF NOT EXISTS judge")
+            await rows(connection, "CREATE TABLE judge.version (number int NOT NULL)")
+            await rows(connection, "INSERT INTO judge.version VALUES (0)")
         for statements in MIGRATIONS[version:]:
-            await connection.execute(statements)
-        await connection.execute("UPDATE judge.version SET number = %s", [len(MIGRATIONS)])
+            await rows(connection, statements)
+        await rows(connection, "UPDATE judge.version SET number = {}", len(MIGRATIONS))
 
     async def aclose(self) -> None:
         """Close all connections."""
-        if self._pool is not None:
-            await self._pool.close()
-
-    async def _open(self) -> AsyncConnectionPool[Connection]:
-        async with self._opening:
-            if self._pool is None:
-                pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
-                    self.url,
-                    min_size=0,
-                    max_size=MAX_CONNECTIONS,
-                    open=False,
-                    timeout=WAIT_S,
-                    max_idle=60,
-                    reconnect_timeout=CONNECT_S,
-                    # A connection that a restart of the server broke is replaced, not used.
-                    check=AsyncConnectionPool.check_connection,
-                    kwargs={"connect_timeout": CONNECT_S, "application_name": "judge"},
-                )
-                await pool.open()
-                self._pool = pool
-            return self._pool
-
-    @contextmanager
-    def _translated_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except psycopg.errors.DeadlockDetected as error:
-            raise IndexUnavailable(
-                "Another writer changed the same documents at the same time. Run it again."
-            ) from error
-        except (psycopg.Error, PoolTimeout) as error:
-            reason = str(error).strip().splitlines() or [type(error).__name__]
-            raise IndexUnavailable(f"PostgreSQL at {self.address}: {reason[0]}") from error
+        await self.pool.close()
 
 
 def open_database(url: str) -> Database:
-    """The database at *url*; raises InvalidAddress, whose message does not repeat it."""
+    """The database at *url*; raises InvalidAddress, whose message does not repeat it.
+
+    *url* may have several hosts, of which libpq takes the first that allows writing.
+    """
     try:
-        conninfo_to_dict(url)
+        parts = conninfo_to_dict(url)
     except psycopg.Error:
         raise InvalidAddress(
             "JUDGE_DATABASE_URL is no address. Write it as in postgresql://judge@db.internal/judge."
         ) from None
-    return Database(url)
+    pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+        url,
+        min_size=0,
+        max_size=MAX_CONNECTIONS,
+        open=False,
+        timeout=WAIT_S,
+        max_idle=60,
+        reconnect_timeout=CONNECT_S,
+        # A connection that a restart of the server broke is replaced, not used.
+        check=AsyncConnectionPool.check_connection,
+        kwargs={"connect_timeout": CONNECT_S, "application_name": "judge"},
+    )
+    return Database(pool, f"{parts.get('host') or 'localhost'}/{parts.get('dbname') or ''}")
 
 
-async def one(connection: Connection, statement: LiteralString, *values: Any) -> TupleRow:
-    """The first row of *statement*, which always has one."""
-    cursor = await connection.execute(statement, values)
-    row = await cursor.fetchone()
-    assert row is not None
-    return row
+async def rows(connection: Connection, statement: LiteralString, *values: Any) -> list[TupleRow]:
+    """The rows of *statement*, in which each `{}` stands for one of *values*, quoted."""
+    cursor = await connection.execute(sql.SQL(statement).format(*values))
+    return await cursor.fetchall() if cursor.description else []

@@ -14,7 +14,6 @@ from judge.adapters.index.stored import PASSAGE, RECORD, embedded_text, text_key
 from judge.text.index_tokens import identifier_parts, searchable
 from judge.types.search import (
     DocumentWithPassages,
-    IndexedDocument,
     Passage,
     ancestors,
     document_key,
@@ -121,13 +120,3 @@ def _labels(passage: Passage) -> list[str]:
         *(label("below", name) for name in ancestors(passage.folder)),
         *(label("tag", tag) for tag in passage.tags),
     ]
-
-
-def to_passage(document: tantivy.Document) -> Passage:
-    """The passage as it was indexed."""
-    return PASSAGE.validate_json(document.get_all("passage")[0])
-
-
-def to_record(document: tantivy.Document) -> IndexedDocument:
-    """The metadata of the document whose first passage this is."""
-    return RECORD.validate_json(document.get_all("record")[0])

@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -45,7 +45,7 @@ class TantivyStore:
             try:
                 yield writer
             finally:
-                await asyncio.to_thread(writer.finish)
+                await writer.finish()
 
     def _open(self) -> "TantivyWriter":
         folder = index_folder(self._data_dir)
@@ -87,40 +87,49 @@ class TantivyWriter:
 
     async def replace(self, documents: Sequence[DocumentWithPassages]) -> None:
         """See `IndexWriter.replace`."""
-        await asyncio.to_thread(self._replace, documents)
 
-    async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
-        """See `IndexWriter.remove`."""
-        labels = [key_label(collection, document_id) for document_id in document_ids or ()]
-        if document_ids is None:
-            labels = [label("collection", collection)]
-        with translated_errors("written"):
-            for term in labels:
-                self._writer.delete_documents_by_term("labels", term)
-
-    async def commit(self) -> None:
-        """See `IndexWriter.commit`."""
-        await asyncio.to_thread(self._commit)
-
-    def finish(self) -> None:
-        """Drop uncommitted changes, and wait for merges to finish."""
-        with self._busy, translated_errors("written"):
-            self._writer.wait_merging_threads()
-
-    def _replace(self, documents: Sequence[DocumentWithPassages]) -> None:
-        with self._busy, translated_errors("written"):
+        def write() -> None:
             for item in documents:
                 key = key_label(item.document.collection, item.document.id)
                 self._writer.delete_documents_by_term("labels", key)
                 for document in to_documents(item):
                     self._writer.add_document(document)
 
-    def _commit(self) -> None:
-        with self._busy, translated_errors("written"):
+        await self._run(write)
+
+    async def remove(self, collection: str, document_ids: Sequence[str] | None = None) -> None:
+        """See `IndexWriter.remove`."""
+        labels = [key_label(collection, document_id) for document_id in document_ids or ()]
+        if document_ids is None:
+            labels = [label("collection", collection)]
+
+        def write() -> None:
+            for term in labels:
+                self._writer.delete_documents_by_term("labels", term)
+
+        await self._run(write)
+
+    async def commit(self) -> None:
+        """See `IndexWriter.commit`."""
+
+        def write() -> None:
             self._writer.commit()
             for other in self._folder.parent.glob("index-v*"):
                 if other != self._folder:
                     shutil.rmtree(other, ignore_errors=True)
+
+        await self._run(write)
+
+    async def finish(self) -> None:
+        """Drop uncommitted changes, and wait for merges to finish."""
+        await self._run(self._writer.wait_merging_threads)
+
+    async def _run(self, write: Callable[[], object]) -> None:
+        def run() -> None:
+            with self._busy, translated_errors("written"):
+                write()
+
+        await asyncio.to_thread(run)
 
 
 def _try_lock(file: IO[str]) -> bool:

@@ -1,8 +1,7 @@
 """The work of `judge code`: build a repository's graph, query it, and print the answers."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,8 +32,8 @@ def build_graph(_: "Journal", *, repo: Path) -> int:
     except CodeGraphError as error:
         return _print_error(error, as_json=True)
     figures = ("files", "nodes", "edges", "read", "linked", "unparsed", "submodules")
-    done = {name: getattr(report, name) for name in figures}
-    done = {"status": "ok", "graph": str(repo / ".judge" / "rag_graph.json"), **done}
+    done: dict[str, Any] = {"status": "ok", "graph": str(repo / ".judge" / "rag_graph.json")}
+    done |= {name: getattr(report, name) for name in figures}
     if is_terminal():
         told = {name: ", ".join(x) if isinstance(x, tuple) else x for name, x in done.items()}
         click.echo(plain_lines("\n".join(f"{name}: {x}" for name, x in told.items() if x != "")))
@@ -86,10 +85,14 @@ context = partial(_answer, CodeGraph.context)
 
 
 def _build(repo: Path) -> BuildReport:
-    from codegraph.build import build_graph_for_repo  # No query needs it.
+    from codegraph.build import build_graph_for_repo  # No query needs them.
 
-    with _progress() as on_progress:
-        return build_graph_for_repo(repo, on_progress=on_progress)
+    from judge.entrypoints.cli.output import progress_bar
+
+    with progress_bar("Reading the repository") as advance:
+        return build_graph_for_repo(
+            repo, on_progress=lambda done, total: advance(None, completed=done, total=total)
+        )
 
 
 def _print_error(error: Exception, *, as_json: bool) -> int:
@@ -109,15 +112,3 @@ def _print_json(value: dict[str, Any]) -> None:
     # make it a third longer and spaces a twentieth, for which an assistant pays.
     indent, separators = (2, None) if is_terminal() else (None, (",", ":"))
     click.echo(json.dumps(value, indent=indent, separators=separators))
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar on stderr if stdout is a terminal; else None."""
-    if not is_terminal():
-        yield None
-        return
-    from judge.entrypoints.cli.output import progress_bar
-
-    with progress_bar("Reading the repository") as advance:
-        yield lambda done, total: advance(None, completed=done, total=total)

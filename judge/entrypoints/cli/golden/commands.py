@@ -153,7 +153,7 @@ def update() -> None:
 @golden.command(epilog="Exit code 1: something got worse.")
 @click.argument("before", type=_file, required=False)
 @click.argument("after", type=_file, required=False)
-@runs("golden.compare.show_comparison")
+@runs("golden.run.show_comparison")
 def compare() -> None:
     """Compare two runs: prompts and answers word by word, and the rates of live runs.
 

@@ -1,16 +1,18 @@
 """The work of `judge golden vary`: judge variants of cases, and show and count what changed."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from pydantic import TypeAdapter
 
-from judge.entrypoints.cli.golden.run import cases_for, open_config
+from judge.entrypoints.cli.golden.run import cases_for, open_config, show_sections
 from judge.entrypoints.cli.options import FOUND_SOMETHING
-from judge.entrypoints.cli.output import progress_bar, say, show_another, show_table
+from judge.entrypoints.cli.output import progress_bar, say
 from judge.errors import ModelUnavailable
-from judge.golden.case_files import StoredCase, write_output
+from judge.golden.cases import StoredCase, write_output
+from judge.golden.reports import Section
 from judge.golden.scoring import gather_limited
 from judge.golden.vary import VariantResult, vary
 from judge.ports import Journal
@@ -53,7 +55,8 @@ async def run_variants(
         done = [result for stored in cases for result in varied.get(stored.name, ())]
         flips = sum(result.state == "flipped" for result in done)
         if done:
-            _show_variants(done, f"{flips} flipped; at most {max_flips} may.")
+            _show_variants(done)
+            click.echo(f"\n{flips} flipped; at most {max_flips} may.")
             if out:
                 write_output(out, b"".join(_RESULT.dump_json(result) + b"\n" for result in done))
     if not done:
@@ -61,18 +64,22 @@ async def run_variants(
     return FOUND_SOMETHING if flips > max_flips else 0
 
 
-def _show_variants(results: Sequence[VariantResult], total: str) -> None:
+def _show_variants(results: Sequence[VariantResult]) -> None:
     """For each variant, in how many cases the outcome held; and each flip."""
-    states: dict[str, list[str]] = {}
-    for result in results:
-        states.setdefault(result.name, []).append(result.state)
-    rows = [(name, *map(s.count, ("held", "flipped", "not tried"))) for name, s in states.items()]
-    show_table(("Variant", "Held", "Flipped", "Not tried"), rows)
-    is_one_case = len(states) == len(results)
+    counts = Counter((result.name, result.state) for result in results)
+    names = dict.fromkeys(result.name for result in results)
+    states = ("held", "flipped", "not tried")
+    rows = [(name, *(counts[name, state] for state in states)) for name in names]
+    is_one_case = len(names) == len(results)
     changed = [
         (result.case, result.name, result.state, "; ".join(result.flips) or result.skipped)
         for result in results
         if result.flips or (result.skipped and is_one_case)
     ]
-    show_another(("Case", "Variant", "Outcome", "Changed, or why it was not tried"), changed)
-    click.echo(f"\n{total}")
+    headings = ("Case", "Variant", "Outcome", "Changed, or why it was not tried")
+    show_sections(
+        [
+            Section(headings=("Variant", "Held", "Flipped", "Not tried"), rows=rows),
+            *([Section(headings=headings, rows=changed)] if changed else []),
+        ]
+    )

@@ -8,21 +8,14 @@ from pydantic import SecretStr
 
 from judge.bootstrap.services import open_services
 from judge.bootstrap.sources import read_sources
-from judge.entrypoints.cli.golden.compare import show_differences
-from judge.entrypoints.cli.golden.run import OWN_SOURCES, replay_config
+from judge.entrypoints.cli.golden.run import OWN_SOURCES, replay_config, show_sections
 from judge.entrypoints.cli.options import FOUND_SOMETHING, FROM_STDIN, read_text
 from judge.entrypoints.cli.output import say
 from judge.entrypoints.cli.plain_text import one_line
 from judge.errors import InvalidRequest
 from judge.golden.privacy import find_personal_details, scrubber
-from judge.golden.recording import (
-    CannotRecord,
-    Update,
-    new_case_path,
-    record,
-    update_cases,
-    write_draft,
-)
+from judge.golden.recording import new_case_path, record, update_cases
+from judge.golden.reports import Section, difference_lines
 from judge.ports import Journal
 from judge.settings import Settings, load_settings
 from judge.types.request_fields import parse_fields, parse_json
@@ -57,34 +50,30 @@ def record_case(
 async def _record(
     journal: Journal, request: JudgeRequest, folder: Path, name: str, *, allows_no_pages: bool
 ) -> int:
-    new_case_path(folder, name)  # A bad name is reported before the model is asked.
+    path = new_case_path(folder, name)  # A bad name is reported before the model is asked.
     settings = load_settings()
-    scrub = scrubber(_secrets(settings))
     async with open_services(settings, journal) as services:
         pipeline = services.pipeline
-        known = pipeline.knowledge().versions
-        is_own = (folder / OWN_SOURCES).is_file() and replay_config(
-            folder
-        ).knowledge.versions == known
-        stored_sources = () if is_own else read_sources(Path(settings.sources))
-        draft = await record(name, request, pipeline, scrub, sources=stored_sources)
-    pages = draft.document["pages"]
-    if pages and not any(pages.values()) and not allows_no_pages:
-        raise CannotRecord(
-            f"Every page was down ({len(pages)}), so the case would judge without any. Try again "
-            "later, or with --allow-no-pages if that is what it is for. No case was made."
+        own = replay_config(folder).knowledge if (folder / OWN_SOURCES).is_file() else None
+        is_own = own and own.versions == pipeline.knowledge().versions
+        document, had_keys = await record(
+            path,
+            request,
+            pipeline,
+            scrubber(_secrets(settings)),
+            sources=() if is_own else read_sources(Path(settings.sources)),
+            allows_no_pages=allows_no_pages,
         )
-    path = write_draft(folder, draft)
     click.echo(str(path))
     say("It replays to the same body. Say in `about` what it is for, and add evaluators.")
-    if draft.had_keys:
+    if had_keys:
         say("Something that looks like a key was made unreadable (xxx).")
-    findings = find_personal_details(draft.document)
+    findings = find_personal_details(document)
     if findings:
         say("Look at these before you commit it; they may say who somebody is:")
     for finding in findings:
         say(f"  {finding.field}: {finding.kind}: {one_line(finding.words)}")
-    return FOUND_SOMETHING if findings or draft.had_keys else 0
+    return FOUND_SOMETHING if findings or had_keys else 0
 
 
 def _secrets(settings: Settings) -> Iterator[str]:
@@ -99,14 +88,9 @@ async def update_named(_: Journal, *, folder: Path, names: Sequence[str]) -> int
     """Rewrite the cases *names* and show what changed; 1 if one is still not as expected."""
     updates = await update_cases(folder, names, replay_config(folder))
     for update in updates:
-        _show(update)
+        changed = f"{len(update.changed)} changed" if update.changed else "nothing changed"
+        show_sections([Section(f"{update.name}: {changed}", difference_lines(*update.changed))])
+        if update.remaining:
+            title = "Still not as expected; only a person can change these:"
+            show_sections([Section(title, difference_lines(*update.remaining))])
     return FOUND_SOMETHING if any(update.remaining for update in updates) else 0
-
-
-def _show(update: Update) -> None:
-    summary = f"{len(update.changed)} changed" if update.changed else "nothing changed"
-    click.echo(f"{update.name}: {summary}")
-    show_differences(update.changed)
-    if update.remaining:
-        click.echo("  Still not as expected; only a person can change these:")
-    show_differences(update.remaining)

@@ -18,7 +18,7 @@ from judge.judging.catalog_check import is_plain_http, page_key
 from judge.judging.domains import detect_domain
 from judge.judging.knowledge import Knowledge
 from judge.library.dispute import read_dispute
-from judge.library.pages.page_records import PageContent, PageRecord, SnippetRequest
+from judge.library.pages.page_records import PageRecord, SnippetRequest
 from judge.library.sources.edit import format_source, propose_source, with_source
 from judge.library.sources.tables import SourceTable
 from judge.ports import Journal
@@ -39,14 +39,14 @@ async def add_source(journal: Journal, *, url: str, domain: str | None, is_sure:
         known = library.sources.current()
         require_domain(known, domain)
         _require_new(url, known, settings.trusted_hosts)
-        record, content = await _read(library, url)
+        record = await _read(library, url)
     if record.is_withdrawn:
         raise ConfigurationError(
             f"Its publisher has withdrawn {url}, so that it must not be quoted. Look for the page "
             "that took its place."
         )
-    source = propose_source(url, record, content, known.catalog)
-    name = domain or _detected(known, record, content)
+    source = propose_source(url, record, known.catalog)
+    name = domain or _detected(known, record)
     spec = next(spec for spec in known.catalog.domains if spec.name == name)
     _show(source, record, name, spec.file)
     if not (is_sure or click.confirm("Write it?", err=True)):
@@ -93,19 +93,18 @@ def _require_new(url: str, known: Knowledge, trusted_hosts: Collection[str]) -> 
                 )
 
 
-async def _read(library: Library, url: str) -> tuple[PageRecord, PageContent]:
+async def _read(library: Library, url: str) -> PageRecord:
     catalog = library.sources.current().catalog
     source = SourceSpec(url, "")
     request = SnippetRequest("", source, catalog.retrieval, catalog.country.region_names)
-    record, content = await library.retriever.reader.read_page(request, known=None)
-    return record, content or PageContent("", ())
+    return await library.retriever.reader.read_page(request)
 
 
-def _detected(known: Knowledge, record: PageRecord, content: PageContent) -> str:
+def _detected(known: Knowledge, record: PageRecord) -> str:
     """The domain of a dispute with the words of the page; raises ConfigurationError."""
-    headings = dict.fromkeys(passage.heading for passage in content.passages)
+    headings = dict.fromkeys(passage.heading for passage in record.passages)
     text = ". ".join([record.text, *headings])
-    domain = detect_domain(known.detector, read_dispute(text, content.title)).domain
+    domain = detect_domain(known.detector, read_dispute(text, record.title)).domain
     if domain == DEFAULT_DOMAIN:
         raise ConfigurationError(
             "The page does not say enough to tell its domain. Name it with --domain: "

@@ -1,9 +1,7 @@
 """The work of `judge sources check` and `warm`: fetch pages, try examples, find likely mistakes."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -21,7 +19,6 @@ from judge.judging.knowledge import Knowledge
 from judge.library.dispute import read_dispute
 from judge.library.pages.approved_pages import requests_of
 from judge.library.pages.page_records import SnippetRequest
-from judge.library.sources.catalog import DomainSpec
 from judge.library.sources.toml_lines import Places
 from judge.ports import Journal
 from judge.settings import load_settings
@@ -48,15 +45,17 @@ class PageCheck:
 
 @dataclass(frozen=True, slots=True)
 class ExampleCheck:
-    """The domain that an example of the sources file gets, and where the example stands."""
+    """The domain that an example of the sources file gets, and where the example stands.
+
+    `must_get_it` is False for one of the `not_examples`; `told_as` says whether it was read as the
+    `story` of a dispute or as its `question`.
+    """
 
     domain: str
     text: str
     detected: str
     must_get_it: bool
-    """False for one of the `not_examples`."""
     told_as: str
-    """Whether it was read as the `story` of a dispute or as its `question`."""
     file: str
     line: int
 
@@ -93,24 +92,24 @@ async def show_checks(journal: Journal, *, domain: str | None, is_offline: bool,
     if not is_offline:
         async with open_library(settings, journal) as library:
             pages = await check_pages(library, "Checking", domain)
-    report = {"pages": pages, "examples": examples, "findings": findings}
-    wrong = [(f"{f.file}, line {f.line}", f"{f.key}: {f.message}") for f in findings]
+    bad_pages = sum(page.state == "FAILED" for page in pages)
     bad = [example for example in examples if not example.is_ok]
+    wrong = [(f"{f.file}, line {f.line}", f"{f.key}: {f.message}") for f in findings]
     wrong += [(f"{example.file}, line {example.line}", example.problem) for example in bad]
     parts = [*format_report({"pages": pages})]
     parts += [format_table(("Stands in", "What is wrong"), wrong)] if wrong else []
+    report = {"pages": pages, "examples": examples, "findings": findings}
     show(form, report, parts or ["Nothing is wrong."])
-    bad_pages, bad_examples = _count_failed(pages), len(bad)
     checked = "not fetched" if is_offline else f"{len(pages)} checked, {bad_pages} failed"
     say(
-        f"Pages: {checked}. Examples: {len(examples)} checked, {bad_examples} failed. "
+        f"Pages: {checked}. Examples: {len(examples)} checked, {len(bad)} failed. "
         f"Findings in the file: {len(findings)}."
     )
     for spec in known.catalog.domains:
         if not spec.sources and domain in {None, spec.name}:
             how = f"`judge sources add ADDRESS --domain {spec.name}` adds one."
             say(f"{spec.name} has no pages; {how}")
-    return FOUND_SOMETHING if bad_pages or bad_examples or findings else 0
+    return FOUND_SOMETHING if bad_pages or wrong else 0
 
 
 async def warm_cache(journal: Journal) -> int:
@@ -130,11 +129,11 @@ async def warm_cache(journal: Journal) -> int:
             raise CacheUnavailable(
                 "Redis went away, so not all was kept. Run `judge doctor`, then try again."
             )
-    for page in pages:
-        if page.reason:
-            say(f"{page.domain}: {page.url}: {page.problem}")
-    failed = _count_failed(pages)
-    click.echo(f"In the cache: {counted(len(pages) - failed, 'page')}; {failed} failed.")
+    failed = [page for page in pages if page.reason]
+    for page in failed:
+        say(f"{page.domain}: {page.url}: {page.problem}")
+    kept = counted(len(pages) - len(failed), "page")
+    click.echo(f"In the cache: {kept}; {len(failed)} failed.")
     return FOUND_SOMETHING if failed else 0
 
 
@@ -148,21 +147,18 @@ async def check_pages(library: Library, label: str, domain: str | None = None) -
     slots = asyncio.Semaphore(PAGES_AT_ONCE)
 
     async def check(request: SnippetRequest) -> PageCheck:
-        source = request.source
-        checked = partial(
-            PageCheck, domain=request.domain, title=source.title, url=source.url, state="FAILED"
-        )
+        page = (request.domain, request.source.title, request.source.url)
         async with slots:
             try:
                 record = await library.retriever.refresh(request)
             except FetchError as error:
-                return checked(reason=error.reason, problem=str(error))
+                return PageCheck("FAILED", *page, reason=error.reason, problem=str(error))
             finally:
                 advance()
         if record.is_withdrawn:
             problem = "Its publisher has withdrawn it; remove it."
-            return checked(reason="withdrawn", problem=problem)
-        return checked(state="ok", text=record.text, updated=str(record.updated or ""))
+            return PageCheck("FAILED", *page, reason="withdrawn", problem=problem)
+        return PageCheck("ok", *page, record.text, str(record.updated or ""))
 
     with progress_bar(label, len(wanted)) as advance:
         async with asyncio.TaskGroup() as group:
@@ -173,36 +169,29 @@ async def check_pages(library: Library, label: str, domain: str | None = None) -
 def check_examples(
     known: Knowledge, places: Places, domain: str | None = None
 ) -> list[ExampleCheck]:
-    """Every example, or those of one *domain*, with the domain that it gets."""
-    return [
-        _check_example(known, spec, places, (key, index), text)
-        for spec in known.catalog.domains
-        if domain in {None, spec.name}
-        for key, texts in (("examples", spec.examples), ("not_examples", spec.not_examples))
-        for index, text in enumerate(texts)
-    ]
+    """Every example, or those of one *domain*, with the domain that it gets.
 
-
-def _check_example(
-    known: Knowledge, spec: DomainSpec, places: Places, at: tuple[str, int], text: str
-) -> ExampleCheck:
-    """Read *text* as a dispute's story and as its question; if one fails, the result is its."""
-    place = places.of(spec.file, "domains", spec.name, *at, "text")
-    disputes = (("story", read_dispute(text, "")), ("question", read_dispute("", text)))
-    checks = [
-        ExampleCheck(
-            domain=spec.name,
-            text=text,
-            detected=detect_domain(known.detector, dispute).domain,
-            must_get_it=at[0] == "examples",
-            told_as=told_as,
-            file=place.file,
-            line=place.line,
-        )
-        for told_as, dispute in disputes
-    ]
-    return next((check for check in checks if not check.is_ok), checks[0])
-
-
-def _count_failed(pages: Sequence[PageCheck]) -> int:
-    return sum(page.state == "FAILED" for page in pages)
+    Each is read as the story of a dispute and as its question; if one fails, the result is its.
+    """
+    examples = []
+    for spec in known.catalog.domains:
+        for key, texts in (("examples", spec.examples), ("not_examples", spec.not_examples)):
+            for index, text in enumerate(texts if domain in {None, spec.name} else ()):
+                place = places.of(spec.file, "domains", spec.name, key, index, "text")
+                checks = [
+                    ExampleCheck(
+                        spec.name,
+                        text,
+                        detect_domain(known.detector, dispute).domain,
+                        key == "examples",
+                        told_as,
+                        place.file,
+                        place.line,
+                    )
+                    for told_as, dispute in (
+                        ("story", read_dispute(text, "")),
+                        ("question", read_dispute("", text)),
+                    )
+                ]
+                examples.append(next((it for it in checks if not it.is_ok), checks[0]))
+    return examples

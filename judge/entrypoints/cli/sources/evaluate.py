@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel
 
 from judge.bootstrap.library import open_library
 from judge.entrypoints.cli.output import format_report, say, show
@@ -20,11 +20,8 @@ from judge.library.pages.approved_pages import IndexedPages
 from judge.library.rank.choose import choose_pages
 from judge.ports import Journal
 from judge.settings import load_settings
-from judge.types.request_fields import bad_fields_of
+from judge.types.request_fields import BadFields, parse_json
 from judge.types.requests import DEFAULT_DOMAIN
-
-MAX_BYTES = 64 * 1024 * 1024
-"""Of a file, which may be an endless device; some 50,000 disputes."""
 
 TOP_PAGES = 2
 """The pages among which `hit_at_2` looks for a labelled one."""
@@ -35,8 +32,6 @@ class LabelledDispute(BaseModel):
 
     Keys of other tools are ignored.
     """
-
-    model_config = ConfigDict(extra="ignore", strict=True)
 
     context: str = ""
     query: str = ""
@@ -92,38 +87,27 @@ def _evaluate(
 
 def read_labelled(path: Path, domains: Sequence[str]) -> dict[int, LabelledDispute]:
     """The disputes in the JSONL file at *path*, by line; raises ConfigurationError."""
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}.") from None
-    if len(content) > MAX_BYTES:
-        raise ConfigurationError(f"{path} is longer than {MAX_BYTES} bytes. Give it in parts.")
-    lines = content.removeprefix(BOM_UTF8).splitlines()
-    valid = [*domains, DEFAULT_DOMAIN]
-    disputes = {
-        number: _labelled(f"{path}, line {number}", line, valid)
-        for number, line in enumerate(lines, start=1)
-        if line.strip()
-    }
+    valid, disputes = [*domains, DEFAULT_DOMAIN], {}
+    content = path.read_bytes().removeprefix(BOM_UTF8)
+    for number, line in enumerate(content.splitlines(), start=1):
+        if line.strip():
+            try:
+                disputes[number] = dispute = parse_json(LabelledDispute, line)
+                wrong = _mistake(dispute, valid)
+            except BadFields as bad:
+                wrong = str(bad).removeprefix("body ")
+            if wrong:
+                raise ConfigurationError(f"{path}, line {number}: {wrong}")
     if not disputes:
         raise ConfigurationError(f"{path} holds no dispute; write one JSON object a line.")
     return disputes
 
 
-def _labelled(place: str, line: bytes, valid: Sequence[str]) -> LabelledDispute:
-    try:
-        dispute = LabelledDispute.model_validate_json(line)
-    except ValidationError as error:
-        wrong = str(bad_fields_of(error)).removeprefix("body ")
-        raise ConfigurationError(f"{place}: {wrong}") from None
+def _mistake(dispute: LabelledDispute, valid: Sequence[str]) -> str:
     if dispute.domain not in valid:
-        raise ConfigurationError(
-            f"{place}: domain: there is no domain {dispute.domain!r}. Valid are {', '.join(valid)}."
-        )
-    if not (dispute.context or dispute.query):
-        raise ConfigurationError(f"{place}: has neither context nor query; add one of them.")
-    return dispute
+        return f"domain: there is no domain {dispute.domain!r}. Valid are {', '.join(valid)}."
+    is_empty = not (dispute.context or dispute.query)
+    return "has neither context nor query; add one of them." if is_empty else ""
 
 
 def score(evaluated: Sequence[Evaluated], limit: int) -> dict[str, Any]:

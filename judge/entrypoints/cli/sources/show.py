@@ -19,8 +19,8 @@ from judge.ports import Journal
 from judge.settings import load_settings
 from judge.types.text_files import TextFile
 
-BUILT_IN = FilePlace("built in")
-"""The place of a default that no file sets."""
+BUILT_IN = "built in"
+"""Stands for the file of a default that no file sets."""
 
 Item = Mapping[str, Any]
 """Something configured, with its `place`, as in the JSON output."""
@@ -67,65 +67,71 @@ def show_effective_sources(journal: Journal, *, domain: str | None, form: str) -
     known = open_sources(settings, journal).current()
     require_domain(known, domain)
     files = (*read_sources(Path(settings.sources)), *package_vocabulary().files)
-    effective = effective_sources(known, files)
-    if domain is None:
-        show(
-            form,
-            effective,
-            format_report(effective | {"domains": [*map(_counted, effective["domains"])]}),
-        )
-    else:
-        chosen = next(item for item in effective["domains"] if item["name"] == domain)
-        show(form, chosen, format_report(chosen))
+    shown = effective_sources(known, files)
+    in_short = shown | {"domains": [*map(_counted, shown["domains"])]}
+    if domain is not None:
+        shown = in_short = next(item for item in shown["domains"] if item["name"] == domain)
+    show(form, shown, format_report(in_short))
 
 
 def effective_sources(known: Knowledge, files: Sequence[TextFile]) -> dict[str, Any]:
     """What is in force, merged from *files*, those of the package included, with its places."""
     places, catalog = Places(files), known.catalog
-
-    def place(key: str, *path: int | str) -> FilePlace:
-        file = catalog.files.get(key)
-        return places.of(file, key, *path) if file else BUILT_IN
-
-    file = catalog.files.get("retrieval", "")
+    file = {key: catalog.files.get(key, BUILT_IN) for key in ("retrieval", "personas", "blocked")}
+    lines = {
+        key: places.line(file["retrieval"], "retrieval", key) for key in asdict(catalog.retrieval)
+    }
     return {
         "retrieval": [
-            {"key": key, "value": value, "place": place("retrieval", key)}
-            if places.line(file, "retrieval", key)
-            else {"key": key, "value": value, "place": BUILT_IN}
-            for key, value in asdict(catalog.retrieval).items()
+            {
+                "key": key,
+                "value": getattr(catalog.retrieval, key),
+                "place": FilePlace(file["retrieval"] if line else BUILT_IN, line),
+            }
+            for key, line in lines.items()
         ],
-        "personas": [
-            {"persona": persona, "place": place("personas", index)}
-            for index, persona in enumerate(known.personas)
-        ],
-        "blocked_help": [
-            {"line": line, "place": place("blocked", "help", index)}
-            for index, line in enumerate(catalog.blocked_help)
-        ],
+        "personas": _placed(places, "persona", known.personas, file["personas"], "personas"),
+        "blocked_help": _placed(
+            places, "line", catalog.blocked_help, file["blocked"], "blocked", "help"
+        ),
         "safety": catalog.safety,
         "domains": [_domain(domain, places) for domain in catalog.domains],
     }
 
 
-def _domain(domain: DomainSpec, places: Places) -> dict[str, Any]:
-    def placed(name: str, key: str, items: Iterable[object]) -> list[Item]:
-        return [
-            {name: item, "place": places.of(domain.file, "domains", domain.name, key, index)}
-            for index, item in enumerate(items)
-        ]
+def _placed(
+    places: Places, name: str, items: Iterable[object], file: str, *path: int | str
+) -> list[Item]:
+    """Each of *items*, called *name*, with its place in the list at *path* of *file*."""
+    return [
+        {name: item, "place": places.of(file, *path, index)} for index, item in enumerate(items)
+    ]
 
+
+def _domain(domain: DomainSpec, places: Places) -> dict[str, Any]:
+    path, package = ("domains", domain.name), domain.vocabulary
+    patterns = ((domain.file, path, domain.patterns), (package.file, (), package.patterns))
+    lists = {
+        "pages": ("source", "sources", domain.sources),
+        "help": ("line", "help", domain.help),
+        "examples": ("text", "examples", domain.examples),
+        "not_examples": ("text", "not_examples", domain.not_examples),
+    }
     return {
         "name": domain.name,
         "title": domain.title,
-        "place": places.of(domain.file, "domains", domain.name),
-        "vocabulary": domain.vocabulary.file,
+        "place": places.of(domain.file, *path),
+        "vocabulary": package.file,
         "terms": sorted(_terms(domain, places), key=lambda term: -abs(term["weight"])),
-        "patterns": [*_patterns(domain, places)],
-        "pages": placed("source", "sources", domain.sources),
-        "help": placed("line", "help", domain.help),
-        "examples": placed("text", "examples", domain.examples),
-        "not_examples": placed("text", "not_examples", domain.not_examples),
+        "patterns": [
+            _weighted(item.regex, item.weight, places.of(file, *where, "patterns", index))
+            for file, where, items in patterns
+            for index, item in enumerate(items)
+        ],
+        **{
+            shown: _placed(places, name, items, domain.file, *path, key)
+            for shown, (name, key, items) in lists.items()
+        },
     }
 
 
@@ -141,13 +147,6 @@ def _terms(domain: DomainSpec, places: Places) -> Iterator[Item]:
         yield _weighted(text, weight, place, overruled if overruled != weight else None)
     for text, weight in package.values():
         yield _weighted(text, weight, places.of(domain.vocabulary.file, "terms", text))
-
-
-def _patterns(domain: DomainSpec, places: Places) -> Iterator[Item]:
-    own = (domain.file, domain.patterns, ("domains", domain.name))
-    for file, patterns, path in (own, (domain.vocabulary.file, domain.vocabulary.patterns, ())):
-        for index, item in enumerate(patterns):
-            yield _weighted(item.regex, item.weight, places.of(file, *path, "patterns", index))
 
 
 def _weighted(text: str, weight: float, place: FilePlace, overruled: float | None = None) -> Item:

@@ -8,7 +8,7 @@ import respx
 
 from judge.adapters.web.fetcher import MAX_PAGE_BYTES, HttpxFetcher
 from judge.adapters.web.robots import MAX_ROBOTS_BYTES
-from judge.types.references import Page, Validators
+from judge.types.references import Page
 from tests.fakes.network import refusal_reason
 
 SITE = "https://example.org"
@@ -126,17 +126,6 @@ async def test_no_cookie_is_kept(fetcher, web):
     for _ in range(2):
         await fetcher.fetch(url, timeout_s=5)
     assert "cookie" not in requests_for(web, url)[-1].headers
-
-
-async def test_validators_that_cannot_be_a_header_are_neither_kept_nor_sent(fetcher, web):
-    odd_headers = ((b"Content-Type", b"text/html"), (b"ETag", b'"\xc3\xa9"'))
-    odd_headers += ((b"Last-Modified", b"x" * 600),)
-    url = page(web, f"{SITE}/", headers=odd_headers)
-    odd = Validators('"1"\r\nHost: other', "caf\u00e9")
-    found = await fetcher.fetch(url, timeout_s=5, validators=odd)
-    assert found.validators == Validators()
-    sent = requests_for(web, url)[-1].headers
-    assert not {"if-none-match", "if-modified-since"} & set(sent)
 
 
 async def test_robots_txt_of_a_redirect_target_applies(fetcher, web):

@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 
 from judge.bootstrap.sources import compile_knowledge
-from judge.golden.case_files import StoredCase, paragraph_page
-from judge.golden.case_runner import RunConfig, run_case
-from judge.golden.cases import parse_case
+from judge.golden.cases import StoredCase, paragraph_page, parse_case
 from judge.golden.differences import masked
+from judge.golden.replay import RunConfig, run_case
 from judge.types.references import Page
 from judge.types.replies import ModelReply
 from tests.unit.golden.material import SOURCES

@@ -10,14 +10,7 @@ import pytest
 from judge.errors import FetchError, UnreadableDocument
 from judge.library.pages.page_reader import PageReader, read_body
 from judge.library.pages.page_records import PageRecord, SnippetRequest
-from judge.types.references import (
-    Media,
-    NotModified,
-    Page,
-    RetrievalSettings,
-    SourceSpec,
-    Validators,
-)
+from judge.types.references import Media, Page, RetrievalSettings, SourceSpec
 from judge.types.search import PdfText
 from tests.fakes.clock import FakeClock
 from tests.fakes.country import UK
@@ -30,7 +23,6 @@ BODY = "Your landlord must repair the heating within a reasonable time of being 
 IN_HTML = "Your landlord has to mend the boiler, says the page as it is shown to people here."
 HTML = f"<html><body><main><h1>Repairs</h1><p>{IN_HTML}</p></main></body></html>"
 NO_TEXT = "No paragraph was found on advice.example; a selector may help."
-ETAG = Validators(etag='"1"')
 
 
 def item(**changes: Any) -> Page:
@@ -46,27 +38,23 @@ def item(**changes: Any) -> Page:
 
 
 def reply(body: bytes) -> Page:
-    return Page(API, body, "utf-8", ETAG, "application/json; charset=utf-8")
+    return Page(API, body, "utf-8", "application/json; charset=utf-8")
 
 
 class Site:
     """A fetcher of scripted pages that records its requests and timeouts."""
 
-    def __init__(self, clock: FakeClock, pages: dict[str, Page | NotModified | str]) -> None:
+    def __init__(self, clock: FakeClock, pages: dict[str, Page | str]) -> None:
         self.clock = clock
-        self.pages: dict[str, Page | NotModified | str] = {
+        self.pages: dict[str, Page | str] = {
             PAGE: Page(PAGE, HTML.encode(), "utf-8"),
             PART: Page(PART, HTML.encode(), "utf-8"),
         } | pages
         self.calls: list[tuple[str, Media]] = []
-        self.validators: list[Validators] = []
         self.timeouts: list[float] = []
 
-    async def fetch(
-        self, url: str, *, timeout_s: float, validators: Validators, media: Media
-    ) -> Page | NotModified:
+    async def fetch(self, url: str, *, timeout_s: float, media: Media) -> Page:
         self.calls.append((url, media))
-        self.validators.append(validators)
         self.timeouts.append(timeout_s)
         found = self.pages.get(url, "status")
         if found == "timeout":
@@ -77,24 +65,19 @@ class Site:
 
 
 async def read(
-    pages: dict[str, Page | NotModified | str],
-    url: str = PAGE,
-    known: PageRecord | None = None,
-    **settings: Any,
+    pages: dict[str, Page | str], url: str = PAGE, **settings: Any
 ) -> tuple[PageRecord, Site]:
     clock = FakeClock()
     site = Site(clock, pages)
     source, retrieval = SourceSpec(url, "Repairs"), RetrievalSettings(**settings)
     request = SnippetRequest("tenancy", source, retrieval, UK.region_names)
-    record, _ = await PageReader(site, clock, read_body).read_page(request, known)
-    return record, site
+    return await PageReader(site, clock, read_body).read_page(request), site
 
 
 @pytest.mark.parametrize(
     ("page", "reason", "message"),
     [
         ("status", "status", "It is down (status)."),
-        (NotModified(ETAG), "unasked-304", "advice.example sent 304 to a first request."),
         (
             Page("", b"<p>Short.</p>", "utf-8"),
             "no-text",
@@ -150,7 +133,7 @@ async def test_unreadable_page_is_an_error_that_names_only_its_host(page, reason
 
 async def test_govuk_page_is_read_only_from_the_api():
     record, site = await read({API: item()})
-    assert (record.text, record.updated, record.address) == (BODY, date(2024, 3, 1), API)
+    assert (record.text, record.updated) == (BODY, date(2024, 3, 1))
     assert site.calls == [(API, "json")]
 
 
@@ -181,7 +164,7 @@ async def test_page_of_another_host_is_read_only_as_html():
 )
 async def test_html_is_read_if_the_api_lacks_the_page(answer: Page | str):
     record, site = await read({API: answer})
-    assert (record.text, record.address) == (IN_HTML, PAGE)
+    assert record.text == IN_HTML
     assert site.calls == [(API, "json"), (PAGE, "page")]
 
 
@@ -205,7 +188,7 @@ async def test_part_of_a_guide_is_read_from_the_item_of_the_guide():
     ]
     whole = item(document_type="guide", details={"parts": parts})
     record, site = await read({API: whole}, PART)
-    assert (record.text, record.address) == (BODY, API)
+    assert record.text == BODY
     assert [url for url, _ in site.calls] == [PART_API, API]
 
 
@@ -214,19 +197,6 @@ async def test_all_fetches_share_the_timeout_of_one():
     assert record.text == IN_HTML
     assert site.timeouts == [2, 2, 2]
     assert site.clock.monotonic() - FakeClock().monotonic() == 4
-
-
-async def test_validators_are_sent_to_the_url_that_was_read():
-    known, _ = await read({API: item()})
-    record, site = await read({API: NotModified(ETAG)}, known=known)
-    assert site.validators == [ETAG]
-    assert record == replace(known, fetched_at=record.fetched_at)
-
-
-async def test_validators_of_the_api_are_not_sent_to_the_page():
-    known, _ = await read({API: item()})
-    _, site = await read({API: "status"}, known=known)
-    assert site.validators == [ETAG, Validators()]
 
 
 async def test_error_of_the_html_is_raised_if_both_fail():
@@ -275,7 +245,7 @@ async def test_redirect_to_another_page_is_followed(final: str) -> None:
 async def test_pdf_is_read_with_its_paragraphs_and_its_date() -> None:
     text = f"Repairs in a rented home\n\n{IN_HTML}\nA leak has to be\nmended as well, and soon.\n"
     clock, url = FakeClock(), "https://advice.example/repairs.pdf"
-    site = Site(clock, {url: Page(url, b"%PDF-1.7", "", ETAG, "application/pdf; qs=1")})
+    site = Site(clock, {url: Page(url, b"%PDF-1.7", "", "application/pdf; qs=1")})
     reader = PageReader(
         site,
         clock,
@@ -283,10 +253,10 @@ async def test_pdf_is_read_with_its_paragraphs_and_its_date() -> None:
         lambda _: PdfText((text,), "Repairs & more", updated=date(2025, 5, 1)),
     )
     request = SnippetRequest("tenancy", SourceSpec(url, "Repairs"), RetrievalSettings())
-    record, content = await reader.read_page(request, None)
+    record = await reader.read_page(request)
     assert (record.text, record.updated) == (IN_HTML, date(2025, 5, 1))
-    assert content.title == "Repairs & more"
-    assert "A leak has to be mended as well, and soon." in content.passages[-1].text
+    assert record.title == "Repairs & more"
+    assert "A leak has to be mended as well, and soon." in record.passages[-1].text
 
 
 async def test_broken_pdf_is_an_error_that_says_so() -> None:
@@ -297,7 +267,7 @@ async def test_broken_pdf_is_an_error_that_says_so() -> None:
     site = Site(clock, {PAGE: Page(PAGE, b"%PDF-1.7", content_type="application/pdf")})
     request = SnippetRequest("tenancy", SourceSpec(PAGE, "Repairs"), RetrievalSettings())
     with pytest.raises(FetchError, match="It is encrypted") as caught:
-        await PageReader(site, clock, read_body, broken).read_page(request, None)
+        await PageReader(site, clock, read_body, broken).read_page(request)
     assert caught.value.reason == "bad-pdf"
 
 

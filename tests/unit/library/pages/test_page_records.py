@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC
 
 import pytest
 from hypothesis import given
@@ -12,20 +12,13 @@ from judge.adapters.memory.cache import MemoryCache
 from judge.library.extract.page_passages import PagePassage
 from judge.library.pages.page_records import (
     CachedPage,
-    PageContent,
     PageRecord,
     SnippetRequest,
     SnippetStore,
 )
-from judge.types.references import RetrievalSettings, SourceSpec, Validators
+from judge.types.references import RetrievalSettings, SourceSpec
 from tests.fakes.clock import FakeClock
 
-RECORD = PageRecord(
-    "Repairs are due.",
-    datetime(2026, 1, 15, 9, 30, tzinfo=UTC),
-    "80 words",
-    Validators('"1"', "Thu, 01 Jan 2026 00:00:00 GMT"),
-)
 WANTED = SnippetRequest(
     "tenancy", SourceSpec("https://a.example/x:y?z", "Title"), RetrievalSettings()
 )
@@ -46,21 +39,18 @@ async def found(record: str) -> CachedPage:
         words.filter(bool),
         st.datetimes(timezones=st.just(UTC)),
         words,
-        st.builds(Validators, words, words),
-        words,
+        st.lists(st.builds(PagePassage, words, words)).map(tuple),
         st.none() | st.dates(),
         st.lists(words).map(tuple),
         st.booleans(),
         words,
-    ),
-    st.builds(PageContent, words, st.lists(st.builds(PagePassage, words, words)).map(tuple)),
+    )
 )
-async def test_record_and_content_round_trip(record: PageRecord, content: PageContent):
+async def test_record_round_trips(record: PageRecord):
     store = SnippetStore(MemoryCache(FakeClock()), FakeClock())
-    await store.put(WANTED, record, content)
+    await store.put(WANTED, record)
     [page] = await store.look_up([WANTED])
     assert page.record == record
-    assert await store.contents([WANTED]) == [content]
 
 
 @given(st.text() | st.dictionaries(st.text(), st.integers()).map(json.dumps))
@@ -77,13 +67,11 @@ async def test_any_text_that_is_no_record_counts_as_absent(text: str):
         {"text": None},
         {"fetched_at": "2026-01-15T09:30:00"},
         {"fetched_at": "yesterday"},
-        {"fingerprint": 80},
-        {"validators": None},
+        {"passages": None},
     ],
 )
 async def test_record_with_an_invalid_field_counts_as_absent(change: dict[str, object]):
-    fields = {"text": "a", "fetched_at": "2026-01-15T09:30:00Z", "fingerprint": "a"}
-    fields["validators"] = {}
+    fields = {"text": "a", "fetched_at": "2026-01-15T09:30:00Z"}
     assert (await found(json.dumps(fields))).record
     assert (await found(json.dumps(fields | change))).record is None
 
@@ -93,10 +81,10 @@ def test_lock_outlasts_the_fetching_of_the_page():
 
 
 def test_snippet_key_is_domain_and_url():
-    others = [WANTED.page_key, WANTED.record_key, WANTED.content_key, WANTED.failure_key]
+    others = [WANTED.page_key, WANTED.record_key, WANTED.failure_key]
     assert WANTED.snippet_key == "snippet:tenancy:https://a.example/x:y?z"
     assert not [key for key in others if key.startswith("snippet:")]
-    assert len({WANTED.snippet_key, *others}) == 5
+    assert len({WANTED.snippet_key, *others}) == 4
 
 
 def test_selector_and_word_limit_change_the_fingerprint():

@@ -76,7 +76,7 @@ def world() -> World:
 
 def known(process: ReadAhead) -> int:
     library = process.retriever.library
-    return sum(library.page(request).is_read for request in requests_of(CATALOG))
+    return sum(library.page(request).record is not None for request in requests_of(CATALOG))
 
 
 async def test_first_round_reads_every_page_so_that_requests_fetch_none(world):

@@ -11,12 +11,10 @@ from judge.adapters.memory.cache import MemoryCache, MemoryLock
 from judge.errors import FetchError
 from judge.library.extract.html_page import ReadPage
 from judge.library.extract.page_passages import PagePassage
-from judge.library.pages.page_records import (
-    SnippetRequest,
-)
+from judge.library.pages.page_records import SnippetRequest
 from judge.library.pages.retriever import SnippetRetriever
 from judge.library.sources.catalog import parse_sources
-from judge.types.references import NotModified, RetrievalSettings, Snippet, SourceSpec, Validators
+from judge.types.references import RetrievalSettings, Snippet, SourceSpec
 from tests.fakes.clock import FakeClock
 from tests.fakes.fetcher import ScriptedFetcher
 from tests.fakes.journal import RecordingJournal
@@ -140,7 +138,7 @@ class TestCold:
         world.fetcher.fail(DEPOSITS.url)
         await snippets(retriever, "tenancy", [REPAIRS, DEPOSITS], SETTINGS)
         keys = {key for put in world.cache.puts for key in put}
-        assert len(keys) == 5
+        assert len(keys) == 4
         assert [key for key in keys if key.startswith("snippet:")] == [
             f"snippet:tenancy:{REPAIRS.url}"
         ]
@@ -215,7 +213,7 @@ class TestWarm:
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
             world.expected(REPAIRS),
         )
-        assert world.fetcher.calls == [(REPAIRS.url, Validators())]
+        assert world.fetcher.calls == [REPAIRS.url]
 
 
 class TestChangedSettings:
@@ -229,11 +227,11 @@ class TestChangedSettings:
     async def test_changed_selector_or_word_limit_fetches_the_page_again(
         self, world, retriever, source: SourceSpec, settings: RetrievalSettings
     ):
-        world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
+        world.fetcher.page(REPAIRS.url, "Repairs are due.")
         [before] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         [after] = await snippets(retriever, "tenancy", [source], settings)
         assert after.text != before.text
-        assert world.fetcher.calls == [(REPAIRS.url, Validators())] * 2
+        assert world.fetcher.calls == [REPAIRS.url, REPAIRS.url]
 
     async def test_two_word_limits_for_one_page_fetch_it_once_each(self, world, retriever):
         shorter = replace(SETTINGS, max_words=2)
@@ -251,35 +249,6 @@ class TestChangedSettings:
         world.fetcher.fail(REPAIRS.url)
         source = replace(REPAIRS, selector="main p")
         assert await snippets(retriever, "tenancy", [source], SETTINGS) == ()
-
-
-class TestRevalidation:
-    async def test_not_modified_renews_the_cached_text(self, world, retriever):
-        world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
-        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        world.clock.advance(DAY_S)
-        world.fetcher.pages[REPAIRS.url] = NotModified(Validators(etag='"1"'))
-        [found] = await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        assert found == world.expected(REPAIRS, text="Repairs are due.")
-        assert world.fetcher.calls[-1] == (REPAIRS.url, Validators(etag='"1"'))
-        assert await world.cache.seconds_left(f"snippet:tenancy:{REPAIRS.url}") == DAY_S
-        assert await world.cache.seconds_left(f"page:tenancy:{REPAIRS.url}") == 30 * DAY_S
-
-    @pytest.mark.parametrize(
-        ("sent", "kept"),
-        [(Validators(), Validators(etag='"1"')), (Validators(etag='"2"'), Validators(etag='"2"'))],
-    )
-    async def test_not_modified_keeps_the_validators_unless_it_has_new_ones(
-        self, world, retriever, sent: Validators, kept: Validators
-    ):
-        world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
-        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        world.clock.advance(DAY_S)
-        world.fetcher.pages[REPAIRS.url] = NotModified(sent)
-        await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
-        request = SnippetRequest("tenancy", REPAIRS, SETTINGS)
-        [page] = await retriever.store.look_up([request])
-        assert page.record.validators == kept
 
 
 class TestFailure:
@@ -442,7 +411,7 @@ class TestManyAtOnce:
 
 class TestRefresh:
     async def test_refresh_fetches_the_page_despite_the_cache_and_stores_it(self, world, retriever):
-        world.fetcher.page(REPAIRS.url, "Old repairs.", etag='"1"')
+        world.fetcher.page(REPAIRS.url, "Old repairs.")
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
         world.fetcher.page(REPAIRS.url, "New repairs.")
         fresh = await retriever.refresh(SnippetRequest("tenancy", REPAIRS, SETTINGS))
@@ -450,7 +419,7 @@ class TestRefresh:
         assert await snippets(retriever, "tenancy", [REPAIRS], SETTINGS) == (
             world.expected(REPAIRS, text="New repairs."),
         )
-        assert world.fetcher.calls[1:] == [(REPAIRS.url, Validators())]
+        assert world.fetcher.calls[1:] == [REPAIRS.url]
 
     async def test_wall_is_a_failure_that_keeps_the_last_good_text(self, world, retriever):
         await snippets(retriever, "tenancy", [REPAIRS], SETTINGS)
@@ -526,16 +495,7 @@ class TestContent:
         assert second.library.page(request) == first.library.page(request)
         assert first.library.page(request).nations == {"wales"}
         assert world.fetcher.hits == {REPAIRS.url: 1}
-        assert world.cache.lookups == [4, 1]
-
-    async def test_page_with_lost_content_is_fetched_unconditionally(self, world):
-        world.fetcher.page(REPAIRS.url, "Repairs are due.", etag='"1"')
-        await snippets(world.retriever(), "tenancy", [REPAIRS], SETTINGS)
-        second, request = world.retriever(), SnippetRequest("tenancy", REPAIRS, SETTINGS)
-        await world.cache.put_many({request.content_key: ("{", 600)})
-        await second.read_ahead(request)
-        assert world.fetcher.calls == [(REPAIRS.url, Validators())] * 2
-        assert second.library.page(request).is_read
+        assert world.cache.lookups == [4]
 
     async def test_stored_pages_of_a_catalogue_are_looked_up_once(self, world):
         await snippets(world.retriever(), "tenancy", ALL, SETTINGS)
@@ -549,6 +509,6 @@ class TestContent:
         retriever = world.retriever()
         world.cache.lookups.clear()
         indexed = [await retriever.indexed(catalog) for _ in range(3)]
-        assert all(page.is_read for _, page in indexed[0].pages)
+        assert all(page.record for _, page in indexed[0].pages)
         assert indexed[1] is indexed[2] is indexed[0]
-        assert world.cache.lookups == [12, 3]
+        assert world.cache.lookups == [12]

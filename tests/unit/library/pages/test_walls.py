@@ -9,9 +9,10 @@ import pytest
 
 from judge.library.extract.govuk import parse_content_item
 from judge.library.extract.html_page import ReadPage, read_html
+from judge.library.pages.page_records import PageRecord
 from judge.library.pages.walls import wall_sign
-from judge.library.rank.candidate_index import CandidatePage
 from judge.types.references import SourceSpec
+from tests.fakes.clock import FakeClock
 
 SHARED = Path(__file__).resolve().parents[5] / "shared"
 CASES = SHARED / "cases" / "live"
@@ -34,13 +35,12 @@ WALLS = [line.split("\t") for line in (FIXTURES / "walls.tsv").read_text().split
 """The name, the title and the text of forty kinds."""
 
 
-def as_last(source: SourceSpec, page: ReadPage) -> CandidatePage:
+def as_last(page: ReadPage) -> PageRecord:
     """*page* as it is known the day after."""
-    passages = tuple((passage.heading, passage.text) for passage in page.passages)
-    return CandidatePage(source.url, source.title, page.lead or "", passages, source.topics)
+    return PageRecord(page.lead or "", FakeClock().now(), page.title, page.passages)
 
 
-YESTERDAY = as_last(REPAIRS, read_html(GUIDANCE.encode()))
+YESTERDAY = as_last(read_html(GUIDANCE.encode()))
 
 
 @pytest.mark.parametrize(("name", "own_title", "text"), WALLS, ids=[name for name, *_ in WALLS])
@@ -105,7 +105,7 @@ def test_guidance_about_the_same_things_is_no_wall(title, topics, text):
     page = read_html(f"<title>{title}</title><h1>{title}</h1><p>{text}</p>".encode())
     assert page.lead
     assert not wall_sign(source, page, None)
-    assert not wall_sign(source, page, as_last(source, page))
+    assert not wall_sign(source, page, as_last(page))
 
 
 TEXT = "<p>Your landlord must keep the home and its boiler in repair, whatever the lease says.</p>"
@@ -206,7 +206,7 @@ def test_shared_walls_are_walls_and_good_pages_are_not():
     for case in lines(CASES / "walls.jsonl"):
         wall = read_html((CASES / case["file"]).read_bytes())
         for name, (source, page) in good.items():
-            assert wall_sign(source, wall, as_last(source, page)), (case["name"], name)
+            assert wall_sign(source, wall, as_last(page)), (case["name"], name)
         is_open = case["first_read"] == "open"
         assert is_open or wall_sign(good[case["yesterday"]][0], wall, None), case["name"]
 
@@ -229,4 +229,4 @@ def test_no_real_page_is_taken_for_a_wall():
     for title, page in real_pages():
         if page and page.lead:
             source = SourceSpec("https://a.example/x", title)
-            assert not wall_sign(source, page, as_last(source, page)), title
+            assert not wall_sign(source, page, as_last(page)), title

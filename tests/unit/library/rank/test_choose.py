@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from judge.library.dispute import read_dispute
 from judge.library.extract.page_passages import PagePassage
 from judge.library.pages.approved_pages import PageLibrary, requests_of
-from judge.library.pages.page_records import PageContent, PageRecord, SnippetRequest
+from judge.library.pages.page_records import PageRecord, SnippetRequest
 from judge.library.rank.choose import ChosenPage, OfferedPage, choose_pages, offer_pages
 from judge.library.sources.catalog import SourceCatalog, parse_sources
-from judge.types.references import Snippet, Validators
+from judge.types.references import Snippet
 from judge.types.requests import DEFAULT_DOMAIN
 from judge.vocabulary.thesaurus import load_thesaurus
 
@@ -84,11 +84,9 @@ class World:
         learned = []
         for request in requests_of(self.catalog):
             if text := texts.get(name_of(request)):
-                record = PageRecord(
-                    text[0], TIME, request.fingerprint, Validators(), digest=repr(text), **changes
-                )
                 passages = tuple(PagePassage("", one) for one in text)
-                learned.append((request, record, PageContent("", passages)))
+                record = PageRecord(text[0], TIME, "", passages, digest=repr(text), **changes)
+                learned.append((request, record))
         await self.library.update(learned)
         return self
 

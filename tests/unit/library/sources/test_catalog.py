@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.errors import ConfigurationError
-from judge.library.sources.catalog import Vocabulary, parse_sources
+from judge.library.sources.catalog import parse_sources, read_vocabulary
 from judge.library.sources.tables import PatternTable, included_files
 from judge.types.references import RetrievalSettings, SourceSpec
 from judge.types.replies import Persona
@@ -169,7 +169,7 @@ help = [{ title = "Refuge", url = "https://example.org/r" }]
 name = "control"
 terms = ["locks me in"]
 """
-VOCABULARY = Vocabulary(
+VOCABULARY = read_vocabulary(
     {"tenancy": TextFile("tenancy.toml", WORDS)}, TextFile("safety.toml", RULES)
 )
 
@@ -224,7 +224,7 @@ def test_package_rule_is_switched_off_by_its_name():
 
 
 def test_invalid_vocabulary_is_refused_with_its_file_name():
-    broken = Vocabulary({"x": TextFile("x.toml", "version = 2\n[terms]\na = 'b'")})
+    broken = TextFile("x.toml", "version = 2\n[terms]\na = 'b'")
 
     with pytest.raises(ConfigurationError, match=r"x\.toml, line 1: version: must be 1"):
-        parse_sources("[domains.x]", vocabulary=broken)
+        read_vocabulary({"x": broken}, TextFile("safety.toml", RULES))

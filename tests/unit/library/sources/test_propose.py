@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from judge.library.extract.page_passages import PagePassage
-from judge.library.pages.page_records import PageContent, PageRecord
+from judge.library.pages.page_records import PageRecord
 from judge.library.sources.catalog import parse_sources
 from judge.library.sources.edit import propose_source
-from judge.types.references import SourceSpec, Validators
+from judge.types.references import SourceSpec
 
 CATALOG = parse_sources(
     "[domains.tenancy]\nterms = { landlord = 3 }\n"
@@ -29,11 +29,11 @@ CATALOG = parse_sources(
 def propose(
     url="https://a.example/x", title="Keys", texts=(), heading="", nations=()
 ) -> SourceSpec:
-    record = PageRecord(
-        "So it is.", datetime(2026, 1, 15, tzinfo=UTC), "", Validators(), nations=nations
-    )
     passages = tuple(PagePassage(heading, text) for text in texts)
-    return propose_source(url, record, PageContent(title, passages), CATALOG)
+    record = PageRecord(
+        "So it is.", datetime(2026, 1, 15, tzinfo=UTC), title, passages, nations=nations
+    )
+    return propose_source(url, record, CATALOG)
 
 
 def test_title_ends_with_the_publisher_in_most_titles_of_the_site():

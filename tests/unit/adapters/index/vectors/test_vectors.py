@@ -159,7 +159,7 @@ async def test_damaged_file_is_ignored_in_search_and_reported_when_writing(shelf
 
     results = await again.find("number3")
     assert [hit.passage.document_id for hit in results.hits] == ["d3"]
-    assert "the vectors cannot be read (fake-4.v2: file is not a database)" in results.warnings[0]
+    assert "The vectors cannot be kept: fake-4.v2: file is not a database" in results.warnings[0]
     with pytest.raises(IndexUnavailable, match="delete it: `judge index add` makes it again"):
         await again.complete()
 
