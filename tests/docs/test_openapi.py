@@ -78,25 +78,6 @@ def test_every_field_of_a_judgement_is_explained(name):
     assert [field for field, one in schema["properties"].items() if "description" not in one] == []
 
 
-def reply(path: str, status: int, **content) -> httpx.Response:
-    request = httpx.Request("GET", f"http://judge.example{path}")
-    return httpx.Response(status, request=request, **content)
-
-
-@pytest.mark.parametrize(
-    ("answer", "complaint"),
-    [
-        (reply("/health/live", 418, json={}), "answers 418"),
-        (reply("/health/live", 200, text="ok"), "answers with text/plain"),
-        (reply("/health/live", 200, json={"status": "dead"}), "'ok' was expected"),
-        (reply("/no/such/path", 404, json={}), "answers with application/json"),
-    ],
-)
-def test_undocumented_reply_is_found(answer, complaint):
-    with pytest.raises(NotAsDocumented, match=complaint):
-        check_conformance(answer)
-
-
 async def test_every_reply_in_the_tests_is_checked(tmp_path):
     async with open_bench(tmp_path / "sources.toml", ScriptedModel()) as bench:
         assert (await bench.client.post("/api/judge", json=DISPUTE)).status_code == 503

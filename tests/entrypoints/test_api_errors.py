@@ -229,29 +229,6 @@ def test_no_bytes_cause_an_internal_error(body):
     assert caught.value.errors
 
 
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
-    max_leaves=6,
-)
-
-
-@given(
-    body=st.dictionaries(
-        st.sampled_from(["context", "query", "domain", "scope"]) | st.text(max_size=10), VALUES
-    )
-)
-def test_any_json_is_a_request_or_a_list_of_errors(body):
-    try:
-        asked = parse_json(JudgeRequest, json.dumps(body).encode())
-    except BadFields as error:
-        wrong = error.errors
-    else:
-        wrong = ()
-        assert 10 <= len(asked.context) <= 8000
-    assert all(one.field and one.message for one in wrong)
-
-
 DEFECT = Defect("citation", "summary", "[7]", "a number from 1 to 2", is_hard=True)
 
 
@@ -281,13 +258,6 @@ def test_each_error_has_its_status_and_type(error, status, slug):
     problem = problem_of(error)
     assert (problem.kind.status, problem.slug) == (status, slug)
     assert as_body(problem, path="/x y", request_id="1")["instance"] == "/x%20y"
-
-
-def test_defects_of_a_problem_say_which_attempt():
-    problem = problem_of(errors.InvalidReply([DEFECT], [DEFECT, DEFECT]))
-    assert problem.members["attempts"] == 2
-    assert [defect["attempt"] for defect in problem.members["defects"]] == [1, 2, 2]
-    assert "[7]" not in str(problem)
 
 
 def test_every_retryable_problem_has_retry_after():

@@ -204,12 +204,3 @@ async def test_passage_can_be_a_source(tmp_path):
     assert (found["verdict"], found["sources"][0]["title"]) == ("supported", "The lease")
     assert unknown.is_error
     assert "sources.0.passage is no passage of the index" in text_of(unknown)
-
-
-async def test_long_source_is_cut_in_the_reply_of_the_tool(tmp_path):
-    sources = [{"text": LEASE}, {"text": "x " * 40_000}]
-    fields = {"answer": ANSWERS["supported"], "sources": sources}
-    async with open_mcp_bench(tmp_path) as door, door.client() as client:
-        found = (await client.call_tool("check_citations", fields)).structured_content
-    assert (len(found["marks"]), len(found["sources"])) == (1, 1)
-    assert (found["verdict"], found["truncated"]) == ("supported", True)

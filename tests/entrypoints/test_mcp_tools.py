@@ -9,9 +9,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from judge.bootstrap.code_roots import open_roots
-from judge.errors import ContentBlocked
 from judge.library.search.service import DocumentSearch
-from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY, PARAGRAPH
+from tests.entrypoints.api_bench import BAD_REPLY, DISPUTE, GOOD_REPLY
 from tests.entrypoints.mcp_bench import (
     CODE,
     MODES,
@@ -92,20 +91,6 @@ async def test_the_tools_are_those_of_the_contract(opened):
     assert (fields["limit"]["default"], fields["include_sources"]["default"]) == (10, True)
     assert fields["context"]["type"] == "string"
     assert tools[-1].input_schema["properties"]["sources"]["items"]["type"] == "object"
-
-
-async def test_a_dispute_is_judged(opened, mode):
-    async with opened(ScriptedModel(GOOD_REPLY)) as mcp_server, mcp_server.client(mode) as client:
-        result = await client.call_tool("judge_dispute", DISPUTE)
-    verdict = result.structured_content
-    assert not result.is_error
-    assert json.loads(text_of(result)) == verdict
-    assert [persona["name"] for persona in verdict["personas"]] == ["Therapist", "Analyst", "Coach"]
-    assert verdict["references"][0]["text"] == PARAGRAPH
-    assert verdict["references"][0]["fetched_at"].endswith("Z")
-    assert verdict["evidence"] == "grounded"
-    [judged] = mcp_server.recorded.fields_of("judgement.finished")
-    assert judged["domain"] == "tenancy"
 
 
 async def test_passages_are_found_in_the_shape_of_the_contract(opened):
@@ -240,17 +225,6 @@ async def test_arguments_are_taken_as_they_were_meant(opened):
             assert not sent.is_error
             found, wanted = sent.structured_content, meant.structured_content
             assert {**found, "search_time": 0} == {**wanted, "search_time": 0}
-
-
-async def test_blocked_dispute_has_help_lines(opened):
-    async with (
-        opened(ScriptedModel(ContentBlocked("SAFETY"))) as mcp_server,
-        mcp_server.client() as client,
-    ):
-        result = await client.call_tool("judge_dispute", DISPUTE)
-    assert result.is_error
-    assert members_of(result)["help"][0]["phone"] == "116 000"
-    assert DISPUTE["context"] not in result.model_dump_json()
 
 
 async def test_internal_error_shows_no_details(opened):

@@ -17,7 +17,6 @@ from tests.entrypoints.api_bench import (
     PARAGRAPH,
     REPAIRS_URL,
 )
-from tests.fakes.gemini import verdict_for
 from tests.fakes.model import ScriptedModel
 
 
@@ -114,14 +113,6 @@ async def test_answers_of_another_shape_or_length_are_refused(opened: Callable, 
             assert reply.status_code == 400
             [error] = reply.json()["errors"]
             assert error["field"] in {"followUpResponses", "context"}
-
-
-async def test_a_dispute_without_a_domain_has_an_empty_list_of_links(opened: Callable):
-    async with opened(ScriptedModel(json.dumps(verdict_for("nothing to cite")))) as bench:
-        screen = await old_frontend(
-            bench.client, context="We argue about the washing-up.", query="Who is right here?"
-        )
-    assert screen.links == []
 
 
 @pytest.mark.parametrize(

@@ -101,15 +101,6 @@ async def test_fields_are_shown_on_arrival_and_stay_after_a_lost_connection(
     )
 
 
-@pytest.mark.parametrize("server", ["nonsense", "https://["])
-async def test_wrong_server_is_reported_on_submit(visit: Visit, deployment, server):
-    page = await embed(visit, deployment, f'server="{server}" heading="<b>1</b>"')
-    await expect(page.get_by_role("form", name="<b>1</b>")).to_be_visible()
-    await ask(page)
-    await expect(page.get_by_role("heading", name="There is no connection")).to_be_focused()
-    visit.console_errors.clear()
-
-
 NONSENSE = (
     'event: field\ndata: {"name": "personas.0", "value": null, "citations": []}\n\n',
     'event: verdict\ndata: {"summary": "x"}\n\n',
