@@ -193,7 +193,6 @@ class TestKeysOverHttp:
 
 
 SCOPED = {**DISPUTE, "scope": "@collection:leases"}
-RISKY_DISPUTE = {"context": "My partner hits me when he drinks.", "query": "Am I unreasonable?"}
 
 
 class TestScope:
