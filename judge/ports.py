@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from judge.errors import UnreadableDocument
-from judge.types.limits import Allowance
 from judge.types.references import CitablePassages, Media, Page
 from judge.types.replies import ModelReply, Prompt
 from judge.types.search import (
@@ -24,6 +23,7 @@ from judge.types.search import (
     SearchQuery,
     SearchResults,
 )
+from judge.types.setting_values import Allowance
 
 NameKind = Literal["document", "folder", "tag"]
 """The kinds of names in a scope, apart from collections."""

@@ -24,10 +24,9 @@ from pydantic_core import PydanticUseDefault
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from judge.errors import ConfigurationError
-from judge.types.limits import parse_rate_limit
-from judge.types.redis_address import parse_redis_url
 from judge.types.replies import Thinking
 from judge.types.request_fields import bad_fields_of
+from judge.types.setting_values import parse_rate_limit, parse_redis_url
 
 AnySettings = TypeVar("AnySettings", bound=BaseSettings)
 

@@ -21,7 +21,7 @@ from judge.library.pages.page_records import PDF_TIMEOUT_S
 from judge.library.pages.retriever import SnippetRetriever
 from judge.ports import Cache, Clock, Journal, Lock, RateLimiter, TokenCounter
 from judge.settings import Settings
-from judge.types.limits import parse_rate_limit
+from judge.types.setting_values import parse_rate_limit
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from judge.adapters.memory.counters import MemoryRateLimiter
 from judge.entrypoints.api.access_policy import ACCESS, Access, AccessPolicy
 from judge.entrypoints.api.problem_responses import RequestRefused
 from judge.settings import Settings
-from judge.types.limits import parse_rate_limit
+from judge.types.setting_values import parse_rate_limit
 from tests.entrypoints.api_bench import DISPUTE, GOOD_REPLY
 from tests.fakes.clock import FakeClock
 from tests.fakes.model import ScriptedModel

@@ -19,8 +19,8 @@ from judge.entrypoints.api.middleware import EXTRA_HEADERS
 from judge.entrypoints.api.problem_responses import RequestRefused
 from judge.ports import RateLimiter
 from judge.settings import Settings, name_and_key
-from judge.types.limits import parse_rate_limit
 from judge.types.search import OPERATOR, Viewer
+from judge.types.setting_values import parse_rate_limit
 
 ACCESS: Final = "access"
 """The key in a route's `opt` for its Access."""

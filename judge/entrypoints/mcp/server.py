@@ -1,28 +1,39 @@
-"""The MCP server over open services, built on the SDK's own; every transport runs the same one."""
+"""The MCP server over open services, built on the SDK's own: tools, a prompt and resources."""
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from importlib.metadata import version
+from importlib.resources import files
 from inspect import getdoc
 from itertools import count
 from time import perf_counter
-from typing import Any
+from typing import Annotated, Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
-from mcp.types import CallToolResult, ToolAnnotations
-from pydantic import TypeAdapter
+from mcp.shared.exceptions import MCPError
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, ToolAnnotations
+from pydantic import Field, TypeAdapter
 
 from judge.bootstrap.services import Services
 from judge.entrypoints.event_log import log_error
-from judge.entrypoints.mcp.resources import add_resources
-from judge.entrypoints.mcp.results import MAX_BYTES, Json, capped, failure, success
+from judge.entrypoints.mcp.document_tools import Collections
+from judge.entrypoints.mcp.results import (
+    MAX_BYTES,
+    Json,
+    as_json_text,
+    capped,
+    failure,
+    success,
+)
 from judge.entrypoints.mcp.tools import TOOLS, Report, ToolSpec
-from judge.errors import JudgeError
+from judge.entrypoints.response_models import domains
+from judge.errors import InvalidRequest, JudgeError
+from judge.library.search.service import NOTHING_INDEXED
 from judge.problems import of_kind, problem_of
 from judge.types.request_fields import parse_fields
 from judge.types.search import Viewer
@@ -39,6 +50,11 @@ INSTRUCTIONS = (
     "lineage), and checks the citations of any answer against its sources (check_citations). "
     "A reply with `truncated` left something out for want of room."
 )
+
+
+JSON_TYPE = "application/json"
+MAX_NAMES = 50
+"""Collections named in the prompt; the tool `list_collections` lists all."""
 
 
 def build_server(
@@ -64,7 +80,7 @@ def build_server(
         subscriptions=False,
         middleware=[limit_to_viewer],
     )
-    add_resources(server, visible.get)
+    _add_prompt_and_resources(server, visible.get)
     return server
 
 
@@ -171,3 +187,62 @@ def _plain(schema: Any, definitions: Json) -> Any:
         for name, below in schema.items()
         if name != "$ref" and below is not None and not (name == "title" and isinstance(below, str))
     }
+
+
+def _add_prompt_and_resources(server: MCPServer[Any], services: Callable[[], Services]) -> None:
+    @server.prompt("contextual_search", title="Search in a context")
+    async def contextual_search(
+        question: Annotated[
+            str, Field(description="What the user wants to know, @scopes included.")
+        ] = "",
+        context: Annotated[
+            str, Field(description="Where to look, as @scopes: `@collection:reports`.")
+        ] = "",
+    ) -> str:
+        """Answer from the indexed documents, within the @scopes that the user gives."""
+        with _protocol_errors():
+            return await _prompt(services(), question.strip(), context.strip())
+
+    @server.resource("judge://domains", name="domains", title="Domains", mime_type=JSON_TYPE)
+    async def read_domains() -> str:
+        """What disputes can be about, and the pages that are quoted for each."""
+        listed = domains(services().sources.current().catalog)
+        return as_json_text(capped({"domains": listed, "truncated": False}, ["domains"]))
+
+    @server.resource(
+        "judge://collections", name="collections", title="Collections", mime_type=JSON_TYPE
+    )
+    async def read_collections() -> str:
+        """The collections of indexed documents, with their sizes."""
+        with _protocol_errors():
+            found = await services().corpus.search.catalogue.collections()
+        return as_json_text(capped(Collections(found, len(found)), ["collections"]))
+
+
+@contextmanager
+def _protocol_errors() -> Iterator[None]:
+    """Our errors as the protocol's, for requests other than tool calls."""
+    try:
+        yield
+    except JudgeError as error:
+        code = INVALID_PARAMS if isinstance(error, InvalidRequest) else INTERNAL_ERROR
+        raise MCPError(code, str(error)) from None
+
+
+async def _prompt(services: Services, question: str, scope: str) -> str:
+    """The guide, then the collections, the scope and the question; raises IndexUnavailable."""
+    collections = await services.corpus.search.catalogue.collections()
+    guide = files("judge.entrypoints.mcp").joinpath("contextual_search.md").read_text("utf-8")
+    parts = [guide, _listed([stats.name for stats in collections])]
+    if scope:
+        parts.append(f"## The scope\nPass this on in `context`, unchanged: {scope}\n")
+    if question:
+        parts.append(f"## The question\n{question}\n")
+    return "\n".join(parts)
+
+
+def _listed(names: Sequence[str]) -> str:
+    if not names:
+        return f"{NOTHING_INDEXED}\n"
+    more = " and others, which `list_collections` tells" if len(names) > MAX_NAMES else ""
+    return f"The collections are: {', '.join(names[:MAX_NAMES])}{more}.\n"
