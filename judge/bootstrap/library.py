@@ -36,6 +36,10 @@ class Stores:
     redis: SharedRedis | None
     """The Redis that all processes share; None without REDIS_URL."""
 
+    def degraded(self) -> tuple[str, ...]:
+        """`redis` while it is down."""
+        return ("redis",) if self.redis and self.redis.is_degraded else ()
+
 
 @dataclass(frozen=True, slots=True)
 class Library:

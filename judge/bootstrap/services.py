@@ -11,7 +11,6 @@ from judge.adapters.files.watched_file import LastGood, WatchedFile
 from judge.adapters.models.budget import BudgetedModel, DailyBudget
 from judge.adapters.models.extractive import ExtractiveModel
 from judge.adapters.models.remote import RemoteModel
-from judge.adapters.redis.shared import SharedRedis
 from judge.bootstrap.code_roots import CodeRoots, open_roots
 from judge.bootstrap.corpus import Corpus, open_search
 from judge.bootstrap.library import Library, open_library
@@ -109,7 +108,7 @@ async def open_services(
             sources=library.sources,
             journal=journal,
             clock=clock,
-            degraded=partial(_degraded, library.stores.redis, model, budget),
+            degraded=lambda: (*library.stores.degraded(), *_failing(model, budget)),
             warm=partial(_warm, model, budget),
             read_ahead=ahead.run,
             corpus=corpus,
@@ -124,14 +123,10 @@ def _budgeted(model: LanguageModel, budget: DailyBudget | None) -> LanguageModel
     return BudgetedModel(model, budget) if budget and not is_free else model
 
 
-def _degraded(
-    redis: SharedRedis | None, model: LanguageModel, budget: DailyBudget | None
-) -> tuple[str, ...]:
-    """`redis` while it is down, `model` while its last calls failed for key, quota or budget."""
+def _failing(model: LanguageModel, budget: DailyBudget | None) -> tuple[str, ...]:
+    """`model` while its last calls failed for a key, a quota or the budget; never asks it."""
     is_refused = isinstance(model, RemoteModel) and model.health.is_refused
-    is_model_down = is_refused or (budget is not None and budget.is_spent)
-    is_redis_down = redis is not None and redis.is_degraded
-    return ("redis",) * is_redis_down + ("model",) * is_model_down
+    return ("model",) if is_refused or (budget and budget.is_spent) else ()
 
 
 def _page_embeddings(settings: Settings, library: Library, corpus: Corpus) -> PageEmbeddings | None:

@@ -125,7 +125,7 @@ async def warm_cache(journal: Journal) -> int:
             )
         await library.stores.redis.ping()
         pages = await check_pages(library, "Reading")
-        if library.stores.redis.is_degraded:
+        if library.stores.degraded():
             raise CacheUnavailable(
                 "Redis went away, so not all was kept. Run `judge doctor`, then try again."
             )
